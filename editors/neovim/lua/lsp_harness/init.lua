@@ -1,0 +1,119 @@
+--- What the rest of Neovim may call. Everything that can be asked of ghost text answers false when none is shown, so
+--- that a mapping can send its key on.
+
+local M = {}
+
+local group ---@type integer?
+
+--- Neovim's own ghost text where it has one, ours where it has none.
+local function engine()
+  return require(vim.lsp.inline_completion and 'lsp_harness.native' or 'lsp_harness.ghost')
+end
+
+--- Called once by `plugin/`: the command, and ghost text wherever the client attaches.
+function M.load()
+  if group then
+    return
+  end
+  group = vim.api.nvim_create_augroup('lsp_harness', {})
+  local server = require('lsp_harness.server')
+  local function ours(callback)
+    return function(event)
+      local client = vim.lsp.get_client_by_id(event.data.client_id)
+      if client and client.name == server.NAME then
+        callback(event.buf)
+      end
+    end
+  end
+  vim.api.nvim_create_autocmd('LspAttach', {
+    group = group,
+    callback = ours(function(buf)
+      engine().attach(buf)
+    end),
+  })
+  vim.api.nvim_create_autocmd('LspDetach', {
+    group = group,
+    callback = ours(function(buf)
+      engine().detach(buf)
+    end),
+  })
+  -- a plugin manager may load us after the client
+  for _, buf in ipairs(server.buffers()) do
+    engine().attach(buf)
+  end
+  require('lsp_harness.view').highlight()
+  require('lsp_harness.command').create()
+end
+
+--- Optional: sets options, maps the keys they name and enables the server.
+---@param options? lsp_harness.Config
+function M.setup(options)
+  local config = require('lsp_harness.config')
+  config.set(options)
+  M.load()
+  for name, key in pairs(config.keymap or {}) do
+    M.map(name, key)
+  end
+  if config.enable then
+    vim.lsp.enable(require('lsp_harness.server').NAME)
+  end
+end
+
+--- Maps `key` in insert mode to one of the verbs below; without ghost text it stays the key it is.
+---@param name 'accept'|'accept_word'|'accept_line'|'dismiss'
+---@param key string
+function M.map(name, key)
+  local verbs = { accept = true, accept_word = true, accept_line = true, dismiss = true }
+  if not verbs[name] then
+    error(('lsp_harness: there is nothing called %q to map %s to'):format(name, key), 0)
+  end
+  vim.keymap.set('i', key, function()
+    -- a <Cmd> keeps its place among keys typed ahead, which a scheduled function would not
+    return M.visible() and ('<Cmd>lua require("lsp_harness").%s()<CR>'):format(name) or key
+  end, { expr = true, desc = 'lsp-harness: ' .. name:gsub('_', ' ') })
+end
+
+--- Takes all of the ghost text.
+---@return boolean taken false when none is shown
+function M.accept()
+  return engine().accept(require('lsp_harness.text').all)
+end
+
+--- Takes its next word.
+---@return boolean taken
+function M.accept_word()
+  return engine().accept(require('lsp_harness.text').word)
+end
+
+--- Takes the rest of its line, or the next line when it starts with a line break.
+---@return boolean taken
+function M.accept_line()
+  return engine().accept(require('lsp_harness.text').line)
+end
+
+--- Takes it off the screen. The next key asks again.
+---@return boolean dismissed
+function M.dismiss()
+  return engine().dismiss()
+end
+
+---@return boolean
+function M.visible()
+  return engine().visible()
+end
+
+--- Stops asking, in every buffer, until `resume`. Nothing else of the server stops.
+function M.pause()
+  engine().pause()
+end
+
+function M.resume()
+  engine().resume()
+end
+
+---@return boolean
+function M.paused()
+  return engine().paused()
+end
+
+return M

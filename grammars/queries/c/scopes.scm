@@ -1,0 +1,27 @@
+; @function @class  what a cursor can be inside of     @block     what may hold statements
+; @wrapper          belongs to the definition in it
+; @statement        the smallest piece an edit may replace
+
+(function_definition) @function
+
+[
+  (struct_specifier body: (_))
+  (union_specifier body: (_))
+  (enum_specifier body: (_))
+] @class
+
+[
+  (compound_statement)
+  (field_declaration_list)
+  (enumerator_list)
+] @block
+
+(translation_unit (_) @statement)
+(compound_statement (_) @statement)
+(field_declaration_list (_) @statement)
+(statement) @statement
+[
+  (declaration)
+  (enumerator)
+  (else_clause)
+] @statement

@@ -1,0 +1,20 @@
+; The capture on the whole node is its kind; its line stops before @body or @value, or after @head.
+; Names are matched as (_) because the dialects have other kinds of them.
+
+(import_statement) @import
+(export_statement source: (_)) @import
+(decorator) @decorator
+
+(class_declaration body: (_) @body) @class
+(function_declaration body: (_) @body) @function
+(generator_function_declaration body: (_) @body) @function
+(method_definition body: (_) @body) @function
+
+(variable_declarator value: (arrow_function body: (_) @body)) @function
+(variable_declarator value: (function_expression body: (_) @body)) @function
+(variable_declarator value: (class body: (_) @body)) @class
+
+(program (lexical_declaration (variable_declarator value: (_) @value)) @const)
+(program (variable_declaration (variable_declarator value: (_) @value)) @const)
+(program
+  (export_statement declaration: (lexical_declaration (variable_declarator value: (_) @value)) @const))

@@ -1,0 +1,38 @@
+; @function @class  what a cursor can be inside of     @block     what may hold statements
+; @wrapper          belongs to the definition in it
+; @statement        the smallest piece an edit may replace
+
+[
+  (function_declaration)
+  (generator_function_declaration)
+  (function_expression)
+  (generator_function)
+  (arrow_function)
+  (method_definition)
+] @function
+
+[
+  (class_declaration)
+  (class)
+] @class
+
+(export_statement) @wrapper
+(variable_declarator value: [(arrow_function) (function_expression)]) @wrapper
+(lexical_declaration (variable_declarator value: [(arrow_function) (function_expression)])) @wrapper
+
+[
+  (statement_block)
+  (class_body)
+  (switch_body)
+] @block
+
+[
+  (statement)
+  (else_clause)
+  (catch_clause)
+  (finally_clause)
+  (switch_case)
+  (switch_default)
+  (method_definition)
+  (class_static_block)
+] @statement

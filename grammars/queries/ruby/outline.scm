@@ -1,0 +1,17 @@
+; The capture on the whole node is its kind; its line stops before @body or @value, or after @head.
+
+((call !receiver method: (identifier) @name) @import
+  (#any-of? @name "require" "require_relative" "load" "autoload"))
+
+(class name: (_) @head !superclass) @class
+(class superclass: (_) @head) @class
+(module name: (_) @head) @class
+(method name: (_) @head !parameters) @function
+(method parameters: (_) @head) @function
+(singleton_method name: (_) @head !parameters) @function
+(singleton_method parameters: (_) @head) @function
+
+((call !receiver method: (identifier) @name) @field
+  (#any-of? @name
+    "attr_reader" "attr_writer" "attr_accessor" "include" "extend" "prepend" "belongs_to" "has_many" "has_one"))
+(assignment left: (constant) right: (_) @value) @const

@@ -1,0 +1,1 @@
+"""A language server that checks local-AI help before it is believed."""

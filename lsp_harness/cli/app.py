@@ -1,0 +1,18 @@
+"""The command table. Commands are named as text, so that only the one that runs is imported."""
+
+import cyclopts
+
+from lsp_harness.server.features.initialize import VERSION
+
+app = cyclopts.App(
+    name="lsp-harness",
+    help="Local-AI help for any LSP editor, checked before it is believed.",
+    version=VERSION,
+)
+app.command("lsp_harness.cli.serve:serve", name="serve")
+app.command("lsp_harness.cli.complete:complete", name="complete")
+app.command("lsp_harness.cli.fix:fix", name="fix")
+app.command("lsp_harness.cli.demo:demo", name="demo")
+app.command("lsp_harness.cli.doctor:doctor", name="doctor")
+app.command("lsp_harness.cli.model:app", name="model")
+app.command("lsp_harness.cli.engine:app", name="engine")

@@ -1,0 +1,42 @@
+"""`lsp-harness complete`: what ghost text there would be at a place."""
+
+import asyncio
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+
+from lsp_harness.cli.compose import headless, offset_of, place
+from lsp_harness.cli.say import AsJson, as_json, say
+from lsp_harness.errors import UsageError
+
+
+def complete(at: str, /, *, json: AsJson = False) -> int:
+    """Show the completion at a place of a file.
+
+    Parameters
+    ----------
+    at
+        FILE:LINE:COL, counted from 1.
+    """
+    file, numbers = place(at, 2)
+    if len(numbers) != 2:
+        raise UsageError("say where: lsp-harness complete FILE:LINE:COL")
+    return asyncio.run(_complete(file, *numbers, json=json))
+
+
+async def _complete(file, line: int, column: int, *, json: bool) -> int:
+    async with headless(file) as (harness, snapshot):
+        began = perf_counter()
+        found = await harness.complete(snapshot, offset_of(snapshot.document, line, column), automatic=False)
+        ms = round((perf_counter() - began) * 1000)
+    if json:
+        as_json([asdict(s) for s in found])
+    elif found:
+        say(found[0].text)
+        stats = found[0].stats
+        say(
+            f"  ({ms} ms, {stats['evaluated']} prompt tokens evaluated, {stats['reused']} reused, {stats['generated']} generated)"
+        )
+    else:
+        say("nothing to suggest here")
+    return 0

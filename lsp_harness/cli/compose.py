@@ -1,0 +1,81 @@
+"""Where the parts are joined: settings to engine to harness, and files on disk to snapshots."""
+
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from lsp_harness.config.load import load
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import NotText, UsageError
+from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.inference.client import Engine
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import Position
+
+
+def make_engine(config: Config) -> Engine:
+    """The engine the settings ask for: a script of replies, or a model."""
+    if config.engine.script:
+        from lsp_harness.inference.scripted import ScriptedEngine
+
+        return ScriptedEngine(Path(config.engine.script))
+    from lsp_harness.inference.client import EngineClient
+
+    return EngineClient(config)
+
+
+def make_harness(config: Config) -> Harness:
+    return Harness(config, make_engine)
+
+
+def project_of(file: Path) -> Path:
+    """The nearest directory above that looks like a project's; else the file's own."""
+    marks = (".git", "lsp-harness.toml", "localcode.toml", "pyproject.toml", "package.json", "Cargo.toml", "go.mod")
+    for folder in file.parents:
+        if any((folder / mark).exists() for mark in marks):
+            return folder
+    return file.parent
+
+
+@asynccontextmanager
+async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
+    """A harness with one file open, for commands that have no editor."""
+    file = file.absolute()
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    root = project_of(file)
+    config, problems = load(root)
+    for problem in problems:
+        sys.stderr.write(f"{problem.file.name if problem.file else 'settings'}: {problem.message}\n")
+    harness = make_harness(config)
+    harness.roots.append(root)
+    document = Document.of(file.as_uri(), data, version=1)
+    if document.binary:
+        raise NotText(f"{file.name} is not a text")
+    harness.open(document)
+    try:
+        yield harness, harness.snapshot(document.uri)
+    finally:
+        await harness.aclose()
+
+
+def place(spec: str, parts: int) -> tuple[Path, list[int]]:
+    """`FILE`, `FILE:LINE` or `FILE:LINE:COL` (counted from 1, as editors and compilers do), up to `parts` numbers."""
+    name, numbers = spec, list[int]()
+    while len(numbers) < parts and not Path(name).is_file():
+        name, _, number = name.rpartition(":")
+        if not name or not number.isdigit() or int(number) < 1:
+            raise UsageError(f"there is no file {spec!r} (lines and columns are counted from 1)")
+        numbers.insert(0, int(number))
+    return Path(name), numbers
+
+
+def offset_of(document: Document, line: int, column: int) -> int:
+    """Byte offset of a line and a column in characters, both from 1."""
+    if line > len(document.starts):
+        raise UsageError(f"the file has {len(document.starts)} lines; line {line} is past its end")
+    return document.offset(Position(line - 1, column - 1), "utf-32")

@@ -1,0 +1,100 @@
+"""`lsp-harness doctor`: what works here, what does not, and what to do about it."""
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.cli.engine import running
+from lsp_harness.cli.say import AsJson, as_json, console
+from lsp_harness.config import paths
+from lsp_harness.config.load import load, user_file
+from lsp_harness.errors import HarnessError
+from lsp_harness.inference.models import place
+from lsp_harness.process import tool
+
+
+def doctor(*, json: AsJson = False) -> int:
+    """Check this installation; exits 1 if something that is needed is missing."""
+    rows = [*_python(), *_settings(), *_model(), *_engine(), *_tools(), *_folders()]
+    if json:
+        as_json(rows)
+    else:
+        from rich.table import Table
+
+        marks = {"ok": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
+        table = Table(box=None, show_header=False)
+        for row in rows:
+            table.add_row(marks[row["state"]], row["what"], row["says"].replace("[", "\\["))
+        console().print(table)
+    return 1 if any(row["state"] == "bad" for row in rows) else 0
+
+
+def _row(state: str, what: str, says: str) -> dict[str, Any]:
+    return {"state": state, "what": what, "says": says}
+
+
+def _python() -> list[dict[str, Any]]:
+    rows = [_row("ok", "python", f"{platform.python_version()} ({sys.executable})")]
+    for name in ("pygls", "llama-cpp-python", "tree-sitter"):
+        try:
+            rows.append(_row("ok", name, version(name)))
+        except PackageNotFoundError:
+            rows.append(_row("bad", name, "not installed; reinstall lsp-harness"))
+    return rows
+
+
+def _settings() -> list[dict[str, Any]]:
+    _, problems = load(Path.cwd())
+    if not problems:
+        return [_row("ok", "settings", f"defaults, {user_file()} and this folder's files are in order")]
+    return [_row("note", "settings", f"{p.file or 'environment'}:{p.line + 1}: {p.message}") for p in problems]
+
+
+def _model() -> list[dict[str, Any]]:
+    config, _ = load(Path.cwd())
+    if config.engine.script:
+        return [_row("note", "model", f"scripted replies from {config.engine.script}, not a model")]
+    try:
+        return [_row("ok", "model", f"{config.model.path}: {place.resolve(config.model.path)}")]
+    except HarnessError as error:
+        return [_row("bad", "model", error.message)]
+
+
+def _engine() -> list[dict[str, Any]]:
+    found = running()
+    if not found:
+        return [_row("ok", "engine", "not running; the first request starts it")]
+    rows: list[dict[str, Any]] = []
+    for row in found:
+        props = row["props"]
+        rows.append(
+            _row("ok", "engine", f"{props.get('model_alias')} in process {row['pid']}, {row['rss_bytes'] >> 20} MiB")
+        )
+        if props.get("weights_repacked") is False:
+            says = (
+                "this machine's special instructions (AMX) crash llama.cpp; plain weights are used, prompts are slower"
+            )
+            rows.append(_row("note", "processor", says))
+    return rows
+
+
+def _tools() -> list[dict[str, Any]]:
+    ruff = tool.find("ruff")
+    if ruff:
+        return [_row("ok", "ruff", ruff)]
+    return [_row("note", "ruff", "not found: Python edits are not linted before they are offered (pip install ruff)")]
+
+
+def _folders() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+    for name, folder in (("state", paths.state), ("cache", paths.cache), ("runtime", paths.runtime)):
+        try:
+            path = folder()
+            good = os.access(path, os.W_OK)
+            rows.append(_row("ok" if good else "bad", name, str(path) if good else f"{path} cannot be written"))
+        except (HarnessError, OSError) as error:
+            rows.append(_row("bad", name, str(error)))
+    return rows

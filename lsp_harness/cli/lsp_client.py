@@ -1,0 +1,194 @@
+"""A small LSP client over a server's standard streams, for the demo and for measurements.
+
+It speaks plain JSON-RPC and answers what servers ask. It knows nothing of the server's code, so that what it sees is
+what an editor would see.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from lsp_harness.errors import HarnessError
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit, apply
+from lsp_harness.text.position import Position, decode, encode
+
+Json = dict[str, Any]
+CAPABILITIES: Json = {
+    "general": {"positionEncodings": ["utf-16"]},
+    "window": {"workDoneProgress": True},
+    "workspace": {"workspaceEdit": {"documentChanges": True}, "configuration": True},
+    "textDocument": {
+        "inlineCompletion": {"dynamicRegistration": False},
+        "codeAction": {
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix"]}},
+            "dataSupport": True,
+            "resolveSupport": {"properties": ["edit", "command"]},
+        },
+        "publishDiagnostics": {"versionSupport": True},
+    },
+}
+
+
+class RpcError(HarnessError):
+    """The server answered with an error."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(f"the server answered {code}: {message}")
+        self.code = code
+
+
+class LspClient:
+    """One server process. Documents are sent whole; texts use `\\n` or whatever they use."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+        self.greeted_ms = 0.0
+        self.notifications: list[Json] = []
+        self.on_progress: Callable[[str], None] = lambda message: None
+        self._waiting: dict[int, asyncio.Future[Any]] = {}
+        self._ids = 0
+        self._texts: dict[str, Document] = {}
+        self._reader = asyncio.ensure_future(self._read())
+
+    @classmethod
+    @asynccontextmanager
+    async def spawned(cls, root: Path, *command: str, env: dict[str, str] | None = None) -> AsyncGenerator["LspClient"]:
+        """A server for the workspace `root`, initialized; shut down at the end."""
+        argv = command or (sys.executable, "-m", "lsp_harness", "serve")
+        began = perf_counter()
+        process = await asyncio.create_subprocess_exec(
+            *argv, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=root, env=env
+        )
+        client = cls(process)
+        try:
+            folder = {"uri": root.as_uri(), "name": root.name}
+            params = {
+                "processId": None,
+                "rootUri": root.as_uri(),
+                "capabilities": CAPABILITIES,
+                "workspaceFolders": [folder],
+            }
+            await client.request("initialize", params)
+            client.greeted_ms = (perf_counter() - began) * 1000
+            client.notify("initialized", {})
+            yield client
+            await client.request("shutdown", None)
+            client.notify("exit", None)
+            await process.wait()
+        finally:
+            client._reader.cancel()
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
+    # -- messages
+    def notify(self, method: str, params: Any) -> None:
+        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+
+    def begin(self, method: str, params: Any) -> tuple[int, "asyncio.Future[Any]"]:
+        """Send a request and do not wait: its id and its future answer."""
+        self._ids += 1
+        answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._waiting[self._ids] = answer
+        self._send({"jsonrpc": "2.0", "id": self._ids, "method": method, "params": params})
+        return self._ids, answer
+
+    async def request(self, method: str, params: Any) -> Any:
+        """Send a request and wait for its answer. Raises RpcError."""
+        return await self.begin(method, params)[1]
+
+    def _send(self, message: Json) -> None:
+        assert self.process.stdin
+        body = json.dumps(message).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+
+    async def _read(self) -> None:
+        assert self.process.stdout
+        try:
+            while header := await self.process.stdout.readuntil(b"\r\n\r\n"):
+                size = int(header.split(b":")[1].split(b"\r\n")[0])
+                self._got(json.loads(await self.process.stdout.readexactly(size)))
+        except asyncio.IncompleteReadError:
+            pass
+        for answer in self._waiting.values():
+            if not answer.done():
+                answer.set_exception(HarnessError("the server ended"))
+
+    def _got(self, message: Json) -> None:
+        if "method" not in message:
+            answer = self._waiting.pop(message["id"])
+            if answer.done():
+                return
+            if error := message.get("error"):
+                answer.set_exception(RpcError(error["code"], error["message"]))
+            else:
+                answer.set_result(message.get("result"))
+        elif "id" in message:
+            asked: Json = message.get("params") or {}
+            result = [None] * len(asked["items"]) if message["method"] == "workspace/configuration" else None
+            self._send({"jsonrpc": "2.0", "id": message["id"], "result": result})
+        else:
+            self.notifications.append(message)
+            if message["method"] == "$/progress" and (told := message["params"]["value"]).get("kind") == "report":
+                self.on_progress(told.get("message", ""))
+
+    # -- documents
+    def open(self, file: Path, text: str, language: str) -> str:
+        """Open a document; its URI."""
+        uri = file.as_uri()
+        self._texts[uri] = Document.of(uri, text, language=language, version=1)
+        item = {"uri": uri, "languageId": language, "version": 1, "text": text}
+        self.notify("textDocument/didOpen", {"textDocument": item})
+        return uri
+
+    def change(self, uri: str, text: str) -> None:
+        """Replace the whole text."""
+        old = self._texts[uri]
+        self._texts[uri] = Document.of(uri, text, language=old.language, version=old.version + 1)
+        document = {"uri": uri, "version": old.version + 1}
+        self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
+
+    def close(self, uri: str) -> None:
+        del self._texts[uri]
+        self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+    async def inline_completion(self, uri: str, before: str) -> list[Json]:
+        """Items for the cursor right after the text `before`."""
+        position = self._texts[uri].position(len(encode(before)), "utf-16")
+        answer = await self.request(
+            "textDocument/inlineCompletion",
+            {
+                "textDocument": {"uri": uri},
+                "position": {"line": position.line, "character": position.character},
+                "context": {"triggerKind": 2},
+            },
+        )
+        return answer["items"]
+
+    async def run(self, command: Json | None) -> Any:
+        """Execute the command of an item or action, as an editor does after applying it."""
+        if command is None:
+            return None
+        arguments = command.get("arguments", [])
+        return await self.request("workspace/executeCommand", {"command": command["command"], "arguments": arguments})
+
+    def applied(self, edit: Json) -> str:
+        """The text of the one document a workspace edit changes, with the edit applied."""
+        [change] = edit["documentChanges"]
+        document = self._texts[change["textDocument"]["uri"]]
+        if change["textDocument"]["version"] not in (None, document.version):
+            raise HarnessError("the edit is for another version of the document")
+
+        def offset(at: Json) -> int:
+            return document.offset(Position(at["line"], at["character"]), "utf-16")
+
+        edits = [
+            Edit(offset(e["range"]["start"]), offset(e["range"]["end"]), encode(e["newText"])) for e in change["edits"]
+        ]
+        return decode(apply(document.data, edits))

@@ -1,0 +1,24 @@
+"""`lsp-harness`: the commands, and what becomes of their errors."""
+
+import sys
+
+from lsp_harness.errors import HarnessError
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Entry point. Errors are one sentence on stderr and a non-zero code, never a traceback."""
+    arguments = sys.argv[1:] if argv is None else argv
+    try:
+        if arguments in (["serve"], ["serve", "--stdio"]):
+            # what editors run: a fifth of a second of argument parsing would be seen at every start
+            from lsp_harness.cli.serve import serve
+
+            sys.exit(serve())
+        from lsp_harness.cli.app import app
+
+        sys.exit(app(arguments, result_action="return_int_as_exit_code_else_zero"))
+    except HarnessError as error:
+        sys.stderr.write(f"lsp-harness: {error.message}\n")
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,1 @@
+"""Settings: the schema, its layers, and the directories of this user."""

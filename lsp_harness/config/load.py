@@ -1,0 +1,146 @@
+"""Settings from their layers, weakest first: defaults, the user's file, the project's files, environment, the editor.
+
+    <user config dir>/lsp-harness/config.toml
+    <project>/lsp-harness.toml        (or localcode.toml, the older name)
+    <project>/lsp-harness.local.toml
+    LSP_HARNESS_<TABLE>__<KEY>=…
+    initializationOptions, workspace/configuration
+
+Each key is taken from the strongest layer that has it. What is not understood is a `Problem`, never an exception: a
+language server must start with a broken settings file. A project may not set `[engine]`: opening a folder must not
+decide which process is talked to.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import platformdirs
+
+from lsp_harness.config.schema import Config, tables
+
+PREFIX = "LSP_HARNESS_"
+USER_ONLY = frozenset({"engine"})
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something wrong in a layer. `line` is zero-based; `file` is None where there is none."""
+
+    message: str
+    file: Path | None = None
+    line: int = 0
+
+
+def user_file() -> Path:
+    home = os.environ.get("LSP_HARNESS_HOME")
+    return Path(home) / "config.toml" if home else Path(platformdirs.user_config_dir("lsp-harness")) / "config.toml"
+
+
+def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[Config, list[Problem]]:
+    """The settings for a project directory, and what was wrong in the layers."""
+    config, problems = Config(), list[Problem]()
+    files = [(user_file(), False)]
+    if project:
+        named = project / "lsp-harness.toml"
+        files.append((named if named.exists() else project / "localcode.toml", True))
+        files.append((project / "lsp-harness.local.toml", True))
+    for file, shared in files:
+        config = _from_file(config, file, problems, shared=shared)
+    return _from_env(config, os.environ if env is None else env, problems), problems
+
+
+def from_settings(base: Config, settings: Mapping[str, Any]) -> tuple[Config, list[str]]:
+    """`base` with an editor's settings on top: the same tables and keys, as JSON."""
+    problems: list[Problem] = []
+    config = _merged(base, settings, problems, None, "")
+    return config, [p.message for p in problems]
+
+
+def _from_file(config: Config, file: Path, problems: list[Problem], *, shared: bool) -> Config:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return config
+    except (OSError, UnicodeDecodeError) as error:
+        problems.append(Problem(f"{file.name} cannot be read: {error}", file))
+        return config
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        line = re.search(r"line (\d+)", str(error))
+        problems.append(Problem(f"{file.name} is not valid TOML: {error}", file, int(line.group(1)) - 1 if line else 0))
+        return config
+    if shared:
+        for table in USER_ONLY & given.keys():
+            problems.append(Problem(f"[{table}] may only be set in {user_file()}", file, _line(text, f"[{table}")))
+            del given[table]
+    return _merged(config, given, problems, file, text)
+
+
+def _from_env(config: Config, env: Mapping[str, str], problems: list[Problem]) -> Config:
+    given: dict[str, dict[str, str]] = {}
+    for name, value in env.items():
+        if name.startswith(PREFIX) and "__" in name:
+            table, key = name.removeprefix(PREFIX).lower().split("__", 1)
+            given.setdefault(table, {})[key] = value
+    return _merged(config, given, problems, None, "", spelled=True)
+
+
+def _merged(
+    config: Config,
+    given: Mapping[str, Any],
+    problems: list[Problem],
+    file: Path | None,
+    text: str,
+    *,
+    spelled: bool = False,
+) -> Config:
+    known = tables()
+    for table, values in given.items():
+        where = _line(text, f"[{table}")
+        if table not in known or not isinstance(values, Mapping):
+            problems.append(Problem(f"unknown table [{table}]; known are {', '.join(known)}", file, where))
+            continue
+        changes: dict[str, Any] = {}
+        for key, value in cast("Mapping[str, Any]", values).items():
+            line = _line(text, key, where)
+            if key not in known[table]:
+                problems.append(Problem(f"unknown key {table}.{key}; known are {', '.join(known[table])}", file, line))
+                continue
+            kind, _ = known[table][key]
+            converted = _converted(kind, value, spelled=spelled)
+            if converted is None:
+                problems.append(Problem(f"{table}.{key} must be a {kind.__name__}, not {value!r}", file, line))
+            else:
+                changes[key] = converted
+        if changes:
+            config = replace(config, **{table: replace(getattr(config, table), **changes)})
+    return config
+
+
+def _converted(kind: type, value: Any, *, spelled: bool) -> Any:
+    """`value` as `kind`; None if it is not one. Environment values are spelled out."""
+    if spelled:
+        if kind is bool:
+            return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}.get(
+                str(value).lower()
+            )
+        try:
+            return kind(value)
+        except ValueError:
+            return None
+    if kind is float and type(value) in (int, float):
+        return float(value)
+    return value if type(value) is kind else None
+
+
+def _line(text: str, start: str, after: int = 0) -> int:
+    for number, line in enumerate(text.splitlines()):
+        if number >= after and line.strip().startswith(start):
+            return number
+    return after

@@ -1,0 +1,1 @@
+"""What the model sees: fragments with a cost, within a budget."""

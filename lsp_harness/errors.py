@@ -1,0 +1,86 @@
+"""What can go wrong, and whose fault it is.
+
+    HarnessError
+    ├── ConfigError           the settings say something impossible
+    ├── UsageError            the caller asked for something that makes no sense
+    ├── DocumentError         the caller named a text we cannot work on
+    │   ├── NotOpen           … because the client never opened it
+    │   ├── NotText           … because it is binary
+    │   └── Stale             … because it has changed since
+    ├── ModelError            a model file is not what it must be
+    │   ├── UnknownModel
+    │   ├── ModelMissing      … it was never pulled
+    │   └── PullFailed        … no source served the right bytes
+    ├── EngineError           the model process did not do its part
+    │   ├── EngineUnavailable … it cannot be started or reached
+    │   ├── EngineBusy        … its queue is full
+    │   └── EngineRefused     … it says the request is wrong
+    ├── NoAnswer              every candidate failed its checks
+    └── Superseded            newer work replaced this
+
+Messages are one sentence for a person and name what to do. No traceback reaches a user.
+"""
+
+
+class HarnessError(Exception):
+    """Base of everything the harness raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class ConfigError(HarnessError):
+    exit_code = 2
+
+
+class UsageError(HarnessError):
+    exit_code = 2
+
+
+class DocumentError(HarnessError): ...
+
+
+class NotOpen(DocumentError): ...
+
+
+class NotText(DocumentError): ...
+
+
+class Stale(DocumentError): ...
+
+
+class ModelError(HarnessError):
+    exit_code = 3
+
+
+class UnknownModel(ModelError): ...
+
+
+class ModelMissing(ModelError): ...
+
+
+class PullFailed(ModelError): ...
+
+
+class EngineError(HarnessError):
+    exit_code = 4
+
+
+class EngineUnavailable(EngineError): ...
+
+
+class EngineBusy(EngineError): ...
+
+
+class EngineRefused(EngineError): ...
+
+
+class NoAnswer(HarnessError):
+    exit_code = 5
+
+
+class Superseded(HarnessError):
+    exit_code = 6

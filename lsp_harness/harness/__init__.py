@@ -1,0 +1,1 @@
+"""The façade, in editor terms."""

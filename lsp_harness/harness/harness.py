@@ -1,0 +1,288 @@
+"""The façade: verbs in editor terms. It owns the open documents and hands frozen snapshots to the drivers.
+
+What costs time to import (the model's client, tree-sitter) is imported when first needed, because `initialize` must be
+answered at once.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import EngineError, HarnessError, NotText, Stale, UsageError
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
+from lsp_harness.text.document import Document
+from lsp_harness.text.documents import Documents
+from lsp_harness.text.edit import Edit
+from lsp_harness.verify.finding import Finding
+
+if TYPE_CHECKING:
+    from lsp_harness.harness.watch import Watch
+    from lsp_harness.inference.client import Engine
+    from lsp_harness.pipeline.completion import Completer
+    from lsp_harness.session.log import SessionLog, Turn
+    from lsp_harness.syntax.tree import SyntaxTree
+    from lsp_harness.verify.ruff import Report as RuffReport
+    from lsp_harness.verify.ruff import Ruff
+
+Report = Callable[[Progress], None]
+Published = Callable[[str, int, Sequence[Finding]], None]
+KEPT = 32
+"""Proposals remembered, so that applying one can be told from typing."""
+
+
+class Harness:
+    """One per front end process. `make_engine` is called with the first request that needs a model."""
+
+    def __init__(self, config: Config, make_engine: "Callable[[Config], Engine]") -> None:
+        self.config = config
+        self.documents = Documents()
+        self.roots: list[Path] = []
+        self.on_findings: Published = lambda uri, version, findings: None
+        """Called on the event loop with the findings that hold for exactly that version; empty clears."""
+        self._make_engine = make_engine
+        self._engine: Engine | None = None
+        self._completer: Completer | None = None
+        self._watch: Watch | None = None
+        self._ruff: Ruff | None = None
+        self._log: SessionLog | None = None
+        self._trees: dict[str, SyntaxTree | None] = {}
+        self._proposals: dict[str, tuple[Document, Turn]] = {}
+
+    # -- text
+    def open(self, document: Document) -> None:
+        self.documents.open(document)
+        self._trees.pop(document.uri, None)
+
+    def change(self, uri: str, edit: Edit, version: int) -> None:
+        """One edit; call in order. Raises NotOpen or Stale."""
+        before, after = self.documents.change(uri, edit, version)
+        if tree := self._trees.get(uri):
+            self._trees[uri] = tree.edited(before, edit, after)
+        if self._watch:
+            self._watch.changed(uri)
+
+    def close(self, uri: str) -> None:
+        self.documents.close(uri)
+        self._trees.pop(uri, None)
+        if self._completer:
+            self._completer.forget(uri)
+        if self._watch:
+            self._watch.stop(uri)
+
+    def snapshot(self, uri: str) -> Snapshot:
+        """The document as it is now. Raises NotOpen."""
+        document = self.documents.get(uri)
+        file = file_of(uri)
+        root = next((root for root in self.roots if file and file.is_relative_to(root)), None)
+        path = str(file.relative_to(root)) if file and root else file.name if file else uri.rsplit("/", 1)[-1]
+        return Snapshot(document, path, file, root)
+
+    def tree(self, snapshot: Snapshot) -> "SyntaxTree | None":
+        """The syntax tree of a snapshot, kept up to date with the open document."""
+        from lsp_harness.syntax.tree import parse
+
+        document = snapshot.document
+        known = self._trees.get(document.uri)
+        if known and known.document.data == document.data:
+            return known
+        tree = parse(document)
+        if document.uri in self.documents and self.documents.get(document.uri) is document:
+            self._trees[document.uri] = tree
+        return tree
+
+    def configure(self, config: Config) -> None:
+        """Live reload. Another model or engine takes effect with the next request."""
+        engine_changed = (config.model, config.engine) != (self.config.model, self.config.engine)
+        self.config = config
+        if engine_changed:
+            self._engine = self._completer = None
+        if self._completer:
+            self._completer.settings = config.completion
+        if self._watch:
+            self._watch.settings = config.verification
+
+    # -- completion
+    async def complete(self, snapshot: Snapshot, offset: int, *, automatic: bool = True) -> list[Suggestion]:
+        """Ghost text; cancels what it supersedes in the same document (that call ends with Superseded)."""
+        if automatic and not self.config.completion.enabled:
+            return []
+        if self._completer is None:
+            from lsp_harness.pipeline.completion import Completer
+
+            self._completer = Completer(self.engine, self.config.completion)
+        found = await self._completer.complete(snapshot.document, self.tree(snapshot), offset, snapshot.path)
+        return [found] if found else []
+
+    def accepted(self, uri: str, suggestion_id: str) -> None:
+        """The user took a suggestion: verify what it made of the document."""
+        shown = self._completer.shown(uri, suggestion_id) if self._completer else None
+        if shown and uri in self.documents:
+            snapshot = self.snapshot(uri)
+            self.watch.start(shown.document, _file(snapshot), snapshot.root)
+
+    # -- fixes
+    async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
+        """At once: what could be done about these diagnostics; a linter's own safe fix comes first."""
+        offers: list[Offer] = []
+        for finding in findings:
+            if own := await self._own_fix(snapshot, finding):
+                offers.append(Offer(f"Fix with ruff's own safe fix: {own.fix_title}", "linter", finding))
+            offers.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
+        return offers
+
+    async def fix(self, snapshot: Snapshot, offer: Offer, report: Report) -> Proposal:
+        """Compute and verify. Raises NoAnswer, Stale (the document moved on), EngineError."""
+        from lsp_harness.pipeline.code import Fix
+
+        if snapshot.document.binary:
+            raise NotText(f"{snapshot.path} is not a text")
+        given: tuple[Edit, ...] = ()
+        if offer.how == "linter":
+            own = await self._own_fix(snapshot, offer.finding)
+            if own is None:
+                raise Stale("the linter no longer offers this fix")
+            given = own.fix
+        turn = self.log.turn()
+        fix = Fix(
+            self.engine,
+            self.config,
+            self.ruff,
+            turn,
+            snapshot.document,
+            _file(snapshot),
+            snapshot.root,
+            snapshot.path,
+            offer.finding,
+            report,
+        )
+        proposal = await fix.run(given)
+        uri = snapshot.document.uri
+        if uri in self.documents and self.documents.get(uri).hash != snapshot.document.hash:
+            turn.tell("edit.stale", hash=proposal.verdict.hash)
+            raise Stale("the document changed while the fix was computed; ask again")
+        self._proposals[proposal.id] = (snapshot.document, turn)
+        while len(self._proposals) > KEPT:
+            del self._proposals[next(iter(self._proposals))]
+        return proposal
+
+    def applied(self, uri: str, proposal_id: str) -> None:
+        """The edit of a proposal is in the document: verify the result."""
+        known = self._proposals.pop(proposal_id, None)
+        if known is None:
+            raise UsageError("no such proposal; it was applied already or is too old")
+        document, turn = known
+        turn.tell("edit.applied", proposal=proposal_id)
+        if uri in self.documents:
+            snapshot = self.snapshot(uri)
+            self.watch.start(document, _file(snapshot), snapshot.root)
+
+    # -- findings
+    def findings(self, uri: str) -> tuple[int, Sequence[Finding]]:
+        """Version and what is held against it now, for pull diagnostics."""
+        document = self.documents.get(uri)
+        return document.version, self._watch.findings(uri) if self._watch else ()
+
+    async def diagnose(self, snapshot: Snapshot) -> list[Finding]:
+        """What our own checks say of a text as it is, for callers that bring no diagnostics."""
+        from lsp_harness.syntax.faults import faults
+
+        if snapshot.document.binary:
+            raise NotText(f"{snapshot.path} is not a text")
+        tree = self.tree(snapshot)
+        broken = [Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in faults(tree)] if tree else []
+        if broken or not _python(snapshot) or self.ruff.missing:
+            return broken
+        return [r.finding for r in await self.ruff.check(snapshot.document, _file(snapshot), snapshot.root)]
+
+    async def status(self) -> dict[str, Any]:
+        """What works for this front end: the engine if it is in use, the last completion's figures, the session log."""
+        engine: dict[str, Any] | None = None
+        if self._engine:
+            try:
+                props = await self._engine.props()
+                engine = {"model": props.model, "pid": props.pid, "scripted": bool(props.raw.get("scripted"))}
+            except HarnessError as error:
+                engine = {"error": error.message}
+        return {
+            "engine": engine,
+            "completion": self._completer.last if self._completer else None,
+            "log": str(self._log.path) if self._log else None,
+        }
+
+    async def aclose(self) -> None:
+        """Stop background work and let go of the engine."""
+        if self._watch:
+            self._watch.close()
+        if self._log:
+            self._log.close()
+        if self._engine:
+            engine, self._engine = self._engine, None
+            try:
+                await engine.aclose()
+            except EngineError as error:
+                sys.stderr.write(error.message + "\n")
+                raise
+
+    # -- parts, made when first needed
+    @property
+    def engine(self) -> "Engine":
+        if self._engine is None:
+            self._engine = self._make_engine(self.config)
+        return self._engine
+
+    @property
+    def ruff(self) -> "Ruff":
+        if self._ruff is None:
+            from lsp_harness.verify.ruff import Ruff
+
+            self._ruff = Ruff()
+        return self._ruff
+
+    @property
+    def watch(self) -> "Watch":
+        if self._watch is None:
+            from lsp_harness.harness.watch import Watch
+
+            def publish(uri: str, version: int, findings: Sequence[Finding]) -> None:
+                self.on_findings(uri, version, findings)
+
+            self._watch = Watch(self.documents, self.ruff, self.config.verification, publish)
+        return self._watch
+
+    @property
+    def log(self) -> "SessionLog":
+        if self._log is None:
+            from lsp_harness.session.log import SessionLog
+
+            self._log = SessionLog()
+        return self._log
+
+    async def _own_fix(self, snapshot: Snapshot, finding: Finding) -> "RuffReport | None":
+        """ruff's safe fix for this very finding, if it has one."""
+        from lsp_harness.verify.gone import RULE
+
+        if not _python(snapshot) or snapshot.document.binary or not RULE.match(finding.code) or self.ruff.missing:
+            return None
+        reports = await self.ruff.check(snapshot.document, _file(snapshot), snapshot.root, select=finding.code)
+        line = snapshot.document.line_of(finding.start)
+        same = [r for r in reports if r.fix and snapshot.document.line_of(r.finding.start) == line]
+        return min(same, key=lambda r: abs(r.finding.start - finding.start), default=None)
+
+
+def _python(snapshot: Snapshot) -> bool:
+    return snapshot.document.language == "python" or snapshot.path.endswith((".py", ".pyi"))
+
+
+def _file(snapshot: Snapshot) -> Path:
+    """Where the text would lie; tools choose their settings by it."""
+    return snapshot.file or Path(snapshot.path)
+
+
+def file_of(uri: str) -> Path | None:
+    """The path of a `file:` URI."""
+    parts = urlsplit(uri)
+    return Path(unquote(parts.path)) if parts.scheme == "file" and parts.path else None

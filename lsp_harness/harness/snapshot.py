@@ -1,0 +1,16 @@
+"""What a request works on: one version of one document, frozen when the request arrived."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_harness.text.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`path` is relative to the workspace where there is one; it is what the model is told."""
+
+    document: Document
+    path: str
+    file: Path | None = None
+    root: Path | None = None

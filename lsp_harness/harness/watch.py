@@ -1,0 +1,116 @@
+"""What is held against edits the user took: verified after the fact, for exactly the version it was found in.
+
+An accepted completion or an applied fix opens a watch on its document, with the text before it as the base line. Each
+change is verified again after a quiet time, until nothing new is left to say; a result for a version that is no
+longer the current one is dropped.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_harness.config.schema import Verification
+from lsp_harness.errors import HarnessError
+from lsp_harness.text.document import Document
+from lsp_harness.text.documents import Documents
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.gate import Check, judge
+from lsp_harness.verify.lint import LintCheck
+from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.syntax import SyntaxCheck
+
+Published = Callable[[str, int, Sequence[Finding]], None]
+
+
+@dataclass(slots=True)
+class Watched:
+    """`before` is the text that is not to blame."""
+
+    before: Document
+    file: Path
+    root: Path | None
+    task: asyncio.Task[None] | None = None
+    version: int = 0
+    findings: Sequence[Finding] = ()
+
+
+class Watch:
+    """All watched documents of a front end."""
+
+    def __init__(self, documents: Documents, ruff: Ruff, settings: Verification, publish: Published) -> None:
+        self._documents = documents
+        self._ruff = ruff
+        self.settings = settings
+        self._publish = publish
+        self._watched: dict[str, Watched] = {}
+
+    def start(self, before: Document, file: Path, root: Path | None) -> None:
+        """The user took an edit of `before`. An earlier base line of the same document stays."""
+        uri = before.uri
+        if uri not in self._watched:
+            self._watched[uri] = Watched(before, file, root)
+        self._schedule(uri, delay=0.0)
+
+    def changed(self, uri: str) -> None:
+        """The document has a new version."""
+        if uri in self._watched:
+            self._schedule(uri, delay=self.settings.debounce_ms / 1000)
+
+    def stop(self, uri: str) -> None:
+        """The document is closed: nothing is held against it any more."""
+        if watched := self._watched.pop(uri, None):
+            if watched.task:
+                watched.task.cancel()
+            if watched.findings:
+                self._publish(uri, watched.version, ())
+
+    def findings(self, uri: str) -> Sequence[Finding]:
+        """What is held against the current version; nothing while that is being found out."""
+        watched = self._watched.get(uri)
+        if watched and uri in self._documents and watched.version == self._documents.get(uri).version:
+            return watched.findings
+        return ()
+
+    async def settled(self, uri: str) -> None:
+        """Wait for the verification under way, for callers that have no events to wait for."""
+        watched = self._watched.get(uri)
+        if watched and watched.task:
+            await asyncio.wait({watched.task})
+
+    def close(self) -> None:
+        for watched in self._watched.values():
+            if watched.task:
+                watched.task.cancel()
+        self._watched.clear()
+
+    def _schedule(self, uri: str, delay: float) -> None:
+        watched = self._watched[uri]
+        if watched.task:
+            watched.task.cancel()
+        watched.task = asyncio.ensure_future(self._verify(uri, watched, delay))
+
+    async def _verify(self, uri: str, watched: Watched, delay: float) -> None:
+        await asyncio.sleep(delay)
+        document = self._documents.get(uri)
+        checks: list[Check] = []
+        if self.settings.parse_check:
+            checks.append(SyntaxCheck())
+        if self.settings.lint:
+            checks.append(LintCheck(self._ruff))
+        try:
+            change = Change.between(watched.before, document, watched.file, watched.root)
+            verdict = await judge(change, checks)
+        except HarnessError as error:
+            sys.stderr.write(f"verification: {error.message}\n")
+            return
+        if self._documents.get(uri).version != document.version:
+            return
+        had, watched.findings, watched.version = bool(watched.findings), verdict.findings, document.version
+        if had or watched.findings:
+            self._publish(uri, document.version, watched.findings)
+        if not watched.findings:
+            # clean: from now on this text is nobody's fault
+            self._watched.pop(uri, None)

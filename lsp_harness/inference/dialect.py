@@ -1,0 +1,124 @@
+"""llama-server's JSON ↔ our requests: one place for field names, both directions, for engine and client."""
+
+from dataclasses import asdict
+from typing import Any, cast
+
+from lsp_harness.errors import EngineRefused
+from lsp_harness.inference.request import PRIORITIES, Chunk, Continuation, Infill, Priority, Sampling, Stop, Usage
+
+Json = dict[str, Any]
+
+
+def _get(body: Json, key: str, kind: type | tuple[type, ...], default: Any) -> Any:
+    value = body.get(key, default)
+    if value is None:
+        return default
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        raise EngineRefused(f"`{key}` has the wrong type")
+    return value
+
+
+def sampling(body: Json) -> Sampling:
+    stop = _get(body, "stop", (list, str), [])
+    stops = [stop] if isinstance(stop, str) else cast("list[Any]", stop)
+    if not all(isinstance(s, str) for s in stops):
+        raise EngineRefused("`stop` must be a list of strings")
+    n_predict = int(_get(body, "n_predict", int, 64))
+    return Sampling(
+        n_predict=n_predict if n_predict >= 0 else 512,
+        temperature=float(_get(body, "temperature", (int, float), 0.0)),
+        seed=int(_get(body, "seed", int, 0)),
+        top_k=int(_get(body, "top_k", int, 40)),
+        top_p=float(_get(body, "top_p", (int, float), 0.95)),
+        stop=tuple(stops),
+        grammar=str(_get(body, "grammar", str, "")),
+        t_max_predict_ms=int(_get(body, "t_max_predict_ms", int, 0)),
+    )
+
+
+def priority(body: Json, default: Priority) -> Priority:
+    value = _get(body, "priority", str, default)
+    if value not in PRIORITIES:
+        raise EngineRefused(f"`priority` must be one of {', '.join(PRIORITIES)}")
+    return value
+
+
+def completion(body: Json) -> Continuation:
+    prompt = body.get("prompt")
+    if isinstance(prompt, str):
+        return Continuation(prompt, sampling(body), priority(body, "normal"))
+    if isinstance(prompt, list) and prompt and all(type(p) in (int, str) for p in cast("list[Any]", prompt)):
+        return Continuation(tuple(cast("list[int | str]", prompt)), sampling(body), priority(body, "normal"))
+    raise EngineRefused("`prompt` must be a text or a list of tokens and texts")
+
+
+def infill(body: Json) -> Infill:
+    extra: list[tuple[str, str]] = []
+    for item in _get(body, "input_extra", list, []):
+        if not isinstance(item, dict):
+            raise EngineRefused("`input_extra` must be a list of {filename, text}")
+        entry = cast("Json", item)
+        extra.append((_get(entry, "filename", str, ""), _get(entry, "text", str, "")))
+    prefix = _get(body, "input_prefix", str, "") + _get(body, "prompt", str, "")
+    return Infill(
+        prefix,
+        _get(body, "input_suffix", str, ""),
+        tuple(extra),
+        _get(body, "heal", bool, False),
+        sampling(body),
+        priority(body, "interactive"),
+    )
+
+
+def to_body(request: Continuation | Infill) -> Json:
+    body: Json = asdict(request.sampling) | {"priority": request.priority, "stream": True, "cache_prompt": True}
+    if isinstance(request, Continuation):
+        return body | {"prompt": request.prompt}
+    return body | {
+        "input_prefix": request.prefix,
+        "input_suffix": request.suffix,
+        "input_extra": [{"filename": name, "text": text} for name, text in request.extra],
+        "heal": request.heal,
+    }
+
+
+STOP_TYPES: dict[Stop, str] = {"eos": "eos", "word": "word", "limit": "limit", "deadline": "limit", "cancelled": "none"}
+
+
+def from_chunk(chunk: Chunk) -> Json:
+    use = chunk.usage
+    timings = {
+        "cache_n": use.reused,
+        "prompt_n": use.evaluated,
+        "prompt_ms": use.prompt_ms,
+        "predicted_n": use.generated,
+        "predicted_ms": use.predicted_ms,
+    }
+    body: Json = {"content": chunk.text, "stop": chunk.stop is not None, "timings": timings}
+    if chunk.stop is None:
+        return body
+    return body | {
+        "stop_type": STOP_TYPES[chunk.stop],
+        "stop_reason": chunk.stop,
+        "tokens_predicted": use.generated,
+        "tokens_evaluated": use.evaluated + use.reused,
+        "tokens_cached": use.reused,
+    }
+
+
+def to_chunk(body: Json) -> Chunk:
+    """Also reads a real llama-server's answer, whose `stop_reason` is missing."""
+    times = cast("Json", body.get("timings") or {})
+    usage = Usage(
+        evaluated=int(times.get("prompt_n", 0)),
+        reused=int(times.get("cache_n", body.get("tokens_cached", 0))),
+        generated=int(times.get("predicted_n", body.get("tokens_predicted", 0))),
+        prompt_ms=float(times.get("prompt_ms", 0)),
+        predicted_ms=float(times.get("predicted_ms", 0)),
+    )
+    text = str(body.get("content", ""))
+    if not body.get("stop"):
+        return Chunk(text, None, usage)
+    by_type: dict[str, Stop] = {"eos": "eos", "word": "word", "limit": "limit"}
+    stop = cast("Stop", body.get("stop_reason")) or by_type.get(str(body.get("stop_type")), "limit")
+    return Chunk(text, stop, usage)

@@ -1,0 +1,134 @@
+"""The engine process: `python -m lsp_harness.inference.engine`. One model, one socket, gone when idle.
+
+It holds no truth: it may be killed at any time, and the next request of any front end starts it again.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lsp_harness.inference.app import Engine
+
+SLOTS = 8
+BATCH = 256
+"""Tokens of a prompt evaluated between two looks at the queue."""
+
+
+def arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="lsp-harness engine process", description=__doc__)
+    parser.add_argument("--model", type=Path, required=True)
+    parser.add_argument("--socket", type=Path, required=True)
+    parser.add_argument("--name", default="")
+    parser.add_argument("--n-ctx", type=int, default=8192)
+    parser.add_argument("--n-gpu-layers", type=int, default=-1)
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--idle", type=float, default=900.0)
+    parser.add_argument("--fim-order", choices=["suffix-first", "prefix-suffix-middle"], default="prefix-suffix-middle")
+    parser.add_argument("--ready-fd", type=int, default=-1)
+    return parser.parse_args(argv)
+
+
+def load(args: argparse.Namespace) -> "Engine":
+    """Load the model and start its thread."""
+    from lsp_harness.inference.app import Engine
+    from lsp_harness.inference.generate import generate
+    from lsp_harness.inference.kv import Kv
+    from lsp_harness.inference.llama import Llama
+    from lsp_harness.inference.probe import repacking_works
+    from lsp_harness.inference.scheduler import Scheduler
+
+    began = monotonic()
+    repack = repacking_works(args.model)
+    threads = args.threads or os.cpu_count() or 1
+    llama = Llama(
+        args.model,
+        n_ctx=args.n_ctx,
+        n_seq=SLOTS,
+        n_batch=BATCH,
+        threads=threads,
+        decode_threads=threads,
+        n_gpu_layers=args.n_gpu_layers,
+        repack=repack,
+    )
+    # the table that healing looks tokens up in takes half a second to make: now, not at the first keystroke
+    llama.spelled(b" ")
+    kv = Kv(llama, cells=llama.n_ctx, slots=SLOTS)
+    scheduler = Scheduler(llama, lambda work, emit, cancelled: generate(llama, kv, work, emit, cancelled))
+    facts: dict[str, Any] = {
+        "model_path": str(args.model),
+        "n_ctx_train": llama.n_ctx_train,
+        "weights_repacked": repack,
+        "threads": threads,
+        "load_ms": round((monotonic() - began) * 1000),
+    }
+    return Engine(llama, scheduler, name=args.name or args.model.stem, order=args.fim_order, facts=facts)
+
+
+def bind(path: Path) -> socket.socket:
+    """A listening socket only this user can open. The caller holds the start lock, so what is there is stale."""
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    mask = os.umask(0o177)
+    try:
+        listener.bind(str(path))
+    finally:
+        os.umask(mask)
+    listener.listen(128)
+    return listener
+
+
+async def run(args: argparse.Namespace, engine: "Engine", listener: socket.socket) -> None:
+    """Serve until told to stop or idle for `args.idle` seconds."""
+    import uvicorn
+
+    from lsp_harness.inference.app import make_app
+
+    config = uvicorn.Config(
+        make_app(engine), log_level="warning", lifespan="off", access_log=False, timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+
+    async def leave_when_idle() -> None:
+        while True:
+            left = engine.last_used + args.idle - monotonic()
+            if left <= 0 and not engine.scheduler.pending:
+                server.should_exit = True
+                return
+            await asyncio.sleep(max(0.05, min(left, 5.0)))
+
+    watch = asyncio.create_task(leave_when_idle())
+    if args.ready_fd >= 0:
+        os.write(args.ready_fd, json.dumps({"pid": os.getpid()}).encode())
+        os.close(args.ready_fd)
+    await server.serve(sockets=[listener])
+    watch.cancel()
+    engine.scheduler.close()
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Entry point of the process."""
+    args = arguments(argv)
+    try:
+        engine = load(args)
+        listener = bind(args.socket)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent must hear one sentence
+        message = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
+        if args.ready_fd >= 0:
+            os.write(args.ready_fd, json.dumps({"error": message}).encode())
+        sys.stderr.write(message + "\n")
+        return 1
+    asyncio.run(run(args, engine, listener))
+    args.socket.unlink(missing_ok=True)
+    # llama.cpp's own teardown order is not ours to get right; the system takes everything back
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

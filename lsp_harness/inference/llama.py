@@ -1,0 +1,254 @@
+"""One llama.cpp model and its context: the only file that knows `llama_cpp`.
+
+Everything here belongs to one thread. It uses the low-level binding, because the binding's `Llama` class knows one
+sequence and re-evaluates from the first difference. Tokens are ints, pieces are bytes.
+"""
+
+# the binding is generated ctypes code, mostly untyped; what leaves this file is typed
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
+
+import ctypes
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import llama_cpp as lib
+import numpy as np
+
+from lsp_harness.errors import EngineRefused, ModelError
+
+CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)], align=True)
+"""`llama_token_data` as numpy sees it."""
+
+
+class Aborted(Exception):
+    """The abort callback stopped a decode; the sequence is cut back to where the decode began."""
+
+
+class Llama:
+    """A loaded model. `n_ctx` cells are shared by up to `n_seq` sequences."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        n_ctx: int,
+        n_seq: int,
+        n_batch: int,
+        threads: int,
+        n_gpu_layers: int,
+        decode_threads: int,
+        repack: bool = True,
+    ) -> None:
+        self._log = lib.llama_log_callback(_log)
+        lib.llama_log_set(self._log, ctypes.c_void_p(0))
+        lib.llama_backend_init()
+        wanted = lib.llama_model_default_params()
+        wanted.n_gpu_layers = n_gpu_layers if n_gpu_layers >= 0 else 0x7FFFFFFF
+        wanted.use_extra_bufts = repack
+        self.model = lib.llama_model_load_from_file(str(path).encode(), wanted)
+        if not self.model:
+            raise ModelError(f"llama.cpp cannot load {path.name}: it is damaged or of an unknown architecture")
+        self.vocab = lib.llama_model_get_vocab(self.model)
+        params = lib.llama_context_default_params()
+        params.n_ctx = n_ctx
+        params.n_batch = params.n_ubatch = n_batch
+        params.n_seq_max = n_seq
+        params.kv_unified = True
+        params.n_threads = decode_threads
+        params.n_threads_batch = threads
+        params.no_perf = True
+        self.should_abort: Callable[[], bool] = lambda: False
+        self._abort = lib.ggml_abort_callback(self._aborting)
+        params.abort_callback = self._abort
+        self.ctx = lib.llama_init_from_model(self.model, params)
+        if not self.ctx:
+            raise ModelError(f"llama.cpp cannot make a context of {n_ctx} tokens; lower model.context_length")
+        self.memory = lib.llama_get_memory(self.ctx)
+        self.batch = lib.llama_batch_init(n_batch, 0, 1)
+        self.n_batch = n_batch
+        self.n_ctx = int(lib.llama_n_ctx(self.ctx))
+        self.n_seq = n_seq
+        self.n_vocab = int(lib.llama_vocab_n_tokens(self.vocab))
+        self.n_ctx_train = int(lib.llama_model_n_ctx_train(self.model))
+        self.fim = {
+            name: int(getattr(lib, f"llama_vocab_fim_{name}")(self.vocab))
+            for name in ("pre", "suf", "mid", "pad", "rep", "sep")
+        }
+        self._pieces: list[tuple[bytes, int]] | None = None
+
+    def _aborting(self, _: object) -> bool:
+        return self.should_abort()
+
+    def close(self) -> None:
+        lib.llama_batch_free(self.batch)
+        lib.llama_free(self.ctx)
+        lib.llama_model_free(self.model)
+
+    # -- text
+    def tokenize(self, text: str, *, special: bool = False) -> list[int]:
+        """Tokens of `text`, nothing added; `special` lets `<|…|>` in it mean what they say."""
+        data = text.encode("utf-8", "replace")
+        size = len(data) + 8
+        room = (lib.llama_token * size)()
+        count = lib.llama_tokenize(self.vocab, data, len(data), room, size, False, special)
+        if count < 0:
+            raise EngineRefused("the text cannot be tokenized")
+        return list(room[:count])
+
+    def piece(self, token: int, *, special: bool = False) -> bytes:
+        room = ctypes.create_string_buffer(64)
+        count = lib.llama_token_to_piece(self.vocab, token, room, len(room), 0, special)
+        if count < 0:
+            room = ctypes.create_string_buffer(-count)
+            count = lib.llama_token_to_piece(self.vocab, token, room, len(room), 0, special)
+        return room.raw[:count]
+
+    def ends(self, token: int) -> bool:
+        """End of generation: end of text, end of turn, FIM padding and separators."""
+        return bool(lib.llama_vocab_is_eog(self.vocab, token))
+
+    def metadata(self, key: str) -> str:
+        room = ctypes.create_string_buffer(65536)
+        count = lib.llama_model_meta_val_str(self.model, key.encode(), room, len(room))
+        return room.value.decode("utf-8", "replace") if count >= 0 else ""
+
+    def chat(self, messages: Sequence[tuple[str, str]]) -> str:
+        """The prompt of a conversation of (role, content), by the model's own template."""
+        template = lib.llama_model_chat_template(self.model, None)
+        if not template:
+            raise EngineRefused("this model has no chat template; choose an instruct model")
+        turns = (lib.llama_chat_message * len(messages))(
+            *((r.encode(), c.encode("utf-8", "replace")) for r, c in messages)
+        )
+        size = 4096 + 2 * sum(len(c.encode("utf-8", "replace")) for _, c in messages)
+        room = ctypes.create_string_buffer(size)
+        count = lib.llama_chat_apply_template(template, turns, len(messages), True, room, size)
+        if not 0 <= count <= size:
+            raise EngineRefused("llama.cpp does not know this model's chat template")
+        return room.raw[:count].decode("utf-8", "replace")
+
+    def spelled(self, start: bytes) -> list[int]:
+        """Tokens that agree with text `start`: those that begin with it and those it begins with."""
+        if self._pieces is None:
+            self._pieces = sorted((p, t) for t in range(self.n_vocab) if (p := self.piece(t)))
+        found: list[int] = []
+        for size in range(1, len(start)):
+            at = bisect_left(self._pieces, (start[:size], -1))
+            while at < len(self._pieces) and self._pieces[at][0] == start[:size]:
+                found.append(self._pieces[at][1])
+                at += 1
+        at = bisect_left(self._pieces, (start, -1))
+        while at < len(self._pieces) and self._pieces[at][0].startswith(start):
+            found.append(self._pieces[at][1])
+            at += 1
+        return found
+
+    # -- evaluation
+    def eval(self, seq: int, at: int, tokens: Sequence[int]) -> None:
+        """Evaluate up to `n_batch` tokens of one sequence from position `at`; logits of the last are kept."""
+        batch = self.batch
+        batch.n_tokens = len(tokens)
+        for i, token in enumerate(tokens):
+            batch.token[i] = token
+            batch.pos[i] = at + i
+            batch.n_seq_id[i] = 1
+            batch.seq_id[i][0] = seq
+            batch.logits[i] = 1 if i == len(tokens) - 1 else 0
+        code = lib.llama_decode(self.ctx, batch)
+        if code == 0:
+            return
+        self.cut(seq, at)
+        if code == 2:
+            raise Aborted
+        if code == 1:
+            raise EngineRefused("the prompt does not fit into the KV cache; raise model.context_length")
+        raise EngineRefused(f"llama.cpp could not evaluate the prompt (code {code})")
+
+    def best(self, allowed: Sequence[int]) -> int:
+        """The likeliest of `allowed` after the last evaluated token."""
+        pointer = lib.llama_get_logits_ith(self.ctx, -1)
+        logits = np.ctypeslib.as_array(pointer, shape=(self.n_vocab,))
+        return int(allowed[int(np.argmax(logits[np.asarray(allowed)]))])
+
+    # -- sequences
+    def cut(self, seq: int, length: int) -> bool:
+        """Keep the first `length` positions. False where this kind of memory cannot be cut."""
+        return bool(lib.llama_memory_seq_rm(self.memory, seq, length, -1))
+
+    def copy(self, source: int, target: int, length: int) -> None:
+        """Let `target` share the first `length` cells of `source`; metadata only."""
+        lib.llama_memory_seq_cp(self.memory, source, target, 0, length)
+
+
+class Sampler:
+    """How one request chooses its tokens.
+
+    A grammar is asked about the chosen token first and about the whole vocabulary only when it refuses that one:
+    filtering 150,000 candidates at every token would cost more than evaluating it.
+    """
+
+    def __init__(self, llama: Llama, *, temperature: float, seed: int, top_k: int, top_p: float, grammar: str) -> None:
+        self._llama = llama
+        self._grammar: Any = None
+        if grammar:
+            self._grammar = lib.llama_sampler_init_grammar(llama.vocab, grammar.encode(), b"root")
+            if not self._grammar:
+                raise EngineRefused("the grammar is not valid GBNF with a rule named root")
+        chain: Any = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
+        if temperature <= 0:
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_greedy())
+        else:
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(top_k))
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_p(top_p, 1))
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_temp(temperature))
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_dist(seed & 0xFFFFFFFF))
+        self._chain = chain
+
+    def sample(self) -> int:
+        if self._grammar is None:
+            return int(lib.llama_sampler_sample(self._chain, self._llama.ctx, -1))
+        token = self._choose(filtered=False)
+        if not self._allowed(token):
+            token = self._choose(filtered=True)
+        lib.llama_sampler_accept(self._grammar, token)
+        return token
+
+    def _choose(self, *, filtered: bool) -> int:
+        size = self._llama.n_vocab
+        room = np.empty(size, dtype=CANDIDATE)
+        pointer = lib.llama_get_logits_ith(self._llama.ctx, -1)
+        room["id"] = np.arange(size, dtype=np.int32)
+        room["logit"] = np.ctypeslib.as_array(pointer, shape=(size,))
+        room["p"] = 0
+        array = _candidates(room)
+        if filtered:
+            lib.llama_sampler_apply(self._grammar, ctypes.byref(array))
+        lib.llama_sampler_apply(self._chain, ctypes.byref(array))
+        return int(array.data[array.selected].id)
+
+    def _allowed(self, token: int) -> bool:
+        room = np.array([(token, 1.0, 0.0)], dtype=CANDIDATE)
+        array = _candidates(room)
+        lib.llama_sampler_apply(self._grammar, ctypes.byref(array))
+        return float(room["logit"][0]) != float("-inf")
+
+    def close(self) -> None:
+        lib.llama_sampler_free(self._chain)
+        if self._grammar is not None:
+            lib.llama_sampler_free(self._grammar)
+
+
+def _candidates(room: Any) -> Any:
+    pointer = room.ctypes.data_as(ctypes.POINTER(lib.llama_token_data))
+    return lib.llama_token_data_array(data=pointer, size=len(room), selected=-1, sorted=False)
+
+
+def _log(level: int, text: bytes, _: object) -> None:
+    """Warnings and errors of llama.cpp go to the engine's log; the rest is noise."""
+    if level in (3, 4) and text:
+        import sys
+
+        sys.stderr.write(text.decode("utf-8", "replace"))

@@ -1,0 +1,62 @@
+"""The fill-in-the-middle tokens of a vocabulary: the metadata keys that name them, and the spellings to look for if none does.
+
+Both lists are llama.cpp's, so that we recognise what it recognises. Within a role the first spelling found in this order
+wins, as a vocabulary may hold tokens of a family it does not belong to.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+FIM_KEYS: Mapping[str, tuple[str, ...]] = {
+    "prefix": ("fim_pre_token_id", "prefix_token_id"),
+    "suffix": ("fim_suf_token_id", "suffix_token_id"),
+    "middle": ("fim_mid_token_id", "middle_token_id"),
+    "pad": ("fim_pad_token_id",),
+    "repository": ("fim_rep_token_id",),
+    "file": ("fim_sep_token_id",),
+}
+"""Role → keys below `tokenizer.ggml`, the newer name first."""
+
+FIM_TEXTS: Mapping[str, tuple[str, ...]] = {
+    "prefix": (
+        "<|fim_prefix|>",
+        "<fim_prefix>",
+        "<fim-prefix>",
+        "<|code_prefix|>",
+        "<\uff5cfim\u2581begin\uff5c>",
+        "\u2581<PRE>",
+        "<PRE>",
+    ),
+    "suffix": (
+        "<|fim_suffix|>",
+        "<fim_suffix>",
+        "<fim-suffix>",
+        "<|code_suffix|>",
+        "<\uff5cfim\u2581hole\uff5c>",
+        "\u2581<SUF>",
+        "<SUF>",
+    ),
+    "middle": (
+        "<|fim_middle|>",
+        "<fim_middle>",
+        "<fim-middle>",
+        "<|code_middle|>",
+        "<\uff5cfim\u2581end\uff5c>",
+        "\u2581<MID>",
+        "<MID>",
+    ),
+    "pad": ("<|fim_pad|>", "<fim_pad>", "<fim-pad>", "<PAD>"),
+    "repository": ("<|repo_name|>", "<|fim_repo|>", "<reponame>", "<fim-repo>", "<REPO>"),
+    "file": ("<|file_sep|>",),
+}
+
+WELL_KNOWN: Mapping[bytes, str] = {text.encode(): role for role, texts in FIM_TEXTS.items() for text in texts}
+
+
+@dataclass(frozen=True, slots=True)
+class FimToken:
+    """`named` says that the metadata names it; otherwise it was recognised by its text."""
+
+    text: str
+    id: int
+    named: bool

@@ -1,0 +1,127 @@
+"""Where model files lie, and which file a setting means. Cheap to import: the language server asks it at start.
+
+A file that was once found right is remembered beside it by size and modification time, as reading half a gigabyte again
+at every start would cost more than loading it.
+"""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import Literal
+
+from lsp_harness.errors import ModelError, ModelMissing, UnknownModel
+from lsp_harness.inference.models.catalogue import ModelCard, card, cards
+
+State = Literal["present", "partial", "damaged", "missing"]
+
+
+def folder() -> Path:
+    """The folder of all models; LSP_HARNESS_MODELS overrides it."""
+    chosen = os.environ.get("LSP_HARNESS_MODELS")
+    if chosen:
+        return Path(chosen).expanduser().absolute()
+    import platformdirs
+
+    return Path(platformdirs.user_cache_dir("lsp-harness", appauthor=False)) / "models"
+
+
+def path_of(model: ModelCard) -> Path:
+    """Where this model's file is, or would be."""
+    return folder() / model.file
+
+
+def state(model: ModelCard) -> State:
+    """What a look at the folder says, without reading the file."""
+    path = path_of(model)
+    if path.is_file():
+        return "present" if model.bytes in (0, path.stat().st_size) else "damaged"
+    return "partial" if path.with_name(f"{path.name}.part").exists() else "missing"
+
+
+def resolve(spec: str) -> Path:
+    """The GGUF file that a catalogue name or a path means."""
+    if any(known.name == spec for known in cards()):
+        return _pulled(card(spec))
+    path = Path(spec).expanduser().absolute()
+    if path.is_file():
+        return _gguf(path)
+    if spec.endswith(".gguf") or "/" in spec or os.sep in spec:
+        raise ModelMissing(f"there is no model file {path}")
+    raise UnknownModel(f"“{spec}” is neither a file nor a known model; known are {', '.join(c.name for c in cards())}")
+
+
+def checked(path: Path) -> str:
+    """The SHA-256 this very file was found to have, or nothing."""
+    try:
+        entry = json.loads(_record(path).read_text(encoding="utf-8"))
+        file = path.stat()
+        unchanged = (entry["bytes"], entry["mtime_ns"]) == (file.st_size, file.st_mtime_ns)
+        return str(entry["sha256"]) if unchanged else ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def remember(path: Path, sha256: str) -> None:
+    """Note what the file was found to be."""
+    file = path.stat()
+    entry = {"sha256": sha256, "bytes": file.st_size, "mtime_ns": file.st_mtime_ns}
+    _record(path).write_text(json.dumps(entry), encoding="utf-8")
+
+
+def remove(model: ModelCard) -> int:
+    """Delete the file and whatever an unfinished pull left. Returns the bytes freed."""
+    from filelock import FileLock, Timeout
+
+    path = path_of(model)
+    if state(model) == "missing":
+        raise ModelMissing(f"{model.name} is not here: nothing to remove")
+    lock = FileLock(lock_of(path))
+    try:
+        with lock.acquire(timeout=0):
+            freed = 0
+            for file in (
+                path,
+                _record(path),
+                path.with_name(f"{path.name}.part"),
+                path.with_name(f"{path.name}.part.json"),
+            ):
+                if file.exists():
+                    freed += file.stat().st_size
+                    file.unlink()
+            shutil.rmtree(path.with_name(f"{path.name}.wheel"), ignore_errors=True)
+            return freed
+    except Timeout as error:
+        raise ModelError(f"{model.name} is being pulled right now; stop that first") from error
+    except OSError as error:
+        raise ModelError(f"cannot remove {path}: {error.strerror}") from error
+
+
+def lock_of(path: Path) -> Path:
+    """The file that keeps two pulls apart."""
+    return path.with_name(f"{path.name}.lock")
+
+
+def _record(path: Path) -> Path:
+    return path.with_name(f"{path.name}.json")
+
+
+def _pulled(model: ModelCard) -> Path:
+    path = path_of(model)
+    found = state(model)
+    if found == "damaged":
+        raise ModelError(f"{path} has the wrong size; `lsp-harness model pull {model.name}` replaces it")
+    if found != "present":
+        raise ModelMissing(f"{model.name} is not here yet; `lsp-harness model pull {model.name}` fetches it")
+    return _gguf(path)
+
+
+def _gguf(path: Path) -> Path:
+    try:
+        with open(path, "rb") as file:
+            magic = file.read(4)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+    if magic != b"GGUF":
+        raise ModelError(f"{path} is not a GGUF file")
+    return path

@@ -1,0 +1,54 @@
+"""Does this machine survive llama.cpp's special weight layouts?
+
+Some virtual machines advertise AMX and then fault on it, which kills the process. So the first start of an engine on
+a machine tries one small batch in a child process; the answer is kept per processor and binding version.
+"""
+
+import json
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+from lsp_harness.config import paths
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("flags"):
+                import hashlib
+
+                return hashlib.sha256(line.encode()).hexdigest()[:16]
+    except OSError:
+        pass
+    import platform
+
+    return platform.processor() or platform.machine()
+
+
+def repacking_works(model: Path) -> bool:
+    """Whether the model can be loaded with repacked weights (`use_extra_bufts`)."""
+    file = paths.cache() / "probe.json"
+    key = f"{_processor()}/{version('llama-cpp-python')}/{model.name}"
+    try:
+        known: dict[str, bool] = json.loads(file.read_text())
+    except (OSError, ValueError):
+        known = {}
+    if key not in known:
+        child = subprocess.run(
+            [sys.executable, "-m", __name__, str(model)], capture_output=True, check=False, timeout=120
+        )
+        known[key] = child.returncode == 0
+        file.write_text(json.dumps(known))
+    return known[key]
+
+
+if __name__ == "__main__":
+    from lsp_harness.inference.llama import Llama
+
+    llama = Llama(
+        Path(sys.argv[1]), n_ctx=64, n_seq=1, n_batch=32, threads=1, decode_threads=1, n_gpu_layers=0, repack=True
+    )
+    llama.eval(0, 0, [1] * 32)
+    llama.eval(0, 32, [1])

@@ -1,0 +1,135 @@
+"""Finding the engine of a model, or starting it: one per model identity, whoever asks first.
+
+A start that fails is not tried again at once: the wait doubles from half a second to half a minute, and meanwhile
+requests fail at once with the reason.
+"""
+
+import asyncio
+import hashlib
+import os
+import socket
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+
+from filelock import FileLock, Timeout
+
+from lsp_harness.config import paths
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import EngineUnavailable
+from lsp_harness.inference.models.catalogue import cards
+from lsp_harness.inference.models.place import resolve
+from lsp_harness.process import detached
+
+SOCKET_LIMIT = 100
+"""Bytes of a Unix socket's path; the system's limit is 108."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an engine listens, and where it writes its log."""
+
+    socket: Path
+    log: Path
+
+
+def identity(model: Path, config: Config) -> str:
+    """One engine process per value: the file's bytes (by size and time) and what the context depends on."""
+    info = model.stat()
+    parts = (
+        str(model.resolve()),
+        info.st_size,
+        info.st_mtime_ns,
+        config.model.context_length,
+        config.model.n_gpu_layers,
+    )
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+
+
+def address(model: Path, config: Config) -> Address:
+    name = f"engine-{identity(model, config)}"
+    path = paths.runtime() / f"{name}.sock"
+    if len(os.fsencode(path)) > SOCKET_LIMIT:
+        raise EngineUnavailable(
+            f"{path} is too long for a socket; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path"
+        )
+    return Address(path, paths.state() / f"{name}.log")
+
+
+def listening(path: Path) -> bool:
+    """Whether somebody answers at this socket."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1)
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+    return True
+
+
+class Supervisor:
+    """Makes sure that the configured engine runs; `ensure` gives its socket."""
+
+    FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+
+    def __init__(self, config: Config) -> None:
+        self._config = config
+        self._lock = asyncio.Lock()
+        self._wait = 0.0
+        self._not_before = 0.0
+        self._why = ""
+
+    async def ensure(self) -> Path:
+        """The socket of a running engine. Raises ModelMissing or EngineUnavailable."""
+        if self._config.engine.url:
+            return Path(self._config.engine.url)
+        model = resolve(self._config.model.path)
+        where = address(model, self._config)
+        if listening(where.socket):
+            return where.socket
+        async with self._lock:
+            if listening(where.socket):
+                return where.socket
+            if (left := self._not_before - monotonic()) > 0:
+                raise EngineUnavailable(
+                    f"the engine does not start: {self._why}; next try in {left:.0f} s (see lsp-harness engine logs)"
+                )
+            await self._start(model, where)
+        return where.socket
+
+    async def _start(self, model: Path, where: Address) -> None:
+        lock = FileLock(where.socket.with_suffix(".lock"), thread_local=False)
+        try:
+            await asyncio.to_thread(lock.acquire, 120)
+        except Timeout:
+            raise EngineUnavailable("another process has been starting the engine for two minutes") from None
+        try:
+            if listening(where.socket):
+                return
+            said = await detached.start(self._argv(model, where), self._env(), where.log)
+        finally:
+            lock.release()
+        if error := said.get("error"):
+            self._wait = min(max(self._wait * 2, self.FIRST_WAIT), self.LONGEST_WAIT)
+            self._not_before = monotonic() + self._wait
+            self._why = str(error)
+            raise EngineUnavailable(f"the engine does not start: {error} (see lsp-harness engine logs)")
+        self._wait = 0.0
+
+    def _argv(self, model: Path, where: Address) -> list[str]:
+        config = self._config
+        card = next((c for c in cards() if c.name == config.model.path or c.file == model.name), None)
+        return [
+            *(sys.executable, "-m", "lsp_harness.inference.engine"),
+            *("--model", str(model), "--socket", str(where.socket)),
+            *("--name", card.name if card else model.stem),
+            *("--fim-order", card.fim.order if card else "prefix-suffix-middle"),
+            *("--n-ctx", str(config.model.context_length), "--n-gpu-layers", str(config.model.n_gpu_layers)),
+            *("--threads", str(config.engine.threads), "--idle", str(config.engine.idle_seconds)),
+        ]
+
+    @staticmethod
+    def _env() -> dict[str, str]:
+        # spinning OpenMP threads stop a busy machine dead; the policy is read when libgomp loads
+        return {**os.environ, "OMP_WAIT_POLICY": "passive"}

@@ -1,0 +1,1 @@
+"""Drivers: completion at the cursor, and the fix of a diagnostic."""

@@ -1,0 +1,47 @@
+"""What the harness gives a surface: suggestions, offers, proposals and progress, in bytes and plain words."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from lsp_harness.text.edit import Edit
+from lsp_harness.verify.finding import Finding, Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """Ghost text: replace bytes `start`..`end` with `text`. `stats` are the request's own figures
+    (`prompt_tokens`, `evaluated`, `reused`, `generated`, `ms`)."""
+
+    id: str
+    start: int
+    end: int
+    text: str
+    stats: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A fix that can be computed when chosen. `how` is `linter` (the tool's own safe fix) or `model`."""
+
+    title: str
+    how: Literal["linter", "model"]
+    finding: Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A verified edit of one document version."""
+
+    id: str
+    edits: tuple[Edit, ...]
+    verdict: Verdict
+    diff: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """One line for a person and, where it is known, how far along the work is (0–100)."""
+
+    message: str
+    percentage: int | None = None

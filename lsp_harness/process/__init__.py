@@ -1,0 +1,1 @@
+"""Child processes: starting, supervising and running tools with limits."""

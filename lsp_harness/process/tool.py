@@ -1,0 +1,56 @@
+"""Run a checker to its end: text in, text out, a time limit, and no process left behind."""
+
+import asyncio
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Ran(NamedTuple):
+    """`code` is None when the time ran out."""
+
+    code: int | None
+    out: bytes
+    err: bytes
+
+
+def find(name: str) -> str | None:
+    """A tool beside our own interpreter (same environment) or on PATH."""
+    beside = Path(sys.executable).parent / name
+    if os.access(beside, os.X_OK):
+        return str(beside)
+    return shutil.which(name)
+
+
+def _lowered() -> None:
+    # checks must not take the cores from the engine
+    os.nice(5)
+
+
+async def run(argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = None, timeout: float = 20.0) -> Ran:  # noqa: ASYNC109
+    """Run `argv` in its own process group; cancelled or too slow, the whole group is killed."""
+    child = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd=cwd,
+        start_new_session=True,
+        preexec_fn=_lowered,
+    )
+    try:
+        async with asyncio.timeout(timeout):
+            out, err = await child.communicate(stdin)
+        return Ran(child.returncode, out, err)
+    except TimeoutError:
+        return Ran(None, b"", b"")
+    finally:
+        if child.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            await child.wait()

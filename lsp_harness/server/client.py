@@ -1,0 +1,115 @@
+"""The editor at the other end: what it can do, what it is told, and the harness that works for it."""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+from lsprotocol import types
+
+from lsp_harness.config.schema import Config
+from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.server import convert
+from lsp_harness.server.abilities import Abilities
+from lsp_harness.server.protocol import Server
+from lsp_harness.text.document import Document
+from lsp_harness.verify.finding import Finding
+
+log = logging.getLogger(__name__)
+
+
+class Client:
+    """One per connection, and so one per process. Handlers get it first."""
+
+    def __init__(self, server: Server, harness: Harness, able: Abilities, base: Config) -> None:
+        self.server = server
+        self.harness = harness
+        self.able = able
+        self.base = base
+        """The configuration before the editor had its say."""
+        self.stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.cancellable: dict[int | str, asyncio.Task[Any]] = {}
+        """Work shown as progress, by token."""
+        self._tasks: set[asyncio.Task[Any]] = set()
+        self._marked: set[str] = set()
+        self._complaint = ""
+        self._refresh_due = False
+        harness.on_findings = self.publish
+
+    # -- life
+    def stop(self, code: int) -> None:
+        if not self.stopped.done():
+            self.stopped.set_result(code)
+
+    def spawn(self, work: Coroutine[Any, Any, None], what: str) -> None:
+        """Work that no request waits for; its failure is a line in the log."""
+        task = asyncio.create_task(work, name=what)
+        self._tasks.add(task)
+        task.add_done_callback(self._reap)
+
+    def _reap(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (error := task.exception()):
+            log.warning("%s failed: %s", task.get_name(), error)
+
+    async def aclose(self) -> None:
+        """Ends all work of this connection."""
+        tasks = [*self._tasks, *self.server.lsp.running.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    # -- text
+    def freeze(self, uri: str) -> Snapshot:
+        return self.harness.snapshot(uri)
+
+    def live(self, uri: str) -> Document:
+        return self.harness.documents.get(uri)
+
+    # -- telling
+    def warn(self, message: str) -> None:
+        """A line in the client's log view; never a popup."""
+        log.warning("%s", message)
+        self.server.window_log_message(types.LogMessageParams(type=types.MessageType.Warning, message=message))
+
+    def first_complaint(self, message: str) -> bool:
+        """Whether this is news. A model that is down is one failed request, not one per keystroke."""
+        news, self._complaint = message != self._complaint, message
+        return news
+
+    def content(self) -> None:
+        """An answer came through: the next complaint is news again."""
+        self._complaint = ""
+
+    def publish(self, uri: str, version: int, findings: Sequence[Finding]) -> None:
+        """Diagnostics for exactly this version. Findings of a text that has moved on have no place to be shown at."""
+        if self.able.pull_diagnostics:
+            self._ask_to_pull()
+            return
+        documents = self.harness.documents
+        document = documents.get(uri) if uri in documents else None
+        if findings and (document is None or document.version != version):
+            return
+        self._push(
+            uri, version, [convert.diagnostic(document, f, self.able.encoding) for f in findings] if document else []
+        )
+
+    def forget(self, uri: str) -> None:
+        """The document is closed; nothing of ours stays on it."""
+        if uri in self._marked:
+            self._push(uri, None, [])
+
+    def _push(self, uri: str, version: int | None, diagnostics: list[types.Diagnostic]) -> None:
+        (self._marked.add if diagnostics else self._marked.discard)(uri)
+        self.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, diagnostics, version))
+
+    def _ask_to_pull(self) -> None:
+        """Findings of several documents published in one turn of the loop share a refresh."""
+        if self.able.refresh_diagnostics and not self._refresh_due:
+            self._refresh_due = True
+            self.spawn(self._refresh(), "workspace/diagnostic/refresh")
+
+    async def _refresh(self) -> None:
+        self._refresh_due = False
+        await self.server.workspace_diagnostic_refresh_async(None)

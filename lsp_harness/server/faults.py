@@ -1,0 +1,48 @@
+"""What goes back to the client when something goes wrong: the one table from exceptions to LSP error codes.
+
+No LSP types are imported here, because the answers before `initialize` need these codes and must not wait for them.
+"""
+
+from asyncio import CancelledError
+
+from lsp_harness import errors
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+NOT_INITIALIZED = -32002
+REQUEST_FAILED = -32803
+SERVER_CANCELLED = -32802
+CONTENT_MODIFIED = -32801
+REQUEST_CANCELLED = -32800
+
+# The first row that matches counts, so subclasses stand before their base.
+TABLE: tuple[tuple[type[BaseException], int], ...] = (
+    (CancelledError, REQUEST_CANCELLED),
+    (errors.Stale, CONTENT_MODIFIED),
+    (errors.Superseded, REQUEST_CANCELLED),
+    (errors.NotOpen, INVALID_PARAMS),
+    (errors.UsageError, INVALID_PARAMS),
+    (errors.HarnessError, REQUEST_FAILED),
+)
+
+# The specification lets a server cancel only these on its own account; elsewhere -32802 would alarm the client.
+SERVER_CANCELLABLE = frozenset({"textDocument/diagnostic", "workspace/diagnostic"})
+
+
+def code(error: BaseException, method: str) -> int:
+    """The error code for an exception that ended a request of this method."""
+    if isinstance(error, errors.Superseded) and method in SERVER_CANCELLABLE:
+        return SERVER_CANCELLED
+    return next((code for kind, code in TABLE if isinstance(error, kind)), INTERNAL_ERROR)
+
+
+def sentence(error: BaseException, method: str) -> str:
+    """One sentence for a person. What is not ours to explain is not quoted: it may hold paths or source text."""
+    if isinstance(error, errors.HarnessError):
+        return error.message
+    if isinstance(error, CancelledError):
+        return f"{method} was cancelled"
+    return f"lsp-harness could not answer {method} because of an internal error; its log has the details"

@@ -1,0 +1,24 @@
+"""`codeAction/resolve`: computes and verifies the edit of a chosen fix, behind a progress bar that can be cancelled."""
+
+from lsprotocol import types
+
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.server import commands, fixing, progress
+from lsp_harness.server.client import Client
+
+METHOD = types.CODE_ACTION_RESOLVE
+
+
+def document(params: types.CodeAction) -> str:
+    return fixing.uri_of(params.data)
+
+
+async def run(client: Client, snapshot: Snapshot, params: types.CodeAction) -> types.CodeAction:
+    with progress.shown(client, params.title) as report:
+        fixed = await fixing.fix(client, snapshot, params.data, report)
+    params.edit = fixed.edit
+    if client.able.resolve_command:
+        # executed by the client once the edit is in the document
+        arguments = [snapshot.document.uri, fixed.id]
+        params.command = types.Command("Applied", commands.APPLIED, arguments=arguments)
+    return params

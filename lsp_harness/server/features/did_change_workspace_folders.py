@@ -1,0 +1,15 @@
+"""`workspace/didChangeWorkspaceFolders`"""
+
+from lsprotocol import types
+
+from lsp_harness.server.client import Client
+from lsp_harness.server.features.initialize import local_path
+
+METHOD = types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS
+
+
+def run(client: Client, params: types.DidChangeWorkspaceFoldersParams) -> None:
+    removed = [local_path(folder.uri) for folder in params.event.removed]
+    added = [path for folder in params.event.added if (path := local_path(folder.uri))]
+    kept = [root for root in client.harness.roots if root not in removed]
+    client.harness.roots[:] = kept + [path for path in added if path not in kept]

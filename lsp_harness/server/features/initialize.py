@@ -1,0 +1,91 @@
+"""`initialize`: who the client is, and everything this server advertises.
+
+Plain JSON in and out: the LSP types take three quarters of the start-up time to import, and the client can get its
+answer, and begin its own part, before that. Nothing in the capabilities is rejected, see `abilities`.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+from urllib.parse import unquote, urlsplit
+
+from lsp_harness.errors import UsageError
+from lsp_harness.server.abilities import Abilities, at
+from lsp_harness.server.commands import ALL
+
+METHOD = "initialize"
+# importlib.metadata would be a fifth of the time to the first answer; a test holds this to the distribution's version
+VERSION = "0.1.0"
+INCREMENTAL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Greeting:
+    """What the client said about itself."""
+
+    abilities: Abilities
+    roots: list[Path]
+    process_id: int | None = None
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def run(params: Any) -> tuple[Greeting, dict[str, Any]]:
+    """The greeting and the result to answer with. Raises UsageError."""
+    if not isinstance(params, dict) or not isinstance(at(params, "capabilities"), dict):
+        raise UsageError("initialize needs params with the client's capabilities")
+    process_id, options = at(params, "processId"), at(params, "initializationOptions")
+    if process_id is not None and (not isinstance(process_id, int) or isinstance(process_id, bool)):
+        raise UsageError("initialize: processId must be an integer or null")
+    greeting = Greeting(
+        abilities=Abilities.of(at(params, "capabilities")),
+        roots=_roots(params),
+        process_id=process_id,
+        options=cast("dict[str, Any]", options) if isinstance(options, dict) else {},
+    )
+    info = {"name": "lsp-harness", "version": VERSION}
+    return greeting, {"capabilities": capabilities(greeting.abilities), "serverInfo": info}
+
+
+def capabilities(able: Abilities) -> dict[str, Any]:
+    """What is advertised to a client with these abilities."""
+    offered: dict[str, Any] = {
+        "positionEncoding": able.encoding,
+        "textDocumentSync": {"openClose": True, "change": INCREMENTAL},
+        "inlineCompletionProvider": {"workDoneProgress": False},
+        "codeActionProvider": {"codeActionKinds": ["quickfix"], "resolveProvider": True},
+        "executeCommandProvider": {"commands": list(ALL), "workDoneProgress": True},
+        "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
+    }
+    if not able.inline_completion:
+        offered["completionProvider"] = {"resolveProvider": False}
+    if able.pull_diagnostics:
+        offered["diagnosticProvider"] = {
+            "identifier": "lsp-harness",
+            "interFileDependencies": False,
+            "workspaceDiagnostics": False,
+        }
+    return offered
+
+
+def _roots(params: Any) -> list[Path]:
+    folders = at(params, "workspaceFolders")
+    if isinstance(folders, list) and folders:
+        uris = [at(folder, "uri") for folder in cast("list[Any]", folders)]
+    else:
+        uris = [at(params, "rootUri")]
+    roots = [path for uri in uris if (path := local_path(uri))]
+    legacy = at(params, "rootPath")
+    return roots or ([Path(legacy)] if isinstance(legacy, str) and legacy else [])
+
+
+def local_path(uri: Any) -> Path | None:
+    """The file a URI names; None for what is not a file on this machine."""
+    if not isinstance(uri, str):
+        return None
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
+        return None
+    return Path(unquote(parts.path))

@@ -1,0 +1,12 @@
+"""`initialized`: from here on the client may be asked things, so ask for its settings."""
+
+from lsprotocol import types
+
+from lsp_harness.server import settings
+from lsp_harness.server.client import Client
+
+METHOD = types.INITIALIZED
+
+
+def run(client: Client, params: types.InitializedParams | None) -> None:
+    client.spawn(settings.follow(client), "reading the editor's settings")

@@ -1,0 +1,68 @@
+"""A fix between being offered and being in the document: all of it is in the action's `data`, nothing is kept here."""
+
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+
+from lsprotocol import types
+
+from lsp_harness.errors import Stale, UsageError
+from lsp_harness.harness.harness import Report
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.pipeline.offers import Offer
+from lsp_harness.server.client import Client
+from lsp_harness.server.convert import workspace_edit
+from lsp_harness.text.document import Document
+from lsp_harness.verify.finding import Finding
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """What came of an offer."""
+
+    id: str
+    summary: str
+    edit: types.WorkspaceEdit
+
+
+def pack(document: Document, offer: Offer) -> dict[str, Any]:
+    return {
+        "uri": document.uri,
+        "version": document.version,
+        "hash": document.hash,
+        "title": offer.title,
+        "how": offer.how,
+        "finding": asdict(offer.finding),
+    }
+
+
+def uri_of(data: Any) -> str:
+    """The document an action is about. Raises UsageError."""
+    uri = cast("dict[str, Any]", data).get("uri") if isinstance(data, dict) else None
+    if not isinstance(uri, str):
+        raise UsageError("this code action does not come from lsp-harness: its data names no document")
+    return uri
+
+
+def unpack(snapshot: Snapshot, data: Any) -> Offer:
+    """The offer again. Raises Stale when the text is another one now, UsageError when the data is not ours."""
+    if data.get("hash") != snapshot.document.hash:
+        raise Stale("the document has changed since this fix was offered; ask for code actions again")
+    try:
+        finding = Finding(**data["finding"])
+        offer = Offer(title=str(data["title"]), how=data["how"], finding=finding)
+        inside = 0 <= finding.start <= finding.end <= len(snapshot.document.data)
+    except (KeyError, TypeError) as error:
+        raise UsageError("the data of this code action is incomplete") from error
+    if not inside or offer.how not in ("linter", "model"):
+        raise UsageError("the data of this code action is not as lsp-harness wrote it")
+    return offer
+
+
+async def fix(client: Client, snapshot: Snapshot, data: Any, report: Report) -> Fixed:
+    """Computes and verifies. Raises Stale when the document moved on meanwhile."""
+    document = snapshot.document
+    proposal = await client.harness.fix(snapshot, unpack(snapshot, data), report)
+    # a client that cannot bind an edit to a version would apply this one to whatever text it has by now
+    if client.live(document.uri).data != document.data:
+        raise Stale("the document changed while the fix was computed; ask again")
+    return Fixed(proposal.id, proposal.summary, workspace_edit(document, proposal.edits, client.able))

@@ -1,0 +1,143 @@
+"""`lsp-harness serve`: one client, over the standard streams, a loopback socket or a WebSocket."""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
+
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.server import opening, parent
+from lsp_harness.server.features.initialize import Greeting
+from lsp_harness.server.transport import Transport
+
+if TYPE_CHECKING:
+    from lsp_harness.harness.harness import Harness
+    from lsp_harness.server.client import Client
+
+log = logging.getLogger(__name__)
+
+LEAVE_SECONDS = 5.0
+
+
+def serve(
+    make_harness: "Callable[[Config], Harness]", config: Config, *, tcp: str | None = None, ws: str | None = None
+) -> int:
+    """Runs until the client leaves; the exit status of the process."""
+    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    # at INFO pygls logs the body of every message: the user's source code
+    logging.getLogger("pygls").setLevel(logging.WARNING)
+    try:
+        return asyncio.run(_serve(make_harness, config, tcp, ws))
+    except HarnessError as error:
+        sys.stderr.write(f"lsp-harness: {error.message}\n")
+        return error.exit_code
+    except OSError as error:
+        sys.stderr.write(f"lsp-harness: {error.strerror or error}\n")
+        return 1
+
+
+async def _serve(make_harness: "Callable[[Config], Harness]", config: Config, tcp: str | None, ws: str | None) -> int:
+    task = asyncio.current_task()
+    loop = asyncio.get_running_loop()
+    if task is not None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, task.cancel)
+    transport = await _connect(tcp, ws)
+    try:
+        messages = transport.messages()
+        greeting = await opening.greet(transport, messages)
+        return 1 if greeting is None else await _converse(make_harness, config, greeting, transport, messages)
+    except asyncio.CancelledError:
+        return 128 + signal.SIGTERM
+    finally:
+        await transport.aclose()
+
+
+async def _connect(tcp: str | None, ws: str | None) -> Transport:
+    if tcp is not None and ws is not None:
+        raise UsageError("choose one of --tcp and --ws")
+    if tcp is not None:
+        from lsp_harness.server import address
+        from lsp_harness.server.tcp import accept_tcp
+
+        return await accept_tcp(address.parse(tcp))
+    if ws is not None:
+        from lsp_harness.server import address
+        from lsp_harness.server.ws import accept_ws
+
+        return await accept_ws(address.parse(ws))
+    from lsp_harness.server.stdio import open_stdio
+
+    return await open_stdio()
+
+
+async def _converse(
+    make_harness: "Callable[[Config], Harness]",
+    config: Config,
+    greeting: Greeting,
+    transport: Transport,
+    messages: AsyncIterator[bytes],
+) -> int:
+    client = _client(make_harness, config, greeting, transport)
+
+    async def listen() -> int:
+        protocol = client.server.lsp
+        async for body in messages:
+            protocol.receive(body)
+            if client.stopped.done():
+                break
+            await transport.drain()
+        return client.stopped.result() if client.stopped.done() else 0 if protocol.shut else 1
+
+    async def outlive(pid: int) -> int:
+        await parent.gone(pid)
+        log.warning("the editor (process %d) is gone", pid)
+        return 1
+
+    endings = [asyncio.create_task(listen())]
+    if greeting.process_id is not None:
+        endings.append(asyncio.create_task(outlive(greeting.process_id)))
+    try:
+        done, _ = await asyncio.wait(endings, return_when=asyncio.FIRST_COMPLETED)
+        return done.pop().result()
+    finally:
+        for ending in endings:
+            ending.cancel()
+        await _leave(client)
+
+
+def _client(
+    make_harness: "Callable[[Config], Harness]", config: Config, greeting: Greeting, transport: Transport
+) -> "Client":
+    """Everything that knows LSP types is imported here, after `initialize` was answered."""
+    from lsp_harness.server import settings
+    from lsp_harness.server.client import Client
+    from lsp_harness.server.protocol import Server
+    from lsp_harness.server.register import bind
+    from lsp_harness.server.table import FEATURES
+
+    settled, faults = settings.merged(config, greeting.options) if greeting.options else (config, [])
+    harness = make_harness(settled)
+    harness.roots[:] = greeting.roots
+    client = Client(Server(transport), harness, greeting.abilities, settled)
+    bind(client, FEATURES)
+    for fault in faults:
+        client.warn(fault)
+    return client
+
+
+async def _leave(client: "Client") -> None:
+    """Lets go of the engine, but does not keep the editor waiting for it."""
+    try:
+        async with asyncio.timeout(LEAVE_SECONDS):
+            await client.aclose()
+            await client.harness.aclose()
+    except TimeoutError:
+        log.warning("background work did not end in time")
+    except HarnessError as error:
+        log.warning("%s", error.message)
+    except Exception:
+        log.exception("leaving failed")

@@ -1,0 +1,57 @@
+"""Settings from the editor, section `lspHarness`: read at the start and again when they change."""
+
+import logging
+from typing import Any, cast
+
+from lsprotocol import types
+
+from lsp_harness.config.schema import Config
+from lsp_harness.server.client import Client
+
+log = logging.getLogger(__name__)
+
+SECTION = "lspHarness"
+
+
+def merged(base: Config, settings: dict[str, Any]) -> tuple[Config, list[str]]:
+    """The configuration with the editor's settings on top, and what is wrong with them."""
+    from lsp_harness.config.load import from_settings
+
+    return from_settings(base, section(settings))
+
+
+def section(settings: dict[str, Any]) -> dict[str, Any]:
+    """Some clients send the section, some what is in it."""
+    inner = settings.get(SECTION, settings)
+    return cast("dict[str, Any]", inner) if isinstance(inner, dict) else {}
+
+
+def apply(client: Client, settings: Any) -> None:
+    if not isinstance(settings, dict):
+        return
+    config, faults = merged(client.base, cast("dict[str, Any]", settings))
+    for fault in faults:
+        client.warn(fault)
+    if config != client.harness.config:
+        client.harness.configure(config)
+
+
+async def pull(client: Client) -> None:
+    """Asks for the section; the answer is null where it is not set."""
+    params = types.ConfigurationParams(items=[types.ConfigurationItem(section=SECTION)])
+    answers = await client.server.workspace_configuration_async(params)
+    if answers:
+        apply(client, answers[0])
+
+
+async def follow(client: Client) -> None:
+    """Asks to be told of changes, and for the settings as they are."""
+    if client.able.register_configuration:
+        wanted = types.Registration(
+            id="lsp-harness-configuration",
+            method=types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+            register_options={"section": SECTION},
+        )
+        await client.server.client_register_capability_async(types.RegistrationParams(registrations=[wanted]))
+    if client.able.configuration:
+        await pull(client)

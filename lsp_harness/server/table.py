@@ -1,0 +1,43 @@
+"""Every method this server answers or listens to, `initialize` aside (see `opening`)."""
+
+from types import ModuleType
+
+from lsp_harness.server.features import (
+    cancel_request,
+    code_action,
+    code_action_resolve,
+    completion,
+    diagnostic,
+    did_change,
+    did_change_configuration,
+    did_change_workspace_folders,
+    did_close,
+    did_open,
+    execute_command,
+    exit,
+    initialized,
+    inline_completion,
+    set_trace,
+    shutdown,
+    work_done_progress_cancel,
+)
+
+FEATURES: tuple[ModuleType, ...] = (
+    initialized,
+    shutdown,
+    exit,
+    cancel_request,
+    set_trace,
+    did_open,
+    did_change,
+    did_close,
+    inline_completion,
+    completion,
+    code_action,
+    code_action_resolve,
+    execute_command,
+    diagnostic,
+    did_change_configuration,
+    did_change_workspace_folders,
+    work_done_progress_cancel,
+)

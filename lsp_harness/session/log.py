@@ -1,0 +1,87 @@
+"""The append-only record of a session: `<state>/sessions/<ulid>/events.jsonl`, one writer.
+
+Readers see an event only after it is on disk. Whoever listens (editor progress, later SSE and the SDK) gets the same
+stream.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ulid import ULID
+
+from lsp_harness.config import paths
+from lsp_harness.wire.event import Event, decode, encode
+
+Listener = Callable[[Event], None]
+
+
+class SessionLog:
+    """One session. The directory is made with the first event, so a session in which nothing happens leaves nothing."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self.id = str(ULID())
+        self._folder = folder
+        self._file: int | None = None
+        self._seq = 0
+        self._turn = -1
+        self.listeners: list[Listener] = []
+
+    @property
+    def path(self) -> Path:
+        return (self._folder or paths.state() / "sessions") / self.id / "events.jsonl"
+
+    def turn(self) -> "Turn":
+        """Open the next turn."""
+        self._turn += 1
+        return Turn(self, self._turn)
+
+    def append(
+        self, kind: str, data: dict[str, Any], *, turn: int | None, step: str | None, cause: str | None
+    ) -> Event:
+        now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        event = Event(str(ULID()), self._seq, now, self.id, turn, step, cause, kind, data)
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(self._file, (encode(event) + "\n").encode("utf-8", "replace"))
+        self._seq += 1
+        for listener in list(self.listeners):
+            listener(event)
+        return event
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+
+class Turn:
+    """One ingress and what came of it. `step` is the state the driver is in."""
+
+    def __init__(self, log: SessionLog, number: int) -> None:
+        self._log = log
+        self.number = number
+        self.step: str | None = None
+        self.cause: str | None = None
+
+    def tell(self, kind: str, /, **data: Any) -> Event:
+        """Append an event of this turn; the first is the cause of the rest."""
+        event = self._log.append(kind, data, turn=self.number, step=self.step, cause=self.cause)
+        self.cause = self.cause or event.id
+        return event
+
+    def enter(self, state: str, **data: Any) -> None:
+        """The driver is now in `state`."""
+        self.step = state
+        self.tell("state.entered", state=state, **data)
+
+
+def read(path: Path) -> Iterator[Event]:
+    """The events of a log, without a torn last line."""
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            if line.endswith("\n"):
+                yield decode(line)

@@ -1,0 +1,1 @@
+"""Tree-sitter: languages, trees, queries and what can be read off them."""

@@ -1,0 +1,209 @@
+"""The languages we can parse: how a text is recognised as one, and where its grammar and queries are.
+
+Every grammar here comes from a wheel that is installed with us, so nothing is ever downloaded. Other languages are
+parsed only if the user has already put them in the cache of tree-sitter-language-pack.
+"""
+
+import importlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import PurePosixPath
+from typing import Literal
+from urllib.parse import unquote
+
+import tree_sitter
+
+Block = Literal["indent", "braces", "end", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language by our own name. An empty `module` means the grammar is in the language pack's cache."""
+
+    id: str
+    module: str
+    function: str = "language"
+    ids: tuple[str, ...] = ()
+    """LSP language ids that mean this language, besides `id`."""
+    extensions: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Whole file names, in lower case."""
+    comment: str = ""
+    """What starts a comment that runs to the end of the line; empty where there is none."""
+    block: Block = "none"
+    stub: str = ""
+    """What stands for the body of a function in an outline."""
+    queries: tuple[str, ...] = ()
+    """Folders of queries, read one after the other: a dialect adds to what it is a dialect of."""
+
+
+LANGUAGES = (
+    Language(
+        "python",
+        "tree_sitter_python",
+        extensions=("py", "pyi", "pyw"),
+        names=("sconstruct", "sconscript", "wscript"),
+        comment="#",
+        block="indent",
+        stub=" ...",
+        queries=("python",),
+    ),
+    Language(
+        "javascript",
+        "tree_sitter_javascript",
+        ids=("javascriptreact", "js", "jsx"),
+        extensions=("js", "mjs", "cjs", "jsx"),
+        comment="//",
+        block="braces",
+        stub=";",
+        queries=("javascript",),
+    ),
+    Language(
+        "typescript",
+        "tree_sitter_typescript",
+        "language_typescript",
+        ids=("ts",),
+        extensions=("ts", "mts", "cts"),
+        comment="//",
+        block="braces",
+        stub=";",
+        queries=("javascript", "typescript"),
+    ),
+    Language(
+        "tsx",
+        "tree_sitter_typescript",
+        "language_tsx",
+        ids=("typescriptreact",),
+        extensions=("tsx",),
+        comment="//",
+        block="braces",
+        stub=";",
+        queries=("javascript", "typescript"),
+    ),
+    Language("go", "tree_sitter_go", extensions=("go",), comment="//", block="braces", queries=("go",)),
+    Language("rust", "tree_sitter_rust", extensions=("rs",), comment="//", block="braces", stub=";", queries=("rust",)),
+    Language(
+        "java", "tree_sitter_java", extensions=("java",), comment="//", block="braces", stub=";", queries=("java",)
+    ),
+    Language("c", "tree_sitter_c", extensions=("c", "h"), comment="//", block="braces", stub=";", queries=("c",)),
+    Language(
+        "cpp",
+        "tree_sitter_cpp",
+        ids=("c++", "cuda-cpp"),
+        extensions=("cc", "cpp", "cxx", "c++", "hh", "hpp", "hxx", "h++", "ipp", "inl", "cu", "cuh"),
+        comment="//",
+        block="braces",
+        stub=";",
+        queries=("c", "cpp"),
+    ),
+    Language(
+        "csharp",
+        "tree_sitter_c_sharp",
+        ids=("c#", "cs"),
+        extensions=("cs", "csx"),
+        comment="//",
+        block="braces",
+        stub=";",
+        queries=("csharp",),
+    ),
+    Language(
+        "ruby",
+        "tree_sitter_ruby",
+        extensions=("rb", "rake", "gemspec", "ru"),
+        names=("rakefile", "gemfile", "podfile", "vagrantfile", "brewfile"),
+        comment="#",
+        block="end",
+        queries=("ruby",),
+    ),
+    Language(
+        "php",
+        "tree_sitter_php",
+        "language_php",
+        extensions=("php", "phtml"),
+        comment="//",
+        block="braces",
+        stub=";",
+        queries=("php",),
+    ),
+    Language(
+        "bash",
+        "tree_sitter_bash",
+        ids=("shellscript", "sh", "shell"),
+        extensions=("sh", "bash", "bats", "ebuild"),
+        names=(".bashrc", ".bash_profile", ".bash_aliases", ".profile", "pkgbuild"),
+        comment="#",
+        block="end",
+        queries=("bash",),
+    ),
+    Language(
+        "lua",
+        "tree_sitter_lua",
+        extensions=("lua",),
+        names=(".luacheckrc",),
+        comment="--",
+        block="end",
+        queries=("lua",),
+    ),
+    Language(
+        "json",
+        "tree_sitter_json",
+        ids=("jsonc", "jsonl"),
+        extensions=("json", "jsonc", "geojson", "ipynb", "webmanifest"),
+        names=(".prettierrc", ".eslintrc"),
+        comment="//",
+    ),
+    Language(
+        "yaml",
+        "tree_sitter_yaml",
+        ids=("dockercompose", "github-actions-workflow"),
+        extensions=("yaml", "yml"),
+        names=(".clang-format",),
+        comment="#",
+    ),
+    Language(
+        "toml", "tree_sitter_toml", extensions=("toml",), names=("cargo.lock", "poetry.lock", "uv.lock"), comment="#"
+    ),
+    Language("html", "tree_sitter_html", extensions=("html", "htm", "xhtml")),
+    Language("css", "tree_sitter_css", extensions=("css",)),
+    Language("markdown", "tree_sitter_markdown", extensions=("md", "markdown", "mdown")),
+)
+
+_BY_ID = {name: language for language in LANGUAGES for name in (language.id, *language.ids)}
+_BY_EXTENSION = {extension: language for language in LANGUAGES for extension in language.extensions}
+_BY_NAME = {name: language for language in LANGUAGES for name in language.names}
+
+
+def language_for(language_id: str, path: str) -> Language | None:
+    """The language of a text: what the client calls it, else what the path (or URI) looks like."""
+    if known := _BY_ID.get(language_id.lower()):
+        return known
+    name = PurePosixPath(unquote(path).replace("\\", "/")).name.lower()
+    known = _BY_NAME.get(name) or _BY_EXTENSION.get(name.rpartition(".")[2] if "." in name else "")
+    return known or _from_pack(name)
+
+
+@cache
+def grammar(language: Language) -> tree_sitter.Language:
+    """The grammar, loaded when it is first needed and kept for the process."""
+    if not language.module:
+        import tree_sitter_language_pack
+
+        return tree_sitter_language_pack.get_language(language.id)
+    # A capsule; typed because an int, which getattr might as well give, means something else (and is deprecated).
+    pointer: object = getattr(importlib.import_module(language.module), language.function)()
+    return tree_sitter.Language(pointer)
+
+
+@cache
+def _from_pack(name: str) -> Language | None:
+    # Imported late: most sessions never meet a file we do not know.
+    import tree_sitter_language_pack as pack
+
+    found = pack.detect_language(name)
+    if found is None or name in _BY_EXTENSION:
+        # It takes a file that is called `go` for a Go file.
+        return None
+    if found in _BY_ID:
+        return _BY_ID[found]
+    # `has_language` is true for grammars that would first have to be fetched; only what is on disk counts.
+    return Language(found, "") if found in pack.downloaded_languages() else None

@@ -1,0 +1,55 @@
+"""Queries over syntax trees, read from `grammars/queries/<folder>/<name>.scm`.
+
+A Query is built once and never dropped: tree-sitter 0.26.1 crashes when queries with text predicates are freed. For the
+same reason our files never use `#is?` or `#is-not?`.
+"""
+
+from collections.abc import Iterator
+from threading import Lock
+
+from tree_sitter import Node, Query, QueryCursor
+
+from lsp_harness.config.resources import resource
+from lsp_harness.syntax.languages import Language, grammar
+
+_built: dict[tuple[Language, str], Query | None] = {}
+_building = Lock()
+
+
+def query(language: Language, name: str) -> Query | None:
+    """The query of that name, None where the language has none."""
+    key = (language, name)
+    if key not in _built:
+        # Two threads building the same query would drop one of the two.
+        with _building:
+            if key not in _built:
+                source = source_of(language, name)
+                _built[key] = Query(grammar(language), source) if source else None
+    return _built[key]
+
+
+def source_of(language: Language, name: str) -> str:
+    """The text of the query: that of the language it is a dialect of, then its own."""
+    files = [resource("queries", folder, f"{name}.scm") for folder in language.queries]
+    return "\n".join(file.read_text("utf-8") for file in files if file.is_file())
+
+
+def captures(
+    language: Language, name: str, node: Node, within: tuple[int, int] | None = None, *, depth: int | None = None
+) -> dict[str, list[Node]]:
+    """Nodes by capture name: of patterns that touch the bytes `within`, and start no deeper than `depth`."""
+    found = query(language, name)
+    if found is None:
+        return {}
+    cursor = QueryCursor(found)
+    if within:
+        cursor.set_byte_range(*within)
+    if depth is not None:
+        cursor.set_max_start_depth(depth)
+    return cursor.captures(node)
+
+
+def matches(language: Language, name: str, node: Node) -> Iterator[dict[str, list[Node]]]:
+    """The captures of every match."""
+    if found := query(language, name):
+        yield from (nodes for _, nodes in QueryCursor(found).matches(node))

@@ -1,0 +1,234 @@
+"""Where an offset is: the function and class around it, the statement a range belongs to, and the imports.
+
+Which nodes these are is said by each language's `scopes.scm`; this file only chooses among them.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from tree_sitter import Node
+
+from lsp_harness.syntax.query import captures
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.position import Span, decode
+
+BLANK = b" \t\r\n\f"
+# Deep enough for an import in a `try`, or under `if TYPE_CHECKING`.
+IMPORT_DEPTH = 4
+# Nodes beside, not in, the definition they belong to.
+ATTACHED = frozenset({"attribute_item", "decorator"})
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A function or class. `body_start` is where its body begins (`end` if it has none)."""
+
+    kind: Literal["function", "class"]
+    name: str
+    start: int
+    end: int
+    body_start: int
+
+
+def enclosing_function(tree: SyntaxTree, offset: int) -> Scope | None:
+    """The innermost function around an offset; None at the top level. One-line functions without a name do not count."""
+    return _scope(tree, offset, "function")
+
+
+def enclosing_class(tree: SyntaxTree, offset: int) -> Scope | None:
+    """The innermost class (struct, trait, interface, impl, module …) around an offset."""
+    return _scope(tree, offset, "class")
+
+
+def function_text_span(tree: SyntaxTree, offset: int) -> Span | None:
+    """The function around an offset as a person would copy it: whole lines where it stands alone on them, with its
+    decorators, attributes and the comment right above it."""
+    node = _innermost(tree, offset, "function")
+    if node is None:
+        return None
+    found = captures(tree.language, "scopes", tree.root, (node.start_byte, node.start_byte + 1))
+    wrappers = {n.id for n in found.get("wrapper", [])}
+    top = node
+    while (parent := top.parent) and parent.id in wrappers:
+        top = parent
+    start = _attached(tree, top)
+    indent = tree.data.rfind(b"\n", 0, start) + 1
+    return Span(indent if not tree.data[indent:start].strip() else start, max(top.end_byte, node.end_byte))
+
+
+def statement_at(tree: SyntaxTree, start: int, end: int) -> Span | None:
+    """The smallest statement around a range; of a compound statement only its header if the range is in there.
+
+    Where the parser gave up, the lines of the range stand for the statement. None if there is only blank space.
+    """
+    start, end = _inked(tree.data, start, end)
+    if start == end:
+        return None
+    found = captures(tree.language, "scopes", tree.root, (start, max(end, start + 1)))
+    around = [n for n in found.get("statement", []) if n.start_byte <= start and n.end_byte >= end and not n.is_extra]
+    node = min(around, key=lambda n: n.end_byte - n.start_byte, default=None)
+    broken = _broken_around(tree.root, start, end)
+    if node is None or node.is_error or (broken and _within(broken, node)):
+        return _lines(tree.data, start, end)
+    return Span(node.start_byte, _header_end(tree, node, end) or _trimmed(tree.data, node.start_byte, node.end_byte))
+
+
+def imports(tree: SyntaxTree) -> list[Span]:
+    """The import statements of the file, in source order; not those inside of functions."""
+    nodes = captures(tree.language, "outline", tree.root, depth=IMPORT_DEPTH).get("import", [])
+    return sorted({Span(n.start_byte, _trimmed(tree.data, n.start_byte, n.end_byte)) for n in nodes})
+
+
+def _scope(tree: SyntaxTree, offset: int, kind: Literal["function", "class"]) -> Scope | None:
+    node = _innermost(tree, offset, kind)
+    if node is None:
+        return None
+    body = node.child_by_field_name("body")
+    body_start = body.start_byte if body else node.end_byte
+    return Scope(kind, _name(node), node.start_byte, node.end_byte, body_start)
+
+
+def _innermost(tree: SyntaxTree, offset: int, kind: str) -> Node | None:
+    data = tree.data
+    at, column = offset, 0
+    if tree.language.block == "indent":
+        at, column = _anchor(data, offset, tree.language.comment.encode())
+    nodes = captures(tree.language, "scopes", tree.root, (min(at, offset), max(at, offset) + 1)).get(kind, [])
+    inside = [
+        n
+        for n in nodes
+        if n.start_byte <= offset < n.end_byte or (n.start_byte <= at < n.end_byte and _column(data, n) < column)
+    ]
+    # `x => x.y` is part of an expression, not a place to be in.
+    inside = [n for n in inside if b"\n" in data[n.start_byte : n.end_byte] or _name(n)]
+    return min(inside, key=lambda n: n.end_byte - n.start_byte, default=None)
+
+
+def _anchor(data: bytes, offset: int, comment: bytes) -> tuple[int, int]:
+    """For languages that nest by indentation: where to look instead of at `offset`, and how far in the cursor is.
+
+    That is the start of the line's text. On a line with nothing but a comment it is the start of the last line above
+    that has more: a block may go on there, if the cursor is further in than what the block belongs to.
+    """
+    line = data.rfind(b"\n", 0, offset) + 1
+    stop = data.find(b"\n", offset)
+    text = data[line : stop if stop >= 0 else len(data)]
+    column = _width(text) if text.strip() else len(data[line:offset].expandtabs(8))
+    while line > 0 and _is_blank(text, comment):
+        stop = line - 1
+        line = data.rfind(b"\n", 0, stop) + 1
+        text = data[line:stop]
+    # A line of code is in what it is in, however it is indented.
+    found_above = line + len(text) < offset
+    return line + len(text) - len(text.lstrip()), column if found_above else 1 << 30
+
+
+def _is_blank(line: bytes, comment: bytes) -> bool:
+    text = line.strip()
+    return not text or text.startswith(comment)
+
+
+def _width(line: bytes) -> int:
+    text = line.expandtabs(8)
+    return len(text) - len(text.lstrip())
+
+
+def _column(data: bytes, node: Node) -> int:
+    return _width(data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte] + b".")
+
+
+def _name(node: Node) -> str:
+    """The name of a definition, or what an anonymous one is assigned to."""
+    named = _field(node, "name", "declarator", "type")
+    parent = node.parent
+    if named is None and parent and node in (parent.child_by_field_name("value"), parent.child_by_field_name("right")):
+        named = _field(parent, "name", "left", "pattern", "key", "property")
+    while named and (inner := named.child_by_field_name("declarator")):
+        named = inner
+    text = decode(named.text or b"") if named else ""
+    # the declarator of a C++ lambda is its parameters
+    return "" if text.startswith("(") else text
+
+
+def _field(node: Node, *names: str) -> Node | None:
+    return next((found for name in names if (found := node.child_by_field_name(name))), None)
+
+
+def _attached(tree: SyntaxTree, node: Node) -> int:
+    """Where the comments and attributes start that stand on the lines right above a node."""
+    start = node.start_byte
+    above = node.prev_sibling
+    if above is None and node.parent and node.parent.start_byte == start:
+        # In Python a comment at the top of a block is outside of it.
+        above = node.parent.prev_sibling
+    while above and (above.is_extra or above.type in ATTACHED):
+        # some grammars count the line's end as part of a comment
+        end = _trimmed(tree.data, above.start_byte, above.end_byte)
+        alone = not tree.data[tree.data.rfind(b"\n", 0, above.start_byte) + 1 : above.start_byte].strip()
+        if not alone or tree.data.count(b"\n", end, start) > 1:
+            break
+        start = above.start_byte
+        above = above.prev_sibling
+    return start
+
+
+def _header_end(tree: SyntaxTree, node: Node, end: int) -> int | None:
+    """Where the header of a compound statement ends, if `end` is in it and its block goes over several lines."""
+    found = captures(tree.language, "scopes", node, (node.start_byte, node.end_byte)).get("block", [])
+    inside = [b for b in found if b.id != node.id and b.start_byte >= node.start_byte and b.end_byte <= node.end_byte]
+    block = min(inside, key=lambda b: b.start_byte, default=None)
+    if block is None:
+        return None
+    # `{` or `do` opens the block and ends the header.
+    opener = block.child(0)
+    stop = opener.end_byte if opener and not opener.is_named else _before(block)
+    return stop if end <= stop and b"\n" in tree.data[stop : node.end_byte] else None
+
+
+def _before(block: Node) -> int:
+    """The end of the token before a block, comments left aside."""
+    above = block.prev_sibling
+    while above and above.is_extra:
+        above = above.prev_sibling
+    return above.end_byte if above else block.start_byte
+
+
+def _broken_around(root: Node, start: int, end: int) -> Node | None:
+    node = root.descendant_for_byte_range(start, end)
+    while node:
+        if node.is_error:
+            return node
+        node = node.parent
+    return None
+
+
+def _within(inner: Node, outer: Node) -> bool:
+    return outer.start_byte <= inner.start_byte and inner.end_byte <= outer.end_byte
+
+
+def _inked(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """A range without the blank around it; an empty one becomes the character before it on the line, or after it."""
+    start, end = max(0, min(start, len(data))), max(0, min(end, len(data)))
+    text = data[start:end]
+    if text.strip(BLANK):
+        return start + len(text) - len(text.lstrip(BLANK)), end - (len(text) - len(text.rstrip(BLANK)))
+    line = data.rfind(b"\n", 0, start) + 1
+    left = data[line:start].rstrip(BLANK)
+    if left:
+        return line + len(left) - 1, line + len(left)
+    stop = data.find(b"\n", start)
+    right = data[start : stop if stop >= 0 else len(data)]
+    first = start + len(right) - len(right.lstrip(BLANK))
+    return (first, first + 1) if right.strip(BLANK) else (start, start)
+
+
+def _lines(data: bytes, start: int, end: int) -> Span:
+    """The whole lines of a range, without indentation and terminator."""
+    first = data.rfind(b"\n", 0, start) + 1
+    stop = data.find(b"\n", end)
+    text = data[first : stop if stop >= 0 else len(data)]
+    return Span(first + len(text) - len(text.lstrip(BLANK)), first + len(text.rstrip(BLANK)))
+
+
+def _trimmed(data: bytes, start: int, end: int) -> int:
+    return start + len(data[start:end].rstrip(BLANK))

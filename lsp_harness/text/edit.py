@@ -1,0 +1,70 @@
+"""Replacements of byte ranges, and the smallest set of them between two texts."""
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher, unified_diff
+from typing import NamedTuple
+
+from lsp_harness.errors import UsageError
+from lsp_harness.text.position import decode
+
+
+class Edit(NamedTuple):
+    """Replace the bytes from `start` up to `end` with `new`."""
+
+    start: int
+    end: int
+    new: bytes
+
+
+def apply(data: bytes, edits: Sequence[Edit]) -> bytes:
+    """All edits at once; offsets are those of `data`, so edits must not overlap."""
+    out: list[bytes] = []
+    at = 0
+    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+        if edit.start < at or edit.end < edit.start or edit.end > len(data):
+            raise UsageError(f"edit {edit.start}-{edit.end} overlaps another or lies outside the text")
+        out += (data[at : edit.start], edit.new)
+        at = edit.end
+    out.append(data[at:])
+    return b"".join(out)
+
+
+def invert(data: bytes, edits: Sequence[Edit]) -> list[Edit]:
+    """The edits that turn `apply(data, edits)` back into `data`."""
+    shift = 0
+    back: list[Edit] = []
+    for edit in sorted(edits, key=lambda e: (e.start, e.end)):
+        start = edit.start + shift
+        back.append(Edit(start, start + len(edit.new), data[edit.start : edit.end]))
+        shift += len(edit.new) - (edit.end - edit.start)
+    return back
+
+
+def between(old: bytes, new: bytes) -> list[Edit]:
+    """Line-wise edits from `old` to `new`: what a person would call the changed lines."""
+    a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    at = [0]
+    for line in a:
+        at.append(at[-1] + len(line))
+    return [
+        Edit(at[i1], at[i2], b"".join(b[j1:j2]))
+        for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+        if tag != "equal"
+    ]
+
+
+def diff(old: bytes, new: bytes, path: str, *, context: int = 3) -> str:
+    """A unified diff for reading, with `a/` and `b/` names."""
+    lines = unified_diff(
+        decode(old).splitlines(keepends=True),
+        decode(new).splitlines(keepends=True),
+        f"a/{path}",
+        f"b/{path}",
+        n=context,
+    )
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def changed_size(old: bytes, new: bytes) -> int:
+    """Bytes removed plus bytes added: how `shortest diff` is measured."""
+    return sum(edit.end - edit.start + len(edit.new) for edit in between(old, new))

@@ -1,0 +1,1 @@
+"""Checks on proposed bytes, and the verdict they add up to."""

@@ -1,0 +1,42 @@
+"""The second gate: does the project's linter say something about the proposed text that it did not say before?"""
+
+from collections import Counter
+from time import perf_counter
+
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.finding import Finding, Outcome
+from lsp_harness.verify.ruff import Ruff
+
+PYTHON = {".py", ".pyi"}
+
+
+def new(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Finding, ...]:
+    """Findings of `after` beyond those of `before`, the ones nearest to the edits first to be called new."""
+    known = Counter((f.code, f.message) for f in before)
+    fresh: list[Finding] = []
+    # findings away from the edits were there before: let them use up what is known first
+    for finding in sorted(after, key=lambda f: change.touched(f.start, f.end)):
+        key = (finding.code, finding.message)
+        if known[key] > 0:
+            known[key] -= 1
+        else:
+            fresh.append(finding)
+    return tuple(sorted(fresh, key=lambda f: f.start))
+
+
+class LintCheck:
+    name = "lint"
+
+    def __init__(self, ruff: Ruff) -> None:
+        self._ruff = ruff
+
+    async def run(self, change: Change) -> Outcome:
+        if change.file.suffix not in PYTHON and change.before.language != "python":
+            return Outcome(self.name, "skipped", reason=f"no linter is known for {change.file.suffix or 'this text'}")
+        if self._ruff.missing:
+            return Outcome(self.name, "skipped", reason=self._ruff.missing)
+        began = perf_counter()
+        before = [r.finding for r in await self._ruff.check(change.before, change.file, change.root)]
+        after = [r.finding for r in await self._ruff.check(change.after, change.file, change.root)]
+        found = new(change, before, after)
+        return Outcome(self.name, "failed" if found else "passed", found, ms=(perf_counter() - began) * 1000)

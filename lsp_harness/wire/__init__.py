@@ -1,0 +1,1 @@
+"""The event envelope that every surface encodes."""

@@ -1,0 +1,38 @@
+"""The envelope every event travels in, and its one-line JSON form.
+
+`seq` counts from 0 within a session without gaps; it is where a reader resumes.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """`cause` is the id of the event this one answers to; `ts` is UTC, ISO 8601."""
+
+    id: str
+    seq: int
+    ts: str
+    session_id: str
+    turn: int | None
+    step: str | None
+    cause: str | None
+    type: str
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    v: int = VERSION
+
+
+def encode(event: Event) -> str:
+    """One line, without its newline."""
+    body = asdict(event)
+    return json.dumps({"v": body.pop("v"), **body}, ensure_ascii=False, separators=(",", ":"))
+
+
+def decode(line: str) -> Event:
+    """The inverse of `encode`; unknown keys are dropped, so that a newer writer can be read."""
+    body = json.loads(line)
+    return Event(**{key: body.get(key) for key in Event.__dataclass_fields__})

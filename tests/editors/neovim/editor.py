@@ -1,0 +1,102 @@
+"""A real Neovim to type into and look at. Nothing here sleeps: Neovim itself waits, while its events go on."""
+
+from pathlib import Path
+from typing import Any
+
+from pynvim import Nvim
+
+SECONDS = 10
+
+
+class Editor:
+    """One Neovim with the plugin as a native package."""
+
+    def __init__(self, nvim: Nvim, folder: Path) -> None:
+        self.nvim = nvim
+        self.folder = folder
+
+    def lua(self, code: str, *args: Any) -> Any:
+        return self.nvim.exec_lua(code, *args)
+
+    def open(self, name: str = "demo.py", text: str = "", *, attached: bool = True) -> None:
+        path = self.folder / name
+        path.write_text(text)
+        self.nvim.command(f"edit {path}")
+        if attached:
+            self.until("require('lsp_harness.server').client(0) ~= nil")
+
+    def type(self, keys: str) -> None:
+        """Keys go before requests, so when this returns they and their autocommands are done."""
+        self.nvim.input(keys)
+        self.nvim.eval("1")
+
+    def until(self, condition: str, *args: Any) -> None:
+        """Waits for a Lua expression, in which `...` are the arguments."""
+        code = f"""
+            local args = {{ ... }}
+            local function holds(...) return {condition} end
+            return vim.wait({SECONDS * 1000}, function() return holds(unpack(args)) end, 5)
+        """
+        assert self.lua(code, *args), f"never came true: {condition} {args or ''}\n{self.report()}"
+
+    def report(self) -> str:
+        return (
+            f"buffer {self.buffer}\nghost {self.ghost}\nevents {self.events()}\n{self.nvim.command_output('messages')}"
+        )
+
+    # -- what is there
+    @property
+    def buffer(self) -> list[str]:
+        return list(self.nvim.current.buffer)
+
+    @property
+    def cursor(self) -> tuple[int, int]:
+        row, col = self.nvim.current.window.cursor
+        return row, col
+
+    @property
+    def ghost(self) -> list[str]:
+        """The lines of ghost text; what stands between its pieces on the first line is in angle brackets."""
+        marks = self.lua("""
+            local space = require('lsp_harness.view').namespace
+            return vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+        """)
+        if not marks:
+            return []
+        line = self.buffer[marks[0][1]].encode()
+        first, below, end = "", [], None
+        for _id, _row, col, details in marks:
+            if end is not None:
+                first += f"<{line[end:col].decode()}>"
+            end = col
+            first += "".join(text for text, _highlight in details.get("virt_text", []))
+            below += ["".join(text for text, _highlight in chunks) for chunks in details.get("virt_lines", [])]
+        return [first, *below]
+
+    def shows(self, *lines: str) -> None:
+        """Waits until something is shown, which must be this."""
+        self.until("require('lsp_harness').visible()")
+        assert self.ghost == list(lines)
+
+    # -- what the fake server saw
+    def events(self, kind: str | None = None) -> list[dict[str, Any]]:
+        return [event for event in self.lua("return events") if kind in (None, event["event"])]
+
+    def asked(self) -> list[str]:
+        return [event["left"] for event in self.events("asked")]
+
+    def until_event(self, kind: str, **facts: Any) -> None:
+        self.until("_G.seen(...)", {"event": kind, **facts})
+
+    def release(self) -> None:
+        """Lets the server answer what it holds, and waits until those answers have been dealt with."""
+        self.lua("require('lsp_harness.server').client(0):notify('fake/release', {})")
+        self.settle()
+
+    def settle(self) -> None:
+        """A round trip: whatever the server sent before its answer has arrived, in order."""
+        answer = self.lua("""
+            local client = require('lsp_harness.server').client(0)
+            return client:request_sync('workspace/executeCommand', { command = 'lspHarness.status' }, 5000, 0)
+        """)
+        assert "result" in answer

@@ -1,0 +1,150 @@
+"""A language server with fixed answers, which tells its client everything it gets as it gets it.
+
+Run by Neovim as its server. What happens is sent back as `fake/log` notifications, so a test waits for an event where it
+would otherwise sleep. The line left of the cursor decides the answer: a line of `ANSWERS` or `REPLACING` gets its own,
+and one that starts with `slow` waits for `fake/release`.
+
+Plain JSON on purpose: importing pygls and the LSP types takes a second, and every test starts a server.
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+ANSWERS: dict[str, str] = {
+    "def add(a, b):": "\n    return a + b",
+    "x = ": "compute(total, 2)",
+    "größe = 'ñ😀' + ": "'ß😀'  # ü",
+    "\tif a:": "\n\t\treturn\tb",
+}
+"""What is inserted after the line."""
+
+REPLACING: dict[str, tuple[int, int, str]] = {
+    "print(": (6, 7, "value):\n    pass"),
+    "val": (0, 3, "value"),
+    "grü😀 = wer": (7, 10, "wert"),
+    "other": (0, 5, "another"),
+}
+"""Range, in characters of the line, and its new text."""
+
+# a character in code units, and a code unit in bytes
+UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+CANCELLED = -32800
+
+
+class Server:
+    """One message at a time, in order: nothing here waits but reading."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+        self.encoding = "utf-8"
+        self.held: dict[int, tuple[str, Any]] = {}
+
+    # -- requests: what is returned is the answer
+    def initialize(self, params: Any) -> Any:
+        self.encoding = params["capabilities"]["general"]["positionEncodings"][0]
+        assert "inlineCompletion" in params["capabilities"]["textDocument"]
+        return {
+            "capabilities": {
+                "positionEncoding": self.encoding,
+                "textDocumentSync": {"openClose": True, "change": 1},
+                "inlineCompletionProvider": {},
+                "executeCommandProvider": {"commands": ["lspHarness.accepted", "lspHarness.status"]},
+            }
+        }
+
+    def complete(self, params: Any) -> tuple[str, Any]:
+        assert params["context"] == {"triggerKind": 2}
+        uri, line, character = (
+            params["textDocument"]["uri"],
+            params["position"]["line"],
+            params["position"]["character"],
+        )
+        whole = self.texts[uri].split("\n")[line]
+        codec, width = UNITS[self.encoding]
+        left = whole.encode(codec)[: character * width].decode(codec)
+        item: dict[str, Any] = {
+            "command": {"title": "Accepted", "command": "lspHarness.accepted", "arguments": [uri, f"of {left}"]}
+        }
+        if left in REPLACING:
+            start, end, item["insertText"] = REPLACING[left]
+            item["range"] = {
+                side: {"line": line, "character": len(whole[:at].encode(codec)) // width}
+                for side, at in (("start", start), ("end", end))
+            }
+        else:
+            item["insertText"] = "late" if left.startswith("slow") else ANSWERS.get(left)
+        return left, {"items": [item] if item["insertText"] else []}
+
+    def execute(self, params: Any) -> Any:
+        if params["command"] == "lspHarness.status":
+            return {"version": "fake", "documents": len(self.texts)}
+        tell("accepted", arguments=params["arguments"])
+        return None
+
+    # -- the two kinds of message
+    def request(self, id: int, method: str, params: Any) -> None:
+        match method:
+            case "initialize":
+                answer(id, self.initialize(params))
+            case "textDocument/inlineCompletion":
+                left, result = self.complete(params)
+                tell("asked", left=left)
+                if left.startswith("slow"):
+                    self.held[id] = left, result
+                else:
+                    answer(id, result)
+            case "workspace/executeCommand":
+                answer(id, self.execute(params))
+            case "shutdown":
+                answer(id, None)
+            case _:
+                raise ValueError(method)
+
+    def notification(self, method: str, params: Any) -> None:
+        match method:
+            case "textDocument/didOpen":
+                self.texts[params["textDocument"]["uri"]] = params["textDocument"]["text"]
+            case "textDocument/didChange":
+                self.texts[params["textDocument"]["uri"]] = params["contentChanges"][-1]["text"]
+            case "$/cancelRequest":
+                if held := self.held.pop(params["id"], None):
+                    tell("cancelled", left=held[0])
+                    send({"id": params["id"], "error": {"code": CANCELLED, "message": "cancelled"}})
+            case "fake/release":
+                for id, (_left, result) in self.held.items():
+                    answer(id, result)
+                self.held.clear()
+            case "exit":
+                sys.exit()
+
+
+def send(message: dict[str, Any]) -> None:
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+    sys.stdout.buffer.flush()
+
+
+def answer(id: int, result: Any) -> None:
+    send({"id": id, "result": result})
+
+
+def tell(event: str, **facts: Any) -> None:
+    send({"method": "fake/log", "params": {"event": event, **facts}})
+
+
+def messages() -> Iterator[dict[str, Any]]:
+    while header := sys.stdin.buffer.readline():
+        while sys.stdin.buffer.readline().strip():
+            pass
+        yield json.loads(sys.stdin.buffer.read(int(header.partition(b":")[2])))
+
+
+if __name__ == "__main__":
+    server = Server()
+    for message in messages():
+        if "id" in message:
+            server.request(message["id"], message["method"], message.get("params"))
+        else:
+            server.notification(message["method"], message.get("params"))

@@ -1,0 +1,142 @@
+"""`:LspHarness`, `:checkhealth lsp_harness` and the options of `setup`."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from pynvim import NvimError
+
+from tests.editors.neovim.conftest import PLUGIN, Start
+from tests.editors.neovim.editor import Editor
+
+
+def test_status_tells_what_the_server_tells(editor: Editor):
+    editor.nvim.command("LspHarness status")
+
+    editor.until("vim.fn.execute('messages'):find('version: fake', 1, true) ~= nil")
+    assert "ghost text is on, drawn by this plugin" in editor.nvim.command_output("messages")
+
+
+def test_status_without_a_server_says_so(start: Start):
+    editor = start()
+
+    editor.nvim.command("LspHarness status")
+
+    assert "not attached to this buffer" in editor.nvim.command_output("messages")
+
+
+def test_pause_stops_asking_and_resume_starts_again(editor: Editor):
+    editor.nvim.command("LspHarness pause")
+    editor.type("ix =")
+    editor.settle()
+    assert editor.asked() == []
+
+    editor.type("<Esc>")
+    editor.nvim.command("LspHarness resume")
+    editor.type("A ")
+
+    editor.shows("compute(total, 2)")
+    assert set(editor.asked()) <= {"x =", "x = "}
+
+
+def test_pausing_takes_away_what_is_shown(editor: Editor):
+    editor.type("ix = ")
+    editor.shows("compute(total, 2)")
+
+    editor.lua("require('lsp_harness').pause()")
+
+    assert editor.ghost == []
+    assert editor.lua("return require('lsp_harness').paused()") is True
+
+
+def test_restart_brings_another_server(editor: Editor):
+    editor.lua("_G.first = vim.lsp.get_clients()[1].id")
+
+    editor.nvim.command("LspHarness restart")
+
+    editor.until("vim.lsp.get_client_by_id(first) == nil")
+    editor.until("require('lsp_harness.server').client(0) ~= nil")
+    editor.type("ix = ")
+    editor.shows("compute(total, 2)")
+
+
+def test_log_opens_the_log(editor: Editor):
+    editor.nvim.command("LspHarness log")
+
+    assert editor.nvim.current.buffer.name == editor.lua("return vim.lsp.log.get_filename()")
+
+
+def test_it_completes_what_it_can_do(editor: Editor):
+    assert editor.nvim.funcs.getcompletion("LspHarness ", "cmdline") == ["log", "pause", "restart", "resume", "status"]
+    assert editor.nvim.funcs.getcompletion("LspHarness re", "cmdline") == ["restart", "resume"]
+
+
+def test_health_has_no_errors_when_all_is_there(editor: Editor):
+    editor.nvim.command("checkhealth lsp_harness")
+
+    report = editor.buffer
+    assert [line for line in report if "ERROR" in line or "WARNING" in line] == []
+    assert any("ghost text is drawn by this plugin" in line for line in report)
+    assert any("Python 3" in line for line in report), "what --version of the command said"
+    assert any("is attached to 1 buffer(s)" in line for line in report)
+    assert any("version: fake" in line for line in report)
+
+
+def test_health_says_what_to_do_when_the_command_is_missing(start: Start):
+    editor = start(["lsp-harness-is-not-here", "serve"])
+
+    editor.nvim.command("checkhealth lsp_harness")
+
+    report = "\n".join(editor.buffer)
+    assert "ERROR lsp-harness-is-not-here is not executable" in report
+    assert "pip install lsp-harness" in report
+    assert "WARNING No client is running" in report
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ("{ debounce = 5 }", 'there is no option "debounce"'),
+        ("{ debounce_ms = 'soon' }", "debounce_ms"),
+        ("{ keymap = { take = '<C-x>' } }", 'nothing called "take"'),
+    ],
+)
+def test_options_nobody_reads_are_refused(start: Start, options: str, complaint: str):
+    with pytest.raises(NvimError, match=complaint):
+        start().lua(f"require('lsp_harness').setup({options})")
+
+
+def test_only_the_keys_asked_for_are_mapped(start: Start):
+    editor = start()
+    editor.lua("""
+        function _G.maps()
+          return vim.iter(vim.api.nvim_get_keymap('i')):fold({}, function(all, map)
+            all[map.lhs] = map.desc or map.rhs
+            return all
+          end)
+        end
+    """)
+    ours = {
+        "<Tab>": "lsp-harness: accept",
+        "<C-Right>": "lsp-harness: accept word",
+        "<C-Down>": "lsp-harness: accept line",
+        "<C-]>": "lsp-harness: dismiss",
+    }
+    maps = editor.lua("return maps()")
+    assert maps == maps | ours
+
+    editor.lua("for key in pairs(...) do vim.keymap.del('i', key) end require('lsp_harness').setup()", ours)
+
+    assert editor.lua("return maps()") == {key: maps[key] for key in maps.keys() - ours.keys()}
+
+
+def test_the_help_can_be_found(start: Start, tmp_path: Path):
+    editor = start()
+    folder = tmp_path / "manual"
+    shutil.copytree(PLUGIN / "doc", folder / "doc")
+    editor.lua("vim.opt.runtimepath:prepend(...) vim.cmd.helptags(... .. '/doc')", str(folder))
+
+    for subject in ("lsp_harness", ":LspHarness", "lsp_harness.setup()", "lsp_harness.accept()", "hl-LspHarnessGhost"):
+        editor.nvim.command(f"help {subject}")
+        assert editor.nvim.current.buffer.name == str(folder / "doc/lsp_harness.txt")
+        assert f"*{subject}*" in editor.nvim.current.line

@@ -1,0 +1,104 @@
+"""What is asked of `vim.lsp.inline_completion`, Neovim 0.12's own ghost text.
+
+The Neovim here is older, so this is a stand-in with its public functions and its timing: no more is shown than that the
+plugin calls them as they are documented.
+"""
+
+import pytest
+
+from tests.editors.neovim.conftest import Start
+from tests.editors.neovim.editor import Editor
+
+STAND_IN = """
+    local space = vim.api.nvim_create_namespace('nvim.lsp.inline_completion')
+    _G.enabled, _G.accepted = {}, {}
+    function _G.show(item)
+      _G.item = item
+      local row, col = unpack(vim.api.nvim_win_get_cursor(0))
+      vim.api.nvim_buf_set_extmark(0, space, row - 1, col, { virt_text = { { item.insert_text } } })
+    end
+    vim.lsp.inline_completion = {
+      enable = function(on, filter) table.insert(enabled, { on, filter }) end,
+      get = function(options)
+        if not item then return false end
+        vim.schedule(function()
+          local taken = item
+          _G.item = nil
+          vim.api.nvim_buf_clear_namespace(0, space, 0, -1)
+          if options.on_accept then taken = options.on_accept(taken) end
+          if taken then table.insert(accepted, taken) end
+        end)
+        return true
+      end,
+    }
+"""
+
+
+@pytest.fixture
+def native(start: Start) -> Editor:
+    editor = start(before=STAND_IN)
+    editor.open()
+    editor.until("#enabled > 0")
+    return editor
+
+
+def test_it_is_enabled_where_the_client_attaches(native: Editor):
+    assert native.lua("return enabled") == [[True, {"bufnr": native.nvim.current.buffer.number}]]
+    native.type("ix = ")
+    native.settle()
+    assert native.asked() == [], "Neovim asks, not we"
+
+
+def test_accepting_all_leaves_it_to_neovim(native: Editor):
+    native.type("ix = ")
+    native.lua("show({ insert_text = 'compute(2)' })")
+    assert native.lua("return require('lsp_harness').visible()") is True
+
+    native.type("<Tab>")
+
+    native.until("#accepted == 1")
+    assert native.lua("return accepted") == [{"insert_text": "compute(2)"}]
+
+
+def test_a_part_is_inserted_and_the_last_one_left_to_neovim(native: Editor):
+    native.type("ix = co")
+    native.lua("show({ insert_text = 'compute(\\n  2)', range = { start_row = 0, start_col = 4 } })")
+    native.type("<C-Right>")
+    native.until("vim.api.nvim_get_current_line() == 'x = compute'")
+    assert native.cursor == (1, 11)
+
+    # as a range was while 0.12 was made
+    native.lua("show({ insert_text = 'compute(\\n  2)', range = { start = { row = 0, col = 4 } } })")
+    native.type("<C-Down>")
+    native.until("vim.api.nvim_get_current_line() == 'x = compute('")
+    assert native.lua("return accepted") == []
+
+    native.lua("show({ insert_text = '\\n  2)' })")
+    native.type("<C-Down>")
+    native.until("#accepted == 1")
+    assert native.buffer == ["x = compute("], "the stand-in inserts nothing"
+
+
+def test_dismissing_accepts_into_nothing(native: Editor):
+    native.type("ix = ")
+    native.lua("show({ insert_text = 'compute(2)' })")
+
+    native.type("<C-]>")
+
+    native.until("not require('lsp_harness').visible()")
+    assert native.buffer == ["x = "]
+    assert native.lua("return accepted") == []
+
+
+def test_without_ghost_text_all_answer_false(native: Editor):
+    verbs = ("accept", "accept_word", "accept_line", "dismiss", "visible")
+    assert [native.lua(f"return require('lsp_harness').{verb}()") for verb in verbs] == [False] * 5
+
+
+def test_pausing_disables_it_in_our_buffers(native: Editor):
+    buffer = native.nvim.current.buffer.number
+
+    native.nvim.command("LspHarness pause")
+    native.nvim.command("LspHarness resume")
+
+    assert native.lua("return enabled")[1:] == [[False, {"bufnr": buffer}], [True, {"bufnr": buffer}]]

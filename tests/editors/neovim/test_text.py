@@ -1,0 +1,123 @@
+"""What is said about a suggestion from its text alone: words, lines, and the text it goes around."""
+
+from typing import Any
+
+import pytest
+from pynvim import Nvim
+
+from tests.editors.neovim.conftest import bare
+
+
+@pytest.fixture(scope="module")
+def nvim():
+    """One for all: these functions keep nothing."""
+    with bare() as nvim:
+        yield nvim
+
+
+def call(nvim: Nvim, function: str, *args: Any) -> Any:
+    """Everything the function returns; nothing is an empty list."""
+    return nvim.exec_lua(f"return {{ require('lsp_harness.text').{function}(...) }}", *args)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a_b1 = c", ["a_b1", " =", " c"]),
+        ("\n    return x)", ["\n    return", " x", ")"]),
+        ("größe.ñ", ["größe", ".", "ñ"]),
+        ("):\n", ["):", "\n"]),
+        ("  ", ["  "]),
+    ],
+)
+def test_words(nvim: Nvim, text: str, words: list[str]):
+    found = []
+    while text:
+        (word,) = call(nvim, "word", text)
+        found.append(word)
+        text = text[len(word) :]
+    assert found == words
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [("one", "one"), ("one\ntwo", "one"), ("\none\ntwo", "\none"), ("\n\none", "\n"), ("one\n", "one")],
+)
+def test_lines(nvim: Nvim, text: str, line: str):
+    assert call(nvim, "line", text) == [line]
+
+
+@pytest.mark.parametrize(
+    ("rest", "after", "pieces"),
+    [
+        ("one", "", ["one", "", []]),
+        ("one\ntwo", "", ["one", "", ["two"]]),
+        ("one)", ")", ["one", "", []]),
+        ("f(x)):\n  y", ")", ["f(x)", ":", ["  y"]]),
+        ("\nx", "", ["", "", ["x"]]),
+    ],
+)
+def test_pieces_stand_left_and_right_of_what_is_there(nvim: Nvim, rest: str, after: str, pieces: list[Any]):
+    assert call(nvim, "pieces", rest, after) == pieces
+
+
+@pytest.mark.parametrize(
+    ("piece", "expected"),
+    [
+        ("value", ["value", False]),
+        ("value)", ["value)", True]),
+        ("value):\n  y", ["value):\n  y", True]),
+    ],
+)
+def test_a_part_takes_along_what_it_reaches_past(nvim: Nvim, piece: str, expected: list[Any]):
+    assert call(nvim, "cut", "value):\n  y", ")", piece) == expected
+
+
+def test_a_part_never_ends_inside_what_is_replaced(nvim: Nvim):
+    assert call(nvim, "cut", "x());", "());", "x()") == ["x", False]
+    assert call(nvim, "cut", "());", "());", "()") == ["());", True]
+
+
+def item(text: Any, start: int | None = None, end: int | None = None, line: int = 3) -> dict[str, Any]:
+    if start is None:
+        return {"insertText": text}
+    return {
+        "insertText": text,
+        "range": {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("item", "expected"),
+    [
+        (item("new"), ["new", ""]),
+        (item("a\r\nb\rc"), ["a\nb\nc", ""]),
+        # the line is "é😀ab|)", a cursor after 8 bytes
+        (item("abc)", 3, 6), ["c)", ")"]),
+        (item("é😀abc", 0, 5), ["c", ""]),
+        (item("zbc", 3, 5), []),
+        (item("ab", 3, 5), []),
+        (item("ab)", 3, 6), []),
+        (item("abc", 3, 6), []),
+        (item("c", 6, 6), []),
+        (item("c", 5, 5, line=4), []),
+        (item({"kind": "snippet", "value": "a$1"}), []),
+    ],
+)
+def test_an_item_is_fitted_to_its_line(nvim: Nvim, item: dict[str, Any], expected: list[str]):
+    """In UTF-16, where the emoji counts two."""
+    assert call(nvim, "fit", item, "é😀ab)", 3, 8, "utf-16") == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "expected"),
+    [
+        ("\tx", 0, "        x"),
+        ("\tx", 3, "     x"),
+        ("ab\tc\td", 0, "ab      c       d"),
+        ("字\tx", 0, "字      x"),
+        ("x", 5, "x"),
+    ],
+)
+def test_tabs_become_blanks(nvim: Nvim, text: str, column: int, expected: str):
+    assert call(nvim, "expand", text, column, 8) == [expected]

@@ -1,0 +1,1 @@
+"""Model files: pulling, placing, reading."""

@@ -1,0 +1,122 @@
+"""HTTP: a file that breaks off is taken up again, and a server that cannot do that is started over."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.errors import PullFailed
+from lsp_harness.inference.models.part import Part
+from lsp_harness.inference.models.pull import pull
+from lsp_harness.inference.models.sources import Hub, Url
+
+from .conftest import DATA, Told, Web, card
+
+CUT = 70_000
+
+
+def test_a_broken_connection_is_taken_up_where_it_broke(models: Path, web: Web, told: Told):
+    web.files["/m"] = DATA
+    web.cuts = [CUT]
+    assert pull(card(Url(f"{web.base}/m")), report=told).path.read_bytes() == DATA
+    assert web.asked == [("/m", None), ("/m", f"bytes={CUT}-")]
+    assert told.done == sorted(told.done)
+    assert told.done[-1] == len(DATA)
+
+
+def test_the_next_pull_goes_on_where_the_last_one_stopped(models: Path, web: Web):
+    web.files["/m"] = DATA
+    web.cuts = [CUT, 0]
+    with pytest.raises(PullFailed, match=f"broke off after {CUT} bytes"):
+        pull(card(Url(f"{web.base}/m")))
+    assert (models / "tiny.gguf.part").read_bytes() == DATA[:CUT]
+
+    assert pull(card(Url(f"{web.base}/m"))).path.read_bytes() == DATA
+    assert web.asked[-1] == ("/m", f"bytes={CUT}-")
+    assert not (models / "tiny.gguf.part").exists()
+
+
+def test_a_file_that_came_whole_but_was_not_checked_is_not_fetched_again(models: Path, web: Web, told: Told):
+    url = f"{web.base}/m"
+    models.mkdir()
+    with Part(models / "tiny.gguf", len(DATA), told).appending(url, 0) as write:
+        write(DATA)
+    assert pull(card(Url(url))).path.read_bytes() == DATA
+    assert web.asked == []
+
+
+def test_a_server_without_ranges_is_read_from_the_beginning(models: Path, web: Web):
+    web.files["/m"] = DATA
+    web.ranges = False
+    web.cuts = [CUT]
+    assert pull(card(Url(f"{web.base}/m"))).path.read_bytes() == DATA
+
+
+def test_a_beginning_that_was_bad_does_not_spoil_the_source(models: Path, web: Web):
+    web.files["/m"] = b"x" * len(DATA)
+    web.cuts = [CUT, 0]
+    with pytest.raises(PullFailed):
+        pull(card(Url(f"{web.base}/m")))
+
+    web.files["/m"] = DATA
+    assert pull(card(Url(f"{web.base}/m"))).path.read_bytes() == DATA
+    assert web.asked[2:] == [("/m", f"bytes={CUT}-"), ("/m", None)]
+
+
+def test_what_one_source_began_no_other_continues(models: Path, web: Web):
+    web.files = {"/one": DATA, "/two": DATA}
+    web.cuts = [CUT, 0]
+    assert pull(card(Url(f"{web.base}/one"), Url(f"{web.base}/two"))).source == f"{web.base}/two"
+    assert web.asked[-1] == ("/two", None)
+
+
+def test_a_file_that_became_shorter_is_started_over(models: Path, web: Web):
+    unknown, sha256 = card(Url(f"{web.base}/m"), size=0, sha256=""), card().sha256
+    web.files["/m"] = b"x" * (2 * len(DATA))
+    web.cuts = [len(DATA) + 1, 0]
+    with pytest.raises(PullFailed):
+        pull(unknown, sha256=sha256)
+
+    web.files["/m"] = DATA
+    assert pull(unknown, sha256=sha256).path.read_bytes() == DATA
+    assert web.asked[2:] == [("/m", f"bytes={len(DATA) + 1}-"), ("/m", None)]
+
+
+def test_a_page_instead_of_the_file_is_refused_by_its_announced_size(models: Path, web: Web):
+    web.files["/m"] = b"<html>please log in</html>"
+    with pytest.raises(PullFailed, match=f"serves 26 bytes instead of {len(DATA)}"):
+        pull(card(Url(f"{web.base}/m")))
+    assert not (models / "tiny.gguf.part").exists()
+
+
+def test_a_stream_without_an_end_is_cut_off(models: Path, web: Web):
+    web.files["/m"] = DATA * 3
+    web.lengths = False
+    with pytest.raises(PullFailed, match="serves more than"):
+        pull(card(Url(f"{web.base}/m")))
+    assert (models / "tiny.gguf.part").read_bytes() == b""
+
+
+def test_the_hub_is_asked_at_its_endpoint_and_the_next_source_if_it_has_no_such_file(
+    models: Path, web: Web, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HF_ENDPOINT", f"{web.base}/")
+    web.files["/else"] = DATA
+    model = card(Hub("some/repo", revision="v1"), Url(f"{web.base}/else"))
+
+    assert pull(model).source == f"{web.base}/else"
+    assert web.asked == [("/some/repo/resolve/v1/tiny.gguf", None), ("/else", None)]
+
+    (models / "tiny.gguf").unlink()
+    web.files["/some/repo/resolve/v1/tiny.gguf"] = DATA
+    assert pull(model).source == "hub some/repo"
+
+
+def test_reasons_are_for_a_person(models: Path, web: Web):
+    web.broken = True
+    web.files["/m"] = DATA
+    nobody = Url("http://127.0.0.1:1/m")
+    with pytest.raises(PullFailed) as failure:
+        pull(card(Url(f"{web.base}/m"), nobody, Url("gopher://x/m"), Url("http://[/m")))
+    reasons = failure.value.message
+    assert "answers 503 Service Unavailable" in reasons
+    assert reasons.count("cannot be reached") == 3

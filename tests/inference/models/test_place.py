@@ -1,0 +1,103 @@
+"""Which file a setting means."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config.schema import Model
+from lsp_harness.errors import ModelError, ModelMissing, UnknownModel
+from lsp_harness.inference.models import place
+from lsp_harness.inference.models.catalogue import card, cards
+
+SMALL = "qwen2.5-coder-0.5b-instruct"
+
+
+def lay(folder: Path, name: str = SMALL, *, size: int | None = None, magic: bytes = b"GGUF") -> Path:
+    """A sparse file in a model's place."""
+    model = card(name)
+    folder.mkdir(exist_ok=True)
+    path = folder / model.file
+    path.write_bytes(magic)
+    os.truncate(path, model.bytes if size is None else size)
+    return path
+
+
+def test_every_card_can_be_pulled_by_the_rules():
+    for model in cards():
+        assert model.sources
+        assert model.license
+        assert (len(model.sha256), model.bytes > 0) in {(64, True), (0, False)}
+        assert "<|endoftext|>" in model.fim.stops
+        assert card(model.name) is model
+    assert len({model.file for model in cards()}) == len(cards())
+    assert Model().path in {model.name for model in cards()}
+
+
+def test_a_name_means_the_file_in_the_folder(models: Path):
+    path = lay(models)
+    assert place.resolve(SMALL) == path
+    assert place.state(card(SMALL)) == "present"
+
+
+def test_a_path_means_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "own.gguf").write_bytes(b"GGUF and more")
+    monkeypatch.chdir(tmp_path)
+    assert place.resolve("own.gguf") == tmp_path / "own.gguf"
+
+
+def test_a_model_that_was_never_pulled_names_the_command(models: Path):
+    with pytest.raises(ModelMissing, match=f"`lsp-harness model pull {SMALL}`") as error:
+        place.resolve(SMALL)
+    assert error.value.exit_code == 3
+
+
+@pytest.mark.parametrize("spec", ["nothing.gguf", "./nothing", "/nothing/here"])
+def test_a_path_without_a_file_is_missing(models: Path, spec: str):
+    with pytest.raises(ModelMissing, match="there is no model file /"):
+        place.resolve(spec)
+
+
+def test_a_word_that_is_nothing_lists_what_there_is(models: Path):
+    with pytest.raises(UnknownModel) as error:
+        place.resolve("gpt-17")
+    assert all(model.name in error.value.message for model in cards())
+    with pytest.raises(UnknownModel, match=SMALL):
+        card("gpt-17")
+
+
+def test_a_file_of_the_wrong_kind_or_size_is_refused(models: Path, tmp_path: Path):
+    text = tmp_path / "own.gguf"
+    text.write_bytes(b"text")
+    with pytest.raises(ModelError, match=r"own\.gguf is not a GGUF file"):
+        place.resolve(str(text))
+    lay(models, magic=b"NOPE")
+    with pytest.raises(ModelError, match="is not a GGUF file"):
+        place.resolve(SMALL)
+    lay(models, size=1000)
+    assert place.state(card(SMALL)) == "damaged"
+    with pytest.raises(ModelError, match=f"has the wrong size; `lsp-harness model pull {SMALL}` replaces it"):
+        place.resolve(SMALL)
+
+
+def test_what_was_found_is_forgotten_when_the_file_changes(tmp_path: Path):
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"GGUF")
+    place.remember(path, "ab" * 32)
+    assert place.checked(path) == "ab" * 32
+    os.utime(path, ns=(0, 0))
+    assert place.checked(path) == ""
+    place.remember(path, "ab" * 32)
+    (tmp_path / "m.gguf.json").write_text("{")
+    assert place.checked(path) == ""
+
+
+def test_the_server_does_not_load_what_only_a_pull_needs():
+    code = "import sys, lsp_harness.inference.models.place as p; p.cards(); print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert "lsp_harness.inference.models.sources" in loaded
+    assert not {"httpx2", "rich", "zipfile", "subprocess", "filelock", "lsp_harness.inference.models.pull"} & set(
+        loaded
+    )

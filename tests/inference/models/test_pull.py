@@ -1,0 +1,196 @@
+"""Whatever serves the bytes, the file is the right one or not there."""
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.errors import ModelError, PullFailed, UsageError
+from lsp_harness.inference.models.catalogue import ModelCard
+from lsp_harness.inference.models.part import Part
+from lsp_harness.inference.models.pull import Pulled, pull
+from lsp_harness.inference.models.sources import LocalFile
+
+from .conftest import DATA, Told, card
+
+WRONG = b"GGUF" + b"x" * (len(DATA) - 4)
+
+
+class Scripted:
+    """A source that serves what it was given, or fails with what it was given."""
+
+    def __init__(self, name: str, serves: bytes | PullFailed) -> None:
+        self.name = name
+        self.serves = serves
+        self.asked = 0
+
+    def __str__(self) -> str:
+        return self.name
+
+    def fetch(self, part: Part) -> None:
+        self.asked += 1
+        if isinstance(self.serves, PullFailed):
+            raise self.serves
+        with part.appending(self.name, 0) as write:
+            write(self.serves)
+
+
+def left(folder: Path) -> set[str]:
+    return {p.name for p in folder.iterdir()} - {"tiny.gguf.lock"}
+
+
+def test_sources_are_tried_in_order_until_one_serves_the_right_bytes(models: Path, told: Told):
+    down = Scripted("down", PullFailed("is down"))
+    wrong = Scripted("wrong", WRONG)
+    right = Scripted("right", DATA)
+    unasked = Scripted("unasked", DATA)
+
+    done = pull(card(down, wrong, right, unasked), report=told)
+
+    assert (done.source, done.path) == ("right", models / "tiny.gguf")
+    assert done.path.read_bytes() == DATA
+    assert [s.asked for s in (down, wrong, right, unasked)] == [1, 1, 1, 0]
+    assert left(models) == {"tiny.gguf", "tiny.gguf.json"}
+    assert told.notes[1] == "is down"
+    assert told.notes[3].startswith("served other bytes (SHA-256 ")
+
+
+@pytest.mark.parametrize(
+    ("serves", "reason"),
+    [
+        (WRONG, "served other bytes"),
+        (DATA[:-1], f"served {len(DATA) - 1} bytes instead of {len(DATA)}"),
+        (DATA + b"!", f"serves more than the {len(DATA)} bytes"),
+    ],
+)
+def test_bytes_that_are_not_the_model_are_refused_and_deleted(models: Path, serves: bytes, reason: str):
+    with pytest.raises(PullFailed, match=r"^no source served tiny \(bad: ") as failure:
+        pull(card(Scripted("bad", serves)))
+    assert reason in failure.value.message
+    assert not (models / "tiny.gguf").exists()
+    assert not any((models / "tiny.gguf.part").read_bytes() for _ in left(models) & {"tiny.gguf.part"})
+
+
+def test_what_a_killed_pull_left_is_cleared_away(models: Path):
+    (models / "tiny.gguf.wheel").mkdir(parents=True)
+    (models / "tiny.gguf.part").write_bytes(b"of nobody")
+    assert pull(card(Scripted("right", DATA))).path.read_bytes() == DATA
+    assert left(models) == {"tiny.gguf", "tiny.gguf.json"}
+
+
+def test_the_error_names_every_source_and_its_reason(models: Path):
+    with pytest.raises(PullFailed) as failure:
+        pull(card(Scripted("one", PullFailed("is down")), LocalFile("/nowhere/at/all")))
+    assert failure.value.message == "no source served tiny (one: is down; /nowhere/at/all: cannot be read)"
+
+
+def test_a_local_file_is_copied(models: Path, tmp_path: Path):
+    original = tmp_path / "original.gguf"
+    original.write_bytes(DATA)
+    assert pull(card(LocalFile(str(original)))).path.read_bytes() == DATA
+    assert original.exists()
+
+
+def test_a_file_found_right_once_is_not_read_again_unless_asked_to(models: Path):
+    source = Scripted("right", DATA)
+    path = pull(card(source)).path
+    before = path.stat()
+    # The same size and time: only reading it can tell.
+    path.write_bytes(WRONG)
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+    assert pull(card(source)).source == ""
+    assert path.read_bytes() == WRONG
+    assert pull(card(source), verify=True).source == "right"
+    assert path.read_bytes() == DATA
+    assert source.asked == 2
+
+
+def test_a_file_that_was_put_there_by_hand_is_read_once_and_kept(models: Path):
+    models.mkdir()
+    (models / "tiny.gguf").write_bytes(DATA)
+    source = Scripted("unasked", DATA)
+    assert pull(card(source)).source == ""
+    assert (source.asked, left(models)) == (0, {"tiny.gguf", "tiny.gguf.json"})
+
+
+@pytest.mark.parametrize("wrong", [WRONG, DATA[:100]])
+def test_a_file_that_is_not_the_model_is_replaced(models: Path, told: Told, wrong: bytes):
+    models.mkdir()
+    (models / "tiny.gguf").write_bytes(wrong)
+    assert pull(card(Scripted("right", DATA)), report=told).path.read_bytes() == DATA
+    assert told.notes[0] == "tiny.gguf is not what it must be; it is pulled again"
+
+
+def test_a_model_without_a_recorded_hash_needs_one_from_the_user(models: Path):
+    known = card()
+    source = Scripted("right", DATA)
+    unknown = card(source, size=0, sha256="")
+    with pytest.raises(UsageError, match="--sha256 HEX"):
+        pull(unknown)
+    assert source.asked == 0
+    assert pull(unknown, sha256=known.sha256.upper()).path.read_bytes() == DATA
+    with pytest.raises(PullFailed, match="served other bytes"):
+        pull(unknown, sha256="0" * 64)
+
+
+@pytest.mark.parametrize(("sha256", "reason"), [("abc", "64 hexadecimal digits"), ("0" * 64, "the catalogue says")])
+def test_a_hash_that_cannot_be_meant_is_refused(models: Path, sha256: str, reason: str):
+    with pytest.raises(UsageError, match=reason):
+        pull(card(Scripted("right", DATA)), sha256=sha256)
+
+
+def test_a_disk_without_room_is_seen_before_anything_is_fetched(models: Path):
+    source = Scripted("right", DATA)
+    with pytest.raises(ModelError, match=r"has \d+ MiB free and \d+ are needed"):
+        pull(card(source, size=1 << 60))
+    assert source.asked == 0
+
+
+def test_a_folder_that_cannot_be_one_is_named(models: Path):
+    models.write_text("a file")
+    with pytest.raises(ModelError, match=r"cannot keep tiny\.gguf in "):
+        pull(card(Scripted("right", DATA)))
+
+
+class Slow(Scripted):
+    """Begins, and goes on when it is told to."""
+
+    began = threading.Event()
+    go = threading.Event()
+
+    def fetch(self, part: Part) -> None:
+        self.began.set()
+        assert self.go.wait(30)
+        super().fetch(part)
+
+
+class Noticed(Told):
+    """Lets the first pull go on once the second has said that it waits."""
+
+    def note(self, text: str) -> None:
+        super().note(text)
+        if "waiting" in text:
+            Slow.go.set()
+
+
+def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
+    source = Slow("slow", DATA)
+    model, second = card(source), Noticed()
+    done: dict[str, Pulled] = {}
+
+    def run(name: str, what: ModelCard, report: Told) -> None:
+        done[name] = pull(what, report=report)
+
+    threads = [threading.Thread(target=run, args=("first", model, Told()))]
+    threads[0].start()
+    assert Slow.began.wait(30)
+    threads.append(threading.Thread(target=run, args=("second", model, second)))
+    threads[1].start()
+    for thread in threads:
+        thread.join(60)
+
+    assert {name: result.source for name, result in done.items()} == {"first": "slow", "second": ""}
+    assert source.asked == 1
+    assert second.notes == ["tiny.gguf is being pulled by another process; waiting for it"]

@@ -1,0 +1,41 @@
+"""Server processes with a scripted harness."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.lsp import Editor
+
+FAKE = str(Path(__file__).with_name("fake_main.py"))
+
+Spawn = Callable[..., Awaitable[Editor]]
+
+
+@pytest.fixture
+async def spawn() -> AsyncIterator[Spawn]:
+    """Starts editors with a server each. At the end every request must have been answered exactly once."""
+    editors: list[Editor] = []
+
+    async def start(client: str | None = "vscode", *arguments: str, **params: object) -> Editor:
+        """`client` is initialized as; None leaves that to the test."""
+        editor = await Editor.spawn(FAKE, *arguments)
+        editors.append(editor)
+        if client:
+            await editor.initialize(client, **params)
+        return editor
+
+    yield start
+    try:
+        for editor in editors:
+            if editor.process.returncode is None:
+                await editor.leave()
+            editor.check_answers()
+    finally:
+        for editor in editors:
+            await editor.kill()
+
+
+async def go_on(editor: Editor, uri: str) -> None:
+    """Releases what waits in the fake harness, and has it publish its findings."""
+    await editor.request("workspace/executeCommand", {"command": "lspHarness.accepted", "arguments": [uri, "go on"]})

@@ -1,0 +1,144 @@
+"""A server process whose harness is a script: what it does can be read off the text of the document.
+
+- any text: completes with `v<version>:<offset>`, so that a test sees which snapshot was used;
+- `wait`: completions and fixes wait until a suggestion called `go on` is accepted; `boom`: an unexpected error with a path in it;
+  `down`: the engine is not there; `print`: something prints to the standard output;
+- each `teh` in the text is a finding, published when the document is opened and on `go on`.
+"""
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import EngineUnavailable, NoAnswer, Superseded, UsageError
+from lsp_harness.harness.harness import Harness, Report
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
+from lsp_harness.server.main import serve
+from lsp_harness.text.document import Document
+from lsp_harness.text.documents import Documents
+from lsp_harness.text.edit import Edit
+from lsp_harness.verify.finding import Finding, Verdict
+
+LATE = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.pipeline.code")
+
+
+class FakeHarness(Harness):
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self.documents = Documents()
+        self.roots = []
+        self.on_findings = lambda uri, version, findings: None
+        self.released = asyncio.Event()
+
+    def open(self, document: Document) -> None:
+        self.documents.open(document)
+        self._publish(document.uri)
+
+    def change(self, uri: str, edit: Edit, version: int) -> None:
+        self.documents.change(uri, edit, version)
+
+    def close(self, uri: str) -> None:
+        self.documents.close(uri)
+
+    def snapshot(self, uri: str) -> Snapshot:
+        return Snapshot(self.documents.get(uri), uri)
+
+    def configure(self, config: Config) -> None:
+        self.config = config
+
+    async def complete(self, snapshot: Snapshot, offset: int, *, automatic: bool = True) -> list[Suggestion]:
+        document = snapshot.document
+        await self._act(document)
+        if "superseded" in document.text:
+            raise Superseded("a newer request took its place")
+        if "none" in document.text:
+            return []
+        start = document.line_span(document.line_of(offset))[0]
+        typed = document.data[start:offset].decode()
+        text = f"{typed}v{document.version}:{offset}{'a' if automatic else 'i'}\n\tmore ```"
+        return [Suggestion(f"s-{document.version}", start, offset, text)]
+
+    def accepted(self, uri: str, suggestion_id: str) -> None:
+        if suggestion_id == "go on":
+            self.released.set()
+            return self._publish(uri)
+        return self.on_findings(uri, self.documents.get(uri).version, [_finding(0, f"accepted {suggestion_id}")])
+
+    def applied(self, uri: str, proposal_id: str) -> None:
+        self.on_findings(uri, self.documents.get(uri).version, [_finding(0, f"applied {proposal_id}")])
+
+    async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
+        return [
+            offer
+            for finding in findings
+            for offer in (Offer("Spell it right", "linter", finding), Offer("Ask the model", "model", finding))
+        ]
+
+    async def fix(self, snapshot: Snapshot, offer: Offer, report: Report) -> Proposal:
+        document = snapshot.document
+        report(Progress("looking", 10))
+        await self._act(document)
+        report(Progress("checking", 90))
+        if "hopeless" in document.text:
+            raise NoAnswer("every candidate failed its checks")
+        edit = Edit(offer.finding.start, offer.finding.end, b"the")
+        return Proposal("p-1", (edit,), Verdict(document.hash), "", f"fixed by {offer.how}")
+
+    def findings(self, uri: str) -> tuple[int, Sequence[Finding]]:
+        document = self.documents.get(uri)
+        return document.version, _typos(document)
+
+    async def status(self) -> dict[str, Any]:
+        return {}
+
+    async def aclose(self) -> None:
+        sys.stderr.write("harness closed\n")
+
+    async def _act(self, document: Document) -> None:
+        text = document.text
+        if "print" in text:
+            print("this must not reach the wire")
+            os.write(1, b"nor this\n")
+        if "boom" in text:
+            raise RuntimeError("/etc/secret/path is broken")
+        if "down" in text:
+            raise EngineUnavailable("the engine cannot be started")
+        if "wait" in text:
+            sys.stderr.write("waiting\n")
+            try:
+                await self.released.wait()
+            except asyncio.CancelledError:
+                sys.stderr.write("cancelled inside\n")
+                raise
+
+    def _publish(self, uri: str) -> None:
+        document = self.documents.get(uri)
+        asyncio.get_running_loop().call_soon(self.on_findings, uri, document.version, _typos(document))
+
+
+def _typos(document: Document) -> list[Finding]:
+    data, at, found = document.data, 0, list[Finding]()
+    while (at := data.find(b"teh", at)) >= 0:
+        found.append(Finding(at, at + 3, "typo: teh -> the", source="speller", code="typo", severity="warning"))
+        at += 3
+    return found
+
+
+def _finding(at: int, message: str) -> Finding:
+    return Finding(at, at, message)
+
+
+def make(config: Config) -> Harness:
+    early = [name for name in LATE if name in sys.modules]
+    if early:
+        raise UsageError(f"imported before it is needed: {early}")
+    return FakeHarness(config)
+
+
+if __name__ == "__main__":
+    options = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=True))
+    raise SystemExit(serve(make, Config(), tcp=options.get("--tcp"), ws=options.get("--ws")))

@@ -1,0 +1,287 @@
+"""A fix from its offer to the edit, in both ways: resolved by the client, or as a command of ours."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Spawn, go_on
+from tests.support.lsp import Editor, ResponseError
+
+URI = "file:///ws/a.py"
+
+
+def span(start: int, end: int) -> dict[str, Any]:
+    return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": end}}
+
+
+def typo(start: int) -> dict[str, Any]:
+    return {"range": span(start, start + 3), "message": "typo", "source": "speller", "code": "typo", "severity": 2}
+
+
+async def actions(editor: Editor, *diagnostics: dict[str, Any], only: list[str] | None = None) -> list[Any]:
+    context = {"diagnostics": list(diagnostics), **({"only": only} if only else {})}
+    params = {"textDocument": {"uri": URI}, "range": span(0, 0), "context": context}
+    return await editor.request("textDocument/codeAction", params)
+
+
+async def opened(spawn: Spawn, text: str, client: str = "vscode", **params: object) -> Editor:
+    editor = await spawn(client, **params)
+    editor.open(URI, text)
+    return editor
+
+
+async def change(editor: Editor, version: int, text: str) -> None:
+    document = {"uri": URI, "version": version}
+    editor.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
+
+
+async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spawn):
+    editor = await opened(spawn, "ä teh")
+
+    linter, model = await actions(editor, typo(2))
+
+    finding = {"start": 3, "end": 6, "message": "typo", "source": "speller", "code": "typo", "severity": "warning"}
+    data = {"uri": URI, "version": 1, "hash": linter["data"]["hash"], "finding": finding}
+    assert linter == {
+        "title": "Spell it right",
+        "kind": "quickfix",
+        "isPreferred": True,
+        "diagnostics": [typo(2)],
+        "data": {**data, "title": "Spell it right", "how": "linter"},
+    }
+    assert model == {
+        "title": "Ask the model",
+        "kind": "quickfix",
+        "tags": [1],
+        "diagnostics": [typo(2)],
+        "data": {**data, "title": "Ask the model", "how": "model"},
+    }
+
+
+async def test_nothing_is_offered_for_nothing_or_for_other_kinds(spawn: Spawn):
+    editor = await opened(spawn, "teh")
+
+    assert await actions(editor) == []
+    assert await actions(editor, typo(0), only=["refactor", "quickfix.other"]) == []
+    assert len(await actions(editor, typo(0), only=["refactor", "quickfix"])) == 2
+    assert len(await actions(editor, typo(0), only=[""])) == 2
+
+
+async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_applied(spawn: Spawn):
+    editor = await opened(spawn, "ä teh")
+    _, model = await actions(editor, typo(2))
+
+    resolved = await editor.request("codeAction/resolve", model)
+
+    assert resolved == {
+        **model,
+        "edit": {
+            "documentChanges": [
+                {"textDocument": {"uri": URI, "version": 1}, "edits": [{"range": span(2, 5), "newText": "the"}]}
+            ]
+        },
+        "command": {"title": "Applied", "command": "lspHarness.applied", "arguments": [URI, "p-1"]},
+    }
+
+
+async def test_a_client_without_versioned_edits_gets_plain_changes(spawn: Spawn):
+    editor = await opened(spawn, "teh", "nvim")
+    _, model = await actions(editor, typo(0))
+
+    resolved = await editor.request("codeAction/resolve", model)
+
+    assert resolved["edit"] == {"changes": {URI: [{"range": span(0, 3), "newText": "the"}]}}
+    assert "command" not in resolved
+
+
+async def test_a_text_that_has_changed_is_not_fixed(spawn: Spawn):
+    editor = await opened(spawn, "teh")
+    _, model = await actions(editor, typo(0))
+
+    await change(editor, 2, "teh teh")
+    with pytest.raises(ResponseError, match=r"^-32801: the document has changed since"):
+        await editor.request("codeAction/resolve", model)
+
+    await change(editor, 3, "teh")  # another version, but the very same text
+    assert (await editor.request("codeAction/resolve", model))["edit"]["documentChanges"][0]["textDocument"] == {
+        "uri": URI,
+        "version": 3,
+    }
+
+
+async def test_a_text_that_changes_meanwhile_is_not_fixed(spawn: Spawn):
+    editor = await opened(spawn, "teh wait")
+    _, model = await actions(editor, typo(0))
+    id = editor.ask("codeAction/resolve", model)
+    await editor.until(lambda: "waiting" in editor.errors)
+
+    await change(editor, 2, "teh")
+    await go_on(editor, URI)
+
+    with pytest.raises(ResponseError, match=r"^-32801: the document changed while the fix was computed"):
+        await editor.answer(id)
+
+
+async def test_no_answer_is_an_error_with_its_reason(spawn: Spawn):
+    editor = await opened(spawn, "teh hopeless")
+    _, model = await actions(editor, typo(0))
+
+    with pytest.raises(ResponseError, match=r"^-32803: every candidate failed its checks"):
+        await editor.request("codeAction/resolve", model)
+
+
+async def test_data_that_is_not_ours_is_refused(spawn: Spawn):
+    editor = await opened(spawn, "teh")
+    _, model = await actions(editor, typo(0))
+    data = model["data"]
+
+    for bad in (
+        None,
+        7,
+        {},
+        {"uri": 5},
+        {**data, "finding": None},
+        {**data, "finding": {}},
+        {**data, "finding": {**data["finding"], "start": "x"}},
+        {**data, "finding": {**data["finding"], "end": 99}},
+        {**data, "finding": {**data["finding"], "start": -1}},
+        {**data, "how": "magic"},
+        {**data, "uri": "file:///closed.py"},
+    ):
+        with pytest.raises(ResponseError, match=r"^-32602"):
+            await editor.request("codeAction/resolve", {"title": "x", "data": bad})
+
+
+async def test_progress_is_created_fed_and_ended(spawn: Spawn):
+    editor = await opened(spawn, "teh wait")
+    _, model = await actions(editor, typo(0))
+    id = editor.ask("codeAction/resolve", model)
+    await editor.said("$/progress", lambda params: params["value"]["kind"] == "begin")
+
+    await go_on(editor, URI)
+    await editor.answer(id)
+
+    token = (await editor.said("window/workDoneProgress/create"))["token"]
+    shown = [m["params"] for m in editor.received if m.get("method") == "$/progress"]
+    looking = {"kind": "begin", "title": "Ask the model", "cancellable": True, "message": "looking", "percentage": 10}
+    assert shown == [
+        {"token": token, "value": looking},
+        {"token": token, "value": {"kind": "report", "message": "checking", "percentage": 90}},
+        {"token": token, "value": {"kind": "end", "message": "checking"}},
+    ]
+
+
+async def test_the_cancel_button_cancels_the_work(spawn: Spawn):
+    editor = await opened(spawn, "teh wait")
+    _, model = await actions(editor, typo(0))
+    id = editor.ask("codeAction/resolve", model)
+    begun = await editor.said("$/progress", lambda params: params["value"]["kind"] == "begin")
+    await editor.until(lambda: "waiting" in editor.errors)
+
+    editor.notify("window/workDoneProgress/cancel", {"token": "another"})
+    editor.notify("window/workDoneProgress/cancel", {"token": begun["token"]})
+
+    with pytest.raises(ResponseError, match=r"^-32800"):
+        await editor.answer(id)
+    await editor.until(lambda: "cancelled inside" in editor.errors)
+    await editor.said("$/progress", lambda params: params["value"]["kind"] == "end")
+
+
+@pytest.mark.parametrize("trouble", ["refused", "unanswered"])
+async def test_progress_that_cannot_be_shown_does_not_hold_up_the_work(spawn: Spawn, trouble: str):
+    editor = await opened(spawn, "teh")
+    editor.replies["window/workDoneProgress/create"] = ValueError("no")
+    if trouble == "unanswered":
+        editor.muted.add("window/workDoneProgress/create")
+    _, model = await actions(editor, typo(0))
+
+    assert "edit" in await editor.request("codeAction/resolve", model)
+    assert not [m for m in editor.received if m.get("method") == "$/progress"]
+
+
+async def test_a_client_that_cannot_resolve_gets_a_command_that_applies_the_edit(spawn: Spawn):
+    editor = await opened(spawn, "teh", "eglot")
+
+    _, model = await actions(editor, typo(0))
+    assert model["command"] == {"title": "Ask the model", "command": "lspHarness.fix", "arguments": [model["data"]]}
+    outcome = await execute(editor, model["command"])
+
+    assert outcome == {"applied": True, "summary": "fixed by model", "failureReason": None}
+    edits = [{"range": span(0, 3), "newText": "the"}]
+    assert await editor.said("workspace/applyEdit") == {
+        "label": "Ask the model",
+        "edit": {"documentChanges": [{"textDocument": {"uri": URI, "version": 1}, "edits": edits}]},
+    }
+    await editor.said(
+        "textDocument/publishDiagnostics", lambda p: [d["message"] for d in p["diagnostics"]] == ["applied p-1"]
+    )
+
+
+async def test_an_edit_the_client_rejects_is_not_reported_as_applied(spawn: Spawn):
+    editor = await opened(spawn, "teh", "eglot")
+    editor.replies["workspace/applyEdit"] = {"applied": False, "failureReason": "read only"}
+    _, model = await actions(editor, typo(0))
+
+    outcome = await execute(editor, model["command"])
+
+    assert outcome == {"applied": False, "summary": "fixed by model", "failureReason": "read only"}
+    assert "applied p-1" not in str(editor.received)
+
+
+async def test_a_client_without_literals_gets_bare_commands_and_without_edits_an_error(spawn: Spawn):
+    editor = await opened(spawn, "teh", "plain")
+
+    _, model = await actions(editor, typo(0))
+    assert set(model) == {"title", "command", "arguments"}
+    with pytest.raises(ResponseError, match=r"^-32803: this editor cannot apply an edit"):
+        await execute(editor, model)
+
+
+async def test_a_fix_as_command_shows_progress_under_the_clients_own_token(spawn: Spawn):
+    editor = await opened(spawn, "teh wait", "eglot")
+    _, model = await actions(editor, typo(0))
+    id = editor.ask("workspace/executeCommand", {**model["command"], "workDoneToken": 7})
+    await editor.said("$/progress", lambda params: (params["token"], params["value"]["kind"]) == (7, "begin"))
+    await editor.until(lambda: "waiting" in editor.errors)
+
+    editor.notify("window/workDoneProgress/cancel", {"token": 7})
+
+    with pytest.raises(ResponseError, match=r"^-32800"):
+        await editor.answer(id)
+    assert not [m for m in editor.received if m.get("method") == "window/workDoneProgress/create"]
+
+
+async def test_commands_with_wrong_arguments_are_refused(spawn: Spawn):
+    editor = await opened(spawn, "teh")
+
+    for command, arguments in (
+        ("lspHarness.accepted", None),
+        ("lspHarness.accepted", [URI]),
+        ("lspHarness.applied", [URI, 5]),
+        ("lspHarness.fix", []),
+        ("lspHarness.fix", [{"uri": "file:///closed.py"}]),
+        ("lspHarness.nothing", []),
+        ("rm -rf /", None),
+    ):
+        with pytest.raises(ResponseError, match=r"^-32602"):
+            await editor.request("workspace/executeCommand", {"command": command, "arguments": arguments})
+
+
+async def test_accepted_and_applied_reach_the_harness(spawn: Spawn):
+    editor = await opened(spawn, "x", "eglot")
+
+    await asyncio.gather(
+        execute(editor, {"command": "lspHarness.accepted", "arguments": [URI, "s-1"]}),
+        execute(editor, {"command": "lspHarness.applied", "arguments": [URI, "p-9"]}),
+    )
+
+    for message in ("accepted s-1", "applied p-9"):
+        await editor.said(
+            "textDocument/publishDiagnostics", lambda p, m=message: [d["message"] for d in p["diagnostics"]] == [m]
+        )
+
+
+async def execute(editor: Editor, command: dict[str, Any]) -> Any:
+    params = {"command": command["command"], "arguments": command["arguments"]}
+    return await editor.request("workspace/executeCommand", params)

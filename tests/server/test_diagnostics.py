@@ -1,0 +1,120 @@
+"""Findings as diagnostics, pushed or pulled."""
+
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Spawn, go_on
+from tests.support.lsp import ResponseError
+
+URI = "file:///ws/a.py"
+TYPO = {
+    "range": {"start": {"line": 0, "character": 2}, "end": {"line": 0, "character": 5}},
+    "message": "typo: teh -> the",
+    "severity": 2,
+    "source": "lsp-harness",
+    "code": "typo",
+    "data": {"source": "speller"},
+}
+
+
+async def test_findings_are_pushed_for_exactly_their_version(spawn: Spawn):
+    editor = await spawn("eglot")
+
+    editor.open(URI, "😀 teh", version=7)
+
+    pushed = await editor.said("textDocument/publishDiagnostics")
+    assert pushed == {"uri": URI, "version": 7, "diagnostics": [TYPO]}
+
+
+async def test_findings_of_a_text_that_has_moved_on_are_not_shown(spawn: Spawn):
+    """The fake publishes a turn after it was opened, when the change that came in the same write is in."""
+    editor = await spawn("eglot")
+    item = {"uri": URI, "languageId": "python", "version": 1, "text": "teh"}
+    change = {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [{"text": "fine"}]}
+
+    editor.send(
+        {"method": "textDocument/didOpen", "params": {"textDocument": item}},
+        {"method": "textDocument/didChange", "params": change},
+    )
+    await go_on(editor, URI)
+
+    pushed = await editor.said("textDocument/publishDiagnostics")
+    assert pushed == {"uri": URI, "version": 2, "diagnostics": []}
+
+
+async def test_closing_clears(spawn: Spawn):
+    editor = await spawn("eglot")
+    editor.open(URI, "teh")
+    await editor.said("textDocument/publishDiagnostics", lambda p: p["diagnostics"] != [])
+
+    editor.close_document(URI)
+
+    cleared = await editor.said("textDocument/publishDiagnostics", lambda p: p["diagnostics"] == [])
+    assert cleared == {"uri": URI, "diagnostics": []}
+
+
+async def test_our_own_diagnostic_comes_back_with_the_tool_that_found_it(spawn: Spawn):
+    editor = await spawn("eglot")
+    editor.open(URI, "😀 teh")
+    context = {"diagnostics": [TYPO]}
+
+    params = {"textDocument": {"uri": URI}, "range": TYPO["range"], "context": context}
+    action = (await editor.request("textDocument/codeAction", params))[0]
+
+    assert action["data"]["finding"] == {
+        "start": 5,
+        "end": 8,
+        "message": "typo: teh -> the",
+        "source": "speller",
+        "code": "typo",
+        "severity": "warning",
+    }
+
+
+async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
+    editor = await spawn("vscode")
+    editor.open(URI, "😀 teh")
+    await editor.said("workspace/diagnostic/refresh")
+
+    report = await pull(editor)
+    assert (report["kind"], report["items"]) == ("full", [{**TYPO, "range": shifted(3)}])
+    again = await pull(editor, previousResultId=report["resultId"])
+    assert again == {"kind": "unchanged", "resultId": report["resultId"]}
+
+    change = {"textDocument": {"uri": URI, "version": 2}, "contentChanges": [{"text": "fine"}]}
+    editor.notify("textDocument/didChange", change)
+    assert (await pull(editor, previousResultId=report["resultId"]))["items"] == []
+    assert not [m for m in editor.received if m.get("method") == "textDocument/publishDiagnostics"]
+
+
+async def test_a_refresh_the_client_refuses_is_no_trouble(spawn: Spawn):
+    editor = await spawn("vscode")
+    editor.replies["workspace/diagnostic/refresh"] = ValueError("not now")
+    editor.open(URI, "teh")
+    await editor.said("workspace/diagnostic/refresh")
+
+    assert (await pull(editor))["items"]
+
+
+async def test_pulling_a_document_that_is_not_open(spawn: Spawn):
+    editor = await spawn("vscode")
+
+    with pytest.raises(ResponseError, match=rf"^-32602: {URI} is not open"):
+        await pull(editor)
+
+
+async def test_pulling_is_not_offered_to_clients_that_are_pushed_to(spawn: Spawn):
+    editor = await spawn("eglot")
+
+    with pytest.raises(ResponseError, match=r"^-32601"):
+        await pull(editor)
+
+
+async def pull(editor: Any, **more: object) -> dict[str, Any]:
+    return await editor.request("textDocument/diagnostic", {"textDocument": {"uri": URI}, **more})
+
+
+def shifted(start: int) -> dict[str, Any]:
+    """The emoji is two units in UTF-16."""
+    return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": start + 3}}

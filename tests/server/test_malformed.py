@@ -1,0 +1,273 @@
+"""Whatever comes over the wire, every id is answered exactly once and the server lives.
+
+The big collection of messages is `test_vectors`; these are our own, committed, and small.
+"""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Spawn
+from tests.support.lsp import Editor, frame, key
+
+STATUS = {"method": "workspace/executeCommand", "params": {"command": "lspHarness.status"}}
+INLINE = "textDocument/inlineCompletion"
+GOOD = {
+    "textDocument": {"uri": "file:///a.py"},
+    "position": {"line": 0, "character": 0},
+    "context": {"triggerKind": 1},
+}
+
+
+async def alive(editor: Editor) -> bool:
+    return "version" in await editor.request(STATUS["method"], STATUS["params"])
+
+
+def nobodys(editor: Editor) -> list[int]:
+    """Codes of the errors that were sent to no id in particular."""
+    return [m["error"]["code"] for m in editor.received if "id" in m and m["id"] is None and "method" not in m]
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        None,
+        5,
+        "x",
+        [],
+        [1, 2],
+        {},
+        {**GOOD, "position": None},
+        {**GOOD, "position": {"line": "x", "character": 0}},
+        {**GOOD, "position": {"line": 0}},
+        {**GOOD, "position": {"line": -1, "character": 0}},
+        {**GOOD, "textDocument": "file:///a.py"},
+        {**GOOD, "textDocument": {}},
+        {**GOOD, "context": None},
+        {**GOOD, "context": {}},
+        {**GOOD, "context": {"triggerKind": 99}},
+        {key: value for key, value in GOOD.items() if key != "context"},
+        {"jsonrpc": "2.0", "id": 7, "method": "shutdown"},
+    ],
+)
+async def test_params_that_do_not_fit_are_refused_in_one_sentence(spawn: Spawn, params: Any):
+    editor = await spawn("plain")
+
+    editor.send({"id": "x", "method": INLINE, "params": params})
+    error = (await editor.find(lambda m: m.get("id") == "x"))["error"]
+
+    assert error["code"] == -32602
+    assert error["message"].startswith(f"params of {INLINE} are not valid: ")
+    assert "\n" not in error["message"]
+    assert "lsprotocol" not in error["message"]
+    assert "File" not in error["message"]
+    assert await alive(editor)
+    assert not [m for m in editor.received if m.get("method") == "window/showMessage"]
+
+
+@pytest.mark.parametrize("id", [0, -1, -2147483648, 2**63, 10**40, "", "x", "1", "ü\n\u2028😀", 1.0, 1.5, "\ud800"])
+async def test_ids_are_echoed_exactly(spawn: Spawn, id: Any):
+    editor = await spawn("plain")
+
+    editor.send({"id": id, **STATUS}, {"id": [id], "method": "x"})
+
+    await editor.find(lambda m: key(m.get("id")) == key(id) and "result" in m)
+    editor.asked.remove([id])
+    assert await alive(editor)
+    assert nobodys(editor) == [-32600]
+
+
+@pytest.mark.parametrize("id", [None, True, [], {}, [1], {"a": 1}])
+async def test_what_can_be_no_id_is_refused_to_nobody(spawn: Spawn, id: Any):
+    editor = await spawn("plain")
+
+    editor.write(frame(json.dumps({"jsonrpc": "2.0", "id": id, "method": "shutdown"}).encode()))
+
+    assert await alive(editor)
+    assert nobodys(editor) == [-32600]
+
+
+async def test_one_id_used_twice_is_answered_twice(spawn: Spawn):
+    editor = await spawn("plain")
+
+    editor.send({"id": 1000, **STATUS}, {"id": 1000, **STATUS}, {"id": "1000", **STATUS})
+    await editor.answer("1000")
+
+    assert await alive(editor)
+
+
+async def test_unknown_methods(spawn: Spawn):
+    editor = await spawn("plain")
+    editor.notify("nobody/knows", {"a": 1})
+    editor.notify("$/nobody", [])
+    editor.notify("textDocument/hover", None)
+
+    for method in ("nobody/knows", "$/optional", "", "textDocument/hover", "textDocument/didOpen/x", "__class__"):
+        editor.send({"id": method or "empty", "method": method, "params": {"textDocument": 5}})
+        error = (await editor.find(lambda m, id=method or "empty": m.get("id") == id))["error"]
+        assert error == {"code": -32601, "message": f"{method} is not supported"}
+
+
+async def test_requests_sent_as_notifications_and_the_other_way_round(spawn: Spawn):
+    editor = await spawn("plain")
+
+    editor.notify(INLINE, GOOD)
+    editor.send({"id": "n", "method": "textDocument/didClose", "params": {"textDocument": {"uri": "file:///a.py"}}})
+
+    assert (await editor.find(lambda m: m.get("id") == "n"))["error"]["code"] == -32602
+    assert await alive(editor)
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", -32700),
+        (b"{", -32700),
+        (b"nonsense", -32700),
+        (b'{"jsonrpc":"2.0","id":1,"method":"x","params":NaN}', -32700),
+        (b"\xff\xfe\x00", -32700),
+        (b"[" * 100_000, -32700),
+        (b'{"a":' * 100_000, -32700),
+        (b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b',"method":"x"}', -32700),
+        (b"5", -32600),
+        (b"null", -32600),
+        (b'"x"', -32600),
+        (b"[]", -32600),
+        (b'[{"jsonrpc":"2.0","id":1,"method":"x"}]', -32600),
+        (b'{"jsonrpc":"2.0"}', -32600),
+        (b'{"jsonrpc":"2.0","id":1e999,"method":"x"}', -32600),
+        (b'{"jsonrpc":"2.0","method":5}', -32600),
+    ],
+)
+async def test_what_is_no_message_is_refused_to_nobody(spawn: Spawn, body: bytes, code: int):
+    editor = await spawn("plain")
+
+    editor.write(frame(body))
+
+    assert await alive(editor)
+    assert nobodys(editor) == [code]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b'{"id":"z","method":"shutdown"}', -32600),
+        (b'{"jsonrpc":"1.0","id":"z","method":"shutdown"}', -32600),
+        (b'{"jsonrpc":"2.0","id":"z","method":5}', -32600),
+        (b'{"jsonrpc":"2.0","id":"z","method":null}', -32600),
+        (b'{"jsonrpc":"2.0","id":"z"}', -32600),
+    ],
+)
+async def test_half_a_request_is_refused_to_its_id(spawn: Spawn, body: bytes, code: int):
+    editor = await spawn("plain")
+    editor.asked.append("z")
+
+    editor.write(frame(body))
+
+    assert (await editor.find(lambda m: m.get("id") == "z"))["error"]["code"] == code
+    assert await alive(editor)
+
+
+async def test_answers_to_nothing_are_ignored(spawn: Spawn):
+    editor = await spawn("plain")
+
+    for message in (
+        {"id": 5, "result": 1},
+        {"id": "x", "error": {"code": 1, "message": ""}},
+        {"id": None, "result": 1},
+    ):
+        editor.write(frame(json.dumps({"jsonrpc": "2.0", **message}).encode()))
+    editor.write(frame(b'{"method":"exit"}'))
+
+    assert await alive(editor)
+    assert nobodys(editor) == []
+
+
+@pytest.mark.parametrize("result", [5, "x", [], {"applied": "maybe"}, {}])
+async def test_an_answer_of_the_client_that_does_not_fit(spawn: Spawn, result: Any):
+    editor = await spawn("eglot")
+    editor.open("file:///a.py", "teh")
+    editor.replies["workspace/applyEdit"] = result
+    place = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 3}}
+    context = {"diagnostics": [{"range": place, "message": "m"}]}
+    params = {"textDocument": {"uri": "file:///a.py"}, "range": place, "context": context}
+    action = (await editor.request("textDocument/codeAction", params))[0]
+
+    editor.ask("workspace/executeCommand", {"command": "lspHarness.fix", "arguments": [action["data"]]})
+
+    assert await alive(editor)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\r\n\r\n",
+        b"nonsense\r\n\r\n",
+        b"Content-Type: x\r\n\r\n",
+        b"Content-Length: x\r\n\r\n",
+        b"Content-Length: -5\r\n\r\n",
+        b"Content-Length:\r\n\r\n",
+        b"\x00\x01\x02\xff",
+        b"Content-Length: 3\r\n\r\n{}{}{}",  # longer than it says
+        b"{}\n",
+    ],
+)
+async def test_broken_frames_are_survived_on_a_pipe(spawn: Spawn, garbage: bytes):
+    editor = await spawn("plain")
+
+    editor.write(garbage)
+
+    assert await alive(editor)
+    assert set(nobodys(editor)) <= {-32700, -32600}
+
+
+async def test_other_spellings_of_the_header(spawn: Spawn):
+    editor = await spawn("plain")
+    body = json.dumps({"jsonrpc": "2.0", "id": "h", **STATUS}).encode()
+    editor.asked.append("h")
+
+    head = b"Content-Type: application/vscode-jsonrpc; charset=utf-8\r\ncontent-length:%d \r\n\r\n" % len(body)
+    for byte in head:  # and a byte at a time
+        editor.write(bytes([byte]))
+    editor.write(body)
+
+    assert (await editor.answer("h"))["version"]
+
+
+@pytest.mark.parametrize("last", [b"Content-Length: 99999999999\r\n\r\n", b"x" * (2**24 + 2**20)])
+async def test_what_cannot_be_followed_any_more_ends_the_server_cleanly(spawn: Spawn, last: bytes):
+    editor = await spawn("plain")
+
+    editor.write(last)
+
+    assert await editor.ended() == 1
+    assert "cannot be followed any more" in editor.errors
+    assert "Traceback" not in editor.errors
+
+
+async def test_a_client_that_leaves_in_the_middle_of_a_message(spawn: Spawn):
+    editor = await spawn("plain")
+
+    editor.write(b"Content-Length: 100\r\n\r\n{")
+    editor.hang_up()
+
+    assert await editor.ended() == 1
+    assert "Traceback" not in editor.errors
+
+
+async def test_bad_notifications_are_logged_and_nothing_more(spawn: Spawn):
+    editor = await spawn("plain")
+    methods = ("Open", "Change", "Save", "Close")
+
+    for params in (None, 5, [], {}, {"textDocument": None}, {"textDocument": {"uri": 5}, "contentChanges": [{}]}):
+        for method in methods:
+            editor.notify(f"textDocument/did{method}", params)
+        editor.notify("workspace/didChangeWorkspaceFolders", params)
+        editor.notify("window/workDoneProgress/cancel", params)
+        editor.notify("$/setTrace", params)
+    editor.notify("$/setTrace", {"value": "verbose"})
+
+    assert await alive(editor)
+    assert {m["method"] for m in editor.received if "method" in m} <= {"textDocument/publishDiagnostics"}
+    assert "Traceback" not in editor.errors

@@ -1,0 +1,70 @@
+"""The LSP message vectors: 625 messages, good and bad, against one running server.
+
+They are not part of the repository; LSP_HARNESS_EVAL_DATA names the directory they are in.
+"""
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Spawn
+from tests.support.lsp import key
+
+DATA = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", Path(__file__).parents[3] / "shared/data/dev"))
+VECTORS = DATA / "lsp_vectors.jsonl.gz"
+
+pytestmark = pytest.mark.skipif(not VECTORS.exists(), reason=f"{VECTORS} is not there; set LSP_HARNESS_EVAL_DATA")
+
+
+def vectors() -> list[dict[str, Any]]:
+    with gzip.open(VECTORS, "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("client", ["vscode", "nvim", "plain"])
+async def test_every_request_is_answered_exactly_once(spawn: Spawn, client: str):
+    editor = await spawn(client)
+    rows = [row for row in vectors() if row["method"] not in ("shutdown", "exit")]
+    methods: dict[str, str] = {}
+    for number, row in enumerate(rows):
+        message = dict(row["message"])
+        # ids repeat in the file; some "notifications" are invalid because they have one
+        if row["kind"] == "request" or "id" in message:
+            message["id"] = f"vector-{number}"
+            methods[key(message["id"])] = row["method"]
+            if "method" not in message:
+                editor.asked.append(message["id"])
+        editor.send(message)
+
+    # what has been cancelled or answered since is counted at the end; here the last one says that all were read
+    await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
+    await editor.until(
+        lambda: len(methods.keys() & {key(m.get("id")) for m in editor.received if "method" not in m}) == len(methods)
+    )
+
+    answers = {key(m["id"]): m for m in editor.received if "method" not in m and key(m.get("id")) in methods}
+    assert {answers[id]["error"]["code"] for id, method in methods.items() if method == "initialize"} == {-32600}
+    assert not [m for m in editor.received if m.get("method") == "window/showMessage"]
+    internal = [methods[id] for id, m in answers.items() if m.get("error", {}).get("code") == -32603]
+    assert internal == []
+    assert await editor.leave() == 0
+    editor.check_answers()
+    print(f"{client}: {len(methods)} requests, {len(rows) - len(methods)} notifications, each request answered once")
+
+
+async def test_shutdown_and_exit_in_all_their_forms(spawn: Spawn):
+    rows = vectors()
+    exits = [row["message"] for row in rows if row["method"] == "exit"]
+    for row in rows:
+        if row["method"] == "shutdown":
+            editor = await spawn("plain")
+            editor.send(row["message"], *exits)
+            proper = row["valid"]
+            assert await editor.ended() == (0 if proper else 1)
+            # an id that is none cannot be answered to
+            assert len([m for m in editor.received if "method" not in m]) == 2
+            editor.asked = [m["id"] for m in editor.received if m.get("id") is not None and "method" not in m]

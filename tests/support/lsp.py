@@ -1,0 +1,236 @@
+"""An LSP client that can also misbehave: JSON-RPC over a server process's pipes or a socket, nothing in between.
+
+It keeps every message, answers what the server asks of it, and at the end fails the test if any request was answered
+not at all or more than once.
+"""
+
+import asyncio
+import json
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+CLIENTS = Path(__file__).parents[1] / "clients"
+WAIT = 20.0
+
+Message = dict[str, Any]
+
+
+class ResponseError(Exception):
+    """The server answered with an error."""
+
+    def __init__(self, error: Message) -> None:
+        super().__init__(f"{error['code']}: {error['message']}")
+        self.code: int = error["code"]
+        self.message: str = error["message"]
+
+
+def capabilities(client: str) -> Message:
+    """What a client of this name declares: a file in `tests/clients`."""
+    return json.loads((CLIENTS / f"{client}.json").read_text())
+
+
+def frame(body: bytes) -> bytes:
+    return b"Content-Length: %d\r\n\r\n" % len(body) + body
+
+
+def encoded(*messages: Message) -> bytes:
+    return b"".join(frame(json.dumps({"jsonrpc": "2.0", **message}).encode()) for message in messages)
+
+
+class Editor:
+    """One connection to one server process."""
+
+    def __init__(self, process: Process) -> None:
+        self.process = process
+        self.received: list[Message] = []
+        self.asked: list[Any] = []
+        """Ids of our requests, as they were sent."""
+        self.replies: dict[str, Any] = {"workspace/applyEdit": {"applied": True}}
+        """Results for the server's requests, by method; an exception is sent as an error, a function is called."""
+        self.muted: set[str] = set()
+        """Methods of the server's requests that get no answer."""
+        self.errors = ""
+        self._changed = asyncio.Condition()
+        self._next = 0
+        self._shut = False
+        self._gone = False
+        self._reader: asyncio.StreamReader
+        self._writer: asyncio.StreamWriter
+        self._tasks: list[asyncio.Task[None]] = []
+
+    # -- connecting
+    @classmethod
+    async def spawn(cls, *command: str, **options: Any) -> "Editor":
+        """Over the standard streams."""
+        editor = await cls.start(*command, **options)
+        assert editor.process.stdout
+        assert editor.process.stdin
+        editor.use(editor.process.stdout, editor.process.stdin)
+        return editor
+
+    @classmethod
+    async def start(cls, *command: str, **options: Any) -> "Editor":
+        """The process alone, for other transports."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, *command, stdin=PIPE, stdout=PIPE, stderr=PIPE, limit=2**27, **options
+        )
+        editor = cls(process)
+        editor._tasks.append(asyncio.create_task(editor._collect_errors()))
+        return editor
+
+    def use(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._tasks.append(asyncio.create_task(self._read()))
+
+    async def listening(self, scheme: str) -> int:
+        """The port the server says it listens on."""
+        mark = f"listening on {scheme}://"
+        await self.until(lambda: mark in self.errors and "\n" in self.errors.split(mark)[1])
+        return int(self.errors.split(mark)[1].split("\n")[0].rpartition(":")[2])
+
+    async def connect(self) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", await self.listening("tcp"), limit=2**27)
+        self.use(reader, writer)
+
+    # -- talking
+    def write(self, data: bytes) -> None:
+        self._writer.write(data)
+
+    def hang_up(self) -> None:
+        self._writer.close()
+
+    def send(self, *messages: Message) -> None:
+        """In one write. Ids are noted, so that the end can tell whether each was answered."""
+        self._shut = self._shut or any(message.get("method") == "shutdown" for message in messages)
+        self.asked += [message["id"] for message in messages if "id" in message and "method" in message]
+        self.write(encoded(*messages))
+
+    def notify(self, method: str, params: Any = None) -> None:
+        self.send({"method": method, "params": params})
+
+    def ask(self, method: str, params: Any = None) -> int:
+        """Sends a request and returns its id."""
+        self._next += 1
+        self.send({"id": self._next, "method": method, "params": params})
+        return self._next
+
+    async def request(self, method: str, params: Any = None) -> Any:
+        return await self.answer(self.ask(method, params))
+
+    async def answer(self, id: Any) -> Any:
+        """The result for an id. Raises ResponseError."""
+        message = await self.find(lambda m: "method" not in m and same(m.get("id"), id))
+        if "error" in message:
+            raise ResponseError(message["error"])
+        return message["result"]
+
+    async def said(self, method: str, accept: Callable[[Any], bool] = lambda params: True) -> Any:
+        """Params of a notification or request of the server, past or to come."""
+        found = await self.find(lambda m: m.get("method") == method and accept(m.get("params")))
+        return found.get("params")
+
+    async def find(self, accept: Callable[[Message], bool]) -> Message:
+        await self.until(lambda: any(map(accept, self.received)))
+        return next(filter(accept, self.received))
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        try:
+            async with asyncio.timeout(WAIT), self._changed:
+                await self._changed.wait_for(lambda: condition() or self._gone)
+                if not condition():
+                    raise TimeoutError  # the server is gone: nothing more will come
+        except TimeoutError:
+            raise AssertionError(f"waited in vain; last received: {self.received[-3:]}; log: {self.errors}") from None
+
+    # -- the usual course
+    async def initialize(self, client: str = "vscode", **params: Any) -> Message:
+        whole = {"processId": None, "rootUri": None, "capabilities": capabilities(client), **params}
+        result = await self.request("initialize", whole)
+        self.notify("initialized", {})
+        return result
+
+    def open(self, uri: str, text: str, *, version: int = 1, language: str = "python") -> None:
+        item = {"uri": uri, "languageId": language, "version": version, "text": text}
+        self.notify("textDocument/didOpen", {"textDocument": item})
+
+    def close_document(self, uri: str) -> None:
+        self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+
+    async def leave(self) -> int:
+        """Shuts down properly; the exit status. Fails if an id was not answered exactly once."""
+        if self.process.returncode is None:
+            if not self._shut:
+                await self.request("shutdown")
+            self.notify("exit")
+        return await self.ended()
+
+    async def ended(self) -> int:
+        """Waits for the process to end of itself."""
+        async with asyncio.timeout(WAIT):
+            status = await self.process.wait()
+            await asyncio.gather(*self._tasks)
+        return status
+
+    def check_answers(self) -> None:
+        """Exactly one answer for each request."""
+        answers = Counter(key(m["id"]) for m in self.received if "method" not in m and m.get("id") is not None)
+        assert answers == Counter(map(key, self.asked)), self.errors
+
+    async def kill(self) -> None:
+        """For the end of a test, whatever happened in it."""
+        if self.process.returncode is None:
+            self.process.kill()
+            await self.process.wait()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._tasks and hasattr(self, "_writer"):
+            self._writer.close()
+        # the pipes belong to a transport that warns if it is collected before it is closed
+        getattr(self.process, "_transport").close()  # noqa: B009
+
+    # -- underneath
+    async def _read(self) -> None:
+        try:
+            while True:
+                header = await self._reader.readuntil(b"\r\n\r\n")
+                length = next(int(h.split(b":")[1]) for h in header.split(b"\r\n") if h.startswith(b"Content-Length"))
+                await self.take(json.loads(await self._reader.readexactly(length)))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+
+    async def take(self, message: Message) -> None:
+        async with self._changed:
+            self.received.append(message)
+            self._changed.notify_all()
+        if "method" in message and "id" in message and message["method"] not in self.muted:
+            reply = self.replies.get(message["method"])
+            if callable(reply):
+                reply = reply(message.get("params"))
+            if isinstance(reply, Exception):
+                self.write(encoded({"id": message["id"], "error": {"code": -32601, "message": str(reply)}}))
+            else:
+                self.write(encoded({"id": message["id"], "result": reply}))
+
+    async def _collect_errors(self) -> None:
+        assert self.process.stderr
+        while data := await self.process.stderr.read(2**16):
+            async with self._changed:
+                self.errors += data.decode(errors="replace")
+                self._changed.notify_all()
+        async with self._changed:
+            self._gone = True
+            self._changed.notify_all()
+
+
+def key(id: Any) -> str:
+    """Ids as they stand in JSON: 1, 1.0 and "1" are three."""
+    return json.dumps(id)
+
+
+def same(one: Any, other: Any) -> bool:
+    return key(one) == key(other)

@@ -1,0 +1,1 @@
+"""Trees, queries and what is read off them."""

@@ -1,0 +1,33 @@
+"""Test sources with `<|>` once (a cursor) or twice (a selection)."""
+
+from typing import NamedTuple
+
+from lsp_harness.syntax.tree import SyntaxTree, parse
+from lsp_harness.text.document import Document
+
+MARK = b"<|>"
+
+
+class Source(NamedTuple):
+    tree: SyntaxTree
+    start: int
+    end: int
+
+    def text(self, span: tuple[int, int] | None) -> str | None:
+        return None if span is None else self.tree.data[span[0] : span[1]].decode()
+
+
+def tree_of(path: str, text: str) -> SyntaxTree:
+    """The tree of a text, its language by the path."""
+    tree = parse(Document.of(f"file:///{path}", text))
+    assert tree is not None
+    return tree
+
+
+def marked(path: str, text: str) -> Source:
+    """The tree of a text without its marks, and where they were."""
+    before, *rest = text.encode().split(MARK)
+    assert rest, "no <|> in the source"
+    start = len(before)
+    end = start + len(rest[0]) if len(rest) == 2 else start
+    return Source(tree_of(path, text.replace("<|>", "")), start, end)

@@ -1,0 +1,87 @@
+"""A text is recognised by its language id, else by its name, and nothing is ever fetched."""
+
+import socket
+import sys
+import types
+
+import pytest
+
+from lsp_harness.syntax import languages
+from lsp_harness.syntax.languages import LANGUAGES, Language, grammar, language_for
+from lsp_harness.syntax.tree import LIMIT, parse
+from lsp_harness.text.document import Document
+
+
+@pytest.fixture
+def _no_network(monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> None:
+        raise AssertionError("something wants to be downloaded")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+
+@pytest.mark.parametrize(
+    ("language_id", "path", "expected"),
+    [
+        ("python", "a.js", "python"),
+        ("Python", "", "python"),
+        ("javascriptreact", "a", "javascript"),
+        ("typescriptreact", "a", "tsx"),
+        ("shellscript", "a", "bash"),
+        ("jsonc", "a", "json"),
+        ("plaintext", "file:///x/a%20b.RS", "rust"),
+        ("", "src/a.h", "c"),
+        ("", "a.hpp", "cpp"),
+        ("", "C:\\work\\A.cs", "csharp"),
+        ("", "Rakefile", "ruby"),
+        ("", ".bashrc", "bash"),
+        ("", "notes.md", "markdown"),
+        ("", "py", None),
+        ("", "", None),
+        ("", "LICENSE", None),
+    ],
+)
+@pytest.mark.usefixtures("_no_network")
+def test_the_language_id_counts_before_the_name(language_id: str, path: str, expected: str | None):
+    found = language_for(language_id, path)
+    assert (found.id if found else None) == expected
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)
+@pytest.mark.usefixtures("_no_network")
+def test_every_grammar_is_installed_and_loaded_once(language: Language):
+    assert grammar(language) is grammar(language)
+    assert parse(Document.of("file:///x", "", language=language.id)) is not None
+
+
+@pytest.mark.usefixtures("_no_network")
+def test_a_language_only_the_pack_knows_is_not_downloaded():
+    languages._from_pack.cache_clear()
+    assert language_for("kotlin", "Main.kt") is None
+    assert parse(Document.of("file:///Main.kt", "fun main() {}", language="kotlin")) is None
+
+
+def test_a_language_already_in_the_packs_cache_is_used(monkeypatch: pytest.MonkeyPatch):
+    pack = types.SimpleNamespace(
+        detect_language=lambda _: "kotlin",
+        downloaded_languages=lambda: ["kotlin"],
+        get_language=lambda _: grammar(LANGUAGES[0]),
+    )
+    monkeypatch.setitem(sys.modules, "tree_sitter_language_pack", pack)
+    languages._from_pack.cache_clear()
+    grammar.cache_clear()
+    try:
+        tree = parse(Document.of("file:///Main.kt", "x = 1"))
+        assert tree is not None
+        assert tree.language.id == "kotlin"
+        assert tree.root.type == "module"
+    finally:
+        languages._from_pack.cache_clear()
+        grammar.cache_clear()
+
+
+def test_what_is_binary_or_too_large_is_not_parsed():
+    assert parse(Document.of("file:///a.py", b"x\0y")) is None
+    assert parse(Document.of("file:///a.py", b"#" * (LIMIT + 1))) is None
+    assert parse(Document.of("file:///a.py", b"#" * LIMIT)) is not None

@@ -1,0 +1,66 @@
+"""A file's declarations, a line each. `outlines/<language>.txt` hold a source and what is expected of it."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.syntax.languages import LANGUAGES
+from lsp_harness.syntax.outline import WIDTH, OutlineLine, outline
+from tests.syntax.markup import marked, tree_of
+
+FILES = sorted((Path(__file__).parent / "outlines").glob("*.txt"))
+EXPECTED = "-- outline --\n"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_outline_of(file: Path, golden_update: bool):
+    given, expected = file.read_text("utf-8").split(EXPECTED)
+    name, source = given.removeprefix("-- ").split(" --\n", 1)
+    tree = tree_of(name, source)
+    assert not tree.root.has_error
+    lines = outline(tree)
+    found = "".join(f"{line.kind:<9} {line.depth} {line.text}\n" for line in lines)
+    if golden_update:
+        file.write_text(given + EXPECTED + found, "utf-8")
+    else:
+        assert found == expected
+    assert [line.start for line in lines] == sorted(line.start for line in lines)
+
+
+def test_every_language_with_queries_has_one():
+    # tsx is typescript's
+    assert {file.stem for file in FILES} == {one.id for one in LANGUAGES if one.queries} - {"tsx"}
+
+
+def test_what_lies_inside_the_excluded_range_is_left_out():
+    src = marked("a.py", "import a\n<|>import b\n\ndef f():\n    pass\n<|>\nclass C:\n    def g(self): pass\n")
+    assert outline(src.tree, exclude=(src.start, src.end)) == [
+        OutlineLine(0, "import a", 0, "import"),
+        OutlineLine(38, "class C:", 0, "class"),
+        OutlineLine(51, "    def g(self): ...", 1, "function"),
+    ]
+
+
+def test_what_only_reaches_into_the_excluded_range_stays():
+    src = marked("a.py", "class C:\n    def f(self):\n<|>        return 1\n\n    def g(self): pass<|>\n")
+    assert [line.text for line in outline(src.tree, exclude=(src.start, src.end))] == [
+        "class C:",
+        "    def f(self): ...",
+    ]
+
+
+def test_a_broken_file_has_an_outline_of_what_is_whole():
+    tree = tree_of(
+        "a.py", "import os\n\ndef f(a):\n    return a\n\nx = = 1\n\nclass C:\n    def g(self, é='🎉'):\n        foo(\n"
+    )
+    assert "def f(a): ..." in [line.text for line in outline(tree)]
+
+
+def test_a_long_line_is_cut():
+    (line,) = outline(tree_of("a.py", f"def f({', '.join(f'argument_{n}' for n in range(90))}): pass\n"))
+    assert len(line.text) == WIDTH
+    assert line.text.endswith("…")
+
+
+def test_data_has_no_outline():
+    assert outline(tree_of("a.toml", "[a]\nb = 1\n")) == []

@@ -1,0 +1,61 @@
+"""The query files fit their grammars, and are found in a checkout as in a wheel."""
+
+from pathlib import Path
+
+import pytest
+from tree_sitter import Query
+
+from lsp_harness.config import resources
+from lsp_harness.config.resources import grammar_folder, resource
+from lsp_harness.syntax.languages import LANGUAGES, Language, grammar, language_for
+from lsp_harness.syntax.query import query, source_of
+
+FILES = sorted(resource("queries").glob("*/*.scm"))
+# Queries are never freed, see query.py; these are not in its cache.
+KEPT: list[Query] = []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}/{file.stem}")
+def test_a_query_file_fits_its_grammar(file: Path):
+    language = language_for(file.parent.name, "")
+    assert language is not None
+    assert file.parent.name in language.queries
+    text = file.read_text("utf-8")
+    assert "#is-not?" not in text
+    assert "#is?" not in text
+    KEPT.append(Query(grammar(language), text))
+
+
+@pytest.mark.parametrize("language", [one for one in LANGUAGES if one.queries], ids=lambda language: language.id)
+@pytest.mark.parametrize("name", ["scopes", "outline"])
+def test_what_a_language_inherits_fits_its_grammar(language: Language, name: str):
+    built = query(language, name)
+    assert built is not None
+    assert built is query(language, name)
+
+
+def test_there_is_no_query_for_data_and_prose():
+    toml = language_for("toml", "")
+    assert toml is not None
+    assert query(toml, "outline") is None
+    assert query(toml, "no-such-query") is None
+
+
+def test_in_a_wheel_the_files_are_in_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    package = tmp_path / "lsp_harness"
+    folder = package / "grammars" / "queries" / "python"
+    folder.mkdir(parents=True)
+    (folder / "outline.scm").write_text("(module) @const")
+    # a folder of that name beside the package is somebody else's
+    (tmp_path / "grammars" / "gbnf").mkdir(parents=True)
+    monkeypatch.setattr(resources, "PACKAGE", package)
+    assert source_of(LANGUAGES[0], "outline") == "(module) @const"
+    assert source_of(LANGUAGES[0], "scopes") == ""
+    assert grammar_folder() == package / "grammars" / "gbnf"
+
+
+def test_in_a_checkout_they_are_beside_the_package():
+    assert (
+        resource("queries", "python", "outline.scm")
+        == Path(__file__).parents[2] / "grammars/queries/python/outline.scm"
+    )
