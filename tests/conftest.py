@@ -1,6 +1,14 @@
 """Options of the whole test run."""
 
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
 import pytest
+
+from tests.support.tiny import tiny_gguf
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -11,3 +19,39 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def golden_update(request: pytest.FixtureRequest) -> bool:
     """Whether expected parts are being rewritten."""
     return bool(request.config.getoption("--golden-update"))
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A GGUF file that llama.cpp loads in milliseconds."""
+    return tiny_gguf(tmp_path_factory.mktemp("model") / "tiny.gguf")
+
+
+@pytest.fixture(scope="session")
+def probed(tiny_model: Path) -> Iterator[Path]:
+    """What the probe of this machine says of the tiny model: asked once, not once a test."""
+    from lsp_harness.inference.probe import repacking_works
+
+    home = Path(tempfile.mkdtemp(prefix="lh-"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LSP_HARNESS_HOME", str(home))
+        repacking_works(tiny_model)
+    yield home / "cache" / "probe.json"
+    shutil.rmtree(home)
+
+
+@pytest.fixture
+def home(probed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A user's files of our own, short enough for sockets. No engine started from here outlives the test."""
+    from lsp_harness.cli.engine import running
+
+    path = Path(tempfile.mkdtemp(prefix="lh-"))
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(path))
+    (path / "cache").mkdir(mode=0o700)
+    shutil.copy(probed, path / "cache")
+    yield path
+    for row in running():
+        process = psutil.Process(row["pid"])
+        process.kill()
+        process.wait(30)
+    shutil.rmtree(path)

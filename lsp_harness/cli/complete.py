@@ -24,7 +24,7 @@ def complete(at: str, /, *, json: AsJson = False) -> int:
     return asyncio.run(_complete(file, *numbers, json=json))
 
 
-async def _complete(file, line: int, column: int, *, json: bool) -> int:
+async def _complete(file: Path, line: int, column: int, *, json: bool) -> int:
     async with headless(file) as (harness, snapshot):
         began = perf_counter()
         found = await harness.complete(snapshot, offset_of(snapshot.document, line, column), automatic=False)

@@ -49,6 +49,7 @@ class Engine:
             "fim_order": self.order,
             "fim_tokens": self.llama.fim,
             "pending": self.scheduler.pending,
+            "tokens_generated_total": self.llama.tokens_generated,
             **self.facts,
         }
 
@@ -74,6 +75,14 @@ def _error(status: int, message: str) -> Response:
     )
 
 
+def _turn(message: Any) -> tuple[str, str]:
+    match message:
+        case {"role": str(role), "content": str(content)}:
+            return role, content
+        case _:
+            raise EngineRefused("`messages` must be a list of {role, content}")
+
+
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
@@ -82,13 +91,12 @@ async def _gone(receive: Receive) -> None:
 async def _while_there(chunks: AsyncIterator[Chunk], receive: Receive) -> AsyncIterator[Chunk]:
     """The chunks, for as long as somebody reads them."""
     gone = asyncio.ensure_future(_gone(receive))
+    step: asyncio.Future[Chunk | None] | None = None
     try:
         while True:
             step = asyncio.ensure_future(anext(chunks, None))
             await asyncio.wait({step, gone}, return_when=asyncio.FIRST_COMPLETED)
             if not step.done():
-                step.cancel()
-                await asyncio.wait({step})
                 return
             chunk = step.result()
             if chunk is None:
@@ -96,6 +104,9 @@ async def _while_there(chunks: AsyncIterator[Chunk], receive: Receive) -> AsyncI
             yield chunk
     finally:
         gone.cancel()
+        if step and not step.done():
+            step.cancel()
+            await asyncio.wait({step})
 
 
 class Answer(Response):
@@ -186,9 +197,9 @@ def make_app(engine: Engine) -> Starlette:
 
     async def apply_template(body: Json) -> Response:
         messages = body.get("messages")
-        if not isinstance(messages, list) or not messages:
+        turns = [_turn(m) for m in cast("list[Any]", messages)] if isinstance(messages, list) else []
+        if not turns:
             raise EngineRefused("`messages` must be a list of {role, content}")
-        turns = [(str(m.get("role")), str(m.get("content"))) for m in cast("list[Json]", messages)]
         return JSONResponse({"prompt": engine.llama.chat(turns)})
 
     def answer(work: Work, priority: Priority, body: Json) -> Response:
@@ -208,11 +219,12 @@ def make_app(engine: Engine) -> Starlette:
             engine.last_used = monotonic()
             try:
                 body = await request.json()
-                if not isinstance(body, dict):
-                    raise EngineRefused("the body must be a JSON object")
-                return await handle(cast("Json", body))
-            except ValueError:
+            except (ValueError, RecursionError):
                 return _error(400, "the body is not JSON")
+            if not isinstance(body, dict):
+                return _error(400, "the body must be a JSON object")
+            try:
+                return await handle(cast("Json", body))
             except EngineRefused as error:
                 return _error(400, error.message)
 

@@ -1,5 +1,6 @@
 """llama-server's JSON ↔ our requests: one place for field names, both directions, for engine and client."""
 
+import math
 from dataclasses import asdict
 from typing import Any, cast
 
@@ -18,6 +19,16 @@ def _get(body: Json, key: str, kind: type | tuple[type, ...], default: Any) -> A
     return value
 
 
+def _number(body: Json, key: str, default: float) -> float:
+    try:
+        value = float(_get(body, key, (int, float), default))
+    except OverflowError:
+        value = math.inf
+    if not math.isfinite(value):
+        raise EngineRefused(f"`{key}` must be a finite number")
+    return value
+
+
 def sampling(body: Json) -> Sampling:
     stop = _get(body, "stop", (list, str), [])
     stops = [stop] if isinstance(stop, str) else cast("list[Any]", stop)
@@ -26,10 +37,10 @@ def sampling(body: Json) -> Sampling:
     n_predict = int(_get(body, "n_predict", int, 64))
     return Sampling(
         n_predict=n_predict if n_predict >= 0 else 512,
-        temperature=float(_get(body, "temperature", (int, float), 0.0)),
+        temperature=_number(body, "temperature", 0.0),
         seed=int(_get(body, "seed", int, 0)),
         top_k=int(_get(body, "top_k", int, 40)),
-        top_p=float(_get(body, "top_p", (int, float), 0.95)),
+        top_p=_number(body, "top_p", 0.95),
         stop=tuple(stops),
         grammar=str(_get(body, "grammar", str, "")),
         t_max_predict_ms=int(_get(body, "t_max_predict_ms", int, 0)),

@@ -7,8 +7,10 @@ import argparse
 import asyncio
 import json
 import os
+import signal
 import socket
 import sys
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -84,6 +86,23 @@ def bind(path: Path) -> socket.socket:
     return listener
 
 
+def tell(descriptor: int, said: dict[str, object]) -> None:
+    """The one word to the parent, which may have given up meanwhile: others can still use the engine."""
+    if descriptor >= 0:
+        with suppress(BrokenPipeError):
+            os.write(descriptor, json.dumps(said).encode())
+        os.close(descriptor)
+
+
+def bound(path: Path) -> tuple[int, int]:
+    """Tells our socket file from one that a successor made at the same place; (0, 0) when there is none."""
+    try:
+        info = path.lstat()
+    except OSError:
+        return 0, 0
+    return info.st_ino, info.st_ctime_ns
+
+
 async def run(args: argparse.Namespace, engine: "Engine", listener: socket.socket) -> None:
     """Serve until told to stop or idle for `args.idle` seconds."""
     import uvicorn
@@ -103,10 +122,14 @@ async def run(args: argparse.Namespace, engine: "Engine", listener: socket.socke
                 return
             await asyncio.sleep(max(0.05, min(left, 5.0)))
 
+    def leave(*_: object) -> None:
+        server.should_exit = True
+
+    # uvicorn raises the signals it was stopped by again: without handlers of ours that would kill us before the end
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, leave)
     watch = asyncio.create_task(leave_when_idle())
-    if args.ready_fd >= 0:
-        os.write(args.ready_fd, json.dumps({"pid": os.getpid()}).encode())
-        os.close(args.ready_fd)
+    tell(args.ready_fd, {"pid": os.getpid()})
     await server.serve(sockets=[listener])
     watch.cancel()
     engine.scheduler.close()
@@ -118,14 +141,16 @@ def main(argv: list[str] | None = None) -> int:
     try:
         engine = load(args)
         listener = bind(args.socket)
+        ours = bound(args.socket)
     except Exception as error:  # noqa: BLE001 - whatever it is, the parent must hear one sentence
         message = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
-        if args.ready_fd >= 0:
-            os.write(args.ready_fd, json.dumps({"error": message}).encode())
+        tell(args.ready_fd, {"error": message})
         sys.stderr.write(message + "\n")
         return 1
     asyncio.run(run(args, engine, listener))
-    args.socket.unlink(missing_ok=True)
+    # nobody answers here since the server closed: a successor may have bound the path already
+    if bound(args.socket) == ours:
+        args.socket.unlink(missing_ok=True)
     # llama.cpp's own teardown order is not ours to get right; the system takes everything back
     os._exit(0)
 

@@ -4,6 +4,7 @@ A generator that yields after every llama.cpp call, so that the scheduler can le
 cancelled request stops at the next token.
 """
 
+import codecs
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import perf_counter
@@ -26,8 +27,9 @@ class Text:
     """Bytes of pieces → text to show: whole characters only, never past or within a stop string."""
 
     def __init__(self, stops: Sequence[str]) -> None:
-        self._stops = [stop.encode() for stop in stops if stop]
+        self._stops = [stop.encode("utf-8", "replace") for stop in stops if stop]
         self._pending = b""
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.stopped = False
 
     def add(self, piece: bytes) -> str:
@@ -44,22 +46,12 @@ class Text:
         return self._take(len(self._pending) - hold)
 
     def flush(self) -> str:
-        return self._take(len(self._pending), final=True)
+        """What was held back for a stop string that did not come. A character cut in two is never shown."""
+        return self._take(len(self._pending))
 
-    def _take(self, size: int, *, final: bool = False) -> str:
-        ready = self._pending[:size]
-        if not final:
-            # a character may still be incomplete: hold back up to three trailing bytes of it
-            for back in range(1, min(4, len(ready) + 1)):
-                byte = ready[-back]
-                if byte & 0xC0 == 0xC0:
-                    if back < (2 if byte < 0xE0 else 3 if byte < 0xF0 else 4):
-                        ready = ready[:-back]
-                    break
-                if byte < 0x80:
-                    break
-        self._pending = self._pending[len(ready) :]
-        return ready.decode("utf-8", "replace")
+    def _take(self, size: int) -> str:
+        ready, self._pending = self._pending[:size], self._pending[size:]
+        return self._decoder.decode(ready)
 
 
 def generate(
@@ -100,6 +92,7 @@ def generate(
                 stop = "eos"
                 break
             generated += 1
+            llama.tokens_generated += 1
             piece = llama.piece(token)
             if forced:
                 forced, piece = (forced[len(piece) :], b"") if len(piece) < len(forced) else (b"", piece[len(forced) :])

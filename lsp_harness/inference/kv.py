@@ -27,6 +27,12 @@ class Slot:
     tokens: list[int] = field(default_factory=list[int])
     used: int = 0
     busy: bool = False
+    need: int = 0
+    """Cells promised to the request that keeps it busy."""
+
+    @property
+    def cells(self) -> int:
+        return max(self.need, len(self.tokens)) if self.busy else len(self.tokens)
 
 
 def common(a: Sequence[int], b: Sequence[int]) -> int:
@@ -71,7 +77,7 @@ class Kv:
         best = max(self.slots, key=lambda slot: (shared[slot.seq], not slot.busy, slot.used))
         keep = shared[best.seq]
         slot = best
-        if best.busy or len(best.tokens) - keep > self.LOSS:
+        if best.busy or not keep or len(best.tokens) - keep > self.LOSS:
             slot = min(
                 (s for s in idle if s is not best or not keep), key=lambda s: (bool(s.tokens), s.used), default=best
             )
@@ -86,7 +92,7 @@ class Kv:
             del slot.tokens[keep:]
         self._make_room(slot, need)
         self._clock += 1
-        slot.used, slot.busy = self._clock, True
+        slot.used, slot.busy, slot.need = self._clock, True, need
         return slot
 
     def release(self, slot: Slot) -> None:
@@ -95,8 +101,8 @@ class Kv:
 
     def _make_room(self, keep: Slot, need: int) -> None:
         # shared cells are counted once per sequence: an upper bound, so the cache never overflows
-        others = sorted((s for s in self.slots if s is not keep and s.tokens), key=lambda s: s.used)
-        free = self._cells - need - sum(len(s.tokens) for s in others)
+        others = sorted((s for s in self.slots if s is not keep and s.cells), key=lambda s: s.used)
+        free = self._cells - need - sum(s.cells for s in others)
         for slot in others:
             if free >= 0:
                 return

@@ -42,8 +42,7 @@ class Llama:
         decode_threads: int,
         repack: bool = True,
     ) -> None:
-        self._log = lib.llama_log_callback(_log)
-        lib.llama_log_set(self._log, ctypes.c_void_p(0))
+        lib.llama_log_set(LOG, ctypes.c_void_p(0))
         lib.llama_backend_init()
         wanted = lib.llama_model_default_params()
         wanted.n_gpu_layers = n_gpu_layers if n_gpu_layers >= 0 else 0x7FFFFFFF
@@ -78,6 +77,7 @@ class Llama:
             for name in ("pre", "suf", "mid", "pad", "rep", "sep")
         }
         self._pieces: list[tuple[bytes, int]] | None = None
+        self.tokens_generated = 0
 
     def _aborting(self, _: object) -> bool:
         return self.should_abort()
@@ -121,12 +121,14 @@ class Llama:
         if not template:
             raise EngineRefused("this model has no chat template; choose an instruct model")
         turns = (lib.llama_chat_message * len(messages))(
-            *((r.encode(), c.encode("utf-8", "replace")) for r, c in messages)
+            *((r.encode("utf-8", "replace"), c.encode("utf-8", "replace")) for r, c in messages)
         )
-        size = 4096 + 2 * sum(len(c.encode("utf-8", "replace")) for _, c in messages)
-        room = ctypes.create_string_buffer(size)
-        count = lib.llama_chat_apply_template(template, turns, len(messages), True, room, size)
-        if not 0 <= count <= size:
+        room = ctypes.create_string_buffer(4096)
+        count = lib.llama_chat_apply_template(template, turns, len(messages), True, room, len(room))
+        if count > len(room):
+            room = ctypes.create_string_buffer(count)
+            count = lib.llama_chat_apply_template(template, turns, len(messages), True, room, len(room))
+        if count < 0:
             raise EngineRefused("llama.cpp does not know this model's chat template")
         return room.raw[:count].decode("utf-8", "replace")
 
@@ -194,7 +196,7 @@ class Sampler:
         self._llama = llama
         self._grammar: Any = None
         if grammar:
-            self._grammar = lib.llama_sampler_init_grammar(llama.vocab, grammar.encode(), b"root")
+            self._grammar = lib.llama_sampler_init_grammar(llama.vocab, grammar.encode("utf-8", "replace"), b"root")
             if not self._grammar:
                 raise EngineRefused("the grammar is not valid GBNF with a rule named root")
         chain: Any = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
@@ -252,3 +254,7 @@ def _log(level: int, text: bytes, _: object) -> None:
         import sys
 
         sys.stderr.write(text.decode("utf-8", "replace"))
+
+
+LOG = lib.llama_log_callback(_log)
+"""llama.cpp keeps the pointer for good, so it must not belong to any one model."""

@@ -30,16 +30,19 @@ def _processor() -> str:
 def repacking_works(model: Path) -> bool:
     """Whether the model can be loaded with repacked weights (`use_extra_bufts`)."""
     file = paths.cache() / "probe.json"
-    key = f"{_processor()}/{version('llama-cpp-python')}/{model.name}"
+    key = f"{_processor()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
     try:
         known: dict[str, bool] = json.loads(file.read_text())
     except (OSError, ValueError):
         known = {}
     if key not in known:
-        child = subprocess.run(
-            [sys.executable, "-m", __name__, str(model)], capture_output=True, check=False, timeout=120
-        )
-        known[key] = child.returncode == 0
+        try:
+            child = subprocess.run(
+                [sys.executable, "-m", __name__, str(model)], capture_output=True, check=False, timeout=120
+            )
+            known[key] = child.returncode == 0
+        except subprocess.TimeoutExpired:
+            known[key] = False
         file.write_text(json.dumps(known))
     return known[key]
 

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import count
 from typing import Protocol
 
-from lsp_harness.errors import EngineBusy, EngineError, HarnessError
+from lsp_harness.errors import EngineBusy, EngineError, EngineUnavailable, HarnessError
 from lsp_harness.inference.generate import Work
 from lsp_harness.inference.request import PRIORITIES, Chunk, Priority
 
@@ -61,6 +61,8 @@ class Scheduler:
         """Chunks as they come. Leaving the iterator early cancels the work at its next token."""
         job = Job((PRIORITIES.index(priority), next(self._arrivals)), work)
         with self._wake:
+            if self._closing:
+                raise EngineUnavailable("the engine is shutting down; the next request starts another")
             if len(self._jobs) >= self._limit:
                 raise EngineBusy(f"{self._limit} requests are waiting already; try again")
             self._jobs.append(job)

@@ -75,7 +75,7 @@ class Supervisor:
 
     def __init__(self, config: Config) -> None:
         self._config = config
-        self._lock = asyncio.Lock()
+        self._starting: asyncio.Task[None] | None = None
         self._wait = 0.0
         self._not_before = 0.0
         self._why = ""
@@ -88,15 +88,22 @@ class Supervisor:
         where = address(model, self._config)
         if listening(where.socket):
             return where.socket
-        async with self._lock:
-            if listening(where.socket):
-                return where.socket
+        if self._starting is None:
             if (left := self._not_before - monotonic()) > 0:
                 raise EngineUnavailable(
                     f"the engine does not start: {self._why}; next try in {left:.0f} s (see lsp-harness engine logs)"
                 )
-            await self._start(model, where)
+            self._starting = asyncio.create_task(self._start(model, where))
+            self._starting.add_done_callback(self._started)
+        # a request that is cancelled meanwhile, as typing does, must not take the start with it
+        await asyncio.shield(self._starting)
         return where.socket
+
+    def _started(self, task: asyncio.Task[None]) -> None:
+        self._starting = None
+        if not task.cancelled():
+            # those who wait hear of it; when nobody does any more, it is not an error of the loop
+            task.exception()
 
     async def _start(self, model: Path, where: Address) -> None:
         lock = FileLock(where.socket.with_suffix(".lock"), thread_local=False)

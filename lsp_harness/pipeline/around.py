@@ -63,7 +63,7 @@ class Around:
 
     @cached_property
     def lines_below(self) -> list[str]:
-        """Lines that are not blank and that end up below an insertion: the cursor's own too, if nothing is before it."""
+        """Lines with something on them that end up below an insertion; the cursor's own too, if it starts there."""
         own = self.line_prefix + self.line_suffix if blank(self.line_prefix) else ""
         return [line for line in (own, *self.below) if line.strip()]
 

@@ -37,20 +37,15 @@ def scan(text: str, language: str = "", quote: str = "") -> Balance:
     while match := TOKEN.search(text, at):
         at, token = match.end(), match.group()
         if quote:
-            if token == quote:
+            # of three quotes inside a string in that quote, one closes it and two are looked at again
+            if token == quote or (len(token) == 3 and token[0] == quote):
+                at = match.start() + len(quote)
                 if opened < 0:
-                    found.surplus.append((match.start(), token))
+                    found.surplus.append((match.start(), quote))
                 else:
                     found.pairs.append((opened, match.start()))
                 quote = ""
             elif token == "\n" and quote in ("'", '"'):
-                quote = ""
-            elif len(token) == 3 and quote == token[0]:
-                # three single quotes inside a single-quoted string: one closes it, look at the others again
-                at = match.start() + 1
-                found.surplus.append((match.start(), quote)) if opened < 0 else found.pairs.append(
-                    (opened, match.start())
-                )
                 quote = ""
         elif token[0] in QUOTES:
             if _is_quote(text, match.start(), token, language):

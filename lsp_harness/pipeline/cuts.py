@@ -16,7 +16,9 @@ LONG = 8  # shorter lines (`else:`, `i += 1`) recur everywhere and prove nothing
 PERIOD = 6  # longest block whose repetition is looked for
 
 SPECIAL = re.compile(
-    r"<\|[\w:/.-]+\|>|<｜[^｜\n]{1,40}｜>|<(?:fim_\w+|file_sep|repo_name|reponame|gh_stars|endoftext|EOT)>|▁?<(?:PRE|SUF|MID)>"
+    r"<\|[\w:/.-]+\|>"
+    "|<\uff5c[^\uff5c\n]{1,40}\uff5c>"  # full-width bars
+    r"|<(?:fim_\w+|file_sep|repo_name|reponame|gh_stars|endoftext|EOT)>|\u2581?<(?:PRE|SUF|MID)>"
     r"|<\|(?:fim|endof|end|file|repo|im)_?\w*$"
 )
 SENTENCE_END = re.compile(r"</?s>")

@@ -21,7 +21,8 @@ WORD_OPENER = re.compile(
 OPEN_TAG = re.compile(r"<([A-Za-z][\w.:-]*)(?:\s[^<>]*)?(?<!/)>\s*$")
 VOID_TAGS = frozenset({"br", "hr", "img", "input", "meta", "link", "area", "base", "col", "source", "track", "wbr"})
 SAME_STATEMENT = re.compile(
-    r"\s*(?:[})\]]+\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure|when|case|default|while)\b|\s*[})\]]+\s*\S"
+    r"\s*(?:[})\]]+\s*)?(?:else|elif|elsif|except|finally|catch|rescue|ensure|when|case|default|while)\b"
+    r"|\s*[})\]]+\s*\S"
 )
 
 

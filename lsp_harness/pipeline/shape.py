@@ -13,6 +13,8 @@ from lsp_harness.pipeline.rules import EDITS, FINISH
 PASSES = 6  # two are enough for nearly every text: one that changes it and one that does not
 # stands for whatever the model may still write: private characters, too many to pass for a copying mistake
 UNKNOWN = "\ue000\uf8ff" * 24
+# prose may still be followed by a fence, and `# TODO` may still become another word
+UNDECIDED = frozenset({"chatter", "placeholder"})
 DEEP = " " * 40  # an unknown line's indentation is unknown as well; deeper than all is what no rule cuts at
 
 
@@ -60,8 +62,7 @@ def enough(ghost: Ghost) -> bool:
     for rule in EDITS:
         new = rule.apply(now)
         if new is None:
-            # prose may still be followed by a fence
-            return rule.name != "chatter"
+            return rule.name not in UNDECIDED
         now = new
     return UNKNOWN not in now.text
 

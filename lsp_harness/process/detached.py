@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -34,8 +35,13 @@ async def start(argv: Sequence[str], env: Mapping[str, str], log: Path) -> dict[
                 pass_fds=(writer,),
                 start_new_session=True,
             )
+    except BaseException:
+        os.close(reader)
+        raise
     finally:
         os.close(writer)
+    # it outlives us or not; if not, somebody must reap it
+    threading.Thread(target=child.wait, name="reaper", daemon=True).start()
     stream = asyncio.StreamReader()
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(stream), os.fdopen(reader, "rb")

@@ -50,7 +50,9 @@ async def run(argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = Non
     except TimeoutError:
         return Ran(None, b"", b"")
     finally:
-        if child.returncode is None:
-            with suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            await child.wait()
+        # also when it has ended by itself: what it left running holds files and cores
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+        # a process that left the group may keep the pipes open, and `wait` waits for them too
+        child._transport.close()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+        await child.wait()

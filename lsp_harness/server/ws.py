@@ -33,8 +33,13 @@ class WebSocket:
         self.closed = asyncio.Event()
 
     async def messages(self) -> AsyncIterator[bytes]:
-        async for data in self._connection:
-            yield data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            async for data in self._connection:
+                yield data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        except ConnectionClosed as closed:
+            log.warning("the connection is lost: %s", closed)
 
     async def _pump(self) -> None:
         from websockets.exceptions import ConnectionClosed

@@ -48,23 +48,31 @@ class _State:
 
 
 def complete_tail(
-    text: str, language: Language, *, since: int = 0, outer: int | None = None, within_line: bool = False
+    text: str,
+    language: Language,
+    *,
+    since: int = 0,
+    outer: int | None = None,
+    within_line: bool = False,
+    has_body: bool = False,
 ) -> Iterator[str]:
     """What could be appended to `text`, of which what is before offset `since` was there already; likeliest first.
 
     `outer` says how many of the brackets that were open before are to be closed. None means that what comes after
     closes them already, so that the new text cannot. With `within_line` there is more on the line, which the text had
-    better fit: what is open is closed and nothing added.
+    better fit: what is open is closed and nothing added. With `has_body` the lines below are indented as a body is.
     """
     state = _read(text, language, since)
     own = sum(at >= since for _, at in state.open)
-    own += -state.surplus if outer is None else outer
+    line = text[text.rfind("\n") + 1 :]
+    # `} else if (x`: what the first bracket was taken from is still to be opened
+    reopens = outer is None and state.surplus == 1 and bool(re.match(r"\s*\}\s*[a-z]", line)) and "{" not in line
+    own += (reopens - state.surplus) if outer is None else outer
     if own < 0 or (state.crossed and outer is None):
         return
     closers = [closer for closer, _ in reversed(state.open)][:own]
     run = next((i for i, closer in enumerate(closers) if closer not in (")", "]")), len(closers))
     inner, rest = "".join(closers[:run]), closers[run:]
-    line = text[text.rfind("\n") + 1 :]
     indent = line[: len(line) - len(line.lstrip())]
     lead = "\n" + indent if state.comment else state.quote
     tails: list[str] = []
@@ -73,11 +81,13 @@ def complete_tail(
         tails += [f"{brace}{lead}{inner}{_ended(rest)}" for brace in ("", "}")]
     if not within_line:
         for pre in _operands(language, text, bool(state.quote or state.comment)):
+            tails += [f"{lead}{pre}{inner} {{"] * reopens
             tails += (lead + tail for tail in _endings(language, text, line, indent, pre, inner, rest))
         if state.comment and language.block == "indent":
             tails += (f"{lead}pass", f"{lead}    pass")
     seen = {""}
     for tail in tails:
+        tail = re.sub(r"(?:\s|:) *pass$", lambda match: ":" * (match[0][0] == ":"), tail) if has_body else tail
         if tail not in seen and len(seen) <= MOST:
             seen.add(tail)
             yield tail
@@ -105,37 +115,50 @@ def _operands(language: Language, text: str, inert: bool) -> list[str]:
 
 def _endings(language: Language, text: str, line: str, indent: str, pre: str, inner: str, rest: list[str]) -> list[str]:
     """What may come after an operand: brackets, the rest of a header, a body, what closes blocks."""
-    plain, blocks = pre + inner, _ended(rest)
     if language.block == "indent":
-        header = HEADER.match(line)
-        if not header:
-            ends = [f"{blocks} else x", f" in x{inner}{blocks}"]
-            ends += [f"\n{at}finally: pass" for at in re.findall(r"(?m)^([ \t]*)try\s*:", text)[-1:]]
-            ends += [f"\n{indent}def x(): pass"] * line.lstrip().startswith("@")
-            return [plain + blocks, *(plain + end for end in ends)]
-        if line.rstrip().endswith(":") and not inner:
-            more = {"try": [f" pass\n{indent}finally: pass"], "match": [f"\n{indent}    case x: pass"]}
-            return [*more.get(header[1], []), " pass", f"\n{indent}    pass", plain + blocks]
-        return [plain + end for end in (": pass", "(): pass" if header[1] == "def" else " in x: pass", blocks)]
+        return _indented(text, line, indent, pre + inner, _ended(rest))
     if language.block == "braces":
-        ends = [blocks, f";{blocks}", f"{blocks};", f" {{}}{blocks}", f": x{blocks}", f" => x{blocks}"]
-        if word := re.search(r"\b(try|do)\s*\{[^{}]*$", text) if rest else None:
-            ends.insert(0, "}" + {"try": " finally {}", "do": " while (x);"}[word[1]] + _ended(rest[1:]))
-        tails = [plain + end for end in ends]
-        if re.match(r"\s*for\b", line) and inner.endswith(")"):
-            tails[:0] = [f"{pre}{inner[:-1]}{end}) {{}}{blocks}" for end in ("; x", "; x; x")]
-        if re.match(r"\s*for\b", line) and language.id == "go":
-            tails.insert(0, f"{plain}; x {{}}{blocks}")
-        if tags := _tags(text) if language.id in ("javascript", "tsx") else "":
-            tails[:0] = [pre + inner + tags + blocks, pre + inner + _ended(rest[:1]) + tags + _ended(rest[1:])]
-        return tails
+        return _braced(language, text, line, pre, inner, rest)
+    plain, blocks = pre + inner, _ended(rest)
     if language.block == "end":
         words = {"lua": (" then", " do\nend", ", x do\nend"), "bash": ("; then :", "; do :\ndone", " in x; do :\ndone")}
         loop = re.match(r"\s*(?:for|while|until)\b", line) and not re.search(r"\bdo\b", line)
         missing = words.get(language.id, ("", "\nend"))[1:] if loop else words.get(language.id, ("",))[:1]
-        ends = [blocks, *(word + blocks for word in missing)]
-        return [plain + end for end in ends]
+        ends = [*missing, "()", " = x", *["()\nend"] * ("function" in line)]
+        return [plain + blocks, *(plain + end + blocks for end in ends)]
     return [plain + blocks, f"{plain}: {OPERAND.get(language.id, 'x')}{blocks}"]
+
+
+def _indented(text: str, line: str, indent: str, plain: str, blocks: str) -> list[str]:
+    header = HEADER.match(line)
+    if not header:
+        ends = [f"\n{at}finally: pass" for at in re.findall(r"(?m)^([ \t]*)try\s*:", text)[-1:]]
+        ends += [f"\n{indent}def x(): pass"] * line.lstrip().startswith("@")
+        ends += [" import x"] * line.lstrip().startswith("from")
+        # an item of a list that is open, one part of an expression, or all of a statement
+        return [
+            plain + blocks,
+            *(plain + end for end in (*ends, f"{blocks},", f"=x{blocks},", f"{blocks} else x", f" in x{blocks}")),
+        ]
+    if line.rstrip().endswith(":") and not plain:
+        more = {"try": [f" pass\n{indent}finally: pass"], "match": [f"\n{indent}    case x: pass"]}
+        return [*more.get(header[1], []), " pass", f"\n{indent}    pass", blocks]
+    return [plain + end for end in (": pass", "(): pass" if header[1] == "def" else " in x: pass", blocks)]
+
+
+def _braced(language: Language, text: str, line: str, pre: str, inner: str, rest: list[str]) -> list[str]:
+    plain, blocks = pre + inner, _ended(rest)
+    ends = [blocks, f";{blocks}", f"{blocks};", f" {{}}{blocks}", f": x{blocks}", f"{blocks},", f" => x{blocks}"]
+    if word := re.search(r"\b(try|do)\s*\{[^{}]*$", text) if rest else None:
+        ends.insert(0, "}" + {"try": " finally {}", "do": " while (x);"}[word[1]] + _ended(rest[1:]))
+    tails = [plain + end for end in ends]
+    if re.match(r"\s*for\b", line) and inner.endswith(")"):
+        tails[:0] = [f"{pre}{inner[:-1]}{end}) {{}}{blocks}" for end in ("; x", "; x; x")]
+    if re.match(r"\s*for\b", line) and language.id == "go":
+        tails.insert(0, f"{plain}; x {{}}{blocks}")
+    if tags := _tags(text) if language.id in ("javascript", "tsx") else "":
+        tails[:0] = [pre + inner + tags + blocks, pre + inner + _ended(rest[:1]) + tags + _ended(rest[1:])]
+    return tails
 
 
 def _tags(text: str) -> str:

@@ -8,7 +8,8 @@ from tree_sitter import Node
 
 from lsp_harness.syntax.faults import new_tree_faults, python_fault
 from lsp_harness.syntax.tails import complete_tail
-from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.tree import SyntaxTree, parse
+from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode
 
@@ -32,10 +33,18 @@ def adds_error(before: SyntaxTree, after: SyntaxTree, span: tuple[int, int]) -> 
     since = len(decode(after.data[line:start]))
     stop = after.data.find(b"\n", end)
     # A closing bracket may follow whatever is typed next.
+    below = after.data[stop:].lstrip(b"\r\n") if stop >= 0 else b""
+    last = after.data[after.data.rfind(b"\n", 0, end) + 1 : end]
+    has_body = len(below) - len(below.lstrip()) > len(last) - len(last.lstrip())
     within_line = bool(after.data[end : stop if stop >= 0 else None].strip(b" \t\r)]},;:"))
+    offset, small = _excerpt(before, edit)
     for outer in range(OUTER + 1) if broken else (None,):
-        for tail in complete_tail(text, after.language, since=since, outer=outer, within_line=within_line):
+        for tail in complete_tail(
+            text, after.language, since=since, outer=outer, within_line=within_line, has_body=has_body
+        ):
             more = tail.encode()
+            if small and (part := small.spliced(_shifted(edit, more, offset))) is not None and part.root.has_error:
+                continue
             whole = after.spliced(Edit(end, end, more))
             if whole and _sound(before, whole, edit._replace(new=edit.new + more)):
                 return False
@@ -48,24 +57,44 @@ def _sound(before: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
     return after.language.id != "python" or _compiles(before, after, edit)
 
 
+def _shifted(edit: Edit, more: bytes, offset: int) -> Edit:
+    return Edit(edit.start + offset, edit.end + offset, edit.new + more)
+
+
+def _excerpt(before: SyntaxTree, edit: Edit) -> tuple[int, SyntaxTree | None]:
+    """The statements around an edit as a text of their own, and by how much offsets differ in it. What makes no sense
+    there makes none in the whole text, which costs ten times as much to ask. None where it would not be smaller."""
+    opening, start, end = _statements(before, edit.start, edit.end)
+    if 2 * (end - start) > len(before.data):
+        return 0, None
+    document = before.document
+    part = parse(Document.of(document.uri, opening + before.data[start:end], language=document.language))
+    return len(opening) - start, part if part and not part.root.has_error else None
+
+
 def _compiles(before: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
     """The compiler's view of indentation, which the grammar forgives. Only the statements of the module or class that
     the edit is in are compiled, and what did not compile before (with something in place of the edit) is let through.
     """
-    data, stop = after.data, edit.start + len(edit.new)
-    block = _class_body(after.root, edit.start, stop)
+    opening, start, end = _statements(after, edit.start, edit.start + len(edit.new))
+    if python_fault(opening + after.data[start:end]) is None:
+        return True
+    left = opening + before.data[start : edit.start]
+    right = before.data[edit.end : end - len(after.data) + len(before.data)]
+    return not any(python_fault(left + filler + right) is None for filler in (b"", b"pass", b"x"))
+
+
+def _statements(tree: SyntaxTree, start: int, end: int) -> tuple[bytes, int, int]:
+    """The statements a range touches, of the file or, in Python, of a class: what has to stand before them, and where
+    they start and end."""
+    block = _class_body(tree.root, start, end) if tree.language.id == "python" else tree.root
     # Not `Point.column`: in tree-sitter 0.26.0 `row` and `column` give away a reference they do not own, which crashes.
     column = block.start_point[1] if block.parent else 0
     tops = [n.start_byte - column for n in block.children if not n.is_extra and n.start_point[1] == column]
-    start = max((at for at in tops if at <= edit.start), default=block.start_byte - column if column else 0)
-    end = min((at for at in tops if at > stop), default=block.end_byte if column else len(data))
+    first = max((at for at in tops if at <= start), default=block.start_byte - column if column else 0)
+    last = min((at for at in tops if at > end), default=block.end_byte if column else len(tree.data))
     # A block of a class is as good a block of anything.
-    opening = b"if x:\n" if column else b""
-    if python_fault(opening + data[start:end]) is None:
-        return True
-    left = opening + before.data[start : edit.start]
-    right = before.data[edit.end : end - len(data) + len(before.data)]
-    return not any(python_fault(left + filler + right) is None for filler in (b"", b"pass", b"x"))
+    return (b"if x:\n" if column else b""), first, last
 
 
 def _class_body(module: Node, start: int, end: int) -> Node:

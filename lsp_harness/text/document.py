@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import Encoding, Position, byte_column, decode, encode, units
+from lsp_harness.text.position import Encoding, Position, byte_column, column, decode, encode
 
 TERMINATOR = re.compile(rb"\r\n|\n|\r")
 
@@ -86,7 +86,7 @@ class Document:
         """Client position of a byte offset; inside a `\\r\\n` pair it is the line's end."""
         line = self.line_of(offset)
         start, end = self.line_span(line)
-        return Position(line, units(decode(self.data[start : min(offset, end)]), encoding))
+        return Position(line, column(self.data[start:end], offset - start, encoding))
 
     def point(self, offset: int) -> tuple[int, int]:
         """Row and byte column as tree-sitter counts them: rows end at `\\n` only."""

@@ -1,5 +1,6 @@
 """Replacements of byte ranges, and the smallest set of them between two texts."""
 
+import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher, unified_diff
 from typing import NamedTuple
@@ -56,13 +57,18 @@ def between(old: bytes, new: bytes) -> list[Edit]:
 def diff(old: bytes, new: bytes, path: str, *, context: int = 3) -> str:
     """A unified diff for reading, with `a/` and `b/` names."""
     lines = unified_diff(
-        decode(old).splitlines(keepends=True),
-        decode(new).splitlines(keepends=True),
+        _patch_lines(old),
+        _patch_lines(new),
         f"a/{path}",
         f"b/{path}",
         n=context,
     )
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _patch_lines(data: bytes) -> list[str]:
+    """Lines as `patch` knows them: they end at `\\n` and nowhere else."""
+    return re.findall(r"[^\n]*\n|[^\n]+", decode(data))
 
 
 def changed_size(old: bytes, new: bytes) -> int:

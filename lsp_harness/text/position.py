@@ -53,17 +53,36 @@ def byte_column(line: bytes, character: int, encoding: Encoding) -> int:
     if line.isascii():
         return min(character, len(line))
     if encoding == "utf-8":
-        column = min(character, len(line))
-        while column < len(line) and line[column] & 0xC0 == 0x80:
-            column -= 1
-        return column
-    text = decode(line)
+        byte = min(character, len(line))
+        while 0 < byte < len(line) and line[byte] & 0xC0 == 0x80:
+            byte -= 1
+        return byte
+    text, errors = _countable(line)
     if encoding == "utf-32":
-        return len(encode(text[:character]))
+        return len(text[:character].encode("utf-8", errors))
     seen = 0
     for index, char in enumerate(text):
         width = 2 if ord(char) > 0xFFFF else 1
         if seen + width > character:
-            return len(encode(text[:index]))
+            return len(text[:index].encode("utf-8", errors))
         seen += width
     return len(line)
+
+
+def column(line: bytes, byte: int, encoding: Encoding) -> int:
+    """The inverse of `byte_column`; inside a character it is that character's start."""
+    if line.isascii():
+        return min(byte, len(line))
+    _, errors = _countable(line)
+    byte = min(byte, len(line))
+    while errors == "surrogatepass" and 0 < byte < len(line) and line[byte] & 0xC0 == 0x80:
+        byte -= 1
+    return byte if encoding == "utf-8" else units(line[:byte].decode("utf-8", errors), encoding)
+
+
+def _countable(line: bytes) -> tuple[str, str]:
+    """A text from which the very bytes can be made again, and how; of what is not UTF-8 each byte is a character."""
+    try:
+        return line.decode("utf-8", "surrogatepass"), "surrogatepass"
+    except UnicodeDecodeError:
+        return line.decode("utf-8", "surrogateescape"), "surrogateescape"

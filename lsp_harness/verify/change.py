@@ -24,7 +24,9 @@ class Change:
     @classmethod
     def of(cls, before: Document, edits: Sequence[Edit], file: Path, root: Path | None = None) -> "Change":
         after = Document.of(before.uri, apply(before.data, edits), language=before.language, version=before.version)
-        return cls(before, after, tuple(sorted(edits)), file, root)
+        # as `apply` orders them: what is inserted at one place keeps the order it was given in
+        ordered = tuple(sorted(edits, key=lambda e: (e.start, e.end)))
+        return cls(before, after, ordered, file, root)
 
     @classmethod
     def between(cls, before: Document, after: Document, file: Path, root: Path | None = None) -> "Change":

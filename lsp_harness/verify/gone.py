@@ -13,7 +13,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.lint import PYTHON
-from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.ruff import Ruff, RuffFailed
 
 RULE = re.compile(r"[A-Z]{1,5}\d{1,4}\Z")
 OURS = ("F", "E9", "invalid-syntax")
@@ -28,6 +28,12 @@ class GoneCheck:
         self._finding = finding
 
     async def run(self, change: Change) -> Outcome:
+        try:
+            return await self._run(change)
+        except RuffFailed as error:
+            return Outcome(self.name, "skipped", reason=error.message)
+
+    async def _run(self, change: Change) -> Outcome:
         began = perf_counter()
         here = (self._finding.start, max(self._finding.end, self._finding.start + 1))
         before = [f for f in await self._found(change.before, change) if f.start < here[1] and f.end >= here[0]]

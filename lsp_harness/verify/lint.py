@@ -5,7 +5,7 @@ from time import perf_counter
 
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.ruff import Ruff, RuffFailed
 
 PYTHON = {".py", ".pyi"}
 
@@ -36,7 +36,10 @@ class LintCheck:
         if self._ruff.missing:
             return Outcome(self.name, "skipped", reason=self._ruff.missing)
         began = perf_counter()
-        before = [r.finding for r in await self._ruff.check(change.before, change.file, change.root)]
-        after = [r.finding for r in await self._ruff.check(change.after, change.file, change.root)]
+        try:
+            before = [r.finding for r in await self._ruff.check(change.before, change.file, change.root)]
+            after = [r.finding for r in await self._ruff.check(change.after, change.file, change.root)]
+        except RuffFailed as error:
+            return Outcome(self.name, "skipped", reason=error.message)
         found = new(change, before, after)
         return Outcome(self.name, "failed" if found else "passed", found, ms=(perf_counter() - began) * 1000)

@@ -6,13 +6,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from lsp_harness.errors import HarnessError
 from lsp_harness.process import tool
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import Position, encode
+from lsp_harness.text.position import Position, decode, encode
 from lsp_harness.verify.finding import Finding
 
 Json = dict[str, Any]
+
+
+class RuffFailed(HarnessError):
+    """ruff could not say anything: broken settings, or too slow. That is not the same as nothing to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Ruff:
         return "" if tool.find("ruff") else "ruff is not installed (pip install ruff)"
 
     async def check(self, document: Document, file: Path, root: Path | None, *, select: str = "") -> tuple[Report, ...]:
-        """What ruff says; `select` asks for one rule whatever the settings say."""
+        """What ruff says; `select` asks for one rule whatever the settings say. Raises RuffFailed."""
         key = (document.hash, str(file), select)
         if key in self._known:
             self._known.move_to_end(key)
@@ -49,7 +54,8 @@ class Ruff:
         argv += ["--stdin-filename", str(file), "-"]
         ran = await tool.run(argv, stdin=document.data, cwd=root if root and root.is_dir() else None)
         if ran.code not in (0, 1):
-            return ()
+            said = next((line for line in decode(ran.err).splitlines() if line.strip()), "it gave no reason")
+            raise RuffFailed("ruff took too long" if ran.code is None else f"ruff failed: {said.strip()}")
         reports = tuple(_report(document, row) for row in cast("list[Json]", json.loads(ran.out or b"[]")))
         self._known[key] = reports
         while len(self._known) > self.KEPT:

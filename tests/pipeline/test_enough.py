@@ -41,6 +41,7 @@ def test_enough(source: str, text: str) -> None:
     [
         (LINE, ""),
         (LINE, "x + 1"),
+        (LINE.replace("y = ", ""), "# TODO"),
         (ABOVE, "\n\n"),
         (BLOCK, "y = 1\n"),
         (BLOCK, "y = 1\n  "),

@@ -55,6 +55,7 @@ class Editor:
         """Methods of the server's requests that get no answer."""
         self.errors = ""
         self._changed = asyncio.Condition()
+        self._answers: dict[str, Message] = {}
         self._next = 0
         self._shut = False
         self._gone = False
@@ -123,7 +124,8 @@ class Editor:
 
     async def answer(self, id: Any) -> Any:
         """The result for an id. Raises ResponseError."""
-        message = await self.find(lambda m: "method" not in m and same(m.get("id"), id))
+        await self.until(lambda: key(id) in self._answers)
+        message = self._answers[key(id)]
         if "error" in message:
             raise ResponseError(message["error"])
         return message["result"]
@@ -206,6 +208,8 @@ class Editor:
     async def take(self, message: Message) -> None:
         async with self._changed:
             self.received.append(message)
+            if "method" not in message:
+                self._answers.setdefault(key(message.get("id")), message)
             self._changed.notify_all()
         if "method" in message and "id" in message and message["method"] not in self.muted:
             reply = self.replies.get(message["method"])
@@ -230,7 +234,3 @@ class Editor:
 def key(id: Any) -> str:
     """Ids as they stand in JSON: 1, 1.0 and "1" are three."""
     return json.dumps(id)
-
-
-def same(one: Any, other: Any) -> bool:
-    return key(one) == key(other)

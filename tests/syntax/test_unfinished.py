@@ -116,7 +116,7 @@ UNFINISHED: dict[tuple[str, str], list[str]] = {
     ("a.js", "foo(<|>);\n"): ["a, () => {"],
     ("a.js", "foo(<|>)\n"): ["a), bar(b, baz("],
     ("a.js", "function f() {\n  <|>\n"): ["if (x) {"],
-    ("a.js", "if (x) {\n  <|>\n}\n"): ["a();\n} else {\n  foo("],
+    ("a.js", "if (x) {\n  <|>\n}\n"): ["a();\n} else {\n  foo(", "a();\n} else", "a();\n} else if (x.y"],
     ("a.js", "<|>\nfoo();\n"): ["import x from"],
 }
 WRONG: dict[tuple[str, str], list[str]] = {
@@ -163,6 +163,7 @@ WRONG: dict[tuple[str, str], list[str]] = {
     ("a.py", "x = = 1\n\ndef f():\n    <|>\n"): ["return foo)("],
     ("a.py", "class A:\n    def f(self):\n        <|>\n\n    def g(self): pass\n"): ["x = 1\n            y = 2"],
     ("a.js", "foo(<|>);\n"): ["a);"],
+    ("a.js", "if (x) {\n  <|>\n}\n"): ["}", "} )", "a(); } b()"],
 }
 
 

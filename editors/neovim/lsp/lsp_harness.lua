@@ -1,7 +1,5 @@
 ---@brief
 ---
---- https://pypi.org/project/lsp-harness
----
 --- Local-AI help that has been checked before it is believed. Needs the `lsp-harness` command on `$PATH`.
 --- This file is only data: change any of it with `vim.lsp.config('lsp_harness', { ... })`.
 

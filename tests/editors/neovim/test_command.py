@@ -89,7 +89,7 @@ def test_health_says_what_to_do_when_the_command_is_missing(start: Start):
 
     report = "\n".join(editor.buffer)
     assert "ERROR lsp-harness-is-not-here is not executable" in report
-    assert "pip install lsp-harness" in report
+    assert "vim.lsp.config('lsp_harness', { cmd =" in report
     assert "WARNING No client is running" in report
 
 

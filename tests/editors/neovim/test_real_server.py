@@ -34,14 +34,15 @@ def test_ghost_text_is_shown_and_accepted(real: Editor):
     real.lua("""
         -- the next question would find no reply
         require('lsp_harness.config').set({ debounce_ms = 60000 })
+        _G.completed = {}
         vim.api.nvim_create_autocmd('LspRequest', { callback = function(event)
           local request = event.data.request
-          if request.type == 'complete' then _G.completed = request.method end
+          if request.type == 'complete' then completed[request.method] = true end
         end })
     """)
 
     real.type("<Tab>")
-    real.until("completed == 'workspace/executeCommand'")
+    real.until("completed['workspace/executeCommand']")
 
     assert real.buffer == ["def mean(values):", "    total = sum(values)", f"    return {REST}"]
     assert real.ghost == []

@@ -107,7 +107,7 @@ end
 
 --- Brings what is shown in line with the buffer: its rest when its own text was typed, nothing otherwise.
 local function settle()
-  local left = nil
+  local left = shown and suggestion.follow(shown)
   if left then
     shown = left
     view.draw(left)

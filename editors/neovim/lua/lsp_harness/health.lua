@@ -27,7 +27,7 @@ local function executable(cmd)
   local path = vim.fn.exepath(cmd[1])
   if path == '' then
     health.error(('%s is not executable'):format(cmd[1]), {
-      'pip install lsp-harness, or pipx install lsp-harness',
+      'Install the server, see the README of this plugin',
       "or say where it is: vim.lsp.config('lsp_harness', { cmd = { '/path/to/lsp-harness', 'serve' } })",
     })
     return

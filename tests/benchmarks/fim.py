@@ -1,0 +1,109 @@
+"""Fill-in-the-middle quality: through the language server, beside the same model called raw.
+
+    python -m tests.benchmarks.fim fim_he_single --smoke --out answers.jsonl
+    python -m tests.benchmarks.fim fim_he_single --smoke --raw --out raw.jsonl
+
+Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's own scorer. Through
+the server, a case is an open document with the cursor in the hole, and the answer is what would be shown. Raw is one
+`/infill` in prefix-suffix-middle order, greedy, cut at the newline: no context, no healing, no rules, no gate.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import os
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import httpx2
+
+from lsp_harness.cli.lsp_client import LspClient
+from lsp_harness.config.load import load
+from lsp_harness.inference.supervisor import Supervisor
+
+Case = dict[str, Any]
+LANGUAGES = {"js": "javascript", "ts": "typescript"}
+
+
+def cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
+    folder = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev"))
+    file = folder / f"{name}.jsonl.gz"
+    if not file.exists():
+        sys.exit(f"there is no {file}; set LSP_HARNESS_EVAL_DATA")
+    rows = [json.loads(line) for line in gzip.open(file, "rt", encoding="utf-8")]
+    rows = [row for row in rows if row.get("smoke")] if smoke else rows
+    return rows[:limit] if limit else rows
+
+
+async def through_server(rows: list[Case]) -> list[dict[str, Any]]:
+    answers: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder).resolve()
+        async with LspClient.spawned(root) as client:
+            for number, row in enumerate(rows):
+                prefix, suffix = row["input"]["prefix"], row["input"]["suffix"]
+                language = LANGUAGES.get(row["lang"], row["lang"])
+                name = Path(row["input"].get("path") or f"case.{row['lang']}").name
+                uri = client.open(root / str(number) / name, prefix + suffix, language)
+                began = perf_counter()
+                items = await client.inline_completion(uri, prefix)
+                ms = (perf_counter() - began) * 1000
+                client.close(uri)
+                answers.append({"id": row["id"], "answer": items[0]["insertText"] if items else "", "ms": round(ms)})
+                _progress(number, rows)
+    return answers
+
+
+async def raw(rows: list[Case]) -> list[dict[str, Any]]:
+    socket = await Supervisor(load()[0]).ensure()
+    answers: list[dict[str, Any]] = []
+    transport = httpx2.AsyncHTTPTransport(uds=str(socket))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
+        for number, row in enumerate(rows):
+            prefix, suffix = row["input"]["prefix"], row["input"]["suffix"]
+            body = {
+                "input_prefix": prefix[-6000:],
+                "input_suffix": suffix[:2000],
+                "n_predict": 64,
+                "temperature": 0,
+                "fim_order": "prefix-suffix-middle",
+            }
+            began = perf_counter()
+            text = (await http.post("/infill", json=body)).raise_for_status().json()["content"]
+            ms = (perf_counter() - began) * 1000
+            line = text.split("\n", 1)[0]
+            # the hole is a whole line where the suffix begins one
+            whole = prefix.endswith("\n") and not suffix.startswith("\n")
+            answers.append({"id": row["id"], "answer": line + "\n" if whole else line, "ms": round(ms)})
+            _progress(number, rows)
+    return answers
+
+
+def _progress(number: int, rows: list[Case]) -> None:
+    sys.stderr.write(f"\r{number + 1}/{len(rows)} ")
+    sys.stderr.flush()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set")
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--limit", type=int, default=0)
+    parser.add_argument("--raw", action="store_true")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    rows = cases(args.set, smoke=args.smoke, limit=args.limit)
+    answers = asyncio.run(raw(rows) if args.raw else through_server(rows))
+    args.out.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    times = sorted(answer["ms"] for answer in answers)
+    shown = sum(bool(answer["answer"].strip()) for answer in answers)
+    print(f"{args.set}: {len(answers)} answers, {shown} not empty, {statistics.median(times)} ms median")
+
+
+if __name__ == "__main__":
+    main()

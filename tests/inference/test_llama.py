@@ -1,0 +1,123 @@
+"""The binding: text to tokens and back, and what llama.cpp is told when something cannot be done."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsp_harness.errors import EngineRefused, ModelError
+from lsp_harness.inference.llama import Aborted, Llama
+from tests.support.tiny import tiny_gguf
+
+from .conftest import Machine
+
+
+def load(path: Path) -> Llama:
+    return Llama(path, n_ctx=64, n_seq=1, n_batch=32, threads=1, decode_threads=1, n_gpu_layers=0, repack=False)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.text(max_size=80))
+def test_pieces_of_tokens_are_the_text(llama: Llama, text: str):
+    pieces = [llama.piece(token) for token in llama.tokenize(text)]
+
+    assert b"".join(pieces) == text.encode("utf-8", "replace")
+
+
+def test_special_tokens_mean_what_they_say_only_when_asked(llama: Llama):
+    text = "<|fim_prefix|>"
+
+    assert len(llama.tokenize(text)) > 1
+    (token,) = llama.tokenize(text, special=True)
+    assert token == llama.fim["pre"]
+    assert (llama.piece(token), llama.piece(token, special=True)) == (b"", text.encode())
+
+
+def test_the_model_says_which_tokens_end_an_answer(llama: Llama):
+    ends = [
+        llama.ends(*llama.tokenize(name, special=True)) for name in ("<|im_end|>", "<|endoftext|>", "a", "<|im_start|>")
+    ]
+
+    assert ends == [True, True, False, False]
+    assert llama.metadata("general.name") == "tiny"
+    assert llama.metadata("no.such.key") == ""
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    start=st.one_of(
+        st.sampled_from([" return", "    ", "é", "``", "valu", "\n"]).map(str.encode), st.binary(min_size=1, max_size=6)
+    )
+)
+def test_spelled_are_the_tokens_that_agree_with_a_text(llama: Llama, start: bytes):
+    pieces = {token: llama.piece(token) for token in range(llama.n_vocab)}
+    agree = {token for token, piece in pieces.items() if piece and (piece.startswith(start) or start.startswith(piece))}
+
+    # the text as one whole token begins with it, and is named once
+    found = llama.spelled(start)
+    assert set(found) == agree
+    assert len(found) == len(agree)
+
+
+def test_a_conversation_is_written_by_the_models_own_template(llama: Llama):
+    assert llama.chat([("system", "Be brief."), ("user", "Hé")]) == (
+        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHé<|im_end|>\n<|im_start|>assistant\n"
+    )
+
+
+def test_a_conversation_of_many_short_turns_is_written_too(llama: Llama):
+    prompt = llama.chat([("user", "")] * 1000)
+
+    assert prompt == "<|im_start|>user\n<|im_end|>\n" * 1000 + "<|im_start|>assistant\n"
+
+
+def test_without_a_template_there_is_no_conversation(tmp_path: Path):
+    model = load(tiny_gguf(tmp_path / "base.gguf", chat=False))
+
+    with pytest.raises(EngineRefused, match="chat template"):
+        model.chat([("user", "a")])
+    model.close()
+
+
+def test_a_damaged_file_is_a_model_error_and_harms_no_other_model(machine: Machine, tiny_model: Path, tmp_path: Path):
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(tiny_model.read_bytes()[:20000])
+
+    with pytest.raises(ModelError, match=r"damaged\.gguf"):
+        load(damaged)
+    assert machine.run("def")[0]
+
+
+def test_an_aborted_evaluation_leaves_what_was_there_before(machine: Machine):
+    llama = machine.llama
+    tokens = llama.tokenize("def f():\n")
+    llama.eval(0, 0, tokens)
+    before = llama.best(range(llama.n_vocab))
+
+    llama.should_abort = lambda: True
+    with pytest.raises(Aborted):
+        llama.eval(0, len(tokens), tokens)
+    llama.should_abort = lambda: False
+
+    assert llama.cut(0, len(tokens) - 1)
+    llama.eval(0, len(tokens) - 1, tokens[-1:])
+    assert llama.best(range(llama.n_vocab)) == before
+
+
+def test_more_than_the_cache_holds_is_refused(machine: Machine):
+    llama = machine.llama
+    for at in range(0, llama.n_ctx, llama.n_batch):
+        llama.eval(0, at, [5] * llama.n_batch)
+
+    with pytest.raises(EngineRefused, match="context_length"):
+        llama.eval(0, llama.n_ctx, [5])
+
+
+def test_the_likeliest_is_chosen_among_the_allowed_only(machine: Machine):
+    llama = machine.llama
+    llama.eval(0, 0, llama.tokenize("def"))
+
+    assert llama.best([7]) == 7
+    first = llama.best(range(llama.n_vocab))
+    assert llama.best([first, 7, 8]) == first

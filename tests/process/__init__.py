@@ -1,0 +1,1 @@
+"""Child processes: with an end, and without."""

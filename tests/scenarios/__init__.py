@@ -1,0 +1,1 @@
+"""Scenarios: text in, text out, through the whole harness."""

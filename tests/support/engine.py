@@ -1,0 +1,56 @@
+"""A real engine process over a model of our choice, without the supervisor."""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import httpx2
+
+
+@dataclass
+class EngineProcess:
+    """`said` is what it wrote to its ready pipe. As a context manager it is killed at the end."""
+
+    process: subprocess.Popen[bytes]
+    socket: Path
+    said: dict[str, Any]
+
+    @classmethod
+    def start(cls, model: Path, socket: Path, *arguments: str) -> "EngineProcess":
+        reader, writer = os.pipe()
+        # stderr lies beside the socket, for whoever looks into a failure
+        with open(socket.with_suffix(".log"), "ab") as log:
+            process = subprocess.Popen(
+                [
+                    *(sys.executable, "-m", "lsp_harness.inference.engine", "--model", str(model)),
+                    *("--socket", str(socket), "--threads", "1", "--ready-fd", str(writer), *arguments),
+                ],
+                pass_fds=(writer,),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env={**os.environ, "OMP_WAIT_POLICY": "passive"},
+            )
+        os.close(writer)
+        with open(reader, "rb") as pipe:
+            said = pipe.read()
+        return cls(process, socket, json.loads(said or b"{}"))
+
+    def http(self) -> httpx2.AsyncClient:
+        transport = httpx2.AsyncHTTPTransport(uds=str(self.socket))
+        return httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=60, trust_env=False)
+
+    def log(self) -> str:
+        return self.socket.with_suffix(".log").read_text(errors="replace")
+
+    def __enter__(self) -> "EngineProcess":
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        self.process.kill()
+        self.process.wait()

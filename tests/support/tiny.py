@@ -1,0 +1,119 @@
+"""A model of a few hundred kilobytes with random weights: real llama.cpp from load to last token, no sense at all.
+
+Its first dimension is a constant that only the output layer reads, and there it pushes special tokens far down: an
+answer ends where a limit, a stop string or a grammar ends it, never by the luck of the weights.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import gguf
+import numpy as np
+
+WIDTH, HEADS, KV_HEADS, INNER, LAYERS, CONTEXT = 64, 4, 2, 128, 2, 4096
+SPECIAL = (
+    "<|endoftext|>",
+    "<|im_start|>",
+    "<|im_end|>",
+    "<|fim_prefix|>",
+    "<|fim_middle|>",
+    "<|fim_suffix|>",
+    "<|fim_pad|>",
+)
+WORDS = ("return", " return", "def", " the", "print", "value", " value", "    ", "  ", "\n\n", "():", "é", "```")
+CHAT = (
+    "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n' }}"
+    "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+)
+
+
+def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1) -> Path:
+    """Write the model; the same arguments give the same bytes."""
+    tokens, merges = _vocabulary()
+    special = [name for name in SPECIAL if fim or "fim" not in name]
+    writer = gguf.GGUFWriter(path, "qwen2")
+    writer.add_name("tiny")
+    writer.add_context_length(CONTEXT)
+    writer.add_embedding_length(WIDTH)
+    writer.add_block_count(LAYERS)
+    writer.add_feed_forward_length(INNER)
+    writer.add_head_count(HEADS)
+    writer.add_head_count_kv(KV_HEADS)
+    writer.add_layer_norm_rms_eps(1e-6)
+    writer.add_rope_freq_base(10000.0)
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("qwen2")
+    writer.add_token_list([*tokens, *special])
+    writer.add_token_types([gguf.TokenType.NORMAL] * len(tokens) + [gguf.TokenType.CONTROL] * len(special))
+    writer.add_token_merges(merges)
+    writer.add_eos_token_id(len(tokens) + special.index("<|im_end|>"))
+    writer.add_pad_token_id(len(tokens))
+    writer.add_add_bos_token(False)
+    if chat:
+        writer.add_chat_template(CHAT)
+    for name, values in _weights(len(tokens), len(special), seed):
+        writer.add_tensor(name, values.astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
+def _vocabulary() -> tuple[list[str], list[str]]:
+    """Every byte, and the left-to-right merges that make up `WORDS`."""
+    shown = _byte_names()
+    tokens, merges = list(shown), list[str]()
+    for word in WORDS:
+        pieces = [shown[byte] for byte in word.encode()]
+        whole = pieces[0]
+        for piece in pieces[1:]:
+            merge = f"{whole} {piece}"
+            whole += piece
+            if whole not in tokens:
+                tokens.append(whole)
+                merges.append(merge)
+    return tokens, merges
+
+
+def _byte_names() -> list[str]:
+    """How byte-level vocabularies spell bytes: printable ones as they are, the others from U+0100 on."""
+    printable = [*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)]
+    others = iter(range(256, 512))
+    return [chr(byte if byte in printable else next(others)) for byte in range(256)]
+
+
+def _weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, np.ndarray]]:
+    random = np.random.default_rng(seed)
+    head = WIDTH // HEADS
+    vocabulary = normal + special
+
+    def of(rows: int, columns: int, scale: float) -> np.ndarray:
+        return random.normal(0, scale / np.sqrt(columns), (rows, columns))
+
+    embedding = random.normal(0, 1, (vocabulary, WIDTH))
+    embedding[:, 0] = 4
+    yield "token_embd.weight", embedding
+    for layer in range(LAYERS):
+        at = f"blk.{layer}"
+        yield f"{at}.attn_norm.weight", np.ones(WIDTH)
+        for part, heads in (("q", HEADS), ("k", KV_HEADS), ("v", KV_HEADS)):
+            yield f"{at}.attn_{part}.weight", of(heads * head, WIDTH, 2)
+            yield f"{at}.attn_{part}.bias", random.normal(0, 0.1, heads * head)
+        yield f"{at}.attn_output.weight", _constant_first(of(WIDTH, WIDTH, 2))
+        yield f"{at}.ffn_norm.weight", np.ones(WIDTH)
+        yield f"{at}.ffn_gate.weight", of(INNER, WIDTH, 2)
+        yield f"{at}.ffn_up.weight", of(INNER, WIDTH, 2)
+        yield f"{at}.ffn_down.weight", _constant_first(of(WIDTH, INNER, 2))
+    yield "output_norm.weight", np.ones(WIDTH)
+    output = of(vocabulary, WIDTH, 3)
+    output[:normal, 0], output[normal:, 0] = 0, -40
+    # lines end, and code blocks with them
+    output[10, 0], output[normal - 1, 0] = 1, 2
+    yield "output.weight", output
+
+
+def _constant_first(weights: np.ndarray) -> np.ndarray:
+    """Nothing is added to the first dimension of the residual stream."""
+    weights[0] = 0
+    return weights

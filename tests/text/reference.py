@@ -1,0 +1,61 @@
+"""The same notions as in `lsp_harness.text`, done slowly and obviously: one character after the other."""
+
+from hypothesis import strategies as st
+
+Encoding = str
+PIECES = (
+    "a", "def f():", "    ", "\t", "\n", "\n", "\r\n", "\r\n", "\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\u2029",
+    "é", "ß", "e\u0301", "漢字", "👩‍👩‍👧", "😀", "𝒳", "\ud83d", "\ude00", "\ufeff", "\0", "",
+)  # fmt: skip
+texts = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=14).map("".join)
+encodings = st.sampled_from(("utf-8", "utf-16", "utf-32"))
+
+
+def width(char: str, encoding: Encoding) -> int:
+    """Code units of one character."""
+    if encoding == "utf-32":
+        return 1
+    if encoding == "utf-16":
+        return 2 if ord(char) >= 0x10000 else 1
+    return 1 if ord(char) < 0x80 else 2 if ord(char) < 0x800 else 3 if ord(char) < 0x10000 else 4
+
+
+def size(text: str) -> int:
+    """Bytes of a text."""
+    return sum(width(char, "utf-8") for char in text)
+
+
+def lines(text: str) -> list[str]:
+    """All lines with their terminators; the last has none and may be empty."""
+    found, now, at = [], "", 0
+    while at < len(text):
+        step = 2 if text[at : at + 2] == "\r\n" else 1
+        now += text[at : at + step]
+        if text[at] in "\r\n":
+            found.append(now)
+            now = ""
+        at += step
+    return [*found, now]
+
+
+def bare(line: str) -> str:
+    while line and line[-1] in "\r\n":
+        line = line[:-1]
+    return line
+
+
+def index(text: str, line: int, character: int, encoding: Encoding) -> int:
+    """Index in `text` of a client position, by the rules of the protocol."""
+    all_lines = lines(text)
+    if line < 0:
+        return 0
+    if line >= len(all_lines):
+        return len(text)
+    at = sum(len(one) for one in all_lines[:line])
+    left = character
+    for char in bare(all_lines[line]):
+        left -= width(char, encoding)
+        if left < 0:
+            break
+        at += 1
+    return at
