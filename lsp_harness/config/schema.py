@@ -1,7 +1,7 @@
 """Every setting, with its default: the one source that files, environment, editors and documentation follow."""
 
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal, get_type_hints
+from typing import Any, get_type_hints
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +35,27 @@ class Generation:
     """How many answers are tried, and how varied they are."""
 
     candidates: int = 8
-    """Candidates for an edit; the first to clear every gate wins."""
+    """Candidates for a fix, fills and rewrites together."""
     max_retries: int = 3
-    """Rounds of candidates, each told what was wrong with the one before."""
+    """How many of them are rewrites that are told what was wrong with the ones before."""
     temperature: float = 0.6
+    """Of the candidates after the first of each kind, which is greedy."""
     temperature_classify: float = 0.1
+    """For choices among fixed answers. No feature uses it yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Token shares of a prompt; hard limits."""
+    """Token shares of an instruction prompt; hard limits, counted by the model's own tokenizer."""
 
     system_budget: int = 256
+    """For the system message. No feature fills more than one sentence of it yet."""
     code_budget: int = 1536
+    """For the code to change; a longer function is not rewritten, only filled."""
     task_budget: int = 512
+    """For the task and the feedback on earlier attempts; what does not fit is left out, last lines first."""
     few_shot_examples: int = 3
+    """Examples from the project. No feature uses it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +63,47 @@ class Completion:
     """Inline completion at the cursor."""
 
     enabled: bool = True
+    """Whether anything is suggested."""
     prefix_tokens: int = 384
+    """Tokens of the text before the cursor."""
     suffix_tokens: int = 96
+    """Tokens of the text after the cursor."""
     outline_tokens: int = 400
+    """Tokens of the file's outline; 0 leaves it out."""
     max_tokens: int = 64
+    """Tokens that are generated at most."""
     max_lines: int = 8
+    """Lines that are generated at most."""
     latency_ms: int = 3000
-    """Generation stops here and keeps what there is."""
+    """Generation stops after this time and keeps what there is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The gates an edit must pass before it is offered."""
+    """The gates an edit must pass before it is offered, and what is checked after it was taken."""
 
     parse_check: bool = True
+    """No new syntax error."""
     lint: bool = True
+    """No new finding of the linter (ruff for Python), and the diagnostic itself gone."""
     type_check: bool = False
+    """Types. No feature uses it yet."""
     test: bool = True
+    """The tests that reach the change. No feature uses it yet."""
     diff_review: bool = True
+    """The model's own YES or NO. No feature uses it yet."""
     debounce_ms: int = 300
     """Quiet time before an accepted or applied edit is verified again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
+    """The index of the workspace. No feature uses it yet."""
+
     embedding_model: str = "nomic-embed-text"
+    """The model that embeds code."""
     update_on_save: bool = True
+    """Embed changed code when a file is saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +129,3 @@ def tables() -> dict[str, dict[str, tuple[type, Any]]]:
         for table in fields(Config)
         if is_dataclass(hints[table.name])
     }
-
-
-Severity = Literal["error", "warning", "information", "hint"]

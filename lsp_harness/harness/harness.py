@@ -264,10 +264,14 @@ class Harness:
     async def _own_fix(self, snapshot: Snapshot, finding: Finding) -> "RuffReport | None":
         """ruff's safe fix for this very finding, if it has one."""
         from lsp_harness.verify.gone import RULE
+        from lsp_harness.verify.ruff import RuffFailed
 
         if not _python(snapshot) or snapshot.document.binary or not RULE.match(finding.code) or self.ruff.missing:
             return None
-        reports = await self.ruff.check(snapshot.document, _file(snapshot), snapshot.root, select=finding.code)
+        try:
+            reports = await self.ruff.check(snapshot.document, _file(snapshot), snapshot.root, select=finding.code)
+        except RuffFailed:
+            return None
         line = snapshot.document.line_of(finding.start)
         same = [r for r in reports if r.fix and snapshot.document.line_of(r.finding.start) == line]
         return min(same, key=lambda r: abs(r.finding.start - finding.start), default=None)

@@ -21,6 +21,9 @@ def new(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Fi
             known[key] -= 1
         else:
             fresh.append(finding)
+    if any(finding.code == "invalid-syntax" for finding in before):
+        # ruff says little else about a text that does not parse: what it can say now was there all along
+        fresh = [finding for finding in fresh if change.touched(finding.start, finding.end)]
     return tuple(sorted(fresh, key=lambda f: f.start))
 
 

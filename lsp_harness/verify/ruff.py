@@ -54,8 +54,9 @@ class Ruff:
         argv += ["--stdin-filename", str(file), "-"]
         ran = await tool.run(argv, stdin=document.data, cwd=root if root and root.is_dir() else None)
         if ran.code not in (0, 1):
-            said = next((line for line in decode(ran.err).splitlines() if line.strip()), "it gave no reason")
-            raise RuffFailed("ruff took too long" if ran.code is None else f"ruff failed: {said.strip()}")
+            causes = [line.split("Cause: ", 1)[1] for line in decode(ran.err).splitlines() if "Cause: " in line]
+            said = f"ruff failed: {causes[0] if causes else decode(ran.err).strip()}"
+            raise RuffFailed("ruff took too long" if ran.code is None else said)
         reports = tuple(_report(document, row) for row in cast("list[Json]", json.loads(ran.out or b"[]")))
         self._known[key] = reports
         while len(self._known) > self.KEPT:

@@ -1,0 +1,58 @@
+"""`docs/config.md`, made from the schema: `python -m lsp_harness.config.reference`.
+
+The text of a setting is the string under it in the schema, so there is no second place to keep.
+"""
+
+import ast
+import sys
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.config import schema
+from lsp_harness.config.schema import tables
+
+HEAD = """# Settings
+
+Generated from `lsp_harness/config/schema.py` by `make docs`; do not edit.
+
+Every key can be set, weakest first, in `config.toml` in the user's configuration directory, in the project's
+`lsp-harness.toml` (or `localcode.toml`) and `lsp-harness.local.toml`, in the environment
+(`LSP_HARNESS_<TABLE>__<KEY>`), and by the editor (section `lspHarness`, same tables and keys). The `[engine]` table is
+taken from the user's file, the environment and the editor only: opening a folder must not decide which process is
+talked to. What is not understood is reported and ignored.
+"""
+
+
+def _strings() -> dict[str, dict[str, str]]:
+    """Class → attribute → the string under it; the class's own docstring is under ``."""
+    texts: dict[str, dict[str, str]] = {}
+    for node in ast.parse(Path(schema.__file__).read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        found = texts.setdefault(node.name.lower(), {"": ast.get_docstring(node) or ""})
+        for field, text in zip(node.body, node.body[1:], strict=False):
+            match field, text:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                    found[name] = words
+                case _:
+                    pass
+    return texts
+
+
+def render() -> str:
+    """The whole page."""
+    texts = _strings()
+    parts = [HEAD]
+    for table, keys in tables().items():
+        parts.append(f"\n## `[{table}]`\n\n{texts[table]['']}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n")
+        for key, (kind, default) in keys.items():
+            parts.append(f"| `{key}` | {kind.__name__} | `{_toml(default)}` | {texts[table].get(key, '')} |\n")
+    return "".join(parts)
+
+
+def _toml(value: Any) -> str:
+    return {True: "true", False: "false"}[value] if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())

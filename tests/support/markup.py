@@ -1,0 +1,77 @@
+"""Test sources in plain text: `<|>` is the cursor (twice: a selection), carets in a comment a diagnostic.
+
+    def area(r):
+        return <|>pi * r ** 2
+    #          ^^ F821 undefined name `pi`
+
+A line of a comment with nothing but carets and words is taken out and is about the line above it. What follows the
+carets is the diagnostic's code, if it looks like one, and its message.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import dedent
+
+from lsp_harness.text.document import Document
+from lsp_harness.verify.finding import Finding
+
+MARK = "<|>"
+CARETS = re.compile(r"^\s*(?:#|//|--)(\s*)(\^+)\s+(.*?)\s*$")
+CODE = re.compile(r"([A-Z]{1,5}\d{1,4})\s+(.*)")
+LANGUAGES = {".py": "python", ".js": "javascript", ".ts": "typescript", ".go": "go", ".rs": "rust", ".txt": ""}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A document without its marks, and what the marks said."""
+
+    document: Document
+    marks: tuple[int, ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def cursor(self) -> int:
+        assert self.marks, "no <|> in the source"
+        return self.marks[0]
+
+    @property
+    def finding(self) -> Finding:
+        [finding] = self.findings
+        return finding
+
+
+def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
+    """Take the marks out of a text. Common indentation and a first empty line do not count."""
+    if text.startswith("\n"):
+        text = dedent(text[1:])
+    path = Path(path)
+    uri = path.as_uri() if path.is_absolute() else f"file:///{path}"
+    kept: list[str] = []
+    told: list[tuple[int, str, str]] = []
+    for line in text.splitlines(keepends=True):
+        match = CARETS.match(line.rstrip("\r\n"))
+        if match and kept:
+            above = sum(len(one) for one in kept[:-1])
+            told.append((above + match.start(2), match[2], match[3]))
+        else:
+            kept.append(line)
+    marked = "".join(kept)
+    findings = tuple(_findings(marked, told))
+    plain, *rest = marked.split(MARK)
+    marks: list[int] = []
+    for piece in rest:
+        marks.append(len(plain.encode()))
+        plain += piece
+    document = Document.of(uri, plain, language=LANGUAGES.get(path.suffix, ""), version=version)
+    return Source(document, tuple(marks), findings)
+
+
+def _findings(text: str, told: list[tuple[int, str, str]]) -> Iterator[Finding]:
+    """Columns are those of the text as it is read, marks and all; a mark takes no room in the result."""
+    for at, carets, words in told:
+        start = len(text[:at].replace(MARK, "").encode())
+        end = len(text[: at + len(carets)].replace(MARK, "").encode())
+        code = CODE.match(words)
+        yield Finding(start, end, code[2] if code else words, "ruff" if code else "", code[1] if code else "")

@@ -1,0 +1,110 @@
+"""Rules about the repository, as tests."""
+
+import ast
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from lsprotocol import types
+
+from lsp_harness.config import reference
+from lsp_harness.server.features.initialize import VERSION
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "lsp_harness"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+MODULES = sorted(PACKAGE.rglob("*.py"))
+TOP = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "lsp_harness", "editors", "tests", "grammars", "docs"}
+VAGUE = {"utils", "util", "common", "core", "manager", "helper", "helpers", "service", "misc"}
+
+
+def tracked() -> list[Path]:
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=relative)
+def test_a_module_says_what_it_is_and_stays_small(module: Path):
+    source = module.read_text()
+    assert ast.get_docstring(ast.parse(source)), "no module docstring"
+    assert len(source.splitlines()) <= 500
+    assert module.stem not in VAGUE
+    assert module.parent.name not in VAGUE
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if m.name == "__init__.py"], ids=relative)
+def test_an_init_file_is_one_docstring(module: Path):
+    body = ast.parse(module.read_text()).body
+    assert len(body) == 1
+    assert isinstance(body[0], ast.Expr)
+
+
+def test_the_top_level_is_what_was_agreed():
+    top = {path.relative_to(ROOT).parts[0] for path in tracked()}
+    assert {name for name in top if not name.startswith(".")} == TOP
+
+
+def test_nothing_large_and_no_weights_are_kept():
+    assert [relative(p) for p in tracked() if p.suffix == ".gguf" or p.stat().st_size > 600_000] == []
+
+
+def test_no_machine_path_is_written_down():
+    home = re.compile(r"/(?:home|root|Users)/[a-z]")
+    texts = [p for p in tracked() if p.suffix in {".py", ".md", ".toml", ".lua", ".txt", ".json", ""} and p != Path(__file__)]
+    assert [relative(p) for p in texts if home.search(p.read_text(errors="ignore"))] == []
+
+
+def test_every_feature_file_is_a_method_of_the_protocol_or_documented():
+    extensions = (ROOT / "docs" / "lsp-extensions.md").read_text()
+    for file in sorted((PACKAGE / "server" / "features").glob("*.py")):
+        if file.name == "__init__.py":
+            continue
+        found = re.search(r"^METHOD = (.+)$", file.read_text(), re.MULTILINE)
+        assert found, f"{file.name} names no METHOD"
+        name = found.group(1)
+        method = getattr(types, name.removeprefix("types.")) if name.startswith("types.") else name.strip('"')
+        assert method in types.METHOD_TO_TYPES or method in extensions, f"{method} is not documented"
+
+
+def test_every_command_is_documented():
+    from lsp_harness.server.commands import ALL
+
+    extensions = (ROOT / "docs" / "lsp-extensions.md").read_text()
+    assert [command for command in ALL if command not in extensions] == []
+
+
+def test_the_settings_page_is_generated():
+    assert (ROOT / "docs" / "config.md").read_text() == reference.render(), "run `make docs`"
+
+
+def test_the_architecture_page_shows_the_layers_that_are_enforced():
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    block = re.search(r"```layers\n(.*?)```", page, re.DOTALL)
+    assert block
+    shown = [line.split("  ")[0].strip() for line in block.group(1).splitlines() if line.strip()]
+    [contract] = [c for c in PROJECT["tool"]["importlinter"]["contracts"] if c["type"] == "layers"]
+    assert shown == contract["layers"]
+
+
+def test_the_server_tells_the_version_of_the_distribution():
+    assert PROJECT["project"]["version"] == VERSION
+
+
+def test_the_changelog_knows_this_version():
+    assert f"## {VERSION}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_every_grammar_folder_has_a_language_that_uses_it():
+    from lsp_harness.syntax.languages import LANGUAGES
+
+    folders = {path.name for path in (ROOT / "grammars" / "queries").iterdir()}
+    used = {folder for language in LANGUAGES for folder in language.queries}
+    assert folders <= used

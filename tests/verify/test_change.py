@@ -1,0 +1,71 @@
+"""A change: the text before, the text after, and where things went."""
+
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit, apply
+from lsp_harness.verify.change import Change
+
+FILE = Path("/a.py")
+many = settings(max_examples=150, deadline=None)
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> tuple[Change, list[int | None]]:
+    """A change, and for each byte of the text after it which byte before it is; None for what was written."""
+    old, edits, origin = b"", list[Edit](), list[int | None]()
+    for _ in range(draw(st.integers(0, 4))):
+        kept, gone, new = (draw(st.binary(max_size=3)) for _ in range(3))
+        origin += range(len(old), len(old) + len(kept))
+        old += kept
+        edits.append(Edit(len(old), len(old) + len(gone), new))
+        old += gone
+        origin += [None] * len(new)
+    kept = draw(st.binary(max_size=3))
+    origin += range(len(old), len(old) + len(kept))
+    return Change.of(Document.of("file:///a.py", old + kept), edits, FILE), origin
+
+
+@many
+@given(changes())
+def test_an_offset_moves_with_its_byte_and_has_no_place_if_that_is_gone(case: tuple[Change, list[int | None]]) -> None:
+    change, origin = case
+    for offset in range(len(change.before.data)):
+        expected = origin.index(offset) if offset in origin else None
+        assert change.moved(offset) == expected
+    assert change.moved(len(change.before.data)) == len(change.after.data)
+
+
+@many
+@given(changes(), st.data())
+def test_a_range_is_touched_if_and_only_if_written_or_cut_text_is_in_or_beside_it(
+    case: tuple[Change, list[int | None]], data: st.DataObject
+) -> None:
+    change, _ = case
+    start = data.draw(st.integers(0, len(change.after.data)))
+    end = data.draw(st.integers(start, len(change.after.data)))
+    places = []
+    for number, edit in enumerate(change.edits):
+        # every edit on its own: what stands before it in the new text
+        at = len(apply(change.before.data[: edit.start], change.edits[:number]))
+        places.append((at, at + len(edit.new)))
+    assert change.touched(start, end) is any(max(start, a) <= min(end, b) for a, b in places)
+
+
+@many
+@given(st.text(max_size=12), st.text(max_size=12))
+def test_between_two_texts_the_edits_make_the_one_of_the_other(before: str, after: str) -> None:
+    old, new = Document.of("file:///a.py", before), Document.of("file:///a.py", after)
+    change = Change.between(old, new, FILE)
+    assert apply(old.data, change.edits) == new.data
+    assert (change.before, change.after) == (old, new)
+
+
+def test_the_edits_of_a_change_give_the_text_that_was_checked_also_if_they_meet() -> None:
+    old = Document.of("file:///a.py", "ab", language="python", version=4)
+    change = Change.of(old, [Edit(1, 1, b"2"), Edit(1, 1, b"1"), Edit(0, 1, b"")], FILE)
+    assert change.after == Document.of("file:///a.py", "21b", language="python", version=4)
+    assert apply(old.data, change.edits) == change.after.data

@@ -1,0 +1,64 @@
+"""The syntax gate: new errors are reported, old ones are nobody's."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import between
+from lsp_harness.verify import feedback
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.finding import Outcome
+from lsp_harness.verify.syntax import SyntaxCheck
+
+
+async def check(path: str, before: str, after: str) -> tuple[str, list[str]]:
+    """Status and feedback lines of the gate."""
+    old = Document.of(f"file:///{path}", before)
+    change = Change.of(old, between(old.data, after.encode()), Path(f"/{path}"))
+    outcome = await SyntaxCheck().run(change)
+    assert outcome.check == "syntax"
+    return outcome.status, feedback.lines(outcome, change.after)
+
+
+async def test_a_new_error_is_reported_with_its_line() -> None:
+    body = "x = 1\n" * 11
+    assert await check("a.py", body + "y = 2\n", body + "    y = 2\n") == (
+        "failed",
+        ["SYNTAX ERROR at line 12: unexpected indent"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("a.py", "x = = 1\ny = 2\n", "x = = 1\ny = 3\n"),
+        ("a.py", "x = = 1\ny = 2\n", "import os\nx = = 1\ny = 2\n"),
+        ("a.js", "foo(1;\nbar()\n", "foo(1;\nbar(2)\n"),
+        ("a.go", "package a\nfunc f( {\n}\n", "package a\nfunc f( {\n}\nfunc g() {}\n"),
+        ("a.py", "x = 1\n", "x = 2\n"),
+    ],
+)
+async def test_a_file_that_had_an_error_before_is_not_blamed_for_it(path: str, before: str, after: str) -> None:
+    assert await check(path, before, after) == ("passed", [])
+
+
+async def test_a_second_error_in_a_broken_file_is_blamed() -> None:
+    status, lines = await check("a.py", "x = = 1\ny = 3\n", "x = = 1\ny = = 3\n")
+    assert (status, lines) == ("failed", ["SYNTAX ERROR at line 2: unexpected `=`"])
+
+
+async def test_mending_an_error_passes() -> None:
+    assert await check("a.js", "foo(1;\n", "foo(1);\n") == ("passed", [])
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "reason"),
+    [("a.unknown", "x", "no grammar for .unknown"), ("noend", "x", "no grammar for this text"), ("a.py", "\0", "")],
+)
+async def test_what_cannot_be_parsed_is_skipped_with_a_reason(path: str, text: str, reason: str) -> None:
+    old = Document.of(f"file:///{path}", text)
+    outcome = await SyntaxCheck().run(Change.between(old, Document.of(old.uri, text + "y"), Path(f"/{path}")))
+    assert outcome.status == "skipped"
+    assert outcome.reason.startswith(reason or "no grammar for")
+    assert outcome == Outcome("syntax", "skipped", reason=outcome.reason)
