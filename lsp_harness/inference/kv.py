@@ -72,6 +72,9 @@ class Kv:
         idle = [slot for slot in self.slots if not slot.busy]
         if not idle:
             raise EngineBusy("every sequence slot is in use; try again")
+        # what is in progress will grow to its need; this is asked before anything resident is given up for it
+        if need + sum(slot.cells for slot in self.slots if slot.busy) > self._cells:
+            raise EngineBusy("the KV cache is full of requests in progress; try again")
         # the last token is always evaluated again: its logits are needed
         shared = {slot.seq: min(common(slot.tokens, prompt), len(prompt) - 1) for slot in self.slots}
         best = max(self.slots, key=lambda slot: (shared[slot.seq], not slot.busy, slot.used))
@@ -109,8 +112,6 @@ class Kv:
             if not slot.busy:
                 free += len(slot.tokens)
                 self._forget(slot)
-        if free < 0:
-            raise EngineBusy("the KV cache is full of requests in progress; try again")
 
     def _forget(self, slot: Slot) -> None:
         self._memory.cut(slot.seq, 0)

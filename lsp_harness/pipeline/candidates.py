@@ -16,6 +16,7 @@ from lsp_harness.context.infill import infill
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
 from lsp_harness.pipeline.ghost import Ghost
+from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.locate import Place
 from lsp_harness.pipeline.shape import shape
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -165,7 +166,7 @@ class Generator:
         grammar = resource("gbnf", "code_block.gbnf").read_text()
         sampling = Sampling(n_predict=size + 128, temperature=plan.temperature, seed=plan.seed, grammar=grammar)
         raw, usage = await self._ask(Continuation(prompt, sampling))
-        found = FENCE.search(raw)
+        found = FENCE.search(to_lf(raw))
         if not found:
             return None, usage
         new = _reindented(found.group(1).rstrip(), old)

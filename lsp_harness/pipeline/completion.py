@@ -16,7 +16,7 @@ from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill import InfillPrompt, infill
 from lsp_harness.errors import Superseded
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Infill, Sampling, Usage
+from lsp_harness.inference.request import Infill, Sampling, Stop, Usage
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.mode import choose
 from lsp_harness.pipeline.offers import Suggestion
@@ -104,8 +104,8 @@ class Completer:
         began = perf_counter()
         prompt = await infill(document, tree, offset, path, self.settings, self._engine.count)
         ghost = self._blank(document, tree, offset)
-        text, usage = await self._generate(prompt, ghost)
-        shaped = shape(ghost.having(text)).text
+        text, stop, usage = await self._generate(prompt, ghost)
+        shaped = shape(ghost.having(whole(text, stop, ghost))).text
         if shaped and tree:
             shaped = passing(tree, offset, shaped)
         if not shaped:
@@ -120,7 +120,7 @@ class Completer:
         language = tree.language.id if tree else document.language
         return Ghost(prefix, suffix, "", choose(prefix, suffix, language), language, document.newline)
 
-    async def _generate(self, prompt: InfillPrompt, ghost: Ghost) -> tuple[str, Usage]:
+    async def _generate(self, prompt: InfillPrompt, ghost: Ghost) -> tuple[str, Stop | None, Usage]:
         sampling = Sampling(
             n_predict=self.settings.max_tokens,
             stop=("\n",) if ghost.mode == "line" else (),
@@ -128,22 +128,33 @@ class Completer:
         )
         extra = ((prompt.outline.origin, prompt.outline.text),) if prompt.outline.text else ()
         request = Infill(prompt.prefix.text, prompt.suffix.text, extra, sampling=sampling)
-        text, usage = "", Usage()
+        text, stop, usage = "", None, Usage()
         async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
             async for chunk in chunks:
                 text += chunk.text
-                usage = chunk.usage
-                if chunk.stop:
+                usage, stop = chunk.usage, chunk.stop
+                if stop:
                     break
                 if enough(ghost.having(text)) or text.count("\n") > self.settings.max_lines:
                     break
-        return text, usage
+        return text, stop, usage
 
     def _show(self, document: Document, offset: int, text: str, stats: dict[str, Any]) -> Suggestion:
         suggestion = Suggestion(str(ULID()), offset, offset, text, stats)
         self._shown[document.uri] = Shown(document, suggestion)
         self.last = stats
         return suggestion
+
+
+def whole(text: str, stop: Stop | None, ghost: Ghost) -> str:
+    """What may be shown of a text that was cut off by a limit: whole lines, or the beginning of a lone one."""
+    if stop not in ("deadline", "limit"):
+        return text
+    lines, _, _ = text.rpartition("\n")
+    if lines.strip():
+        return lines
+    # a line put above another must be complete; at the end of a line a beginning is still of use
+    return "" if ghost.mode == "line-above" else text
 
 
 def passing(tree: SyntaxTree, offset: int, text: str) -> str | None:

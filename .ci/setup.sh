@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# The virtual environment in .venv with the package, its tools and, unless it is there already, llama.cpp compiled.
+# Says what it does; the compiler's own progress is shown in one line.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+python=${PYTHON:-python3}
+log=.venv/setup.log
+
+say() { printf '%s\n' "$*"; }
+fail() { say "$1"; [ -f "$log" ] && tail -n 20 "$log"; exit 1; }
+
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { say "Python 3.11 or newer is needed"; exit 1; }
+
+say "[1/3] virtual environment in .venv"
+"$python" -m venv .venv || fail "python -m venv failed: on Debian, apt-get install python3-venv"
+.venv/bin/python -m pip install --quiet --upgrade pip >"$log" 2>&1 || fail "pip could not be upgraded"
+
+say "[2/3] lsp-harness and what it needs (compiles llama.cpp the first time: some minutes)"
+set +e
+.venv/bin/python -m pip install --verbose --progress-bar off -e . --group dev 2>&1 |
+  tee "$log" |
+  awk -v tty="$([ -t 1 ] && echo 1 || echo 0)" '
+    /^Collecting /              { show("resolving " $2) }
+    /Downloading /              { show("downloading " $2) }
+    match($0, /\[[0-9]+\/[0-9]+\]/) {
+      step = substr($0, RSTART, RLENGTH); split(step, n, /[][\/]/)
+      # a terminal sees every step, a log every twentieth
+      if (tty || n[2] % 20 == 0 || n[2] == n[3]) show("compiling llama.cpp " step)
+    }
+    /^Successfully installed/   { show("installed"); print "" }
+    function show(text) {
+      if (tty) { printf "\r      %-70.70s", text; fflush() }
+      else if (text ~ /^compiling|^installed/) { print "      " text; fflush() }
+    }'
+status=${PIPESTATUS[0]}
+set -e
+[ "$status" = 0 ] || fail "installation failed; the end of $log:"
+touch .venv/.ready

@@ -1,0 +1,102 @@
+"""What tests of the drivers share: an engine that can be waited for, settings by name, and the log's invariants."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+from lsp_harness.config.load import from_settings
+from lsp_harness.config.schema import Config
+from lsp_harness.inference.request import Chunk, Continuation, Infill
+from lsp_harness.inference.scripted import ScriptedEngine
+from lsp_harness.pipeline.code import NEXT, State
+from lsp_harness.session.log import read
+from lsp_harness.wire.event import Event
+
+
+class Script(ScriptedEngine):
+    """The scripted engine; a reply may be a bare text. `started` is set with every request, `closed` counts ends."""
+
+    def __init__(self, *replies: str | dict[str, Any]) -> None:
+        super().__init__([{"text": reply} if isinstance(reply, str) else reply for reply in replies])
+        self.started = asyncio.Event()
+        self.closed = 0
+
+    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+        try:
+            async with aclosing(cast("Any", super().stream(request))) as chunks:
+                self.started.set()
+                async for chunk in chunks:
+                    yield chunk
+        finally:
+            self.closed += 1
+
+    def prompt(self, number: int) -> str:
+        """The text of a request, both sides of a hole alike."""
+        request = self.asked[number]
+        if isinstance(request, Continuation):
+            return str(request.prompt)
+        return "".join(text for _, text in request.extra) + request.prefix + "<FILL>" + request.suffix
+
+
+def settings(base: Config | None = None, **tables: dict[str, Any]) -> Config:
+    """Settings with some keys changed, as an editor would."""
+    config, problems = from_settings(base or Config(), tables)
+    assert problems == []
+    return config
+
+
+def edits(candidates: int, retries: int = 0, **more: Any) -> Config:
+    """Settings for a number of candidates."""
+    config = settings(**more)
+    return replace(
+        config, generation=replace(config.generation, candidates=candidates, max_retries=retries)
+    )
+
+
+def checked(log: Path) -> list[Event]:
+    """The events of a log, after what must hold for every log was looked at."""
+    events = list(read(log))
+    assert [event.seq for event in events] == list(range(len(events)))
+    assert len({event.id for event in events}) == len(events)
+    for turn in {event.turn for event in events}:
+        _checked_turn([event for event in events if event.turn == turn])
+    return events
+
+
+def _checked_turn(events: list[Event]) -> None:
+    first, *rest = events
+    assert first.cause is None
+    assert {event.cause for event in rest} <= {first.id}
+    passed: set[str] = set()
+    state: State | None = None
+    for event in events:
+        if event.type == "state.entered":
+            now: State = event.data["state"]
+            assert state is None or now in NEXT[state], f"{state} → {now}"
+            state = now
+        elif event.type == "verify.completed" and event.data["passed"]:
+            assert any(outcome["status"] == "passed" for outcome in event.data["outcomes"])
+            assert all(outcome["status"] != "failed" for outcome in event.data["outcomes"])
+            passed.add(event.data["hash"])
+        elif event.type == "edit.proposed":
+            assert event.data["hash"] in passed, "proposed without a passed verdict on the same bytes"
+            assert state == "VERIFY"
+        assert event.step == state
+    assert state is None or not NEXT[state], f"the log ends in {state}"
+
+
+def states(events: list[Event]) -> list[str]:
+    return [event.data["state"] for event in events if event.type == "state.entered"]
+
+
+def of_type(events: list[Event], kind: str) -> list[dict[str, Any]]:
+    return [event.data for event in events if event.type == kind]
+
+
+def winner(events: list[Event]) -> int:
+    """The number of the candidate that was proposed."""
+    [proposed] = of_type(events, "edit.proposed")
+    return next(data["candidate"] for data in of_type(events, "verify.completed") if data["hash"] == proposed["hash"])

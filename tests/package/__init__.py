@@ -1,0 +1,1 @@
+"""The distribution, as a user gets it."""

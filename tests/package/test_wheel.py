@@ -1,0 +1,68 @@
+"""The wheel, installed alone in an empty environment: help, a handshake and one completion by the real model."""
+
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.cli.lsp_client import LspClient
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("dist")
+    argv = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
+    subprocess.run(argv, check=True, capture_output=True)
+    [built] = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def program(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`lsp-harness` of an environment that holds nothing but the wheel and what it requires."""
+    folder = tmp_path_factory.mktemp("alone")
+    venv.create(folder, with_pip=True)
+    python = folder / "bin" / "python"
+    subprocess.run([python, "-m", "pip", "install", "--quiet", str(wheel)], check=True, capture_output=True)
+    return folder / "bin" / "lsp-harness"
+
+
+def outside() -> dict[str, str]:
+    return {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "VIRTUAL_ENV")}
+
+
+def test_the_wheel_carries_queries_grammars_models_and_types(wheel: Path):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    wanted = {
+        "lsp_harness/grammars/gbnf/code_block.gbnf",
+        "lsp_harness/grammars/queries/python/outline.scm",
+        "lsp_harness/inference/models/catalogue.toml",
+        "lsp_harness/cli/sample/stats.py.txt",
+        "lsp_harness/py.typed",
+    }
+    assert wanted <= names
+    assert not [name for name in names if name.startswith("tests/")]
+
+
+@pytest.mark.timeout(600)
+def test_help_names_every_command(program: Path, tmp_path: Path):
+    ran = subprocess.run([program, "--help"], check=True, capture_output=True, text=True, cwd=tmp_path, env=outside())
+    for command in ("serve", "complete", "fix", "model", "engine", "demo", "doctor"):
+        assert command in ran.stdout
+
+
+@pytest.mark.model
+@pytest.mark.timeout(600)
+async def test_a_server_from_the_wheel_completes_a_line(program: Path, tmp_path: Path):
+    source = "def add(a, b):\n    return "
+    async with LspClient.spawned(tmp_path, str(program), "serve", env=outside()) as client:
+        uri = client.open(tmp_path / "sum.py", source, "python")
+        items = await client.inline_completion(uri, source)
+    assert items
+    assert items[0]["insertText"].strip()

@@ -1,0 +1,328 @@
+"""A diagnostic to a verified edit: who wins, what is told, and what the log says about it."""
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import EngineError, NoAnswer
+from lsp_harness.pipeline.code import NEXT, Fix
+from lsp_harness.pipeline.offers import Progress, Proposal
+from lsp_harness.session.log import SessionLog
+from lsp_harness.text.edit import Edit, apply
+from lsp_harness.text.position import decode
+from lsp_harness.verify.ruff import Ruff
+from lsp_harness.wire.event import Event
+from tests.harness.tools import Script, checked, edits, of_type, settings, states, winner
+from tests.support import markup
+
+AREA = """
+    def area(r):
+        width = r
+        return pi * width ** 2
+        #      ^^ F821 what is this
+    """
+FIXED = "def area(r):\n    width = r\n    return 3 * width ** 2\n"
+STILL = "return pi + width"  # the diagnostic is not gone
+NEW = "return tau * width"  # another one is new
+BROKEN = "return (3 * width"  # does not parse
+GOOD = "return 3 * width ** 2"
+
+
+@dataclass
+class Result:
+    """What came of a fix."""
+
+    events: list[Event]
+    engine: Script
+    proposal: Proposal | None = None
+    text: str = ""
+    error: Exception | None = None
+    progress: list[Progress] = field(default_factory=list)
+
+
+@pytest.fixture(scope="session")
+def ruff() -> Ruff:
+    return Ruff()
+
+
+@pytest.fixture
+def check(tmp_path: Path, ruff: Ruff):
+    """Run a fix of the source's one diagnostic and look at the log, whatever comes of it."""
+    (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
+
+    async def check(
+        source: str, *replies: Any, config: Config, name: str = "a.py", given: tuple[Edit, ...] = ()
+    ) -> Result:
+        src = markup.parse(source, tmp_path / name)
+        engine, log = Script(*replies), SessionLog(tmp_path / "sessions")
+        result = Result([], engine)
+        fix = Fix(
+            engine=engine,
+            config=config,
+            ruff=ruff,
+            turn=log.turn(),
+            document=src.document,
+            file=tmp_path / name,
+            root=tmp_path,
+            path=name,
+            finding=src.finding,
+            report=result.progress.append,
+        )
+        try:
+            result.proposal = await fix.run(given)
+            result.text = decode(apply(src.document.data, result.proposal.edits))
+        except (NoAnswer, EngineError) as error:
+            result.error = error
+        log.close()
+        result.events = checked(log.path)
+        assert (result.proposal is None) is (of_type(result.events, "edit.proposed") == [])
+        return result
+
+    return check
+
+
+# -- who wins
+async def test_the_only_candidate_that_passes_wins_and_the_log_says_which(check) -> None:
+    found = await check(AREA, STILL, NEW, GOOD, config=edits(3))
+    assert found.text == FIXED
+    assert winner(found.events) == 3
+    assert found.proposal.summary == "candidate 3 of 3 passes (syntax ✓, lint ✓, gone ✓)"
+    assert states(found.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE"]
+    await found.engine.aclose()
+
+
+async def test_of_two_that_pass_the_shorter_diff_wins(check) -> None:
+    found = await check(AREA, "return 3.14159 * width ** 2 + 0", GOOD, config=edits(2))
+    assert (winner(found.events), found.text) == (2, FIXED)
+
+
+async def test_of_two_as_long_the_first_wins(check) -> None:
+    found = await check(AREA, GOOD, "return 4 * width ** 2", config=edits(2))
+    assert (winner(found.events), found.text) == (1, FIXED)
+
+
+async def test_the_proposal_is_the_verified_bytes(check) -> None:
+    found = await check(AREA, GOOD, config=edits(1))
+    proposal = found.proposal
+    [event] = [event for event in found.events if event.type == "edit.proposed"]
+    assert (proposal.id, proposal.verdict.hash, proposal.diff) == (event.id, event.data["hash"], event.data["diff"])
+    assert proposal.verdict.passed
+    assert "-    return pi * width ** 2\n+    return 3 * width ** 2\n" in proposal.diff
+
+
+async def test_the_same_text_twice_is_judged_once(check) -> None:
+    found = await check(AREA, STILL, STILL, STILL, config=edits(3))
+    assert [data["candidate"] for data in of_type(found.events, "verify.completed")] == [1]
+    reasons = [(data["candidate"], data["reason"]) for data in of_type(found.events, "candidate.rejected")]
+    assert reasons == [
+        (1, "STILL THERE: F821 Undefined name `pi`"),
+        (2, "the same as candidate 1"),
+        (3, "the same as candidate 1"),
+    ]
+
+
+async def test_what_changes_nothing_or_is_nothing_is_rejected_unjudged(check) -> None:
+    found = await check(AREA, "return pi * width ** 2", "", "# gone", config=edits(3))
+    assert of_type(found.events, "verify.completed") == []
+    assert [data["reason"] for data in of_type(found.events, "candidate.rejected")] == [
+        "it changes nothing",
+        "nothing usable was generated",
+        "nothing usable was generated",
+    ]
+
+
+# -- what is asked
+async def test_seeds_and_temperatures_differ_between_candidates(check) -> None:
+    found = await check(AREA, *[STILL] * 4, config=edits(4, generation={"temperature": 0.7}))
+    sampled = [(request.sampling.temperature, request.sampling.seed) for request in found.engine.asked]
+    assert len(set(sampled)) == 4
+    assert [temperature for temperature, _ in sampled] == [0.0, 0.0, 0.7 + 0.1, 0.7 + 0.1]
+    generated = of_type(found.events, "candidate.generated")
+    assert [(data["temperature"], data["seed"]) for data in generated] == sampled
+
+
+async def test_a_hole_is_the_statement_and_a_hint_says_what_was_there(check) -> None:
+    found = await check(AREA, STILL, GOOD, config=edits(2))
+    assert found.engine.prompt(0).endswith("def area(r):\n    width = r\n    <FILL>\n")
+    assert found.engine.prompt(1).endswith(
+        "    # wrong: return pi * width ** 2\n    # error: what is this\n    # right:\n    <FILL>\n"
+    )
+
+
+async def test_a_name_nobody_knows_may_be_imported(check) -> None:
+    source = '"""Areas."""\nimport os\n\n\ndef area(r):\n    return pi, os\n    #      ^^ F821 Undefined name `pi`\n'
+    kinds = {"import": "math import pi"}
+    found = await check(source, *[kinds.get(kind, "return pi + 1, os") for kind in ("fill", "import")], config=edits(2))
+    if found.error:  # the order of kinds is the driver's business
+        found = await check(source, "math import pi", "return pi + 1, os", config=edits(2))
+    assert found.text == '"""Areas."""\nimport os\nfrom math import pi\n\n\ndef area(r):\n    return pi, os\n'
+    assert [d["kind"] for d in of_type(found.events, "candidate.generated") if d["candidate"] == winner(found.events)] == [
+        "import"
+    ]
+
+
+# -- told what was wrong
+async def test_a_rewrite_is_told_what_the_gates_said_of_those_before(check) -> None:
+    rewritten = "```python\ndef area(r):\n    return 3 * r ** 2\n```"
+    found = await check(AREA, STILL, NEW, rewritten, config=edits(3, 1))
+    assert winner(found.events) == 3
+    prompt = found.engine.prompt(2)
+    assert "Problem at line 3: what is this\nEarlier attempts failed:\n" in prompt
+    assert "STILL THERE: F821 Undefined name `pi`\n" in prompt
+    assert "LINT: F821 Undefined name `tau`\n" in prompt
+    assert found.text == "def area(r):\n    return 3 * r ** 2\n"
+    assert states(found.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "GENERATE", "VERIFY", "COMPLETE"]
+
+
+async def test_a_syntax_error_is_told_with_its_line(check) -> None:
+    broken = "```python\ndef area(r):\n    width = r\n   return 3\n```"
+    found = await check(AREA, STILL, broken, "```\ndef area(r):\n    return 3\n```", config=edits(3, 2))
+    assert "SYNTAX ERROR at line 3: unindent does not match any outer indentation level\n" in found.engine.prompt(2)
+    assert found.text == "def area(r):\n    return 3\n"
+
+
+async def test_after_three_retries_nothing_was_changed_and_the_closest_is_named(check) -> None:
+    rewrites = [f"```python\ndef area(r):\n    return pi + {n}\n```" for n in range(3)]
+    found = await check(AREA, STILL, *rewrites, config=edits(4, 3))
+    assert len(found.engine.asked) == 4
+    assert str(found.error) == (
+        "No candidate passed the checks; the closest: STILL THERE: F821 Undefined name `pi`; nothing was changed"
+    )
+    assert states(found.events)[-1] == "FAILED"
+    assert found.events[-1].data["reason"].startswith("no candidate passed the checks; the closest: STILL THERE")
+    assert len({request.sampling.seed for request in found.engine.asked}) == 4
+
+
+async def test_a_rewrite_keeps_the_terminators_and_the_indentation_of_the_text(check) -> None:
+    source = "class A:\r\n    def f(self):\r\n        return pi\r\n#              ^^ F821 what\r\n\r\nx = 1\r\n"
+    for reply in ("```\ndef f(self):\n    return 3\n```", "```\r\n    def f(self):\r\n        return 3\r\n```"):
+        found = await check(source, "return pi + 1", reply, config=edits(2, 1))
+        assert found.text == "class A:\r\n    def f(self):\r\n        return 3\r\n\r\nx = 1\r\n"
+
+
+async def test_a_function_too_long_for_the_budget_is_not_rewritten(check) -> None:
+    found = await check(AREA, STILL, config=edits(2, 1, context={"code_budget": 5}))
+    assert len(found.engine.asked) == 1
+    assert [d["reason"] for d in of_type(found.events, "candidate.rejected")][1] == "nothing usable was generated"
+
+
+async def test_feedback_too_long_for_the_task_budget_is_left_out(check) -> None:
+    rewritten = "```python\ndef area(r):\n    return 3 * r ** 2\n```"
+    found = await check(AREA, STILL, rewritten, config=edits(2, 1, context={"task_budget": 8}))
+    assert "Problem at line 3: what is this" in found.engine.prompt(1)
+    assert "Earlier attempts failed" not in found.engine.prompt(1)
+
+
+# -- numbers
+@pytest.mark.parametrize(("candidates", "retries", "asked"), [(0, 0, 1), (1, 0, 1), (0, 3, 1), (1, 1, 1), (2, 1, 2)])
+async def test_the_smallest_numbers_of_candidates_and_retries(check, candidates: int, retries: int, asked: int) -> None:
+    rewritten = "```python\ndef area(r):\n    return pi - 1\n```"
+    found = await check(AREA, STILL, rewritten, config=edits(candidates, retries))
+    assert len(found.engine.asked) == asked
+    assert found.error
+
+
+async def test_progress_goes_up_and_ends_at_a_hundred(check) -> None:
+    found = await check(AREA, STILL, NEW, GOOD, config=edits(3))
+    percentages = [progress.percentage for progress in found.progress]
+    assert percentages == sorted(percentages)
+    assert percentages[-1] == 100
+    assert found.progress[0].message == "candidate 1 of at most 3: fill"
+
+
+# -- gates by settings
+async def test_a_check_that_is_switched_off_is_not_run(check) -> None:
+    for verification, names in (
+        ({"lint": False}, ["syntax"]),
+        ({"parse_check": False}, ["lint", "gone"]),
+        ({}, ["syntax", "lint", "gone"]),
+    ):
+        found = await check(AREA, GOOD, config=edits(1, verification=verification))
+        [verified] = of_type(found.events, "verify.completed")
+        assert [outcome["check"] for outcome in verified["outcomes"]] == names
+
+
+async def test_with_all_checks_off_nothing_is_ever_proposed(check) -> None:
+    found = await check(AREA, GOOD, config=edits(1, verification={"lint": False, "parse_check": False}))
+    assert isinstance(found.error, NoAnswer)
+    assert [data["reason"] for data in of_type(found.events, "candidate.rejected")] == ["no check could run"]
+
+
+async def test_skipped_checks_are_in_the_log_with_their_reason(check) -> None:
+    source = "function f() {\n  return pi;\n  //     ^^ undefined\n}\n"
+    found = await check(source, "return 3;", config=edits(1), name="a.js")
+    [verified] = of_type(found.events, "verify.completed")
+    assert [(o["check"], o["status"], o["reason"]) for o in verified["outcomes"]] == [
+        ("syntax", "passed", ""),
+        ("lint", "skipped", "no linter is known for .js"),
+        ("gone", "skipped", "only the tool that reported it can say whether it is gone"),
+    ]
+    assert found.proposal.summary == "candidate 1 of 1 passes (syntax ✓, lint –, gone –)"
+
+
+# -- the linter's own fix
+async def test_the_linter_s_own_fix_is_verified_too(check) -> None:
+    source = "import os\n#      ^^ F401 `os` imported but unused\nx = 1\n"
+    found = await check(source, config=edits(1), given=(Edit(0, 10, b""),))
+    assert found.text == "x = 1\n"
+    assert states(found.events) == ["UNDERSTAND", "VERIFY", "COMPLETE"]
+    assert winner(found.events) == 0
+    assert found.engine.asked == []
+
+
+async def test_a_fix_of_the_linter_that_breaks_something_is_not_proposed(check) -> None:
+    source = "import os\n#      ^^ F401 `os` imported but unused\nx = os\n"
+    found = await check(source, config=edits(1), given=(Edit(0, 10, b""),))
+    assert str(found.error) == "The linter's own fix does not pass the gates here; nothing was changed"
+    assert states(found.events) == ["UNDERSTAND", "VERIFY", "FAILED"]
+
+
+# -- ends
+async def test_where_there_is_no_code_there_is_no_fix(check) -> None:
+    for source, name in (("x = 1\n\n#^ nothing here\n", "a.py"), ("words\n# ^^ spelling\n", "a.txt")):
+        found = await check(source, config=edits(1), name=name)
+        assert str(found.error).startswith("There is no code at this diagnostic that")
+        assert states(found.events) == ["UNDERSTAND", "LOCATE", "FAILED"]
+
+
+async def test_an_engine_that_fails_ends_the_turn_as_failed(check) -> None:
+    found = await check(AREA, {"error": "out of memory"}, config=edits(1))
+    assert isinstance(found.error, EngineError)
+    assert states(found.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "FAILED"]
+    assert found.events[-1].data == {"state": "FAILED", "reason": "out of memory"}
+
+
+async def test_a_cancelled_fix_closes_the_stream_and_the_log_says_so(tmp_path: Path, ruff: Ruff) -> None:
+    src = markup.parse(AREA, tmp_path / "a.py")
+    engine, log = Script({"hang": True}), SessionLog(tmp_path / "sessions")
+    fix = Fix(
+        engine,
+        settings(),
+        ruff,
+        log.turn(),
+        src.document,
+        tmp_path / "a.py",
+        tmp_path,
+        "a.py",
+        src.finding,
+        lambda progress: None,
+    )
+    task = asyncio.ensure_future(fix.run())
+    await engine.started.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert engine.closed == 1
+    assert states(checked(log.path)) == ["UNDERSTAND", "LOCATE", "GENERATE", "CANCELLED"]
+    log.close()
+
+
+def test_from_every_state_that_is_no_end_the_turn_can_fail_and_be_cancelled() -> None:
+    ends = {"COMPLETE", "FAILED", "CANCELLED"}
+    assert {state for state, following in NEXT.items() if not following} == ends
+    assert all(following >= {"FAILED", "CANCELLED"} for state, following in NEXT.items() if state not in ends)
+    assert {state for following in NEXT.values() for state in following} | {"UNDERSTAND"} == set(NEXT)
