@@ -16,13 +16,28 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "lsp_harness"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 MODULES = sorted(PACKAGE.rglob("*.py"))
-TOP = {"pyproject.toml", "README.md", "LICENSE", "CHANGELOG.md", "Makefile", "lsp_harness", "editors", "tests", "grammars", "docs"}
+TOP = {
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "CHANGELOG.md",
+    "Makefile",
+    "lsp_harness",
+    "editors",
+    "tests",
+    "grammars",
+    "docs",
+}
 VAGUE = {"utils", "util", "common", "core", "manager", "helper", "helpers", "service", "misc"}
 
 
 def tracked() -> list[Path]:
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return [ROOT / line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
 
@@ -58,7 +73,9 @@ def test_nothing_large_and_no_weights_are_kept():
 
 def test_no_machine_path_is_written_down():
     home = re.compile(r"/(?:home|root|Users)/[a-z]")
-    texts = [p for p in tracked() if p.suffix in {".py", ".md", ".toml", ".lua", ".txt", ".json", ""} and p != Path(__file__)]
+    texts = [
+        p for p in tracked() if p.suffix in {".py", ".md", ".toml", ".lua", ".txt", ".json", ""} and p != Path(__file__)
+    ]
     assert [relative(p) for p in texts if home.search(p.read_text(errors="ignore"))] == []
 
 

@@ -154,6 +154,21 @@ class LspClient:
         document = {"uri": uri, "version": old.version + 1}
         self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
+    def edit(self, uri: str, range: Json, new: str) -> None:
+        """Replace a range (utf-16) by `new`, as typing does."""
+        old = self._texts[uri]
+        start, end = (
+            old.offset(Position(range[side]["line"], range[side]["character"]), "utf-16") for side in ("start", "end")
+        )
+        self._texts[uri] = old.edited(Edit(start, end, encode(new)), old.version + 1)
+        document = {"uri": uri, "version": old.version + 1}
+        changes = [{"range": range, "text": new}]
+        self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": changes})
+
+    def text(self, uri: str) -> Document:
+        """The document as this client has it."""
+        return self._texts[uri]
+
     def close(self, uri: str) -> None:
         del self._texts[uri]
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})

@@ -1,7 +1,5 @@
 """`lsp-harness serve`: the language server."""
 
-from pathlib import Path
-
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 
@@ -20,7 +18,7 @@ def serve(*, stdio: bool = True, tcp: str | None = None, ws: str | None = None) 
     """
     from lsp_harness.server.main import serve as run
 
-    return run(_make_harness, load(Path.cwd())[0], tcp=tcp, ws=ws)
+    return run(_make_harness, load, tcp=tcp, ws=ws)
 
 
 def _make_harness(config: Config):

@@ -14,7 +14,7 @@ decide which process is talked to.
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -25,6 +25,7 @@ from lsp_harness.config.schema import Config, tables
 
 PREFIX = "LSP_HARNESS_"
 USER_ONLY = frozenset({"engine"})
+PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,10 @@ class Problem:
     message: str
     file: Path | None = None
     line: int = 0
+
+
+Load = Callable[[Path | None], tuple[Config, list[Problem]]]
+"""Reads the settings of a project folder."""
 
 
 def user_file() -> Path:
@@ -73,11 +78,12 @@ def _from_file(config: Config, file: Path, problems: list[Problem], *, shared: b
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
-        problems.append(Problem(f"{file.name} is not valid TOML: {error}", file, int(line.group(1)) - 1 if line else 0))
+        where = int(line.group(1)) - 1 if line else text.rstrip("\n").count("\n")
+        problems.append(Problem(f"{file.name} is not valid TOML: {error}", file, where))
         return config
     if shared:
         for table in USER_ONLY & given.keys():
-            problems.append(Problem(f"[{table}] may only be set in {user_file()}", file, _line(text, f"[{table}")))
+            problems.append(Problem(f"[{table}] may only be set in {user_file()}", file, _header(text, table)))
             del given[table]
     return _merged(config, given, problems, file, text)
 
@@ -102,13 +108,16 @@ def _merged(
 ) -> Config:
     known = tables()
     for table, values in given.items():
-        where = _line(text, f"[{table}")
-        if table not in known or not isinstance(values, Mapping):
+        where = _header(text, table)
+        if table in known and not isinstance(values, Mapping):
+            problems.append(Problem(f"{table} must be a table, not {values!r}", file, where))
+            continue
+        if table not in known:
             problems.append(Problem(f"unknown table [{table}]; known are {', '.join(known)}", file, where))
             continue
         changes: dict[str, Any] = {}
         for key, value in cast("Mapping[str, Any]", values).items():
-            line = _line(text, key, where)
+            line = _line(text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", where)
             if key not in known[table]:
                 problems.append(Problem(f"unknown key {table}.{key}; known are {', '.join(known[table])}", file, line))
                 continue
@@ -139,8 +148,14 @@ def _converted(kind: type, value: Any, *, spelled: bool) -> Any:
     return value if type(value) is kind else None
 
 
-def _line(text: str, start: str, after: int = 0) -> int:
-    for number, line in enumerate(text.splitlines()):
-        if number >= after and line.strip().startswith(start):
+def _header(text: str, table: str) -> int:
+    """The line of a table's header, or of the first key written `table.key`."""
+    return _line(text, rf"\[\s*{re.escape(table)}\s*[].]|{re.escape(table)}\s*[.=]")
+
+
+def _line(text: str, pattern: str, after: int = 0) -> int:
+    """The first line from `after` on that begins with the pattern; `after` if there is none."""
+    for number, line in enumerate(text.split("\n")):
+        if number >= after and re.match(pattern, line.strip().replace('"', "")):
             return number
     return after

@@ -44,14 +44,22 @@ def render() -> str:
     texts = _strings()
     parts = [HEAD]
     for table, keys in tables().items():
-        parts.append(f"\n## `[{table}]`\n\n{texts[table]['']}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n")
+        parts.append(
+            f"\n## `[{table}]`\n\n{texts[table]['']}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
+        )
         for key, (kind, default) in keys.items():
             parts.append(f"| `{key}` | {kind.__name__} | `{_toml(default)}` | {texts[table].get(key, '')} |\n")
     return "".join(parts)
 
 
 def _toml(value: Any) -> str:
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
+    return (
+        {True: "true", False: "false"}[value]
+        if isinstance(value, bool)
+        else f'"{value}"'
+        if isinstance(value, str)
+        else str(value)
+    )
 
 
 if __name__ == "__main__":

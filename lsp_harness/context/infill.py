@@ -65,5 +65,7 @@ async def _fitting(
         if costs[i] <= left:
             kept.add(i)
             left -= costs[i]
+    if not kept:
+        return Fragment("", 0, path, "no share for an outline")
     text = title + "".join(texts[i] for i in sorted(kept))
     return Fragment(text, budget - left, path, "what else this file declares")

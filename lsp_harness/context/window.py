@@ -1,7 +1,8 @@
-"""The lines right around a place: what fits a token share, whole lines only.
+"""The lines right around a place: what fits a token share, whole lines only, and never more than `LINES` of them.
 
 Lines are counted one by one, so that a keystroke costs the count of one line. The start of a prefix moves in blocks
-of `BLOCK` lines: a window that moved with every new line would change the whole prompt with it.
+of `BLOCK` lines: a window that moved with every new line would change the whole prompt with it. Only the cursor's own
+line is ever cut, when it alone is more than its share.
 """
 
 from lsp_harness.context.fragment import Count
@@ -9,23 +10,26 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 
 BLOCK = 16
+LINES = 80
+"""No prompt has more lines of a file than this, the cursor's included."""
+BELOW = 19
+ABOVE = LINES - BELOW - 1
 WIDEST = 2048
-"""Bytes of the cursor's own line that are kept on either side of it: a minified file is one line."""
+"""Bytes of the cursor's own line that are kept on either side of it, and of any other: a minified file is one line."""
 
 
 async def before(document: Document, offset: int, budget: int, count: Count) -> tuple[int, str, int]:
     """Start offset, text and tokens of the near prefix that ends at `offset`."""
     line = document.line_of(offset)
-    start = document.starts[line]
-    if offset - start > WIDEST:
-        text = decode(document.data[offset - WIDEST : offset])
-        return offset - WIDEST, text, (await count([text]))[0]
-    first = max(0, line - budget)
-    texts = [
-        decode(document.data[document.starts[n] : document.starts[n + 1]])[: WIDEST * 4] for n in range(first, line)
-    ]
-    here = decode(document.data[start:offset])
-    costs = await count([*texts, here])
+    starts = document.starts
+    if offset - starts[line] > WIDEST:
+        return await _line_end(document, offset, budget, count)
+    first = max(0, line - max(0, min(budget, ABOVE)))
+    first = max((n + 1 for n in range(first, line) if starts[n + 1] - starts[n] > WIDEST), default=first)
+    texts = [decode(document.data[starts[n] : starts[n + 1]]) for n in range(first, line)]
+    costs = await count([*texts, decode(document.data[starts[line] : offset])])
+    if costs[-1] > budget:
+        return await _line_end(document, offset, budget, count)
     total, top = costs[-1], line
     while top > first and total + costs[top - 1 - first] <= budget:
         top -= 1
@@ -33,33 +37,69 @@ async def before(document: Document, offset: int, budget: int, count: Count) -> 
     aligned = -(-top // BLOCK) * BLOCK
     if 0 < top < aligned <= line:
         kept = sum(costs[aligned - first :])
-        # a block edge that would throw half of the budget away is not worth it
-        if kept >= budget // 2:
+        # a block edge that would throw half of it away is not worth it
+        if kept * 2 >= total:
             top, total = aligned, kept
-    return document.starts[top], decode(document.data[document.starts[top] : offset]), total
+    return starts[top], decode(document.data[starts[top] : offset]), total
 
 
 async def after(document: Document, offset: int, budget: int, count: Count) -> tuple[int, str, int]:
     """End offset, text and tokens of the short suffix that begins at `offset`."""
     line = document.line_of(offset)
-    last = min(len(document.starts) - 1, line + budget)
-    ends = (
-        [*document.starts[line + 1 : last + 1], len(document.data)]
-        if last == len(document.starts) - 1
-        else document.starts[line + 1 : last + 1]
-    )
-    if ends and ends[0] - offset > WIDEST:
-        text = decode(document.data[offset : offset + WIDEST])
-        return offset + WIDEST, text, (await count([text]))[0]
-    starts = [offset, *ends[:-1]]
-    texts = [decode(document.data[a:b])[: WIDEST * 4] for a, b in zip(starts, ends, strict=True)]
+    most = 1 + max(0, min(budget, BELOW))
+    stops = list(document.starts[line + 1 : line + 1 + most])
+    if len(stops) < most:
+        stops.append(len(document.data))
+    if stops[0] - offset > WIDEST:
+        return await _line_start(document, offset, stops[0], budget, count)
+    pieces = list(zip([offset, *stops[:-1]], stops, strict=True))
+    texts = [decode(document.data[a:b]) for a, b in pieces if b - a <= WIDEST]
     costs = await count(texts)
-    total = end = 0
-    for text, cost, stop in zip(texts, costs, ends, strict=True):
-        if total + cost > budget and end:
+    if costs[0] > budget:
+        return await _line_start(document, offset, stops[0], budget, count)
+    total, end = 0, offset
+    for (a, b), cost in zip(pieces, costs, strict=False):
+        if b - a > WIDEST or total + cost > budget:
             break
-        total, end = total + cost, stop
-        if not text.strip() and total > budget:
-            break
-    end = end or offset
+        total, end = total + cost, b
     return end, decode(document.data[offset:end]), total
+
+
+async def _line_end(document: Document, offset: int, budget: int, count: Count) -> tuple[int, str, int]:
+    """As much of the cursor's line before it as fits."""
+    begin = document.starts[document.line_of(offset)]
+    size, cost = 0, 0
+    low, high = 0, min(offset - begin, WIDEST)
+    while low <= high:
+        half = (low + high) // 2
+        start = _boundary(document.data, offset - half, offset)
+        [tokens] = await count([decode(document.data[start:offset])])
+        if tokens <= budget:
+            size, cost, low = offset - start, tokens, half + 1
+        else:
+            high = half - 1
+    return offset - size, decode(document.data[offset - size : offset]), cost
+
+
+async def _line_start(document: Document, offset: int, stop: int, budget: int, count: Count) -> tuple[int, str, int]:
+    """As much of the rest of the cursor's line as fits."""
+    end, cost = offset, 0
+    low, high = 0, min(stop - offset, WIDEST)
+    while low <= high:
+        half = (low + high) // 2
+        # up to a character's start, and not between the two bytes of a terminator
+        there = _boundary(document.data, offset + half, stop)
+        there = stop if document.data[there - 1 : there + 1] == b"\r\n" and there > offset else there
+        [tokens] = await count([decode(document.data[offset:there])])
+        if tokens <= budget:
+            end, cost, low = there, tokens, half + 1
+        else:
+            high = half - 1
+    return end, decode(document.data[offset:end]), cost
+
+
+def _boundary(data: bytes, at: int, limit: int) -> int:
+    """The first start of a character from `at` on."""
+    while at < limit and data[at] & 0xC0 == 0x80:
+        at += 1
+    return at

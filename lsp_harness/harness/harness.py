@@ -6,12 +6,13 @@ answered at once.
 
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineError, HarnessError, NotText, Stale, UsageError
+from lsp_harness.errors import EngineError, HarnessError, NotText, Stale
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
 from lsp_harness.text.document import Document
@@ -34,6 +35,15 @@ KEPT = 32
 """Proposals remembered, so that applying one can be told from typing."""
 
 
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A proposal that was given out: the text before it, the hash of the text with it, and its turn."""
+
+    before: Document
+    hash: str
+    turn: "Turn"
+
+
 class Harness:
     """One per front end process. `make_engine` is called with the first request that needs a model."""
 
@@ -45,12 +55,14 @@ class Harness:
         """Called on the event loop with the findings that hold for exactly that version; empty clears."""
         self._make_engine = make_engine
         self._engine: Engine | None = None
+        self._left: list[Engine] = []
+        """Engines of earlier settings; requests may still be under way there."""
         self._completer: Completer | None = None
         self._watch: Watch | None = None
         self._ruff: Ruff | None = None
         self._log: SessionLog | None = None
         self._trees: dict[str, SyntaxTree | None] = {}
-        self._proposals: dict[str, tuple[Document, Turn]] = {}
+        self._proposals: dict[str, Proposed] = {}
 
     # -- text
     def open(self, document: Document) -> None:
@@ -64,6 +76,11 @@ class Harness:
             self._trees[uri] = tree.edited(before, edit, after)
         if self._watch:
             self._watch.changed(uri)
+        # not every client can run a command after it applied an edit: the text itself says so too
+        if any(known.before.uri == uri for known in self._proposals.values()):
+            text = after.hash
+            for id in [id for id, known in self._proposals.items() if known.hash == text]:
+                self.applied(uri, id)
 
     def close(self, uri: str) -> None:
         self.documents.close(uri)
@@ -99,6 +116,8 @@ class Harness:
         engine_changed = (config.model, config.engine) != (self.config.model, self.config.engine)
         self.config = config
         if engine_changed:
+            if self._engine:
+                self._left.append(self._engine)
             self._engine = self._completer = None
         if self._completer:
             self._completer.settings = config.completion
@@ -164,21 +183,20 @@ class Harness:
         if uri in self.documents and self.documents.get(uri).hash != snapshot.document.hash:
             turn.tell("edit.stale", hash=proposal.verdict.hash)
             raise Stale("the document changed while the fix was computed; ask again")
-        self._proposals[proposal.id] = (snapshot.document, turn)
+        self._proposals[proposal.id] = Proposed(snapshot.document, proposal.verdict.hash, turn)
         while len(self._proposals) > KEPT:
             del self._proposals[next(iter(self._proposals))]
         return proposal
 
     def applied(self, uri: str, proposal_id: str) -> None:
-        """The edit of a proposal is in the document: verify the result."""
+        """The edit of a proposal is in the document: verify the result. Telling it twice is fine."""
         known = self._proposals.pop(proposal_id, None)
         if known is None:
-            raise UsageError("no such proposal; it was applied already or is too old")
-        document, turn = known
-        turn.tell("edit.applied", proposal=proposal_id)
+            return
+        known.turn.tell("edit.applied", proposal=proposal_id)
         if uri in self.documents:
             snapshot = self.snapshot(uri)
-            self.watch.start(document, _file(snapshot), snapshot.root)
+            self.watch.start(known.before, _file(snapshot), snapshot.root)
 
     # -- findings
     def findings(self, uri: str) -> tuple[int, Sequence[Finding]]:
@@ -219,8 +237,9 @@ class Harness:
             self._watch.close()
         if self._log:
             self._log.close()
-        if self._engine:
-            engine, self._engine = self._engine, None
+        engines = [*self._left, *([self._engine] if self._engine else [])]
+        self._left, self._engine = [], None
+        for engine in engines:
             try:
                 await engine.aclose()
             except EngineError as error:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import httpx2
 
 
+GONE = "the engine went away during this request; the next one starts it again"
+
+
 class Engine(Protocol):
     """What the harness needs of a model."""
 
@@ -46,26 +49,31 @@ class EngineClient:
         """Chunks of the answer; leaving early closes the connection, which stops the engine at its next token."""
         import httpx2
 
-        http = await self._connected()
         path = "/infill" if isinstance(request, Infill) else "/completion"
-        try:
-            async with http.stream("POST", path, json=dialect.to_body(request)) as response:
-                if response.status_code != 200:
-                    raise _refusal(response.status_code, await response.aread())
-                async for line in response.aiter_lines():
-                    if not line.startswith("data: "):
-                        continue
-                    body = json.loads(line[6:])
-                    if "error" in body:
-                        raise EngineError(str(body["error"].get("message", "the engine failed")))
-                    chunk = dialect.to_chunk(body)
-                    yield chunk
-                    if chunk.stop:
-                        return
-        except httpx2.TransportError as error:
-            await self._drop()
-            raise EngineUnavailable("the engine went away during this request; the next one starts it again") from error
-        raise EngineUnavailable("the engine ended this answer before it was complete")
+        begun = False
+        for last in (False, True):
+            http = await self._connected()
+            try:
+                async with http.stream("POST", path, json=dialect.to_body(request)) as response:
+                    if response.status_code != 200:
+                        raise _refusal(response.status_code, await response.aread())
+                    async for line in response.aiter_lines():
+                        if not line.startswith("data: "):
+                            continue
+                        body = json.loads(line[6:])
+                        if "error" in body:
+                            raise EngineError(str(body["error"].get("message", "the engine failed")))
+                        chunk = dialect.to_chunk(body)
+                        begun = True
+                        yield chunk
+                        if chunk.stop:
+                            return
+                raise EngineUnavailable("the engine ended this answer before it was complete")
+            except httpx2.TransportError as error:
+                await self._lost(http)
+                # what was never answered can be asked again: the engine is started anew for it
+                if begun or last:
+                    raise EngineUnavailable(GONE) from error
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens of each text, by the model's own tokenizer."""
@@ -100,9 +108,14 @@ class EngineClient:
         http = await self._connected()
         try:
             response = await http.request(method, path, json=body)
-        except httpx2.TransportError as error:
-            await self._drop()
-            raise EngineUnavailable("the engine went away during this request; the next one starts it again") from error
+        except httpx2.TransportError:
+            await self._lost(http)
+            http = await self._connected()
+            try:
+                response = await http.request(method, path, json=body)
+            except httpx2.TransportError as error:
+                await self._lost(http)
+                raise EngineUnavailable(GONE) from error
         if response.status_code != 200:
             raise _refusal(response.status_code, response.content)
         return response.json()
@@ -120,6 +133,12 @@ class EngineClient:
             )
             self._socket = socket
         return self._http
+
+    async def _lost(self, http: "httpx2.AsyncClient") -> None:
+        """This connection broke. By now another request may have made a new one, which stays."""
+        self._supervisor.doubt()
+        if self._http is http:
+            await self._drop()
 
     async def _drop(self) -> None:
         http, self._http = self._http, None

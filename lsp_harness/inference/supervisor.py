@@ -68,6 +68,20 @@ def listening(path: Path) -> bool:
     return True
 
 
+async def responding(path: Path) -> bool:
+    """Whether the engine at this socket still answers. The kernel accepts connections for a process that is dying."""
+    try:
+        async with asyncio.timeout(2):
+            reader, writer = await asyncio.open_unix_connection(path)
+            try:
+                writer.write(b"GET /health HTTP/1.1\r\nHost: engine\r\nConnection: close\r\n\r\n")
+                return (await reader.readline()).startswith(b"HTTP/1.1 200")
+            finally:
+                writer.close()
+    except (OSError, TimeoutError):
+        return False
+
+
 class Supervisor:
     """Makes sure that the configured engine runs; `ensure` gives its socket."""
 
@@ -79,6 +93,11 @@ class Supervisor:
         self._wait = 0.0
         self._not_before = 0.0
         self._why = ""
+        self._doubted = False
+
+    def doubt(self) -> None:
+        """A request failed on the way: look closely before the next one is sent there."""
+        self._doubted = True
 
     async def ensure(self) -> Path:
         """The socket of a running engine. Raises ModelMissing or EngineUnavailable."""
@@ -86,7 +105,8 @@ class Supervisor:
             return Path(self._config.engine.url)
         model = resolve(self._config.model.path)
         where = address(model, self._config)
-        if listening(where.socket):
+        if await responding(where.socket) if self._doubted else listening(where.socket):
+            self._doubted = False
             return where.socket
         if self._starting is None:
             if (left := self._not_before - monotonic()) > 0:
@@ -112,7 +132,7 @@ class Supervisor:
         except Timeout:
             raise EngineUnavailable("another process has been starting the engine for two minutes") from None
         try:
-            if listening(where.socket):
+            if await responding(where.socket):
                 return
             said = await detached.start(self._argv(model, where), self._env(), where.log)
         finally:

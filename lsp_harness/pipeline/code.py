@@ -58,6 +58,12 @@ class Tried:
         return changed_size(self.change.before.data, self.change.after.data)
 
     @property
+    def said(self) -> list[str]:
+        """What the failed checks said."""
+        failed = [outcome for outcome in self.verdict.outcomes if outcome.status == "failed"]
+        return [line for outcome in failed for line in feedback.lines(outcome, self.change.after)]
+
+    @property
     def order(self) -> tuple[int, int, int]:
         """Best first: gates cleared, then the shortest diff, then who came first."""
         return (-self.verdict.rank if not self.verdict.passed else -99, self.size, self.candidate.number)
@@ -165,8 +171,7 @@ class Fix:
         self.tried.append(Tried(candidate, change, verdict))
         self._verified(candidate.number, verdict)
         if not verdict.passed:
-            last = verdict.outcomes[-1]
-            self._rejected(candidate, "; ".join(feedback.lines(last, change.after)) or "no check could run")
+            self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
 
     def _checks(self) -> list[Check]:
         settings = self.config.verification
@@ -191,7 +196,7 @@ class Fix:
     def _feedback(self) -> list[str]:
         """What the gates said of the best failed candidates, in the fixed form."""
         ranked = sorted((t for t in self.tried if not t.verdict.passed), key=lambda t: t.order)[:3]
-        lines = [line for t in ranked for line in feedback.lines(t.verdict.outcomes[-1], t.change.after)]
+        lines = [line for t in ranked for line in t.said]
         return list(dict.fromkeys(lines))
 
     def _complete(self, change: Change, verdict: Verdict, who: str) -> Proposal:

@@ -18,6 +18,7 @@ from lsp_harness.errors import Superseded
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Infill, Sampling, Stop, Usage
 from lsp_harness.pipeline.ghost import Ghost
+from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.mode import choose
 from lsp_harness.pipeline.offers import Suggestion
 from lsp_harness.pipeline.shape import enough, shape
@@ -71,7 +72,7 @@ class Completer:
         uri = document.uri
         if previous := self._running.pop(uri, None):
             previous.cancel()
-        if not self.settings.enabled or document.binary or len(document.data) > LIMIT:
+        if document.binary or len(document.data) > LIMIT:
             return None
         if (shown := self._shown.get(uri)) and (rest := rest_of(shown, document, offset)):
             return self._show(document, offset, rest, {"typed_along": True, **_stats(Usage(), 0, 0.0)})
@@ -105,7 +106,8 @@ class Completer:
         prompt = await infill(document, tree, offset, path, self.settings, self._engine.count)
         ghost = self._blank(document, tree, offset)
         text, stop, usage = await self._generate(prompt, ghost)
-        shaped = shape(ghost.having(whole(text, stop, ghost))).text
+        text = "\n".join(to_lf(whole(text, stop, ghost)).split("\n")[: max(1, self.settings.max_lines)])
+        shaped = shape(ghost.having(text)).text
         if shaped and tree:
             shaped = passing(tree, offset, shaped)
         if not shaped:

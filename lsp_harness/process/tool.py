@@ -54,5 +54,8 @@ async def run(argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = Non
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
         # a process that left the group may keep the pipes open, and `wait` waits for them too
-        child._transport.close()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
+        transport: asyncio.SubprocessTransport = child._transport  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
+        for descriptor in range(3):
+            if pipe := transport.get_pipe_transport(descriptor):
+                pipe.close()
         await child.wait()

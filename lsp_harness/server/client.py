@@ -2,11 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 from lsprotocol import types
 
+from lsp_harness.config.load import Problem
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
@@ -28,6 +29,12 @@ class Client:
         self.able = able
         self.base = base
         """The configuration before the editor had its say."""
+        self.load_project: Callable[[], tuple[Config, list[Problem]]] = lambda: (base, [])
+        """Reads the project's settings files again."""
+        self.given: dict[str, Any] = {}
+        """What the editor last set."""
+        self.settings_files: set[str] = set()
+        """URIs of settings files that have something wrong reported on them."""
         self.stopped: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self.cancellable: dict[int | str, asyncio.Task[Any]] = {}
         """Work shown as progress, by token."""

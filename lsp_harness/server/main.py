@@ -7,6 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
+from lsp_harness.config.load import Load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.server import opening, parent
@@ -23,14 +24,14 @@ LEAVE_SECONDS = 5.0
 
 
 def serve(
-    make_harness: "Callable[[Config], Harness]", config: Config, *, tcp: str | None = None, ws: str | None = None
+    make_harness: "Callable[[Config], Harness]", load: Load, *, tcp: str | None = None, ws: str | None = None
 ) -> int:
-    """Runs until the client leaves; the exit status of the process."""
+    """Runs until the client leaves; the exit status of the process. `load` reads the settings of a project."""
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
     # at INFO pygls logs the body of every message: the user's source code
     logging.getLogger("pygls").setLevel(logging.WARNING)
     try:
-        return asyncio.run(_serve(make_harness, config, tcp, ws))
+        return asyncio.run(_serve(make_harness, load, tcp, ws))
     except HarnessError as error:
         sys.stderr.write(f"lsp-harness: {error.message}\n")
         return error.exit_code
@@ -39,7 +40,7 @@ def serve(
         return 1
 
 
-async def _serve(make_harness: "Callable[[Config], Harness]", config: Config, tcp: str | None, ws: str | None) -> int:
+async def _serve(make_harness: "Callable[[Config], Harness]", load: Load, tcp: str | None, ws: str | None) -> int:
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     if task is not None:
@@ -49,7 +50,7 @@ async def _serve(make_harness: "Callable[[Config], Harness]", config: Config, tc
     try:
         messages = transport.messages()
         greeting = await opening.greet(transport, messages)
-        return 1 if greeting is None else await _converse(make_harness, config, greeting, transport, messages)
+        return 1 if greeting is None else await _converse(make_harness, load, greeting, transport, messages)
     except asyncio.CancelledError:
         return 128 + signal.SIGTERM
     finally:
@@ -76,12 +77,12 @@ async def _connect(tcp: str | None, ws: str | None) -> Transport:
 
 async def _converse(
     make_harness: "Callable[[Config], Harness]",
-    config: Config,
+    load: Load,
     greeting: Greeting,
     transport: Transport,
     messages: AsyncIterator[bytes],
 ) -> int:
-    client = _client(make_harness, config, greeting, transport)
+    client = _client(make_harness, load, greeting, transport)
 
     async def listen() -> int:
         protocol = client.server.lsp
@@ -110,7 +111,7 @@ async def _converse(
 
 
 def _client(
-    make_harness: "Callable[[Config], Harness]", config: Config, greeting: Greeting, transport: Transport
+    make_harness: "Callable[[Config], Harness]", load: Load, greeting: Greeting, transport: Transport
 ) -> "Client":
     """Everything that knows LSP types is imported here, after `initialize` was answered."""
     from lsp_harness.server import settings
@@ -119,11 +120,15 @@ def _client(
     from lsp_harness.server.register import bind
     from lsp_harness.server.table import FEATURES
 
-    settled, faults = settings.merged(config, greeting.options) if greeting.options else (config, [])
+    project = greeting.roots[0] if greeting.roots else None
+    base, problems = load(project)
+    settled, faults = settings.merged(base, greeting.options) if greeting.options else (base, [])
     harness = make_harness(settled)
     harness.roots[:] = greeting.roots
     client = Client(Server(transport), harness, greeting.abilities, settled)
+    client.load_project = lambda: load(project)
     bind(client, FEATURES)
+    settings.report(client, problems)
     for fault in faults:
         client.warn(fault)
     return client

@@ -1,12 +1,15 @@
 """Settings from the editor, section `lspHarness`: read at the start and again when they change."""
 
 import logging
+from collections.abc import Sequence
 from typing import Any, cast
 
 from lsprotocol import types
 
+from lsp_harness.config.load import Problem
 from lsp_harness.config.schema import Config
 from lsp_harness.server.client import Client
+from lsp_harness.server.convert import SOURCE
 
 log = logging.getLogger(__name__)
 
@@ -29,11 +32,34 @@ def section(settings: dict[str, Any]) -> dict[str, Any]:
 def apply(client: Client, settings: Any) -> None:
     if not isinstance(settings, dict):
         return
-    config, faults = merged(client.base, cast("dict[str, Any]", settings))
+    client.given = cast("dict[str, Any]", settings)
+    config, faults = merged(client.base, client.given)
     for fault in faults:
         client.warn(fault)
     if config != client.harness.config:
         client.harness.configure(config)
+
+
+def reload(client: Client) -> None:
+    """A settings file of the project was saved."""
+    client.base, problems = client.load_project()
+    report(client, problems)
+    apply(client, client.given)
+
+
+def report(client: Client, problems: Sequence[Problem]) -> None:
+    """What is wrong in settings files, as diagnostics on them; the rest as a line in the client's log view."""
+    by_file: dict[str, list[types.Diagnostic]] = {uri: [] for uri in client.settings_files}
+    for problem in problems:
+        if problem.file is None:
+            client.warn(problem.message)
+            continue
+        line = types.Range(types.Position(problem.line, 0), types.Position(problem.line + 1, 0))
+        found = types.Diagnostic(line, problem.message, severity=types.DiagnosticSeverity.Warning, source=SOURCE)
+        by_file.setdefault(problem.file.as_uri(), []).append(found)
+    for uri, found in by_file.items():
+        client.server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, found))
+    client.settings_files = {uri for uri, found in by_file.items() if found}
 
 
 async def pull(client: Client) -> None:

@@ -81,7 +81,8 @@ class Turn:
 
 def read(path: Path) -> Iterator[Event]:
     """The events of a log, without a torn last line."""
-    with path.open(encoding="utf-8") as lines:
+    with path.open("rb") as lines:
         for line in lines:
-            if line.endswith("\n"):
-                yield decode(line)
+            # a last line without its end may stop inside of a character
+            if line.endswith(b"\n"):
+                yield decode(line.decode("utf-8"))

@@ -2,10 +2,11 @@
 
 import random
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lsp_harness.errors import EngineRefused
@@ -172,7 +173,7 @@ def block_may_go_on(text: str) -> bool:
     *lines, rest = body.split("\n")
     if any(line.startswith("`") for line in lines):
         return False
-    return not rest.startswith("`") or bool(lines) and "```".startswith(rest)
+    return not rest.startswith("`") or (bool(lines) and "```".startswith(rest))
 
 
 def test_a_grammar_holds_at_any_temperature(machine: Machine):
@@ -217,7 +218,7 @@ def test_a_stop_string_without_an_encoding_occupies_nothing_for_ever(machine: Ma
 
 def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
     edges = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
-    return [data[start:end] for start, end in zip(edges, edges[1:], strict=False)]
+    return [data[start:end] for start, end in pairwise(edges)]
 
 
 CUTS = st.lists(st.integers(0, 1000), max_size=40)

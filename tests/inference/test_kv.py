@@ -59,7 +59,7 @@ class Requests(RuleBasedStateMachine):
         super().__init__()
         self.desk = Desk(CELLS, SLOTS)
         self.kv = self.desk.kv
-        self.kv.LOSS = 4
+        setattr(self.kv, "LOSS", 4)  # noqa: B010 - a small world
         self.busy: dict[int, tuple[Slot, list[int], int]] = {}
 
     @rule(prompt=PROMPTS, extra=st.integers(0, 30))

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, Superseded, UsageError
 from lsp_harness.harness.harness import Harness, Report
@@ -141,4 +142,4 @@ def make(config: Config) -> Harness:
 
 if __name__ == "__main__":
     options = dict(zip(sys.argv[1::2], sys.argv[2::2], strict=True))
-    raise SystemExit(serve(make, Config(), tcp=options.get("--tcp"), ws=options.get("--ws")))
+    raise SystemExit(serve(make, load, tcp=options.get("--tcp"), ws=options.get("--ws")))

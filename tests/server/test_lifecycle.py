@@ -20,7 +20,7 @@ async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
         "serverInfo": {"name": "lsp-harness", "version": VERSION},
         "capabilities": {
             "positionEncoding": "utf-16",
-            "textDocumentSync": {"openClose": True, "change": 2},
+            "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
             "inlineCompletionProvider": {"workDoneProgress": False},
             "codeActionProvider": {"codeActionKinds": ["quickfix"], "resolveProvider": True},
             "executeCommandProvider": {

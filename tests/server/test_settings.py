@@ -1,5 +1,6 @@
 """Settings of the editor, at the start and when they change."""
 
+from pathlib import Path
 from typing import Any
 
 from tests.server.conftest import Spawn
@@ -84,3 +85,39 @@ async def test_settings_can_be_pushed(spawn: Spawn):
     editor.notify("workspace/didChangeConfiguration", {"settings": None})
     editor.notify("workspace/didChangeConfiguration", {"settings": 5})
     assert await model(editor) != "pushed"
+
+
+async def test_a_project_file_counts_and_what_is_wrong_in_it_is_a_diagnostic_on_it(spawn: Spawn, tmp_path: Path):
+    file = tmp_path / "lsp-harness.toml"
+    file.write_text('[model]\npath = "mine"\n\n[generation]\ncandidate = 3\n')
+    editor = await spawn("plain", rootUri=tmp_path.as_uri())
+
+    told = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+
+    assert await model(editor) == "mine"
+    assert told["uri"] == file.as_uri()
+    [found] = told["diagnostics"]
+    assert (found["range"]["start"]["line"], found["severity"], found["source"]) == (4, 2, "lsp-harness")
+    assert "generation.candidate" in found["message"]
+
+
+async def test_saving_the_project_file_takes_effect_and_clears_what_was_wrong(spawn: Spawn, tmp_path: Path):
+    file = tmp_path / "lsp-harness.toml"
+    file.write_text("[modle]\n")
+    editor = await spawn("plain", rootUri=tmp_path.as_uri())
+    await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+
+    file.write_text('[model]\npath = "other"\n')
+    editor.notify("textDocument/didSave", {"textDocument": {"uri": file.as_uri()}})
+
+    await editor.said("textDocument/publishDiagnostics", lambda params: not params["diagnostics"])
+    assert await model(editor) == "other"
+
+
+async def test_a_project_cannot_choose_the_engine(spawn: Spawn, tmp_path: Path):
+    (tmp_path / "lsp-harness.toml").write_text('[engine]\nurl = "/tmp/theirs.sock"\n')
+    editor = await spawn("plain", rootUri=tmp_path.as_uri())
+
+    told = await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+
+    assert "[engine] may only be set in" in told["diagnostics"][0]["message"]

@@ -6,8 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import httpx2
 
@@ -48,9 +47,9 @@ class EngineProcess:
     def log(self) -> str:
         return self.socket.with_suffix(".log").read_text(errors="replace")
 
-    def __enter__(self) -> "EngineProcess":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait()

@@ -109,7 +109,7 @@ def _weights(normal: int, special: int, seed: int) -> Iterator[tuple[str, np.nda
     output = of(vocabulary, WIDTH, 3)
     output[:normal, 0], output[normal:, 0] = 0, -40
     # lines end, and code blocks with them
-    output[10, 0], output[normal - 1, 0] = 4, 8
+    output[10, 0], output[normal - 1, 0] = 6, 10
     yield "output.weight", output
 
 

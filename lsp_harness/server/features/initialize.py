@@ -50,7 +50,7 @@ def capabilities(able: Abilities) -> dict[str, Any]:
     """What is advertised to a client with these abilities."""
     offered: dict[str, Any] = {
         "positionEncoding": able.encoding,
-        "textDocumentSync": {"openClose": True, "change": INCREMENTAL},
+        "textDocumentSync": {"openClose": True, "change": INCREMENTAL, "save": {"includeText": False}},
         "inlineCompletionProvider": {"workDoneProgress": False},
         "codeActionProvider": {"codeActionKinds": ["quickfix"], "resolveProvider": True},
         "executeCommandProvider": {"commands": list(ALL), "workDoneProgress": True},

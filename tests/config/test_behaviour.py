@@ -1,0 +1,205 @@
+"""Every key that has a feature changes what is done; those without one are listed, so that none is forgotten."""
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.config.schema import Config, tables
+from lsp_harness.errors import ModelMissing, NoAnswer
+from lsp_harness.inference.engine import arguments
+from lsp_harness.inference.models.place import resolve
+from lsp_harness.inference.request import Continuation, Infill
+from lsp_harness.inference.supervisor import Address, Supervisor, identity
+from lsp_harness.pipeline.code import Fix
+from lsp_harness.pipeline.completion import Completer
+from lsp_harness.session.log import SessionLog, read
+from lsp_harness.syntax.tree import parse
+from lsp_harness.verify.ruff import Ruff
+from tests.config.test_load import CHANGED
+from tests.harness.tools import Script, settings
+from tests.support import markup
+
+NOT_YET = {
+    "generation.temperature_classify",
+    "context.system_budget",
+    "context.few_shot_examples",
+    "verification.type_check",
+    "verification.test",
+    "verification.diff_review",
+    "index.embedding_model",
+    "index.update_on_save",
+}
+"""Keys whose feature has not been built. Whoever builds one takes it out here and adds it to a test below."""
+
+FIX = """
+    def area(r):
+        width = r
+        return pi * width ** 2
+        #      ^^ F821 what is this
+    """
+LONG = "def helper_%d(value):\n    return value + %d\n\n\n"
+
+
+def changed(key: str, value: Any, **more: dict[str, Any]) -> Config:
+    table, name = key.split(".")
+    return settings(settings(**more), **{table: {name: value}})
+
+
+async def of_fix(config: Config, folder: Path) -> dict[str, Any]:
+    """What a fix does with these settings, when no candidate is good: requests made, and checks run."""
+    src = markup.parse(FIX, folder / "a.py")
+    engine, log = Script(*[f"return pi + width * {n}" for n in range(20)]), SessionLog(folder / "sessions")
+    fix = Fix(
+        engine,
+        config,
+        Ruff(),
+        log.turn(),
+        src.document,
+        folder / "a.py",
+        folder,
+        "a.py",
+        src.finding,
+        lambda progress: None,
+    )
+    with pytest.raises(NoAnswer):
+        await fix.run()
+    log.close()
+    rewrites = [request for request in engine.asked if isinstance(request, Continuation)]
+    verified = [event.data["outcomes"] for event in read(log.path) if event.type == "verify.completed"]
+    return {
+        "requests": len(engine.asked),
+        "rewrites": len(rewrites),
+        "feedback": ["Earlier attempts failed" in str(request.prompt) for request in rewrites],
+        "temperatures": sorted({request.sampling.temperature for request in engine.asked}),
+        "checks": sorted({outcome["check"] for outcomes in verified for outcome in outcomes}),
+    }
+
+
+async def of_completion(config: Config) -> dict[str, Any]:
+    """What a completion asks for and shows with these settings."""
+    text = "import math\n\n\n" + "".join(LONG % (n, n) for n in range(60)) + "def area(r):\n    <|>\n\n\n" + LONG * 0
+    text += "".join(f"late_{n} = helper_{n}({n})\n" for n in range(60))
+    src = markup.parse(text)
+    engine = Script("\n    ".join(f"step_{n} = {n}" for n in range(40)))
+    found = await Completer(engine, config.completion).complete(src.document, parse(src.document), src.cursor, "a.py")
+    [request] = engine.asked
+    assert isinstance(request, Infill)
+    return {
+        "prefix": len(request.prefix.split()),
+        "suffix": len(request.suffix.split()),
+        "outline": len(request.extra[0][1].split()) if request.extra else 0,
+        "n_predict": request.sampling.n_predict,
+        "t_max": request.sampling.t_max_predict_ms,
+        "lines": found.text.count("\n") + 1 if found else 0,
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
+    return tmp_path
+
+
+ENGINE = {"model.context_length": ("n_ctx", 2048), "model.n_gpu_layers": ("n_gpu_layers", 0)}
+ENGINE_ONLY = {"engine.threads": ("threads", 3), "engine.idle_seconds": ("idle", 7.0)}
+
+
+@pytest.mark.parametrize(("key", "argument", "value"), [(k, *v) for k, v in (ENGINE | ENGINE_ONLY).items()])
+def test_model_and_engine_keys_are_arguments_of_the_engine_process(
+    folder: Path, key: str, argument: str, value: Any
+) -> None:
+    model = folder / "m.gguf"
+    model.touch()
+    config = changed(key, value)
+    where = Address(folder / "s", folder / "l")
+    argv = Supervisor(config)._argv(model, where)
+    default = Supervisor(Config())._argv(model, where)
+    after = argv.index("lsp_harness.inference.engine") + 1
+    assert getattr(arguments(list(argv[after:])), argument) == value
+    assert getattr(arguments(list(default[after:])), argument) != value
+    if key in ENGINE:
+        # another context is another process
+        assert identity(model, config) != identity(model, Config())
+
+
+async def test_model_path_is_the_file_that_is_loaded(folder: Path) -> None:
+    model = folder / "m.gguf"
+    model.write_bytes(b"GGUF")
+    assert resolve(changed("model.path", str(model)).model.path) == model
+    with pytest.raises(ModelMissing, match=r"absent\.gguf"):
+        await Supervisor(changed("model.path", str(folder / "absent.gguf"))).ensure()
+
+
+async def test_an_engine_elsewhere_is_used_as_it_is(folder: Path) -> None:
+    assert await Supervisor(changed("engine.url", "/run/engine.sock")).ensure() == Path("/run/engine.sock")
+
+
+FIX_KEYS: dict[str, tuple[Any, dict[str, Any]]] = {
+    "generation.candidates": (2, {"requests": 2}),
+    "generation.max_retries": (1, {"rewrites": 1, "requests": 6}),
+    "generation.temperature": (0.25, {"temperatures": [0.0, 0.25, 0.35]}),
+    "context.code_budget": (3, {"rewrites": 0}),
+    "context.task_budget": (8, {"feedback": [False, False, False]}),
+    "verification.parse_check": (False, {"checks": ["gone", "lint"]}),
+    "verification.lint": (False, {}),
+}
+
+
+@pytest.mark.parametrize("key", FIX_KEYS)
+async def test_a_key_changes_what_a_fix_does(folder: Path, key: str) -> None:
+    value, expected = FIX_KEYS[key]
+    base = {"generation": {"candidates": 6}}
+    if key == "verification.lint":
+        # without a linter anything that parses passes
+        with pytest.raises(pytest.fail.Exception, match="DID NOT RAISE"):
+            await of_fix(changed(key, value, **base), folder)
+        return
+    before, after = await of_fix(settings(**base), folder), await of_fix(changed(key, value, **base), folder)
+    assert before["checks"] == ["gone", "lint", "syntax"]
+    assert {name: after[name] for name in expected} == expected
+    assert {name: before[name] for name in expected} != expected
+
+
+COMPLETION_KEYS: dict[str, tuple[Any, str]] = {
+    "completion.prefix_tokens": (40, "prefix"),
+    "completion.suffix_tokens": (9, "suffix"),
+    "completion.outline_tokens": (20, "outline"),
+    "completion.max_tokens": (5, "n_predict"),
+    "completion.latency_ms": (77, "t_max"),
+}
+
+
+@pytest.mark.parametrize("key", COMPLETION_KEYS)
+async def test_a_key_changes_what_a_completion_asks_for(key: str) -> None:
+    value, name = COMPLETION_KEYS[key]
+    before, after = await of_completion(Config()), await of_completion(changed(key, value))
+    assert 0 < after[name] <= value < before[name]
+
+
+async def test_few_lines_are_shown_when_few_are_allowed() -> None:
+    before, after = await of_completion(Config()), await of_completion(changed("completion.max_lines", 2))
+    assert (before["lines"], after["lines"]) == (8, 2)
+
+
+def test_every_key_is_tested_or_listed_as_not_built() -> None:
+    tested = {"model.path", *ENGINE, *FIX_KEYS}
+    assert tested | NOT_YET == set(CHANGED)
+    assert not tested & NOT_YET
+    elsewhere = {
+        "engine.url",
+        "engine.script",  # tests/cli
+        "completion.enabled",  # tests/harness
+        "completion.max_lines",
+        "verification.debounce_ms",  # tests/harness
+    }
+    known = {f"{table}.{key}" for table, keys in tables().items() for key in keys}
+    assert known == tested | NOT_YET | set(ENGINE_ONLY) | set(COMPLETION_KEYS) | elsewhere
+
+
+def test_settings_are_values() -> None:
+    for table in dataclasses.fields(Config):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(Config(), table.name, None)

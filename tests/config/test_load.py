@@ -1,0 +1,210 @@
+"""Settings from every layer, the stronger one winning, and what is said about what is not understood."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from lsp_harness.config.load import Problem, from_settings, load, user_file
+from lsp_harness.config.schema import Config, tables
+
+CHANGED: dict[str, Any] = {
+    "model.path": "other.gguf",
+    "model.context_length": 2048,
+    "model.n_gpu_layers": 0,
+    "generation.candidates": 2,
+    "generation.max_retries": 1,
+    "generation.temperature": 0.25,
+    "generation.temperature_classify": 0.5,
+    "context.system_budget": 11,
+    "context.code_budget": 12,
+    "context.task_budget": 13,
+    "context.few_shot_examples": 1,
+    "verification.parse_check": False,
+    "verification.lint": False,
+    "verification.type_check": True,
+    "verification.test": False,
+    "verification.diff_review": False,
+    "index.embedding_model": "other",
+    "index.update_on_save": False,
+}
+"""The eighteen keys, each with a value that is not its default."""
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's folder; the project's is `tmp_path`."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(folder))
+    return folder
+
+
+def toml(key: str, value: Any) -> str:
+    table, name = key.split(".")
+    return f"[{table}]\n{name} = {json.dumps(value)}\n"
+
+
+def value_of(config: Config, key: str) -> Any:
+    table, name = key.split(".")
+    return getattr(getattr(config, table), name)
+
+
+def env(key: str, value: Any) -> dict[str, str]:
+    table, name = key.upper().split(".")
+    return {f"LSP_HARNESS_{table}__{name}": str(value)}
+
+
+def test_there_are_eighteen_keys_and_the_defaults_are_others() -> None:
+    assert len(CHANGED) == 18
+    assert all(value_of(Config(), key) != value for key, value in CHANGED.items())
+    assert all(type(value_of(Config(), key)) is type(value) for key, value in CHANGED.items())
+
+
+@pytest.mark.parametrize("key", CHANGED)
+@pytest.mark.parametrize("name", ["home/config.toml", "lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml"])
+def test_a_key_can_be_set_in_a_file(home: Path, tmp_path: Path, key: str, name: str) -> None:
+    (tmp_path / name).write_text(toml(key, CHANGED[key]))
+    expected, _ = from_settings(Config(), {key.split(".")[0]: {key.split(".")[1]: CHANGED[key]}})
+    assert load(tmp_path, {}) == (expected, [])
+    assert value_of(expected, key) == CHANGED[key]
+
+
+@pytest.mark.parametrize("key", CHANGED)
+def test_a_key_can_be_set_in_the_environment_and_by_the_editor(home: Path, tmp_path: Path, key: str) -> None:
+    from_env, problems = load(tmp_path, env(key, CHANGED[key]))
+    assert (value_of(from_env, key), problems) == (CHANGED[key], [])
+    table, name = key.split(".")
+    from_editor, complaints = from_settings(Config(), {table: {name: CHANGED[key]}})
+    assert (from_editor, complaints) == (from_env, [])
+
+
+def test_of_several_layers_the_strongest_that_has_a_key_wins(home: Path, tmp_path: Path) -> None:
+    layers = ["home/config.toml", "localcode.toml", "lsp-harness.local.toml"]
+    for strength, name in enumerate(layers, 1):
+        (tmp_path / name).write_text(toml("generation.candidates", strength))
+        assert load(tmp_path, {})[0].generation.candidates == strength
+    assert load(tmp_path, env("generation.candidates", 4))[0].generation.candidates == 4
+    base, _ = load(tmp_path, env("generation.candidates", 4))
+    assert from_settings(base, {"generation": {"candidates": 5}})[0].generation.candidates == 5
+    assert load(None, {})[0].generation.candidates == 1
+
+
+def test_the_newer_name_of_the_project_s_file_is_read_instead_of_the_older(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "localcode.toml").write_text(toml("generation.candidates", 2) + toml("model.path", "older"))
+    (tmp_path / "lsp-harness.toml").write_text(toml("generation.candidates", 3))
+    config, _ = load(tmp_path, {})
+    assert (config.generation.candidates, config.model.path) == (3, Config().model.path)
+
+
+def test_each_key_is_taken_from_its_own_strongest_layer(home: Path, tmp_path: Path) -> None:
+    (home / "config.toml").write_text("[generation]\ncandidates = 2\ntemperature = 1\n")
+    (tmp_path / "lsp-harness.toml").write_text("[generation]\ncandidates = 3\n[verification]\nlint = false\n")
+    config, problems = load(tmp_path, {"LSP_HARNESS_VERIFICATION__LINT": "yes"})
+    assert problems == []
+    assert (config.generation.candidates, config.generation.temperature, config.verification.lint) == (3, 1.0, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("[model]\npath = 'x'\n[modal]\n", "unknown table [modal]; known are model, engine, generation, ", 2),
+        ("[models]\n\n[model]\npaths = 'x'\n", "unknown table [models]", 0),
+        ("[model]\npath = 'x'\n\npaths = 'y'\n", "unknown key model.paths; known are path, context_length, ", 3),
+        ("[model]\npath_ = 1\npath = 1\n", "model.path must be a str, not 1", 2),
+        ("[generation]\ncandidates = 'five'\n", "generation.candidates must be a int, not 'five'", 1),
+        ("[generation]\ncandidates = 5.0\n", "generation.candidates must be a int, not 5.0", 1),
+        ("[generation]\ncandidates = true\n", "generation.candidates must be a int, not True", 1),
+        ("[verification]\n\nlint = 1\n", "verification.lint must be a bool, not 1", 2),
+        ("[context]\n[verification]\nlint = 'no'\n", "verification.lint must be a bool, not 'no'", 2),
+        ("# c\nmodel.paths = 'x'\n", "unknown key model.paths", 1),
+        ("# c\nmodel = 'x'\n", "model must be a table, not 'x'", 1),
+        ("[model]\npath = \n", "lsp-harness.toml is not valid TOML: Invalid value (at line 2", 1),
+        ("[model]\npath = 'x'\n\n[model\n", "lsp-harness.toml is not valid TOML: ", 3),
+        ("[model]\npath = '''", "lsp-harness.toml is not valid TOML: ", 1),
+        ("\n[engine]\nscript = 'x'\n", "[engine] may only be set in ", 1),
+    ],
+)
+def test_what_is_not_understood_is_a_problem_at_its_line(
+    home: Path, tmp_path: Path, text: str, message: str, line: int
+) -> None:
+    file = tmp_path / "lsp-harness.toml"
+    file.write_text(text)
+    config, problems = load(tmp_path, {})
+    assert problems
+    found = next((p for p in problems if p.message.startswith(message)), problems[0])
+    assert found.message.startswith(message)
+    assert (found.file, found.line) == (file, line)
+    assert config.engine == Config().engine
+
+
+def test_a_broken_layer_does_not_hide_the_others(home: Path, tmp_path: Path) -> None:
+    (home / "config.toml").write_text("[generation]\ncandidates = 2\n")
+    (tmp_path / "lsp-harness.toml").write_text("[generation]\nnonsense = 1\nmax_retries = 1\n")
+    (tmp_path / "lsp-harness.local.toml").write_bytes(b"\xff")
+    config, problems = load(tmp_path, {"LSP_HARNESS_CONTEXT__CODE_BUDGET": "7"})
+    assert (config.generation.candidates, config.generation.max_retries, config.context.code_budget) == (2, 1, 7)
+    assert [(p.file and p.file.name, p.line) for p in problems] == [("lsp-harness.toml", 1), ("lsp-harness.local.toml", 0)]
+
+
+def test_a_project_cannot_say_which_process_is_talked_to(home: Path, tmp_path: Path) -> None:
+    for name in ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml"):
+        file = tmp_path / name
+        file.write_text("[engine]\nurl = '/tmp/evil.sock'\nscript = 'evil.json'\n")
+        assert load(tmp_path, {}) == (
+            Config(),
+            [Problem(f"[engine] may only be set in {home / 'config.toml'}", file, 0)],
+        )
+        file.unlink()
+    (home / "config.toml").write_text("[engine]\nurl = '/run/mine.sock'\n")
+    assert load(tmp_path, {})[0].engine.url == "/run/mine.sock"
+    assert load(tmp_path, {"LSP_HARNESS_ENGINE__SCRIPT": "mine.json"})[0].engine.script == "mine.json"
+    assert user_file() == home / "config.toml"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("GENERATION__CANDIDATES", "many", "generation.candidates must be a int, not 'many'"),
+        ("VERIFICATION__LINT", "maybe", "verification.lint must be a bool, not 'maybe'"),
+        ("VERIFICATION__LINTS", "1", "unknown key verification.lints; known are parse_check, lint, "),
+        ("VERIFY__LINT", "1", "unknown table [verify]; known are model, "),
+    ],
+)
+def test_the_environment_is_read_as_strictly(home: Path, name: str, value: str, message: str) -> None:
+    config, [problem] = load(None, {f"LSP_HARNESS_{name}": value, "LSP_HARNESS_HOME": "x", "OTHER__KEY": "y"})
+    assert config == Config()
+    assert problem.message.startswith(message)
+    assert (problem.file, problem.line) == (None, 0)
+
+
+@pytest.mark.parametrize(("word", "value"), [("1", True), ("TRUE", True), ("yes", True), ("0", False), ("No", False)])
+def test_yes_and_no_are_spelled_in_several_ways(home: Path, word: str, value: bool) -> None:
+    assert load(None, {"LSP_HARNESS_VERIFICATION__TYPE_CHECK": word})[0].verification.type_check is value
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 5) | st.floats(allow_nan=False) | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+keys = st.sampled_from([key for table in tables().values() for key in table]) | st.text(max_size=4)
+
+
+@hypothesis_settings(max_examples=150, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(sorted(tables())) | st.text(max_size=4),
+        st.dictionaries(keys, json_values, max_size=4) | json_values,
+        max_size=4,
+    )
+)
+def test_whatever_an_editor_sends_the_settings_have_their_types(given_settings: dict[str, Any]) -> None:
+    config, _ = from_settings(Config(), given_settings)
+    for table, known in tables().items():
+        for key, (kind, _) in known.items():
+            assert type(getattr(getattr(config, table), key)) is kind

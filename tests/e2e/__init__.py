@@ -1,0 +1,1 @@
+"""The whole thing: a server process, an engine process, a client."""

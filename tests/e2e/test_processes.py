@@ -1,0 +1,84 @@
+"""One engine for everybody, and what happens when it dies or when somebody types fast.
+
+The model is tiny and random: this shows processes and plumbing, not what a model can do.
+"""
+
+import asyncio
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.cli.lsp_client import LspClient, RpcError
+
+SOURCE = "def total(values):\n    result = 0\n    for value in values:\n        result += value\n    return "
+
+
+@pytest.fixture
+def env(home: Path, tiny_model: Path) -> dict[str, str]:
+    return {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
+
+
+def position(text: str) -> dict[str, int]:
+    """The end of an ASCII text."""
+    return {"line": text.count("\n"), "character": len(text) - text.rfind("\n") - 1}
+
+
+async def engine_pid(client: LspClient) -> int:
+    status = await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
+    return status["engine"]["pid"]
+
+
+async def test_two_servers_of_two_workspaces_share_one_engine(env: dict[str, str], tmp_path: Path):
+    first, second = tmp_path / "first", tmp_path / "second"
+    first.mkdir()
+    second.mkdir()
+    async with LspClient.spawned(first, env=env) as a, LspClient.spawned(second, env=env) as b:
+        for client, folder in ((a, first), (b, second)):
+            uri = client.open(folder / "x.py", SOURCE, "python")
+            await client.inline_completion(uri, SOURCE)
+        assert await engine_pid(a) == await engine_pid(b)
+        assert a.process.pid != b.process.pid
+
+
+async def test_an_engine_killed_during_a_completion_costs_that_one_request(env: dict[str, str], tmp_path: Path):
+    async with LspClient.spawned(tmp_path, env=env) as client:
+        text = SOURCE
+        uri = client.open(tmp_path / "x.py", text, "python")
+        await client.inline_completion(uri, text)
+        for round_number in range(20):
+            # a new text each time, so that the answer is not taken from what was shown
+            text = f"# {round_number}\n{text}"
+            client.change(uri, text)
+            pid = await engine_pid(client)
+            answer = asyncio.ensure_future(client.inline_completion(uri, text))
+            os.kill(pid, signal.SIGKILL)
+            [outcome] = await asyncio.gather(answer, return_exceptions=True)
+            assert isinstance(outcome, list | RpcError)
+            await client.inline_completion(uri, text)
+            assert await engine_pid(client) != pid
+
+
+async def test_three_hundred_requests_while_typing_are_all_answered(env: dict[str, str], tmp_path: Path):
+    typed = "".join(f"value_{n} = total([{n}, {n + 1}])\n" for n in range(20))[:300]
+    async with LspClient.spawned(tmp_path, env=env) as client:
+        text = SOURCE + "result\n\n\n"
+        uri = client.open(tmp_path / "x.py", text, "python")
+        answers: list[asyncio.Future[object]] = []
+        for character in typed:
+            end = position(text)
+            client.edit(uri, {"start": end, "end": end}, character)
+            text += character
+            params = {"textDocument": {"uri": uri}, "position": position(text), "context": {"triggerKind": 2}}
+            answers.append(client.begin("textDocument/inlineCompletion", params)[1])
+        outcomes = await asyncio.gather(*answers, return_exceptions=True)
+        assert len(outcomes) == 300
+        # superseded requests say so; whatever is not an answer is exactly that
+        refused = [o for o in outcomes if isinstance(o, BaseException)]
+        assert all(isinstance(o, RpcError) and o.code in (-32800, -32802) for o in refused)
+        assert isinstance(outcomes[-1], dict)
+        status = await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
+        [document] = status["documents"]
+        assert document["bytes"] == len(text.encode())
+        assert status["running"] == 0

@@ -1,0 +1,247 @@
+"""The engine's HTTP door, over a real engine process with the tiny model."""
+
+import asyncio
+import json
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.support.engine import EngineProcess
+
+N_CTX = 4096
+
+
+@pytest.fixture(scope="module")
+def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
+    folder = Path(tempfile.mkdtemp(prefix="lh-"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LSP_HARNESS_HOME", str(probed.parent.parent))
+        options = ("--n-ctx", str(N_CTX), "--name", "tiny", "--fim-order", "suffix-first")
+        with EngineProcess.start(tiny_model, folder / "s", *options) as engine:
+            yield engine
+            log = engine.log()
+    shutil.rmtree(folder)
+    assert "Traceback" not in log
+    assert "Exception" not in log
+
+
+@pytest.fixture
+async def http(engine: EngineProcess) -> AsyncIterator[httpx2.AsyncClient]:
+    async with engine.http() as http:
+        yield http
+
+
+async def post(http: httpx2.AsyncClient, path: str, **body: object) -> Any:
+    response = await http.post(path, json=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+async def refused(http: httpx2.AsyncClient, path: str, body: object) -> str:
+    """The message of a 400."""
+    response = await http.post(path, content=body if isinstance(body, bytes) else json.dumps(body).encode())
+    assert response.status_code == 400, response.text
+    error = response.json()["error"]
+    assert (error["code"], error["type"]) == (400, "invalid_request_error")
+    return error["message"]
+
+
+async def events(http: httpx2.AsyncClient, path: str, **body: object) -> list[dict[str, Any]]:
+    async with http.stream("POST", path, json=body | {"stream": True}) as response:
+        assert response.headers["content-type"] == "text/event-stream"
+        return [json.loads(line[6:]) async for line in response.aiter_lines() if line]
+
+
+async def test_health_and_what_the_engine_says_of_itself(http: httpx2.AsyncClient, engine: EngineProcess):
+    props = (await http.get("/props")).json()
+
+    assert (await http.get("/health")).json() == {"status": "ok"}
+    assert engine.said == {"pid": engine.process.pid}
+    assert {key: props[key] for key in ("model_alias", "pid", "fim_order", "pending", "total_slots", "threads")} == {
+        "model_alias": "tiny",
+        "pid": engine.process.pid,
+        "fim_order": "suffix-first",
+        "pending": 0,
+        "total_slots": 8,
+        "threads": 1,
+    }
+    assert props["default_generation_settings"] == {"n_ctx": N_CTX}
+
+
+async def test_tokens_there_and_back(http: httpx2.AsyncClient):
+    text = "def é():\n    return '日本'\n<|im_end|>"
+    marked = (await post(http, "/tokenize", content=text))["tokens"]
+    plain = (await post(http, "/tokenize", content=text, parse_special=False))["tokens"]
+
+    assert len(plain) > len(marked)
+    for tokens in (marked, plain):
+        assert await post(http, "/detokenize", tokens=tokens) == {"content": text}
+    assert await post(http, "/tokenize", content=["", "a", text], count=True) == {"counts": [0, 1, len(plain)]}
+
+
+async def test_a_conversation_becomes_a_prompt(http: httpx2.AsyncClient):
+    answer = await post(http, "/apply-template", messages=[{"role": "user", "content": "Hi"}])
+
+    assert answer == {"prompt": "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"}
+
+
+async def test_an_answer_in_one_piece_and_as_a_stream_is_the_same(http: httpx2.AsyncClient):
+    whole = await post(http, "/completion", prompt="def f", n_predict=12)
+    stream = await events(http, "/completion", prompt="def f", n_predict=12)
+
+    assert "".join(event["content"] for event in stream) == whole["content"] != ""
+    assert [event["stop"] for event in stream] == [False] * 12 + [True]
+    for last in (whole, stream[-1]):
+        assert {key: last[key] for key in ("stop", "stop_type", "stop_reason", "tokens_predicted")} == {
+            "stop": True,
+            "stop_type": "limit",
+            "stop_reason": "limit",
+            "tokens_predicted": 12,
+        }
+    assert stream[-1]["timings"]["prompt_n"] == 1
+    assert stream[-1]["tokens_evaluated"] == whole["tokens_evaluated"]
+
+
+async def test_a_prompt_may_be_text_tokens_or_both(http: httpx2.AsyncClient):
+    text = "<|im_start|>user\nreturn value"
+    tokens = (await post(http, "/tokenize", content=text))["tokens"]
+    head = len((await post(http, "/tokenize", content="<|im_start|>user\n"))["tokens"])
+    prompts: list[object] = [text, tokens, [*tokens[:head], "return value"], ["<|im_start|>user\n", *tokens[head:]]]
+
+    answers = [await post(http, "/completion", prompt=prompt, n_predict=8) for prompt in prompts]
+
+    assert len({answer["content"] for answer in answers}) == 1
+    assert {answer["tokens_evaluated"] for answer in answers} == {len(tokens)}
+
+
+async def test_a_hole_is_filled_in_the_models_order(http: httpx2.AsyncClient):
+    body: dict[str, Any] = {
+        "input_prefix": "def f():\n    ",
+        "input_suffix": "\n\nprint(f())\n",
+        "input_extra": [{"filename": "a.py", "text": "import os\n"}],
+        "n_predict": 8,
+    }
+    parts = [(await post(http, "/tokenize", content=body[key]))["tokens"] for key in ("input_suffix", "input_prefix")]
+    (extra,) = [(await post(http, "/tokenize", content="import os\n"))["tokens"]]
+    fim = (await http.get("/props")).json()["fim_tokens"]
+    prompt = [*extra, fim["pre"], fim["suf"], *parts[0], fim["mid"], *parts[1]]
+
+    filled = await post(http, "/infill", **body)
+    assert filled["content"] == (await post(http, "/completion", prompt=prompt, n_predict=8))["content"]
+    healed = await events(http, "/infill", **body, heal=True)
+    assert healed[-1]["stop_reason"] == "limit"
+    # the model's order is the default, not the only one
+    other = await post(http, "/infill", **body, fim_order="prefix-suffix-middle")
+    assert other["tokens_evaluated"] == filled["tokens_evaluated"]
+    assert other["content"] != filled["content"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "message"),
+    [
+        ("/completion", b"{", "not JSON"),
+        ("/completion", b"\xff\xfe", "not JSON"),
+        ("/completion", b"[" * 100_000, "not JSON"),
+        ("/completion", [1], "JSON object"),
+        ("/completion", {}, "`prompt`"),
+        ("/completion", {"prompt": ""}, "empty"),
+        ("/completion", {"prompt": [-1]}, "token -1"),
+        ("/completion", {"prompt": ["a", 10**9]}, "token 1000000000"),
+        ("/completion", {"prompt": "a", "n_predict": "many"}, "`n_predict`"),
+        ("/completion", {"prompt": "a", "temperature": float("nan")}, "`temperature`"),
+        ("/completion", {"prompt": "a", "grammar": "root ::= ("}, "grammar"),
+        ("/completion", {"prompt": "a", "grammar": "root ::= (", "stream": True}, "grammar"),
+        ("/completion", {"prompt": [5] * N_CTX, "n_predict": 1}, f"exceed the {N_CTX} of model.context_length"),
+        ("/completion", {"prompt": "a", "n_predict": 10**12}, "model.context_length"),
+        ("/infill", {"input_prefix": 1}, "`input_prefix`"),
+        ("/tokenize", {"content": 1}, "`content`"),
+        ("/detokenize", {"tokens": "a"}, "`tokens`"),
+        ("/detokenize", {"tokens": [1, -1]}, "`tokens`"),
+        ("/detokenize", {"tokens": [True]}, "`tokens`"),
+        ("/detokenize", {"tokens": [10**30]}, "`tokens`"),
+        ("/apply-template", {}, "`messages`"),
+        ("/apply-template", {"messages": ["a"]}, "`messages`"),
+        ("/apply-template", {"messages": [{"role": "user"}]}, "`messages`"),
+    ],
+)
+async def test_a_wrong_request_is_refused_with_a_reason(
+    http: httpx2.AsyncClient, path: str, body: object, message: str
+):
+    assert message in await refused(http, path, body)
+    assert (await http.get("/health")).status_code == 200
+
+
+async def test_unknown_paths_and_methods(http: httpx2.AsyncClient):
+    assert (await http.get("/nothing")).status_code == 404
+    assert (await http.get("/completion")).status_code == 405
+    assert (await http.post("/health", json={})).status_code == 405
+
+
+async def eventually(http: httpx2.AsyncClient, condition: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+    """Asks until it is so; the test run's own limit ends it."""
+    while True:
+        props = (await http.get("/props")).json()
+        if condition(props):
+            return props
+
+
+async def test_nobody_reading_ends_a_stream_early(http: httpx2.AsyncClient, engine: EngineProcess):
+    before = (await http.get("/props")).json()["tokens_generated_total"]
+    body = {"prompt": "def f", "n_predict": N_CTX - 100, "stream": True}
+    async with engine.http() as reader, reader.stream("POST", "/completion", json=body) as response:
+        lines = response.aiter_lines()
+        for _ in range(3):
+            await anext(lines)
+    props = await eventually(http, lambda props: props["pending"] == 0)
+
+    assert 0 < props["tokens_generated_total"] - before < (N_CTX - 100) / 2
+    assert (await post(http, "/completion", prompt="def f", n_predict=2))["stop"]
+
+
+async def test_nobody_waiting_ends_an_answer_in_one_piece_early(http: httpx2.AsyncClient, engine: EngineProcess):
+    before = (await http.get("/props")).json()["tokens_generated_total"]
+    async with engine.http() as reader:
+        asking = asyncio.create_task(post(reader, "/completion", prompt="def g", n_predict=N_CTX - 100))
+        await eventually(http, lambda props: props["pending"] == 1 and props["tokens_generated_total"] > before)
+        asking.cancel()
+        await asyncio.wait({asking})
+    props = await eventually(http, lambda props: props["pending"] == 0)
+
+    assert 0 < props["tokens_generated_total"] - before < N_CTX - 100
+
+
+async def test_the_interactive_is_answered_while_the_background_is_at_work(
+    http: httpx2.AsyncClient, engine: EngineProcess
+):
+    async with engine.http() as other:
+        body = {"prompt": "def f", "n_predict": N_CTX - 100, "stream": True, "priority": "background"}
+        async with other.stream("POST", "/completion", json=body) as response:
+            lines = response.aiter_lines()
+            await anext(lines)
+            answer = await post(http, "/infill", input_prefix="a", n_predict=2)
+            assert answer["stop"]
+            assert (await http.get("/props")).json()["pending"] == 1
+            await anext(lines)
+    await eventually(http, lambda props: props["pending"] == 0)
+
+
+async def test_the_queue_full_is_503(http: httpx2.AsyncClient, engine: EngineProcess):
+    """One at work and 63 waiting; the next is told to try again, and everybody leaves."""
+    limits = httpx2.Limits(max_connections=100)
+    transport = httpx2.AsyncHTTPTransport(uds=str(engine.socket), limits=limits)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=60) as crowd:
+        body = {"prompt": "def f", "n_predict": N_CTX - 100, "priority": "background"}
+        tasks = [asyncio.create_task(crowd.post("/completion", json=body)) for _ in range(64)]
+        await eventually(http, lambda props: props["pending"] == 64)
+        response = await http.post("/completion", json=body)
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    assert response.status_code == 503
+    assert "try again" in response.json()["error"]["message"]
+    await eventually(http, lambda props: props["pending"] == 0)

@@ -1,0 +1,264 @@
+"""The client and the supervisor behind it: one engine, whoever asks, and what its death costs."""
+
+import asyncio
+import os
+from contextlib import aclosing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, cast
+
+import psutil
+import pytest
+
+from lsp_harness.config import paths
+from lsp_harness.config.schema import Config, Model
+from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
+from lsp_harness.inference import supervisor
+from lsp_harness.inference.client import EngineClient, _refusal  # pyright: ignore[reportPrivateUsage]
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Sampling
+from lsp_harness.inference.supervisor import Supervisor, address, identity
+from lsp_harness.process import detached
+
+SHORT = Continuation("def f", Sampling(n_predict=8))
+LONG = Continuation("def f", Sampling(n_predict=3900))
+
+
+@pytest.fixture
+async def client(home: Path, config: Config):
+    async with aclosing(EngineClient(config)) as client:
+        yield client
+
+
+async def answer(client: EngineClient, request: Continuation | Infill = SHORT) -> list[Chunk]:
+    return [chunk async for chunk in client.stream(request)]
+
+
+def kill(pid: int) -> None:
+    process = psutil.Process(pid)
+    process.kill()
+    process.wait(30)
+
+
+async def test_the_first_request_starts_the_engine(client: EngineClient):
+    chunks = await answer(client)
+    props = await client.props()
+
+    assert chunks[-1].stop == "limit"
+    assert "".join(chunk.text for chunk in chunks)
+    assert (props.model, props.n_ctx) == ("tiny", 4096)
+    assert await client.count(["", "a b", "a b"]) == [0, 3, 3]
+    assert await client.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
+    filled = await answer(client, Infill("def f():\n    ", "\n", sampling=Sampling(n_predict=4)))
+    assert filled[-1].stop == "limit"
+    # a spinning OpenMP pool would stop a busy machine dead
+    environment = Path(f"/proc/{props.pid}/environ").read_bytes().split(b"\0")
+    assert b"OMP_WAIT_POLICY=passive" in environment
+
+
+async def test_two_clients_at_once_start_one_engine(home: Path, config: Config):
+    clients = [EngineClient(config), EngineClient(config), EngineClient(config)]
+
+    pids = {props.pid for props in await asyncio.gather(*(client.props() for client in clients))}
+    for client in clients:
+        await client.aclose()
+
+    assert len(pids) == 1
+    assert len(list(paths.runtime().glob("*.sock"))) == 1
+
+
+async def test_leaving_early_stops_the_engine(client: EngineClient):
+    async with aclosing(cast("Any", client.stream(LONG))) as chunks:
+        await anext(chunks)
+    while (props := await client.props()).raw["pending"]:
+        pass
+
+    assert props.raw["tokens_generated_total"] < 3900
+
+
+async def test_a_dead_engine_costs_one_request_each_time(client: EngineClient):
+    pids: set[int] = set()
+    for _ in range(20):
+        pid = (await client.props()).pid
+        pids.add(pid)
+        chunks = client.stream(LONG)
+        await anext(chunks)
+        kill(pid)
+        with pytest.raises(EngineUnavailable, match="the next one starts it again"):
+            _ = [chunk async for chunk in chunks]
+        assert (await answer(client))[-1].stop == "limit"
+
+    assert len(pids) == 20
+
+
+async def test_an_engine_killed_between_requests_costs_nothing(client: EngineClient):
+    first = (await client.props()).pid
+    kill(first)
+
+    assert (await client.props()).pid != first
+
+
+async def test_a_request_cancelled_while_the_engine_starts_does_not_stop_the_start(
+    client: EngineClient, monkeypatch: pytest.MonkeyPatch
+):
+    starts: list[int] = []
+    begun = asyncio.Event()
+    start = detached.start
+
+    async def counted(*arguments: Any) -> dict[str, object]:
+        begun.set()
+        said = await start(*arguments)
+        starts.append(cast("int", said["pid"]))
+        return said
+
+    monkeypatch.setattr(detached, "start", counted)
+    typing = asyncio.create_task(answer(client))
+    await begun.wait()
+    typing.cancel()
+    await asyncio.wait({typing})
+
+    assert typing.cancelled()
+    assert (await client.props()).pid == starts[0]
+    assert len(starts) == 1
+
+
+async def test_what_is_refused_is_told_and_the_connection_goes_on(client: EngineClient):
+    with pytest.raises(EngineRefused, match="grammar"):
+        await answer(client, Continuation("a", Sampling(grammar="root ::= (")))
+    with pytest.raises(EngineRefused, match="context_length"):
+        await answer(client, Continuation("a", Sampling(n_predict=10_000)))
+    assert (await answer(client))[-1].stop == "limit"
+
+
+@pytest.mark.parametrize(
+    ("status", "content", "kind", "message"),
+    [
+        (400, b'{"error": {"message": "wrong"}}', EngineRefused, "wrong"),
+        (503, b'{"error": {"message": "later"}}', EngineBusy, "later"),
+        (500, b"<html>", EngineError, "the engine answered 500"),
+        (404, b"[]", EngineError, "the engine answered 404"),
+    ],
+)
+def test_an_answer_that_is_none_becomes_an_error(status: int, content: bytes, kind: type[EngineError], message: str):
+    error = _refusal(status, content)
+
+    assert (type(error), error.message) == (kind, message)
+
+
+async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
+    home: Path, config: Config, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+):
+    damaged = home / "damaged.gguf"
+    damaged.write_bytes(tiny_model.read_bytes()[:20_000])
+    clock, starts, start = [1000.0], [0], detached.start
+
+    async def counted(*arguments: Any) -> dict[str, object]:
+        starts[0] += 1
+        return await start(*arguments)
+
+    monkeypatch.setattr(supervisor, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(detached, "start", counted)
+    engine = Supervisor(replace(config, model=Model(str(damaged))))
+
+    async def refused() -> str:
+        with pytest.raises(EngineUnavailable) as caught:
+            await engine.ensure()
+        return caught.value.message
+
+    assert "cannot load damaged.gguf" in await refused()
+    assert starts == [1]
+    for wait in (0.5, 1.0):
+        clock[0] += wait - 0.01
+        said = await refused()
+        assert "cannot load damaged.gguf" in said
+        assert "next try in" in said
+        tried = starts[0]
+        clock[0] += 0.02
+        await refused()
+        assert starts[0] == tried + 1
+    assert not list(paths.runtime().glob("*.sock"))
+
+
+async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
+    home: Path, config: Config, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+):
+    clock = [1000.0]
+    monkeypatch.setattr(supervisor, "monotonic", lambda: clock[0])
+    answers: list[dict[str, object]] = [{"error": "no"}, {"error": "no"}, {"pid": 1}, {"error": "no"}]
+
+    async def scripted(*_: object) -> dict[str, object]:
+        return answers.pop(0)
+
+    monkeypatch.setattr(detached, "start", scripted)
+    engine = Supervisor(config)
+    for expected in ("no", "no", None, "no"):
+        clock[0] += 100
+        if expected:
+            with pytest.raises(EngineUnavailable, match="does not start: no"):
+                await engine.ensure()
+        else:
+            await engine.ensure()
+    with pytest.raises(EngineUnavailable, match="next try in 0 s"):
+        await engine.ensure()
+
+
+async def test_everybody_who_waits_hears_why_it_does_not_start(
+    home: Path, config: Config, monkeypatch: pytest.MonkeyPatch
+):
+    async def fails(*_: object) -> dict[str, object]:
+        return {"error": "no"}
+
+    monkeypatch.setattr(detached, "start", fails)
+    engine = Supervisor(config)
+
+    results = await asyncio.gather(*(engine.ensure() for _ in range(3)), return_exceptions=True)
+
+    assert [type(result) for result in results] == [EngineUnavailable] * 3
+
+
+async def test_an_engine_started_elsewhere_is_only_used(home: Path, config: Config):
+    engine = Supervisor(replace(config, engine=replace(config.engine, url="/somewhere/s")))
+
+    assert await engine.ensure() == Path("/somewhere/s")
+    with pytest.raises(EngineUnavailable):
+        await EngineClient(replace(config, engine=replace(config.engine, url="/somewhere/s"))).props()
+
+
+async def test_a_model_that_is_not_there(home: Path, config: Config, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LSP_HARNESS_MODELS", str(home / "models"))
+
+    with pytest.raises(ModelMissing, match="no model file"):
+        await Supervisor(Config(model=Model(str(home / "none.gguf")))).ensure()
+    with pytest.raises(ModelMissing, match="lsp-harness model pull"):
+        await Supervisor(Config()).ensure()
+    (home / "text.gguf").write_text("no model")
+    with pytest.raises(ModelError, match="not a GGUF file"):
+        await Supervisor(Config(model=Model(str(home / "text.gguf")))).ensure()
+
+
+async def test_a_path_too_long_for_a_socket(
+    tmp_path: Path, config: Config, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / ("long" * 25)))
+
+    with pytest.raises(EngineUnavailable, match="too long for a socket; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME"):
+        await Supervisor(config).ensure()
+
+
+def test_an_engine_is_known_by_what_it_was_loaded_with(home: Path, config: Config, tiny_model: Path):
+    copy = home / "tiny.gguf"
+    copy.write_bytes(tiny_model.read_bytes())
+    os.utime(copy, ns=(1, 1))
+    first = identity(copy, config)
+    others = [
+        identity(copy, replace(config, model=replace(config.model, context_length=2048))),
+        identity(copy, replace(config, model=replace(config.model, n_gpu_layers=0))),
+        identity(tiny_model, config),
+    ]
+    os.utime(copy, ns=(2, 2))
+    others.append(identity(copy, config))
+
+    assert len({first, *others}) == 5
+    assert identity(tiny_model, replace(config, engine=replace(config.engine, threads=7))) == others[2]
+    where = address(tiny_model, config)
+    assert where.socket == home / "run" / f"engine-{others[2]}.sock"
+    assert where.log == home / "state" / f"engine-{others[2]}.log"

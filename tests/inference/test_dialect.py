@@ -1,0 +1,131 @@
+"""llama-server's field names, both directions."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lsp_harness.errors import EngineRefused
+from lsp_harness.inference import dialect
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Sampling, Usage
+
+SAMPLING = Sampling(7, 0.5, 3, 11, 0.9, ("a", "b"), "root ::= [a]", 1234)
+
+
+def wire(body: dict[str, Any]) -> dict[str, Any]:
+    return json.loads(json.dumps(body))
+
+
+@pytest.mark.parametrize("prompt", ["text", (1, "two", 3)])
+def test_a_continuation_survives_the_wire(prompt: str | tuple[int | str, ...]):
+    request = Continuation(prompt, SAMPLING, "background")
+
+    assert dialect.completion(wire(dialect.to_body(request))) == request
+
+
+def test_an_infill_survives_the_wire():
+    request = Infill("before", "after", (("a.py", "text"),), True, SAMPLING, "normal")
+
+    assert dialect.infill(wire(dialect.to_body(request))) == request
+
+
+@pytest.mark.parametrize("stop", [None, "eos", "word", "limit", "deadline", "cancelled"])
+def test_a_chunk_survives_the_wire(stop: Any):
+    chunk = Chunk("é", stop, Usage(1, 2, 3, 4.5, 6.5))
+
+    assert dialect.to_chunk(wire(dialect.from_chunk(chunk))) == chunk
+
+
+def test_what_is_not_said_has_its_default():
+    assert dialect.completion({"prompt": "a", "seed": None}) == Continuation("a", Sampling())
+    assert dialect.infill({}) == Infill("", "", heal=False)
+
+
+def test_what_llama_server_clients_say_is_understood():
+    assert dialect.infill({"input_prefix": "a\n", "prompt": "b", "input_suffix": "c"}) == Infill(
+        "a\nb", "c", heal=False
+    )
+    assert dialect.completion({"prompt": "a", "stop": "x", "temperature": 1}).sampling == Sampling(
+        stop=("x",), temperature=1
+    )
+    assert dialect.completion({"prompt": "a", "n_predict": -1}).sampling.n_predict > 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(("n_predict", value) for value in ("7", 1.5, True, [1])),
+        *(("temperature", value) for value in ("hot", True, float("nan"), float("inf"), 10**400)),
+        *(("top_p", value) for value in ("1", float("-inf"))),
+        *((field, "1") for field in ("seed", "top_k", "t_max_predict_ms")),
+        *(("stop", value) for value in (1, [1], ["a", None], {})),
+        *(("grammar", value) for value in (1, ["root"])),
+        *(("priority", value) for value in (1, "urgent")),
+        *(("prompt", value) for value in (None, 1, [], [1.5], [True], [None], {}, [[1]])),
+    ],
+)
+def test_a_wrong_field_of_a_completion_is_named(field: str, value: object):
+    with pytest.raises(EngineRefused, match=f"`{field}`"):
+        dialect.completion({"prompt": "a", field: value})
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *((field, 1) for field in ("input_prefix", "input_suffix", "prompt", "heal", "priority")),
+        *(("input_extra", value) for value in ("a", {}, ["a"], [[1]])),
+    ],
+)
+def test_a_wrong_field_of_an_infill_is_named(field: str, value: object):
+    with pytest.raises(EngineRefused, match=f"`{field}`"):
+        dialect.infill({field: value})
+
+
+@pytest.mark.parametrize("field", ["filename", "text"])
+def test_a_wrong_field_of_a_neighbouring_file_is_named(field: str):
+    with pytest.raises(EngineRefused, match=f"`{field}`"):
+        dialect.infill({"input_extra": [{field: 1}]})
+
+
+def test_a_real_llama_servers_answer_is_read():
+    """As llama-server b6500 sends it, shortened."""
+    stream = [
+        {"index": 0, "content": "Hel", "tokens": [9707], "stop": False, "id_slot": -1, "tokens_predicted": 1},
+        {
+            "index": 0,
+            "content": "",
+            "tokens": [],
+            "id_slot": 0,
+            "stop": True,
+            "model": "gpt-3.5-turbo",
+            "tokens_predicted": 2,
+            "tokens_evaluated": 12,
+            "generation_settings": {"n_predict": 2},
+            "prompt": "Say",
+            "has_new_line": False,
+            "truncated": False,
+            "stop_type": "word",
+            "stopping_word": "l",
+            "tokens_cached": 13,
+            "timings": {
+                "cache_n": 4,
+                "prompt_n": 8,
+                "prompt_ms": 30.5,
+                "prompt_per_token_ms": 3.8,
+                "predicted_n": 2,
+                "predicted_ms": 40.25,
+            },
+        },
+    ]
+
+    assert [dialect.to_chunk(event) for event in stream] == [
+        Chunk("Hel", None, Usage(generated=1)),
+        Chunk("", "word", Usage(8, 4, 2, 30.5, 40.25)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stop_type", "stop"), [("eos", "eos"), ("limit", "limit"), ("none", "limit"), (None, "limit")]
+)
+def test_a_llama_servers_reasons_to_stop(stop_type: str | None, stop: str):
+    assert dialect.to_chunk({"content": "a", "stop": True, "stop_type": stop_type}).stop == stop

@@ -1,0 +1,70 @@
+"""`lsp-harness engine`, against an engine that runs."""
+
+import json
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lsp_harness.cli import engine as cli
+from lsp_harness.config import paths
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import EngineUnavailable
+from lsp_harness.inference.client import EngineClient
+
+
+async def start(config: Config) -> int:
+    client = EngineClient(config)
+    props = await client.props()
+    await client.aclose()
+    return props.pid
+
+
+async def test_status_shows_what_runs(home: Path, config: Config, capsys: pytest.CaptureFixture[str]):
+    pid = await start(config)
+
+    assert cli.status(json=True) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["pid"], row["props"]["model_alias"]) == (pid, "tiny")
+    assert Path(row["socket"]).parent == home / "run"
+    assert row["rss_bytes"] > 2**20
+    assert cli.status() == 0
+    out = capsys.readouterr().out
+    assert str(pid) in out
+    assert "tiny" in out
+
+
+async def test_stop_ends_it(home: Path, config: Config, capsys: pytest.CaptureFixture[str]):
+    process = psutil.Process(await start(config))
+
+    assert cli.stop(json=True) == 0
+    assert json.loads(capsys.readouterr().out) == [process.pid]
+    process.wait(60)
+    assert cli.running() == []
+    assert not list(paths.runtime().glob("*.sock"))
+
+
+def test_nothing_runs(home: Path, capsys: pytest.CaptureFixture[str]):
+    assert (cli.status(), cli.stop(), cli.status(json=True), cli.stop(json=True)) == (0, 0, 0, 0)
+    assert capsys.readouterr().out == (
+        "no engine is running; the first request starts one\nstopped 0 engine(s)\n[]\n[]\n"
+    )
+
+
+def test_a_socket_nobody_listens_at_is_no_engine(home: Path):
+    (paths.runtime() / "engine-0.sock").touch()
+
+    assert cli.running() == []
+
+
+def test_logs_show_the_end_of_each(home: Path, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(EngineUnavailable, match="no engine has written a log"):
+        cli.logs()
+    for name in "ab":
+        (paths.state() / f"engine-{name}.log").write_text("".join(f"{name}{n}\n" for n in range(9)))
+
+    assert cli.logs(lines=2) == 0
+    state = paths.state()
+    assert capsys.readouterr().out.replace("\n", " ") == (
+        f"== {state}/engine-a.log a7 a8 == {state}/engine-b.log b7 b8 "
+    )

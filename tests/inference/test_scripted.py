@@ -1,0 +1,95 @@
+"""The test double plays its script to the letter."""
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.errors import ConfigError, EngineError
+from lsp_harness.inference.request import Continuation, Infill, Sampling
+from lsp_harness.inference.scripted import ScriptedEngine
+
+
+async def text(engine: ScriptedEngine, request: Continuation | Infill) -> str:
+    return "".join([chunk.text async for chunk in engine.stream(request)])
+
+
+async def test_replies_come_in_order(tmp_path: Path):
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"text": "one"}, {"text": "two;three"}]))
+    engine = ScriptedEngine(script)
+    requests = [Continuation("a"), Infill("b", "c", sampling=Sampling(stop=(";",)))]
+
+    assert [await text(engine, request) for request in requests] == ["one", "two"]
+    assert engine.asked == requests
+    await engine.aclose()
+
+
+async def test_the_last_chunk_says_why_it_ended():
+    *_, last = [chunk async for chunk in ScriptedEngine([{"text": "a b"}]).stream(Continuation("x y z"))]
+
+    assert (last.stop, last.usage.evaluated, last.usage.generated) == ("eos", 3, 2)
+
+
+@pytest.mark.parametrize("request_", [Continuation("fix this"), Infill("fix ", "this"), Infill("a", "fix this")])
+async def test_what_the_prompt_must_contain(request_: Continuation | Infill):
+    expect = (
+        "fix this" if "fix this" in (getattr(request_, "prompt", ""), getattr(request_, "suffix", "")) else "fix \0this"
+    )
+    engine = ScriptedEngine([{"text": "a", "expect": expect}, {"text": "b", "expect": "something else"}])
+
+    assert await text(engine, request_) == "a"
+    with pytest.raises(EngineError, match="reply 2 expected 'something else'"):
+        await text(engine, request_)
+
+
+async def test_running_out_of_replies_is_an_error():
+    engine = ScriptedEngine([{"text": "a"}])
+    await text(engine, Continuation("a"))
+
+    with pytest.raises(EngineError, match="has 1 replies"):
+        await text(engine, Continuation("b"))
+
+
+async def test_replies_left_over_are_an_error():
+    engine = ScriptedEngine([{"text": "a"}, {"text": "b"}])
+    await text(engine, Continuation("a"))
+
+    with pytest.raises(EngineError, match="1 of 2"):
+        await engine.aclose()
+
+
+async def test_a_reply_that_hangs_can_be_cancelled():
+    engine = ScriptedEngine([{"hang": True}, {"text": "next"}])
+    task = asyncio.create_task(text(engine, Continuation("a")))
+    while not engine.asked:  # noqa: ASYNC110 - there is no event
+        await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.wait({task})
+
+    assert task.cancelled()
+    assert await text(engine, Continuation("b")) == "next"
+
+
+async def test_a_reply_may_be_a_failure():
+    with pytest.raises(EngineError, match="out of memory"):
+        await text(ScriptedEngine([{"error": "out of memory"}]), Continuation("a"))
+
+
+async def test_the_rest_of_an_engine():
+    engine = ScriptedEngine([])
+
+    assert await engine.count(["", "a b"]) == [0, 2]
+    assert await engine.chat_prompt([("user", "a")]) == "user: a\n"
+    assert (await engine.props()).model == "scripted"
+
+
+@pytest.mark.parametrize("content", [None, "{"])
+def test_a_script_that_cannot_be_read(tmp_path: Path, content: str | None):
+    script = tmp_path / "script.json"
+    if content:
+        script.write_text(content)
+
+    with pytest.raises(ConfigError, match=r"engine\.script"):
+        ScriptedEngine(script)

@@ -1,0 +1,73 @@
+"""A process that outlives us says one thing, or its end is noticed."""
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lsp_harness.process import detached
+
+SAYS = """
+import json, os, sys, time
+fd = int(sys.argv[sys.argv.index("--ready-fd") + 1])
+print("to the log", file=sys.stderr, flush=True)
+os.write(fd, json.dumps({"pid": os.getpid(), "session": os.getsid(0), "word": os.environ.get("WORD")}).encode())
+os.close(fd)
+time.sleep(1000)
+"""
+
+
+def python(script: str) -> list[str]:
+    return [sys.executable, "-c", script]
+
+
+async def test_it_says_it_is_ready_and_lives_on(tmp_path: Path):
+    log = tmp_path / "log"
+
+    said = await detached.start(python(SAYS), {**os.environ, "WORD": "hello"}, log)
+
+    process = psutil.Process(int(str(said["pid"])))
+    try:
+        assert process.is_running()
+        assert said == {"pid": process.pid, "session": process.pid, "word": "hello"}
+        assert log.read_text() == "to the log\n"
+        assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    finally:
+        process.kill()
+    # it is reaped without our help
+    process.wait()
+
+
+@pytest.mark.parametrize(
+    ("script", "error"),
+    [
+        ("raise SystemExit(3)", "it ended with exit code 3 while starting"),
+        ("import os; os.kill(os.getpid(), 11)", "it ended with signal 11 while starting"),
+    ],
+)
+async def test_an_end_without_a_word_is_an_error(tmp_path: Path, script: str, error: str):
+    assert await detached.start(python(script), os.environ, tmp_path / "log") == {"error": error}
+
+
+async def test_a_program_that_is_not_there_leaves_no_pipe_open(tmp_path: Path):
+    before = set(os.listdir("/proc/self/fd"))
+
+    with pytest.raises(FileNotFoundError):
+        await detached.start(["/no/such/program"], os.environ, tmp_path / "log")
+    assert set(os.listdir("/proc/self/fd")) == before
+
+
+async def test_a_log_that_has_grown_is_put_aside(tmp_path: Path):
+    log, older = tmp_path / "a.log", tmp_path / "a.log.1"
+    log.write_text("x" * detached.LOG_BYTES)
+    await detached.start(python("import sys; sys.stderr.write('new')"), os.environ, log)
+    assert log.stat().st_size == detached.LOG_BYTES + 3
+    assert not older.exists()
+
+    await detached.start(python("import sys; sys.stderr.write('next')"), os.environ, log)
+
+    assert log.read_text() == "next"
+    assert older.read_text().endswith("xnew")

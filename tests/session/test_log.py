@@ -1,0 +1,150 @@
+"""The session log: one line an event, in order, nobody else's to read."""
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsp_harness.session.log import SessionLog, read
+from lsp_harness.wire.event import VERSION, Event, decode, encode
+
+KEYS = ["v", "id", "seq", "ts", "session_id", "turn", "step", "cause", "type", "data"]
+
+
+@pytest.fixture
+def log(tmp_path: Path):
+    log = SessionLog(tmp_path / "sessions")
+    yield log
+    log.close()
+
+
+def rows(log: SessionLog) -> list[dict]:
+    return [json.loads(line) for line in log.path.read_bytes().splitlines()]
+
+
+def test_an_event_on_disk_has_exactly_these_keys(log: SessionLog) -> None:
+    turn = log.turn()
+    turn.tell("invocation.received", kind="fix")
+    turn.enter("LOCATE")
+    assert [list(row) for row in rows(log)] == [KEYS, KEYS]
+    assert {row["v"] for row in rows(log)} == {VERSION} == {1}
+    assert {row["session_id"] for row in rows(log)} == {log.id}
+
+
+def test_the_numbers_have_no_gaps_over_turns_that_overlap(log: SessionLog) -> None:
+    one, other = log.turn(), log.turn()
+    for turn in (one, other, other, one, other):
+        turn.tell("x")
+    log.append("session.note", {}, turn=None, step=None, cause=None)
+    assert [(row["seq"], row["turn"]) for row in rows(log)] == [(0, 0), (1, 1), (2, 1), (3, 0), (4, 1), (5, None)]
+
+
+def test_the_first_event_of_a_turn_causes_the_others_and_the_step_is_the_state(log: SessionLog) -> None:
+    turn = log.turn()
+    first = turn.tell("invocation.received")
+    turn.enter("LOCATE", round=0)
+    turn.tell("candidate.generated", candidate=1)
+    assert [(row["cause"], row["step"], row["type"], row["data"]) for row in rows(log)] == [
+        (None, None, "invocation.received", {}),
+        (first.id, "LOCATE", "state.entered", {"state": "LOCATE", "round": 0}),
+        (first.id, "LOCATE", "candidate.generated", {"candidate": 1}),
+    ]
+
+
+def test_nobody_else_may_read_it(log: SessionLog) -> None:
+    log.turn().tell("x")
+    assert stat.S_IMODE(log.path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(log.path.parent.stat().st_mode) == 0o700
+
+
+def test_a_session_in_which_nothing_happens_leaves_nothing(log: SessionLog) -> None:
+    log.turn()
+    log.close()
+    assert not log.path.parent.exists()
+
+
+def test_a_torn_last_line_is_ignored(log: SessionLog) -> None:
+    turn = log.turn()
+    told = [turn.tell("x", n=n) for n in range(3)]
+    whole = log.path.read_bytes()
+    for size in range(len(whole) - len(whole.splitlines(keepends=True)[-1]), len(whole)):
+        log.path.write_bytes(whole[:size])
+        assert list(read(log.path)) == told[:2]
+    log.path.write_bytes(whole)
+    assert list(read(log.path)) == told
+
+
+def test_a_line_torn_inside_of_a_character_is_ignored_too(log: SessionLog) -> None:
+    told = log.turn().tell("x", text="é")
+    whole = log.path.read_bytes()
+    log.path.write_bytes(whole + whole[: whole.index("é".encode()) + 1])
+    assert list(read(log.path)) == [told]
+
+
+def test_a_log_that_was_closed_goes_on_in_the_same_file(log: SessionLog) -> None:
+    turn = log.turn()
+    told = [turn.tell("x")]
+    log.close()
+    told.append(turn.tell("y"))
+    assert list(read(log.path)) == told
+
+
+def test_listeners_hear_of_an_event_when_it_is_on_disk(log: SessionLog) -> None:
+    heard: list[tuple[Event, int]] = []
+    log.listeners.append(lambda event: heard.append((event, len(rows(log)))))
+    turn = log.turn()
+    told = [turn.tell("x"), turn.tell("y", text="\u2028\n\x85")]
+    assert [event for event, _ in heard] == told
+    assert heard[0][1] == 1
+    assert list(read(log.path)) == told
+
+
+def test_sessions_are_in_order_of_their_names(tmp_path: Path) -> None:
+    ids = [SessionLog(tmp_path).id for _ in range(3)]
+    assert len(set(ids)) == 3
+    assert {len(id) for id in ids} == {26}
+
+
+texts = st.text(st.characters(), max_size=8) | st.sampled_from(["\u2028", "\x85", "\r\n", "\x00", "é😀"])
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
+    max_leaves=6,
+)
+events = st.builds(
+    Event,
+    id=texts,
+    seq=st.integers(0),
+    ts=texts,
+    session_id=texts,
+    turn=st.none() | st.integers(0),
+    step=st.none() | texts,
+    cause=st.none() | texts,
+    type=texts,
+    data=st.dictionaries(texts, values, max_size=3),
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(events)
+def test_an_event_can_be_read_back_from_its_line(event: Event) -> None:
+    line = encode(event)
+    assert "\n" not in line
+    assert "\r" not in line
+    assert list(json.loads(line)) == KEYS
+    assert decode(line) == event
+
+
+def test_what_a_newer_writer_adds_is_not_minded() -> None:
+    event = Event("id", 0, "ts", "s", None, None, None, "x", {"a": 1})
+    line = json.dumps({**json.loads(encode(event)), "new": 1})
+    assert decode(line) == event
+
+
+def test_half_a_surrogate_pair_does_not_lose_the_event(log: SessionLog) -> None:
+    log.turn().tell("x", text="a\ud83d")
+    log.turn().tell("y")
+    assert [(event.type, event.data) for event in read(log.path)] == [("x", {"text": "a?"}), ("y", {})]
