@@ -5,6 +5,7 @@ turns out untrue.
 """
 
 import asyncio
+import re
 import shutil
 import tempfile
 from importlib.resources import files
@@ -25,7 +26,8 @@ from lsp_harness.text.position import encode
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff import Ruff
 
-CURSOR = "<|>"
+CURSOR = re.compile(r"(<\|>|<~>)")
+"""Where ghost text is asked for: `<|>` takes it, `<~>` types on and lets it be."""
 LANGUAGES = {".py": "python", ".js": "javascript"}
 COMPLETED = ("geometry.py", "queue.js")
 BROKEN = "stats.py"
@@ -77,9 +79,10 @@ async def _complete(client: LspClient, file: Path) -> None:
     """Ghost text at every cursor mark of a file, one after the other, accepted as a user would."""
     out = console()
     out.print(f"[bold]{file.name}[/]: ghost text at the cursor")
-    done, *rest = file.read_text().split(CURSOR)
-    uri = client.open(file, done + "".join(rest), LANGUAGES[file.suffix])
+    done, *rest = CURSOR.split(file.read_text())
+    uri = client.open(file, done + _not_typed_yet(rest), LANGUAGES[file.suffix])
     while rest:
+        mark, following, *rest = rest
         began = perf_counter()
         items = await client.inline_completion(uri, done)
         ms = (perf_counter() - began) * 1000
@@ -92,15 +95,21 @@ async def _complete(client: LspClient, file: Path) -> None:
         out.print(f"  {_plain(line)}[green]{_plain(first)}[/]")
         for text in more:
             out.print(f"  [green]{_plain(text)}[/]")
+        taken = "accepted" if mark == "<|>" else "not taken, typing on"
         out.print(
-            f"  [dim]{ms:.0f} ms · {stats['evaluated']} prompt tokens evaluated · {stats['reused']} reused · "
+            f"  [dim]{taken} · {ms:.0f} ms · {stats['evaluated']} prompt tokens evaluated · {stats['reused']} reused · "
             f"{stats['generated']} generated[/]\n"
         )
-        done += ghost + rest[0]
-        rest = rest[1:]
-        client.change(uri, done + "".join(rest))
-        await client.run(items[0].get("command"))
+        done += (ghost if mark == "<|>" else "") + following
+        client.change(uri, done + _not_typed_yet(rest))
+        if mark == "<|>":
+            await client.run(items[0].get("command"))
     client.close(uri)
+
+
+def _not_typed_yet(rest: list[str]) -> str:
+    """What the file holds behind the cursor: all that follows marks, but for what is still to be typed."""
+    return "".join(text for mark, text in zip(rest[::2], rest[1::2], strict=True) if mark == "<|>")
 
 
 async def _fix(client: LspClient, file: Path) -> None:

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.cli.compose import headless, place
+from lsp_harness.cli.compose import headless, offset_of, place
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.cli.verdicts import Verdicts
 from lsp_harness.errors import NoAnswer, Stale
@@ -66,6 +66,7 @@ async def _fix(file: Path, line: int | None, *, write: bool, json: bool) -> int:
 async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None) -> Finding | None:
     findings = await harness.diagnose(snapshot)
     if line is not None:
+        offset_of(snapshot.document, line, 1)
         findings = [f for f in findings if snapshot.document.line_of(f.start) == line - 1]
     return findings[0] if findings else None
 

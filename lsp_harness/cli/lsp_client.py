@@ -135,8 +135,8 @@ class LspClient:
             self._send({"jsonrpc": "2.0", "id": message["id"], "result": result})
         else:
             self.notifications.append(message)
-            if message["method"] == "$/progress" and (told := message["params"]["value"]).get("kind") == "report":
-                self.on_progress(told.get("message", ""))
+            if message["method"] == "$/progress" and (line := message["params"]["value"].get("message")):
+                self.on_progress(line)
 
     # -- documents
     def open(self, file: Path, text: str, language: str) -> str:

@@ -22,3 +22,17 @@ def main(argv: list[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
+    except Exception as error:  # whatever it is, a user must not be shown a traceback
+        sys.stderr.write(f"lsp-harness: a bug: {type(error).__name__}: {error}; the details are in {_kept()}\n")
+        sys.exit(70)
+
+
+def _kept() -> str:
+    """Keep the traceback of the exception at hand; where it is."""
+    import traceback
+
+    from lsp_harness.config import paths
+
+    file = paths.state() / "crash.log"
+    file.write_text(traceback.format_exc(), encoding="utf-8", errors="replace")
+    return str(file)

@@ -1,6 +1,7 @@
 """What commands print: text or tables for people, one JSON value for programs."""
 
 import json
+import sys
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
@@ -14,12 +15,14 @@ AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.
 def console() -> "Console":
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True)
+    return Console(highlight=False, soft_wrap=True, emoji=False)
 
 
 def say(text: str = "") -> None:
-    console().print(text, markup=False)
+    """As it is: what is shown may be code, in which rich would expand tabs and put pictures for `:key:`."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(f"{text}\n".encode(encoding, "replace").decode(encoding))
 
 
 def as_json(value: Any) -> None:
-    console().print(json.dumps(value, indent=2, ensure_ascii=False), markup=False)
+    say(json.dumps(value, indent=2, ensure_ascii=False))

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 
 class Ran(NamedTuple):
@@ -34,28 +34,36 @@ def _lowered() -> None:
 
 async def run(argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = None, timeout: float = 20.0) -> Ran:  # noqa: ASYNC109
     """Run `argv` in its own process group; cancelled or too slow, the whole group is killed."""
-    child = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        cwd=cwd,
-        start_new_session=True,
-        preexec_fn=_lowered,
+    starting = asyncio.ensure_future(
+        asyncio.create_subprocess_exec(
+            *argv,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            cwd=cwd,
+            start_new_session=True,
+            preexec_fn=_lowered,
+        )
     )
     try:
         async with asyncio.timeout(timeout):
+            # interrupted half-way, asyncio would wait for the pipes of what the tool has started by then
+            child = await asyncio.shield(starting)
             out, err = await child.communicate(stdin)
         return Ran(child.returncode, out, err)
     except TimeoutError:
         return Ran(None, b"", b"")
     finally:
-        # also when it has ended by itself: what it left running holds files and cores
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGKILL)
-        # a process that left the group may keep the pipes open, and `wait` waits for them too
-        transport: asyncio.SubprocessTransport = child._transport  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownVariableType]
-        for descriptor in range(3):
-            if pipe := transport.get_pipe_transport(descriptor):
-                pipe.close()
-        await child.wait()
+        await _end(await starting)
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    """Kill the group, also when the tool has ended by itself: what it left running holds files and cores."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    # a process that left the group may keep the pipes open, and `wait` waits for them too
+    transport = cast("asyncio.SubprocessTransport", getattr(child, "_transport"))  # noqa: B009
+    for descriptor in range(3):
+        if pipe := transport.get_pipe_transport(descriptor):
+            pipe.close()
+    await child.wait()

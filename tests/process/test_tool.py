@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -35,7 +36,12 @@ def family(pipe: Path, *, then: str = "wait", start: str = "sleep 1000") -> list
 
 
 async def pids(pipe: Path) -> list[psutil.Process]:
-    return [psutil.Process(int(pid)) for pid in (await asyncio.to_thread(pipe.read_text)).split()]
+    """The family, but for those who have ended already."""
+    found: list[psutil.Process] = []
+    for pid in (await asyncio.to_thread(pipe.read_text)).split():
+        with suppress(psutil.NoSuchProcess):
+            found.append(psutil.Process(int(pid)))
+    return found
 
 
 def gone(processes: list[psutil.Process]) -> None:

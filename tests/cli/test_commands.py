@@ -1,0 +1,252 @@
+"""The commands: what they print for people and for programs, and how they fail."""
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Shell
+
+AREA = "def area(r):\n    return \n"
+BROKEN = "def area(r):\n    width = r\n    return pi * width\n"
+FIXED = BROKEN.replace("pi", "3")
+
+
+# -- complete
+def test_complete_prints_the_text_and_what_it_took(shell: Shell) -> None:
+    shell.file("a.py", AREA)
+    shell.replies("3 * r")
+    ran = shell.run("complete", "a.py:2:12")
+    text, figures = ran.out.splitlines()
+    assert (ran.code, text, ran.err) == (0, "3 * r", "")
+    assert "4 prompt tokens evaluated, 0 reused, 3 generated" in figures
+
+
+def test_complete_for_programs(shell: Shell) -> None:
+    shell.file("a.py", AREA)
+    shell.replies("3 * r")
+    [found] = shell.run("complete", "a.py:2:12", "--json").json
+    assert {key: found[key] for key in ("start", "end", "text")} == {"start": 24, "end": 24, "text": "3 * r"}
+    assert found["stats"]["generated"] == 3
+
+
+def test_nothing_to_suggest_is_said_and_no_error(shell: Shell) -> None:
+    shell.file("a.py", AREA)
+    shell.replies("", "")
+    assert shell.run("complete", "a.py:2:12")[:2] == (4, "nothing to suggest here\n")  # a reply is left over
+    shell.replies("")
+    assert shell.run("complete", "a.py:2:12", "--json").json == []
+
+
+def test_columns_are_characters_and_completion_may_be_switched_off_for_editors(shell: Shell) -> None:
+    shell.file("a.py", "é = '😀'; y = \n")
+    shell.file("lsp-harness.toml", "[completion]\nenabled = false\n")
+    shell.replies("é")
+    [found] = shell.run("complete", "a.py:1:14", "--json").json
+    assert found["start"] == len("é = '😀'; y = ".encode())
+
+
+def test_code_is_printed_as_it_is(shell: Shell) -> None:
+    shell.file("a.go", "package a\n\nfunc f() {\n\t\n}\n")
+    shell.replies('m[":key:"] = []int{1}\n\tg()')
+    assert shell.run("complete", "a.go:4:2").out.splitlines()[:2] == ['m[":key:"] = []int{1}', "\tg()"]
+
+
+# -- fix
+def test_fix_shows_the_diff_and_what_each_check_said_and_writes_nothing(shell: Shell) -> None:
+    file = shell.file("a.py", BROKEN)
+    shell.replies("return 3 * width")
+    ran = shell.run("fix", "a.py")
+    assert (ran.code, ran.err, file.read_text()) == (0, "", BROKEN)
+    assert ran.out.startswith("a.py:3: ruff F821 Undefined name `pi`\n")
+    assert "--- a/a.py\n+++ b/a.py\n" in ran.out
+    assert "-    return pi * width\n+    return 3 * width\n" in ran.out
+    assert ran.out.endswith("candidate 1 of 1 passes (syntax ✓, lint ✓, gone ✓); --apply writes it\n")
+
+
+def test_fix_for_programs(shell: Shell) -> None:
+    shell.file("a.py", BROKEN)
+    shell.replies("return 3 * width")
+    found = shell.run("fix", "a.py:3", "--json").json
+    assert {key: found[key] for key in ("finding", "at", "summary", "applied")} == {
+        "finding": "Undefined name `pi`",
+        "at": "a.py:3",
+        "summary": "candidate 1 of 1 passes (syntax ✓, lint ✓, gone ✓)",
+        "applied": False,
+    }
+    [candidate] = found["candidates"]
+    assert candidate["checks"] == {"syntax": "passed", "lint": "passed", "gone": "passed"}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_apply_writes_the_file_and_keeps_its_terminators(shell: Shell, newline: str) -> None:
+    file = shell.file("a.py", BROKEN.replace("\n", newline))
+    shell.replies("return 3 * width")
+    ran = shell.run("fix", "a.py", "--apply")
+    assert (ran.code, file.read_bytes()) == (0, FIXED.replace("\n", newline).encode())
+    assert ran.out.endswith("; applied\n")
+
+
+def test_the_linter_s_own_fix_needs_no_model(shell: Shell) -> None:
+    file = shell.file("a.py", "import os\nx = 1\n")
+    shell.replies()
+    ran = shell.run("fix", "a.py", "--apply", "--json")
+    assert (ran.json["summary"].split(" (")[0], file.read_text()) == ("the linter's own fix passes", "x = 1\n")
+
+
+def test_a_sound_file_has_nothing_to_fix(shell: Shell) -> None:
+    shell.file("a.py", FIXED)
+    shell.replies()
+    assert shell.run("fix", "a.py") == (0, "a.py: nothing to fix\n", "")
+    assert shell.run("fix", "a.py:1", "--json").json == {"finding": None}
+
+
+def test_when_every_candidate_fails_the_file_stays_and_the_code_says_so(shell: Shell) -> None:
+    file = shell.file("a.py", BROKEN)
+    shell.replies("return pi + width")
+    ran = shell.run("fix", "a.py", "--apply")
+    assert (ran.code, file.read_text()) == (5, BROKEN)
+    assert ran.err == (
+        "lsp-harness: No candidate passed the checks; the closest: STILL THERE: F821 Undefined name `pi`; "
+        "nothing was changed\n"
+    )
+
+
+# -- the others
+def test_doctor_says_what_works(shell: Shell) -> None:
+    shell.replies()
+    ran = shell.run("doctor", "--json")
+    rows = {row["what"]: row for row in ran.json}
+    assert ran.code == 0
+    assert {row["state"] for row in ran.json} <= {"ok", "note"}
+    assert rows["model"]["says"].startswith("scripted replies from ")
+    assert {"python", "pygls", "tree-sitter", "settings", "engine", "ruff", "state", "cache", "runtime"} <= set(rows)
+    assert "scripted replies" in shell.run("doctor").out
+
+
+def test_doctor_fails_without_a_model_and_names_what_is_wrong_in_settings(shell: Shell) -> None:
+    shell.file("lsp-harness.toml", "\n[nonsense]\n")
+    ran = shell.run("doctor", "--json")
+    rows = {row["what"]: row for row in ran.json}
+    assert ran.code == 1
+    assert rows["model"]["state"] == "bad"
+    assert "lsp-harness model pull" in rows["model"]["says"]
+    assert rows["settings"]["says"].startswith(f"{shell.folder}/lsp-harness.toml:2: unknown table [nonsense]")
+
+
+def test_without_an_engine_there_is_none_to_show_or_stop(shell: Shell) -> None:
+    assert shell.run("engine", "status", "--json").json == []
+    assert shell.run("engine", "stop", "--json").json == []
+    assert shell.run("engine", "status").out == "no engine is running; the first request starts one\n"
+    assert shell.run("engine", "logs") == (4, "", "lsp-harness: no engine has written a log yet\n")
+
+
+def test_the_end_of_an_engine_s_log_is_printed(shell: Shell, tmp_path: Path) -> None:
+    state = tmp_path / "home" / "state"
+    state.mkdir(parents=True)
+    (state / "engine-x.log").write_text("".join(f"line {n} [red]\n" for n in range(9)))
+    ran = shell.run("engine", "logs", "--lines", "2")
+    assert ran.out == f"== {state}/engine-x.log\nline 7 [red]\nline 8 [red]\n"
+
+
+def test_models_are_listed(shell: Shell) -> None:
+    rows = shell.run("model", "list", "--json").json
+    assert all({"name", "bytes", "license", "state", "path"} <= set(row) for row in rows)
+    assert {row["state"] for row in rows} == {"missing"}
+    assert rows[0]["name"] in shell.run("model", "list").out
+
+
+# -- errors
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["complete", "nope.py:1:1"], 2, "nope.py cannot be read: No such file or directory"),
+        (["complete", "a.py:9:1"], 2, "the file has 4 lines; line 9 is past its end"),
+        (["complete", "a.py:0:1"], 2, "there is no file 'a.py:0:1' (lines and columns are counted from 1)"),
+        (["complete", "a.py:x:1"], 2, "there is no file 'a.py:x:1' (lines and columns are counted from 1)"),
+        (["complete", "a.py"], 2, "say where: lsp-harness complete FILE:LINE:COL"),
+        (["complete", "."], 2, "there is no file '.' (lines and columns are counted from 1)"),
+        (["complete", "binary.py:1:1"], 1, "binary.py is not a text"),
+        (["fix", "nope.py"], 2, "there is no file 'nope.py' (lines and columns are counted from 1)"),
+        (["fix", "a.py:99"], 2, "the file has 4 lines; line 99 is past its end"),
+        (["fix", "binary.py"], 1, "binary.py is not a text"),
+        (["fix", "latin.py"], 1, "ruff failed: stream did not contain valid UTF-8"),
+        (["model", "info", "nope"], 3, "“nope” is neither a file nor a known model; known are qwen2.5-coder-0.5b"),
+        (["model", "path", "nope.gguf"], 3, "there is no model file "),
+    ],
+)
+def test_an_error_is_one_sentence_and_a_code(shell: Shell, arguments: list[str], code: int, said: str) -> None:
+    shell.file("a.py", BROKEN)
+    shell.file("binary.py", b"\0\1")
+    shell.file("latin.py", b"x = '\xe9'\n")
+    shell.replies()
+    ran = shell.run(*arguments)
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith("lsp-harness: ")
+    assert said in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("script", ["no json", "", None])
+def test_a_broken_script_is_an_error_of_the_settings(shell: Shell, script: str | None) -> None:
+    shell.file("a.py", AREA)
+    path = shell.folder / "absent.json" if script is None else shell.file("bad.json", script)
+    shell.set("LSP_HARNESS_ENGINE__SCRIPT", str(path))
+    ran = shell.run("complete", "a.py:2:12")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"lsp-harness: engine.script {path} cannot be read: ")
+
+
+def test_a_script_that_says_too_little_or_too_much_is_an_error_of_the_engine(shell: Shell) -> None:
+    shell.file("a.py", AREA)
+    shell.replies()
+    assert shell.run("complete", "a.py:2:12").err.startswith("lsp-harness: the script has 0 replies and a further one")
+    shell.replies("3", "4")
+    ran = shell.run("complete", "a.py:2:12")
+    assert ran.code == 4
+    assert ran.err.endswith("lsp-harness: 1 of 2 scripted replies were not used\n")
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["complete"], ["fix", "--nonsense", "a.py"]])
+def test_what_cannot_be_understood_is_said_on_stderr(shell: Shell, arguments: list[str]) -> None:
+    ran = shell.run(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert arguments[-1] in ran.err or "AT" in ran.err or "--nonsense" in ran.err
+
+
+def test_broken_settings_are_told_and_do_not_stop_a_command(shell: Shell) -> None:
+    shell.file("a.py", AREA)
+    shell.file("lsp-harness.toml", "[completion]\nmax_token = 3\n")
+    shell.replies("3 * r")
+    ran = shell.run("complete", "a.py:2:12")
+    assert ran.out.startswith("3 * r\n")
+    assert ran.err.startswith("lsp-harness.toml: unknown key completion.max_token; known are enabled, ")
+
+
+def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_path: Path) -> None:
+    shell.file("a.py", AREA)
+    script = shell.file("bug.json", '{"not": "a list"}')
+    shell.set("LSP_HARNESS_ENGINE__SCRIPT", str(script))
+    ran = shell.run("complete", "a.py:2:12")
+    kept = tmp_path / "home" / "state" / "crash.log"
+    assert ran.code != 0
+    assert ran.err.count("\n") == 1
+    if ran.code == 70:
+        assert ran.err.endswith(f"the details are in {kept}\n")
+        assert "Traceback" in kept.read_text()
+
+
+# -- as a process of its own
+@pytest.mark.parametrize(
+    ("arguments", "code", "out"),
+    [(["--version"], 0, version("lsp-harness")), (["--help"], 0, "complete"), (["complete", "no.py:1:1"], 2, "")],
+)
+def test_the_installed_command(tmp_path: Path, arguments: list[str], code: int, out: str) -> None:
+    env = {**os.environ, "LSP_HARNESS_HOME": str(tmp_path)}
+    for command in ([str(Path(sys.executable).parent / "lsp-harness")], [sys.executable, "-m", "lsp_harness"]):
+        ran = subprocess.run([*command, *arguments], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert (ran.returncode, out in ran.stdout) == (code, True)
+        assert "Traceback" not in ran.stdout + ran.stderr
