@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import NotText, UsageError
+from lsp_harness.errors import HarnessError, NotText, UsageError
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.inference.client import Engine
@@ -59,8 +59,12 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     harness.open(document)
     try:
         yield harness, harness.snapshot(document.uri)
-    finally:
-        await harness.aclose()
+    except BaseException:
+        # why the command failed is worth more than how the engine was left
+        with suppress(HarnessError):
+            await harness.aclose()
+        raise
+    await harness.aclose()
 
 
 def place(spec: str, parts: int) -> tuple[Path, list[int]]:

@@ -22,7 +22,7 @@ def main(argv: list[str] | None = None) -> None:
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
-    except Exception as error:  # whatever it is, a user must not be shown a traceback
+    except Exception as error:  # noqa: BLE001 - whatever it is, a user must not be shown a traceback
         sys.stderr.write(f"lsp-harness: a bug: {type(error).__name__}: {error}; the details are in {_kept()}\n")
         sys.exit(70)
 

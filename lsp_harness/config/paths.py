@@ -5,7 +5,6 @@
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 import platformdirs
@@ -42,7 +41,8 @@ def runtime() -> Path:
     elif base and os.access(base, os.W_OK):
         path = Path(base) / APP
     else:
-        path = Path(tempfile.gettempdir()) / f"{APP}-{os.getuid()}"
+        # tempfile.gettempdir() would write a file to find out whether it can
+        path = Path(os.environ.get("TMPDIR", "/tmp")) / f"{APP}-{os.getuid()}"
     _own(path)
     info = path.lstat()
     if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid() or info.st_mode & 0o077:

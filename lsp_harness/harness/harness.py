@@ -4,7 +4,6 @@ What costs time to import (the model's client, tree-sitter) is imported when fir
 answered at once.
 """
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -232,19 +231,21 @@ class Harness:
         }
 
     async def aclose(self) -> None:
-        """Stop background work and let go of the engine."""
+        """Stop background work and let go of the engine. Raises EngineError if that did not end well."""
         if self._watch:
             self._watch.close()
         if self._log:
             self._log.close()
         engines = [*self._left, *([self._engine] if self._engine else [])]
         self._left, self._engine = [], None
+        failed: EngineError | None = None
         for engine in engines:
             try:
                 await engine.aclose()
             except EngineError as error:
-                sys.stderr.write(error.message + "\n")
-                raise
+                failed = failed or error
+        if failed:
+            raise failed
 
     # -- parts, made when first needed
     @property

@@ -42,7 +42,9 @@ def locate(tree: SyntaxTree, finding: Finding) -> Place | None:
         line = document.line_of(finding.start) - document.line_of(function.start) + 1
         if document.line_of(function.end) - document.line_of(function.start) >= LONGEST:
             function = None
-    name = NAME.search(finding.message) if UNKNOWN.search(finding.message) else None
+    # only Python's imports are ever written
+    unknown = tree.language.id == "python" and UNKNOWN.search(finding.message)
+    name = NAME.search(finding.message) if unknown else None
     return Place(statement, function, line, _imports_end(tree), name.group(1) if name else "")
 
 

@@ -36,7 +36,12 @@ class GoneCheck:
     async def _run(self, change: Change) -> Outcome:
         began = perf_counter()
         here = (self._finding.start, max(self._finding.end, self._finding.start + 1))
-        before = [f for f in await self._found(change.before, change) if f.start < here[1] and f.end >= here[0]]
+        # what is missing is missing at the end of what is marked
+        before = [
+            f
+            for f in await self._found(change.before, change)
+            if f.end >= here[0] and (f.start < here[1] or f.start == f.end == here[1])
+        ]
         if not before:
             who = self._finding.source or "the tool that reported it"
             return Outcome(self.name, "skipped", reason=f"only {who} can say whether it is gone")

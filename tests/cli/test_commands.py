@@ -35,9 +35,8 @@ def test_complete_for_programs(shell: Shell) -> None:
 
 def test_nothing_to_suggest_is_said_and_no_error(shell: Shell) -> None:
     shell.file("a.py", AREA)
-    shell.replies("", "")
-    assert shell.run("complete", "a.py:2:12")[:2] == (4, "nothing to suggest here\n")  # a reply is left over
     shell.replies("")
+    assert shell.run("complete", "a.py:2:12") == (0, "nothing to suggest here\n", "")
     assert shell.run("complete", "a.py:2:12", "--json").json == []
 
 
@@ -206,8 +205,7 @@ def test_a_script_that_says_too_little_or_too_much_is_an_error_of_the_engine(she
     assert shell.run("complete", "a.py:2:12").err.startswith("lsp-harness: the script has 0 replies and a further one")
     shell.replies("3", "4")
     ran = shell.run("complete", "a.py:2:12")
-    assert ran.code == 4
-    assert ran.err.endswith("lsp-harness: 1 of 2 scripted replies were not used\n")
+    assert (ran.code, ran.err) == (4, "lsp-harness: 1 of 2 scripted replies were not used\n")
 
 
 @pytest.mark.parametrize("arguments", [["nonsense"], ["complete"], ["fix", "--nonsense", "a.py"]])
@@ -228,15 +226,14 @@ def test_broken_settings_are_told_and_do_not_stop_a_command(shell: Shell) -> Non
 
 def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_path: Path) -> None:
     shell.file("a.py", AREA)
-    script = shell.file("bug.json", '{"not": "a list"}')
+    script = shell.file("bug.json", "[1]")
     shell.set("LSP_HARNESS_ENGINE__SCRIPT", str(script))
     ran = shell.run("complete", "a.py:2:12")
     kept = tmp_path / "home" / "state" / "crash.log"
-    assert ran.code != 0
-    assert ran.err.count("\n") == 1
-    if ran.code == 70:
-        assert ran.err.endswith(f"the details are in {kept}\n")
-        assert "Traceback" in kept.read_text()
+    assert (ran.code, ran.out, ran.err.count("\n")) == (70, "", 1)
+    assert ran.err.startswith("lsp-harness: a bug: ")
+    assert ran.err.endswith(f"the details are in {kept}\n")
+    assert "Traceback" in kept.read_text()
 
 
 # -- as a process of its own

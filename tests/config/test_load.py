@@ -148,7 +148,10 @@ def test_a_broken_layer_does_not_hide_the_others(home: Path, tmp_path: Path) -> 
     (tmp_path / "lsp-harness.local.toml").write_bytes(b"\xff")
     config, problems = load(tmp_path, {"LSP_HARNESS_CONTEXT__CODE_BUDGET": "7"})
     assert (config.generation.candidates, config.generation.max_retries, config.context.code_budget) == (2, 1, 7)
-    assert [(p.file and p.file.name, p.line) for p in problems] == [("lsp-harness.toml", 1), ("lsp-harness.local.toml", 0)]
+    assert [(p.file and p.file.name, p.line) for p in problems] == [
+        ("lsp-harness.toml", 1),
+        ("lsp-harness.local.toml", 0),
+    ]
 
 
 def test_a_project_cannot_say_which_process_is_talked_to(home: Path, tmp_path: Path) -> None:

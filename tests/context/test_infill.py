@@ -101,7 +101,14 @@ async def test_terminators_are_those_of_the_file() -> None:
     assert (found.prefix.text, found.suffix.text) == ("a = 1\r\nb = ", "2\r\nc = 3\r\n")
 
 
-STATEMENTS = ("import os\n", "x = 1\n", "def f(a, b):\n    y = a\n    return y\n", "class A:\n    z = 1\n", "\n", "# word\n")
+STATEMENTS = (
+    "import os\n",
+    "x = 1\n",
+    "def f(a, b):\n    y = a\n    return y\n",
+    "class A:\n    z = 1\n",
+    "\n",
+    "# word\n",
+)
 files = st.lists(st.sampled_from(STATEMENTS) | st.text("xy (=\n", max_size=30), min_size=0, max_size=90).map("".join)
 shares = st.integers(0, 500)
 

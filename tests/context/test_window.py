@@ -1,5 +1,6 @@
 """The lines around a cursor: never more than their share, whole, and steady while somebody types."""
 
+from collections.abc import Sequence
 from itertools import groupby
 
 import pytest
@@ -126,7 +127,7 @@ async def test_a_keystroke_costs_the_count_of_few_lines() -> None:
     document = Document.of("file:///a.py", "x = 1\n" * 10_000)
     asked: list[str] = []
 
-    async def counting(given: list[str]) -> list[int]:
+    async def counting(given: Sequence[str]) -> list[int]:
         asked.extend(given)
         return await words(given)
 

@@ -17,12 +17,13 @@ from lsp_harness.wire.event import Event
 
 
 class Script(ScriptedEngine):
-    """The scripted engine; a reply may be a bare text. `started` is set with every request, `closed` counts ends."""
+    """The scripted engine; a reply may be a bare text. `started` is set with every request, `ended` with every end, which `closed` counts."""
 
     def __init__(self, *replies: str | dict[str, Any]) -> None:
         super().__init__([{"text": reply} if isinstance(reply, str) else reply for reply in replies])
         self.started = asyncio.Event()
         self.closed = 0
+        self.ended = asyncio.Event()
 
     async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
         try:
@@ -32,6 +33,7 @@ class Script(ScriptedEngine):
                     yield chunk
         finally:
             self.closed += 1
+            self.ended.set()
 
     def prompt(self, number: int) -> str:
         """The text of a request, both sides of a hole alike."""
@@ -41,7 +43,7 @@ class Script(ScriptedEngine):
         return "".join(text for _, text in request.extra) + request.prefix + "<FILL>" + request.suffix
 
 
-def settings(base: Config | None = None, **tables: dict[str, Any]) -> Config:
+def settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Config:
     """Settings with some keys changed, as an editor would."""
     config, problems = from_settings(base or Config(), tables)
     assert problems == []
@@ -51,9 +53,7 @@ def settings(base: Config | None = None, **tables: dict[str, Any]) -> Config:
 def edits(candidates: int, retries: int = 0, **more: Any) -> Config:
     """Settings for a number of candidates."""
     config = settings(**more)
-    return replace(
-        config, generation=replace(config.generation, candidates=candidates, max_retries=retries)
-    )
+    return replace(config, generation=replace(config.generation, candidates=candidates, max_retries=retries))
 
 
 def checked(log: Path) -> list[Event]:

@@ -57,4 +57,4 @@ def machine(llama: Llama) -> Machine:
 @pytest.fixture
 def config(tiny_model: Path) -> Config:
     """Settings under which an engine of the tiny model is started."""
-    return Config(model=Model(str(tiny_model), context_length=4096), engine=Engine(threads=1, idle_seconds=60))
+    return Config(model=Model(str(tiny_model), context_length=32768), engine=Engine(threads=1, idle_seconds=60))

@@ -13,7 +13,8 @@ import pytest
 
 from tests.support.engine import EngineProcess
 
-N_CTX = 4096
+N_CTX = 32768
+"""So much that generating it all takes seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -219,14 +220,16 @@ async def test_the_interactive_is_answered_while_the_background_is_at_work(
     http: httpx2.AsyncClient, engine: EngineProcess
 ):
     async with engine.http() as other:
-        body = {"prompt": "def f", "n_predict": N_CTX - 100, "stream": True, "priority": "background"}
-        async with other.stream("POST", "/completion", json=body) as response:
-            lines = response.aiter_lines()
-            await anext(lines)
-            answer = await post(http, "/infill", input_prefix="a", n_predict=2)
-            assert answer["stop"]
-            assert (await http.get("/props")).json()["pending"] == 1
-            await anext(lines)
+        body = {"prompt": "def f", "n_predict": N_CTX - 100, "priority": "background"}
+        tasks = [asyncio.create_task(other.post("/completion", json=body)) for _ in range(4)]
+        await eventually(http, lambda props: props["pending"] == 4)
+        answer = await post(http, "/infill", input_prefix="a", n_predict=2)
+        props = (await http.get("/props")).json()
+        for task in tasks:
+            task.cancel()
+        await asyncio.wait(tasks)
+    assert answer["stop"]
+    assert props["pending"] >= 3
     await eventually(http, lambda props: props["pending"] == 0)
 
 

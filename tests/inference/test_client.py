@@ -20,7 +20,7 @@ from lsp_harness.inference.supervisor import Supervisor, address, identity
 from lsp_harness.process import detached
 
 SHORT = Continuation("def f", Sampling(n_predict=8))
-LONG = Continuation("def f", Sampling(n_predict=3900))
+LONG = Continuation("def f", Sampling(n_predict=30_000))
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ async def test_the_first_request_starts_the_engine(client: EngineClient):
 
     assert chunks[-1].stop == "limit"
     assert "".join(chunk.text for chunk in chunks)
-    assert (props.model, props.n_ctx) == ("tiny", 4096)
+    assert (props.model, props.n_ctx) == ("tiny", 32768)
     assert await client.count(["", "a b", "a b"]) == [0, 3, 3]
     assert await client.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
     filled = await answer(client, Infill("def f():\n    ", "\n", sampling=Sampling(n_predict=4)))
@@ -72,7 +72,7 @@ async def test_leaving_early_stops_the_engine(client: EngineClient):
     while (props := await client.props()).raw["pending"]:
         pass
 
-    assert props.raw["tokens_generated_total"] < 3900
+    assert props.raw["tokens_generated_total"] < 30_000
 
 
 async def test_a_dead_engine_costs_one_request_each_time(client: EngineClient):
@@ -100,15 +100,15 @@ async def test_an_engine_killed_between_requests_costs_nothing(client: EngineCli
 async def test_a_request_cancelled_while_the_engine_starts_does_not_stop_the_start(
     client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ):
-    starts: list[int] = []
+    starts = 0
     begun = asyncio.Event()
     start = detached.start
 
     async def counted(*arguments: Any) -> dict[str, object]:
+        nonlocal starts
+        starts += 1
         begun.set()
-        said = await start(*arguments)
-        starts.append(cast("int", said["pid"]))
-        return said
+        return await start(*arguments)
 
     monkeypatch.setattr(detached, "start", counted)
     typing = asyncio.create_task(answer(client))
@@ -117,15 +117,15 @@ async def test_a_request_cancelled_while_the_engine_starts_does_not_stop_the_sta
     await asyncio.wait({typing})
 
     assert typing.cancelled()
-    assert (await client.props()).pid == starts[0]
-    assert len(starts) == 1
+    assert (await client.props()).pid
+    assert starts == 1
 
 
 async def test_what_is_refused_is_told_and_the_connection_goes_on(client: EngineClient):
     with pytest.raises(EngineRefused, match="grammar"):
         await answer(client, Continuation("a", Sampling(grammar="root ::= (")))
     with pytest.raises(EngineRefused, match="context_length"):
-        await answer(client, Continuation("a", Sampling(n_predict=10_000)))
+        await answer(client, Continuation("a", Sampling(n_predict=100_000)))
     assert (await answer(client))[-1].stop == "limit"
 
 

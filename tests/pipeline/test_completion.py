@@ -136,12 +136,13 @@ async def test_typing_what_is_shown_asks_nobody() -> None:
     engine = Script("3.14 * r ** 2")
     completer = Completer(engine, Completion())
     await ask(completer, src.document, src.cursor)
-    document, cursor = src.document, src.cursor
+    document, cursor, found = src.document, src.cursor, None
     for char in "3.14 ":
         document, cursor = typed(document, cursor, char)
         found = await ask(completer, document, cursor)
         assert found
         assert (found.start, found.stats["typed_along"], found.stats["evaluated"]) == (cursor, True, 0)
+    assert found
     assert found.text == "* r ** 2"
     assert completer.shown(document.uri, found.id)
     await engine.aclose()
@@ -214,9 +215,7 @@ async def test_requests_for_other_documents_go_on() -> None:
     one, other = markup.parse(AREA, "a.py"), markup.parse(AREA, "b.py")
     engine = Script("1 * r", "2 * r")
     completer = Completer(engine, Completion())
-    found = await asyncio.gather(
-        ask(completer, one.document, one.cursor), ask(completer, other.document, other.cursor)
-    )
+    found = await asyncio.gather(ask(completer, one.document, one.cursor), ask(completer, other.document, other.cursor))
     assert sorted(suggestion.text for suggestion in found if suggestion) == ["1 * r", "2 * r"]
 
 
@@ -229,8 +228,7 @@ async def test_a_cancelled_request_closes_the_stream_and_is_not_called_supersede
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    while not engine.closed:
-        await asyncio.sleep(0)
+    await engine.ended.wait()
     found = await ask(completer, src.document, src.cursor)
     assert found
     assert found.text == "3 * r"

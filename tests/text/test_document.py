@@ -46,7 +46,9 @@ def test_a_client_position_is_where_the_protocol_says(text: str, line: int, char
 
 @many
 @given(texts, encodings, st.data())
-def test_every_character_has_a_position_that_leads_back_to_it(text: str, encoding: Encoding, data: st.DataObject) -> None:
+def test_every_character_has_a_position_that_leads_back_to_it(
+    text: str, encoding: Encoding, data: st.DataObject
+) -> None:
     at = data.draw(st.integers(0, len(text)))
     doc, offset = document(text), reference.size(text[:at])
     back = doc.offset(doc.position(offset, encoding), encoding)

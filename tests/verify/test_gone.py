@@ -1,6 +1,7 @@
 """The third gate: is the diagnostic the fix is for gone?"""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ BEFORE = """
     """
 
 
-async def check(ruff: Ruff, before: str, after: str, project: Path, name: str = "a.py", **finding: str) -> Outcome:
+async def check(ruff: Ruff, before: str, after: str, project: Path, name: str = "a.py", **finding: Any) -> Outcome:
     source = markup.parse(before, project / name)
     reported = source.finding
     if finding:
@@ -76,9 +77,10 @@ async def test_without_ruff_it_cannot_be_asked(no_ruff: Ruff, project: Path) -> 
     assert outcome == Outcome("gone", "skipped", reason="only ruff can say whether it is gone")
 
 
+@pytest.mark.parametrize("carets", ["//   ^", "// ^^", "//^^^"])
 @pytest.mark.parametrize(("after", "status"), [("foo(1);\n", "passed"), ("foo(2;\n", "failed")])
 async def test_a_syntax_error_of_another_language_is_asked_of_the_parser(
-    ruff: Ruff, project: Path, after: str, status: str
+    ruff: Ruff, project: Path, after: str, status: str, carets: str
 ) -> None:
-    outcome = await check(ruff, "foo(1;\n//   ^ ')' expected\n", after, project, "a.js")
+    outcome = await check(ruff, f"foo(1;\n{carets} ')' expected\n", after, project, "a.js")
     assert outcome.status == status
