@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import struct
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -50,7 +51,9 @@ def stop(*, json: AsJson = False) -> int:
     """End all engines of this user; the next request starts one again."""
     found = running()
     for row in found:
-        os.kill(row["pid"], signal.SIGTERM)
+        # one that ends by itself meanwhile is what was asked for
+        with suppress(ProcessLookupError):
+            os.kill(row["pid"], signal.SIGTERM)
     as_json([row["pid"] for row in found]) if json else say(f"stopped {len(found)} engine(s)")
     return 0
 

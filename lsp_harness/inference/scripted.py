@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lsp_harness.errors import ConfigError, EngineError
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Usage
@@ -24,6 +24,8 @@ class ScriptedEngine:
                 replies = json.loads(script.read_text())
             except (OSError, ValueError) as error:
                 raise ConfigError(f"engine.script {script} cannot be read: {error}") from error
+            if not isinstance(replies, list) or not all(isinstance(r, dict) for r in cast("list[Any]", replies)):
+                raise ConfigError(f"engine.script {script} must be a JSON list of objects")
         else:
             replies = list(script)
         self._replies: list[dict[str, Any]] = replies

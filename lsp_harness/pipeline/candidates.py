@@ -116,18 +116,22 @@ class Generator:
     async def _import(self, plan: Plan) -> tuple[Edit | None, Usage]:
         """A line among the imports that brings the unknown name in."""
         at = self._place.imports_end
-        lead = "from " if plan.temperature == 0 or plan.seed % 4 == 2 else "import "
-        text, usage = await self._hole(at, at, lead, plan, lines=1)
+        lead = "import " if plan.seed % 4 == 3 else "from "
+        text, usage = await self._hole(at, at, lead, plan, lines=1, newline=True)
         line = f"{lead}{text}".rstrip()
         if not text or self._place.unknown_name not in line:
             return None, usage
         return Edit(at, at, encode(line + self._document.newline)), usage
 
-    async def _hole(self, start: int, end: int, lead: str, plan: Plan, *, lines: int) -> tuple[str, Usage]:
-        """Fill `start`..`end` of the document, as if `lead` had been typed there."""
-        typed = encode(lead)
+    async def _hole(
+        self, start: int, end: int, lead: str, plan: Plan, *, lines: int, newline: bool = False
+    ) -> tuple[str, Usage]:
+        """Fill `start`..`end` of the document, as if `lead` had been typed there (on a line of its own: `newline`)."""
+        typed, tail = encode(lead), encode(self._document.newline if newline else "")
         data = self._document.data
-        holed = Document.of(self._document.uri, data[:start] + typed + data[end:], language=self._document.language)
+        holed = Document.of(
+            self._document.uri, data[:start] + typed + tail + data[end:], language=self._document.language
+        )
         at = start + len(typed)
         prompt = await infill(holed, parse(holed), at, self._path, self._config.completion, self._engine.count)
         sampling = Sampling(

@@ -35,7 +35,8 @@ def cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
     file = folder / f"{name}.jsonl.gz"
     if not file.exists():
         sys.exit(f"there is no {file}; set LSP_HARNESS_EVAL_DATA")
-    rows = [json.loads(line) for line in gzip.open(file, "rt", encoding="utf-8")]
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
     rows = [row for row in rows if row.get("smoke")] if smoke else rows
     return rows[:limit] if limit else rows
 

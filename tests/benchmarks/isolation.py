@@ -17,15 +17,33 @@ from lsp_harness.cli.lsp_client import LspClient
 from lsp_harness.config import paths
 from lsp_harness.inference.models import place
 
-CONNECT = re.compile(r"(?:connect|sendto)\(\d+, \{sa_family=(AF_\w+)(?:, sun_path=\"([^\"]*)\"|.*?(?:inet_addr\(\"([^\"]*)\"\)|\"([0-9a-f:]+)\"))?")
+CONNECT = re.compile(
+    r"(?:connect|sendto)\(\d+, \{sa_family=(AF_\w+)(?:, sun_path=\"([^\"]*)\"|.*?(?:inet_addr\(\"([^\"]*)\"\)|\"([0-9a-f:]+)\"))?"
+)
 OPENED = re.compile(r"openat?\((?:AT_FDCWD, )?\"([^\"]+)\", ([A-Z_|]+)[^)]*\) = \d")
-MADE = re.compile(r"(?:mkdir|rename|unlink|symlink|link|creat)(?:at2?|at)?\((?:AT_FDCWD, )?\"([^\"]+)\"(?:, (?:AT_FDCWD, )?\"([^\"]+)\")?.* = 0")
+MADE = re.compile(
+    r"(?:mkdir|rename|unlink|symlink|link|creat)(?:at2?|at)?\((?:AT_FDCWD, )?\"([^\"]+)\"(?:, (?:AT_FDCWD, )?\"([^\"]+)\")?.* = 0"
+)
 SOURCE = "import math\n\n\ndef area(radius):\n    return "
 BROKEN = "def scale(values, factor):\n    return [value * facter for value in values]\n"
 
 
 async def work(root: Path, trace: Path) -> None:
-    argv = ["strace", "-f", "-qq", "-s", "200", "-o", str(trace), "-e", "trace=%network,%file", sys.executable, "-m", "lsp_harness", "serve"]
+    argv = [
+        "strace",
+        "-f",
+        "-qq",
+        "-s",
+        "200",
+        "-o",
+        str(trace),
+        "-e",
+        "trace=%network,%file",
+        sys.executable,
+        "-m",
+        "lsp_harness",
+        "serve",
+    ]
     async with LspClient.spawned(root, *argv) as client:
         uri = client.open(root / "area.py", SOURCE, "python")
         items = await client.inline_completion(uri, SOURCE)
@@ -60,7 +78,11 @@ def main() -> None:
             written |= {name for name in m.groups() if name}
     print(f"{len(lines)} system calls looked at")
     print("connections:", *sorted(f"\n  {family} {where}" for family, where in connected))
-    outside = sorted(w for w in written if not any(Path(w).is_relative_to(folder) for folder in own) and not w.startswith(("/dev/", "/proc/")))
+    outside = sorted(
+        w
+        for w in written
+        if not any(Path(w).is_relative_to(folder) for folder in own) and not w.startswith(("/dev/", "/proc/"))
+    )
     print("written inside state, cache and runtime:", len(written) - len(outside))
     print("written elsewhere:", *(f"\n  {name}" for name in outside) if outside else ["nothing"])
 

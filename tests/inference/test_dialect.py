@@ -88,7 +88,7 @@ def test_a_wrong_field_of_a_neighbouring_file_is_named(field: str):
 
 
 def test_a_real_llama_servers_answer_is_read():
-    """As llama-server b6500 sends it, shortened."""
+    """In the form llama-server documents, written by hand: without the fields only our engine adds."""
     stream = [
         {"index": 0, "content": "Hel", "tokens": [9707], "stop": False, "id_slot": -1, "tokens_predicted": 1},
         {
