@@ -48,7 +48,8 @@ async def through_server(rows: list[Case]) -> list[dict[str, Any]]:
         async with LspClient.spawned(root) as client:
             for number, row in enumerate(rows):
                 prefix, suffix = row["input"]["prefix"], row["input"]["suffix"]
-                language = LANGUAGES.get(row["lang"], row["lang"])
+                lang: str = row["lang"]
+                language = LANGUAGES.get(lang, lang)
                 name = Path(row["input"].get("path") or f"case.{row['lang']}").name
                 uri = client.open(root / str(number) / name, prefix + suffix, language)
                 began = perf_counter()

@@ -226,7 +226,7 @@ def test_broken_settings_are_told_and_do_not_stop_a_command(shell: Shell) -> Non
 
 def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_path: Path) -> None:
     shell.file("a.py", AREA)
-    script = shell.file("bug.json", "[1]")
+    script = shell.file("bug.json", '[{"expect": 5}]')
     shell.set("LSP_HARNESS_ENGINE__SCRIPT", str(script))
     ran = shell.run("complete", "a.py:2:12")
     kept = tmp_path / "home" / "state" / "crash.log"
