@@ -18,20 +18,7 @@ say "[1/3] virtual environment in .venv"
 say "[2/3] lsp-harness and what it needs (compiles llama.cpp the first time: some minutes)"
 set +e
 .venv/bin/python -m pip install --verbose --progress-bar off -e . --group dev 2>&1 |
-  tee "$log" |
-  awk -v tty="$([ -t 1 ] && echo 1 || echo 0)" '
-    /^Collecting /              { show("resolving " $2) }
-    /Downloading /              { show("downloading " $2) }
-    match($0, /\[[0-9]+\/[0-9]+\]/) {
-      step = substr($0, RSTART, RLENGTH); split(step, n, /[][\/]/)
-      # a terminal sees every step, a log every twentieth
-      if (tty || n[2] % 20 == 0 || n[2] == n[3]) show("compiling llama.cpp " step)
-    }
-    /^Successfully installed/   { show("installed"); print "" }
-    function show(text) {
-      if (tty) { printf "\r      %-70.70s", text; fflush() }
-      else if (text ~ /^compiling|^installed/) { print "      " text; fflush() }
-    }'
+  tee "$log" | .venv/bin/python -u .ci/progress.py
 status=${PIPESTATUS[0]}
 set -e
 [ "$status" = 0 ] || fail "installation failed; the end of $log:"

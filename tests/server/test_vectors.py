@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import Spawn
-from tests.support.lsp import key
+from tests.support.lsp import Editor, key
 
 DATA = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", Path(__file__).parents[3] / "shared/data/dev"))
 VECTORS = DATA / "lsp_vectors.jsonl.gz"
@@ -68,3 +68,30 @@ async def test_shutdown_and_exit_in_all_their_forms(spawn: Spawn):
             # initialize, shutdown and exit, which comes with an id in the file
             assert len([m for m in editor.received if "method" not in m]) == 3
             editor.asked = [m["id"] for m in editor.received if m.get("id") is not None and "method" not in m]
+
+
+async def test_the_server_with_a_real_engine_answers_them_too(home: Path, tiny_model: Path):
+    """Nothing scripted: the command, the harness, and llama.cpp with a tiny random model."""
+    env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
+    editor = await Editor.spawn("-m", "lsp_harness", "serve", env=env)
+    try:
+        await editor.initialize("vscode")
+        rows = [row for row in vectors() if row["method"] not in ("shutdown", "exit")]
+        asked = 0
+        for number, row in enumerate(rows):
+            message = dict(row["message"])
+            if row["kind"] == "request" or "id" in message:
+                message["id"] = f"vector-{number}"
+                asked += 1
+                if "method" not in message:
+                    editor.asked.append(message["id"])
+            editor.send(message)
+        await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
+        await editor.until(
+            lambda: sum("method" not in m and str(m.get("id")).startswith("vector-") for m in editor.received) == asked
+        )
+        assert await editor.leave() == 0
+        editor.check_answers()
+        print(f"real server: {asked} requests, each answered once")
+    finally:
+        await editor.kill()

@@ -1,0 +1,91 @@
+"""Texts and positions that break servers: each has one defined answer, and the server lives on.
+
+The model is tiny and random, so what is suggested means nothing; what is asserted is that there is an answer.
+"""
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.cli.lsp_client import LspClient, RpcError
+
+INVALID_PARAMS, NO_METHOD = -32602, -32601
+
+
+@pytest.fixture
+async def client(home: Path, tiny_model: Path, tmp_path: Path) -> AsyncIterator[LspClient]:
+    env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
+    async with LspClient.spawned(tmp_path, env=env) as client:
+        yield client
+        # whatever was asked, the server still completes
+        uri = client.open(tmp_path / "last.py", "x = ", "python")
+        assert isinstance(await ask(client, uri, 0, 4), list)
+
+
+async def ask(client: LspClient, uri: str, line: int, character: int) -> Any:
+    position = {"line": line, "character": character}
+    params = {"textDocument": {"uri": uri}, "position": position, "context": {"triggerKind": 2}}
+    return (await client.request("textDocument/inlineCompletion", params))["items"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "character"),
+    [
+        pytest.param("a = 1\x0cb = 2\nc = ", 1, 4, id="form feed"),
+        pytest.param("a = '\u2028'\nc = ", 1, 4, id="U+2028"),
+        pytest.param("a = 1\rb = 2\rc = ", 2, 4, id="lone CR"),
+        pytest.param("s = '🐍🐜'; c = ", 0, 15, id="emoji columns in utf-16"),
+        pytest.param("s = '🐍'", 0, 6, id="inside a surrogate pair"),
+        pytest.param("x = 1\n", 99, 99, id="past the end"),
+        pytest.param("", 0, 0, id="empty"),
+        pytest.param("x" * 300_000, 0, 150_000, id="one long line"),
+    ],
+)
+async def test_odd_texts_get_a_list(client: LspClient, tmp_path: Path, text: str, line: int, character: int):
+    uri = client.open(tmp_path / "odd.py", text, "python")
+
+    assert isinstance(await ask(client, uri, line, character), list)
+
+
+async def test_an_edit_behind_a_form_feed_and_a_line_separator_lands_where_the_client_means(
+    client: LspClient, tmp_path: Path
+):
+    uri = client.open(tmp_path / "feed.py", "a\x0cb\u2028\nc\n", "python")
+    client.edit(uri, {"start": {"line": 1, "character": 0}, "end": {"line": 1, "character": 0}}, "Z")
+
+    status = await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
+
+    assert client.text(uri).text == "a\x0cb\u2028\nZc\n"
+    assert status["documents"][0]["bytes"] == len(client.text(uri).data)
+
+
+@pytest.mark.parametrize("text", ["\0binary\0" * 100, "x = 1\n" * 900_000], ids=["binary", "5 MB"])
+async def test_what_is_no_text_or_too_large_gets_an_empty_list(client: LspClient, tmp_path: Path, text: str):
+    uri = client.open(tmp_path / "big.py", text, "python")
+
+    assert await ask(client, uri, 0, 0) == []
+
+
+async def test_a_closed_document_is_refused(client: LspClient, tmp_path: Path):
+    uri = client.open(tmp_path / "x.py", "x = ", "python")
+    client.close(uri)
+
+    with pytest.raises(RpcError, match="is not open") as refused:
+        await ask(client, uri, 0, 4)
+    assert refused.value.code == INVALID_PARAMS
+
+
+@pytest.mark.parametrize("params", [None, [], {"textDocument": 5}, {"position": {"line": "one"}}])
+async def test_malformed_params_are_refused(client: LspClient, params: Any):
+    with pytest.raises(RpcError) as refused:
+        await client.request("textDocument/inlineCompletion", params)
+    assert refused.value.code == INVALID_PARAMS
+
+
+async def test_an_unknown_method_is_refused(client: LspClient):
+    with pytest.raises(RpcError) as refused:
+        await client.request("textDocument/unheardOf", {})
+    assert refused.value.code == NO_METHOD
