@@ -106,8 +106,12 @@ class Completer:
         prompt = await infill(document, tree, offset, path, self.settings, self._engine.count)
         ghost = self._blank(document, tree, offset)
         text, stop, usage = await self._generate(prompt, ghost)
+        lead = ""
+        if broken := on_next_line(ghost, text):
+            lead, (ghost, text) = ghost.newline, broken
         text = "\n".join(to_lf(whole(text, stop, ghost)).split("\n")[: max(1, self.settings.max_lines)])
         shaped = shape(ghost.having(text)).text
+        shaped = shaped and lead + shaped
         if shaped and tree:
             shaped = passing(tree, offset, shaped)
         if not shaped:
@@ -125,7 +129,7 @@ class Completer:
     async def _generate(self, prompt: InfillPrompt, ghost: Ghost) -> tuple[str, Stop | None, Usage]:
         sampling = Sampling(
             n_predict=self.settings.max_tokens,
-            stop=("\n",) if ghost.mode == "line" else (),
+            stop=("\n",) if ghost.mode == "line" and not may_break(ghost) else (),
             t_max_predict_ms=self.settings.latency_ms,
         )
         extra = ((prompt.outline.origin, prompt.outline.text),) if prompt.outline.text else ()
@@ -137,7 +141,8 @@ class Completer:
                 usage, stop = chunk.usage, chunk.stop
                 if stop:
                     break
-                if enough(ghost.having(text)) or text.count("\n") > self.settings.max_lines:
+                here, added = on_next_line(ghost, text) or (ghost, text)
+                if enough(here.having(added)) or text.count("\n") > self.settings.max_lines:
                     break
         return text, stop, usage
 
@@ -146,6 +151,25 @@ class Completer:
         self._shown[document.uri] = Shown(document, suggestion)
         self.last = stats
         return suggestion
+
+
+def may_break(ghost: Ghost) -> bool:
+    """Whether the answer may begin with a line break: something is on the line, and nothing that must stay on it."""
+    rest = ghost.line_suffix
+    return bool(ghost.line_prefix.strip()) and (not rest.strip() or rest[0].isspace())
+
+
+def on_next_line(ghost: Ghost, text: str) -> tuple[Ghost, str] | None:
+    """For a text that begins with a line break: the cursor behind it, and the rest of the text.
+
+    The present line was complete, and what comes next is a line of its own; the rules are to judge it as one.
+    """
+    blanks, newline, rest = text.partition("\n")
+    if ghost.mode != "line" or not newline or blanks.strip() or not may_break(ghost):
+        return None
+    prefix = ghost.prefix + "\n"
+    mode = choose(prefix, ghost.suffix, ghost.language)
+    return Ghost(prefix, ghost.suffix, "", mode, ghost.language, ghost.newline), rest
 
 
 def whole(text: str, stop: Stop | None, ghost: Ghost) -> str:

@@ -5,7 +5,7 @@
 
 Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's own scorer. Through
 the server, a case is an open document with the cursor in the hole, and the answer is what would be shown. Raw is one
-`/infill` in prefix-suffix-middle order, greedy, cut at the newline: no context, no healing, no rules, no gate.
+`/infill` in prefix-suffix-middle order, greedy, its first line that is not empty: no context, no healing, no rules, no gate.
 """
 
 import argparse
@@ -78,7 +78,7 @@ async def raw(rows: list[Case]) -> list[dict[str, Any]]:
             began = perf_counter()
             text = (await http.post("/infill", json=body)).raise_for_status().json()["content"]
             ms = (perf_counter() - began) * 1000
-            line = text.split("\n", 1)[0]
+            line = text.lstrip("\n").split("\n", 1)[0]
             # the hole is a whole line where the suffix begins one
             whole = prefix.endswith("\n") and not suffix.startswith("\n")
             answers.append({"id": row["id"], "answer": line + "\n" if whole else line, "ms": round(ms)})

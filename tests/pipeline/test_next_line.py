@@ -1,0 +1,43 @@
+"""An answer that begins with a line break: the line was complete, and what follows is a line of its own."""
+
+import pytest
+
+from lsp_harness.pipeline.completion import may_break, on_next_line
+from lsp_harness.pipeline.ghost import Ghost
+from lsp_harness.pipeline.mode import choose
+
+
+def ghost(prefix: str, suffix: str) -> Ghost:
+    return Ghost(prefix, suffix, "", choose(prefix, suffix, "python"), "python")
+
+
+def test_behind_a_complete_line_the_answer_is_judged_on_the_next_one():
+    here = ghost("def f(a):\n    b = a", "\n    return b\n")
+    found = on_next_line(here, "\n    c = b")
+    assert found
+    there, rest = found
+    assert (there.line_prefix, there.mode, rest) == ("", "line", "    c = b")
+
+
+def test_a_line_that_lost_its_break_to_the_one_behind_it_is_put_above_that():
+    found = on_next_line(ghost("b = 1", "    return b\n"), "\n    c = b")
+    assert found
+    assert found[0].mode == "line-above"
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix", "text"),
+    [
+        pytest.param("b = ", "\n", "1\n", id="the answer stays on the line"),
+        pytest.param("foo(", ")\n", "\n    1", id="the rest of the line must stay"),
+        pytest.param("a = 1\n", "\n", "\nb = 2", id="the line is empty already"),
+    ],
+)
+def test_otherwise_the_line_break_is_nothing_special(prefix: str, suffix: str, text: str):
+    assert on_next_line(ghost(prefix, suffix), text) is None
+
+
+def test_only_a_cursor_with_nothing_to_keep_behind_it_may_break_the_line():
+    assert may_break(ghost("a = 1", "\n"))
+    assert not may_break(ghost("foo(", ")\n"))
+    assert not may_break(ghost("", "\n"))
