@@ -80,7 +80,8 @@ class Kv:
         best = max(self.slots, key=lambda slot: (shared[slot.seq], not slot.busy, slot.used))
         keep = shared[best.seq]
         slot = best
-        if best.busy or not keep or len(best.tokens) - keep > self.LOSS:
+        # every infill prompt begins with the same two tokens: what is kept must be worth what is lost
+        if best.busy or len(best.tokens) - keep > min(keep, self.LOSS):
             slot = min(
                 (s for s in idle if s is not best or not keep), key=lambda s: (bool(s.tokens), s.used), default=best
             )

@@ -133,6 +133,15 @@ def test_two_prompts_in_turn_both_stay_resident(shared: int, own: int):
     assert reused == [0, shared, *([shared + own - 1] * 4)]
 
 
+def test_two_small_cursor_sites_that_share_only_the_fim_tokens_both_stay_resident():
+    desk = Desk(cells=4000, slots=8)
+    sites = [[90, 91] + [kind] * 120 for kind in (2, 3)]
+
+    reused = [desk.whole(site, extra=10) for _ in range(3) for site in sites]
+
+    assert reused == [0, 2, *([121] * 4)]
+
+
 def test_what_was_generated_and_not_accepted_is_cut_off_in_place():
     desk = Desk(cells=4000, slots=8)
     desk.whole([1] * 100, extra=64)
