@@ -20,6 +20,7 @@ from lsp_harness.inference.request import Infill, Sampling, Stop, Usage
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.mode import choose
+from lsp_harness.pipeline.next_line import joined, may_break, on_next_line, with_body
 from lsp_harness.pipeline.offers import Suggestion
 from lsp_harness.pipeline.shape import enough, shape
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree
@@ -111,6 +112,9 @@ class Completer:
             lead, (ghost, text) = ghost.newline, broken
         text = "\n".join(to_lf(whole(text, stop, ghost)).split("\n")[: max(1, self.settings.max_lines)])
         shaped = shape(ghost.having(text)).text
+        if shaped and (opened := with_body(ghost, text)) and self.settings.max_lines > 1:
+            here, body = opened
+            shaped = joined(shaped, shape(here.having(body)).text, ghost)
         shaped = shaped and lead + shaped
         if shaped and tree:
             shaped = passing(tree, offset, shaped)
@@ -129,7 +133,8 @@ class Completer:
     async def _generate(self, prompt: InfillPrompt, ghost: Ghost) -> tuple[str, Stop | None, Usage]:
         sampling = Sampling(
             n_predict=self.settings.max_tokens,
-            stop=("\n",) if ghost.mode == "line" and not may_break(ghost) else (),
+            # in the middle of a line nothing below it is of use
+            stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
             t_max_predict_ms=self.settings.latency_ms,
         )
         extra = ((prompt.outline.origin, prompt.outline.text),) if prompt.outline.text else ()
@@ -142,6 +147,7 @@ class Completer:
                 if stop:
                     break
                 here, added = on_next_line(ghost, text) or (ghost, text)
+                here, added = with_body(here, added) or (here, added)
                 if enough(here.having(added)) or text.count("\n") > self.settings.max_lines:
                     break
         return text, stop, usage
@@ -151,25 +157,6 @@ class Completer:
         self._shown[document.uri] = Shown(document, suggestion)
         self.last = stats
         return suggestion
-
-
-def may_break(ghost: Ghost) -> bool:
-    """Whether the answer may begin with a line break: something is on the line, and nothing that must stay on it."""
-    rest = ghost.line_suffix
-    return bool(ghost.line_prefix.strip()) and (not rest.strip() or rest[0].isspace())
-
-
-def on_next_line(ghost: Ghost, text: str) -> tuple[Ghost, str] | None:
-    """For a text that begins with a line break: the cursor behind it, and the rest of the text.
-
-    The present line was complete, and what comes next is a line of its own; the rules are to judge it as one.
-    """
-    blanks, newline, rest = text.partition("\n")
-    if ghost.mode != "line" or not newline or blanks.strip() or not may_break(ghost):
-        return None
-    prefix = ghost.prefix + "\n"
-    mode = choose(prefix, ghost.suffix, ghost.language)
-    return Ghost(prefix, ghost.suffix, "", mode, ghost.language, ghost.newline), rest
 
 
 def whole(text: str, stop: Stop | None, ghost: Ghost) -> str:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lsp_harness.pipeline.completion import may_break, on_next_line
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.mode import choose
+from lsp_harness.pipeline.next_line import joined, may_break, on_next_line, with_body
 
 
 def ghost(prefix: str, suffix: str) -> Ghost:
@@ -41,3 +41,30 @@ def test_only_a_cursor_with_nothing_to_keep_behind_it_may_break_the_line():
     assert may_break(ghost("a = 1", "\n"))
     assert not may_break(ghost("foo(", ")\n"))
     assert not may_break(ghost("", "\n"))
+
+
+def test_a_header_above_a_line_of_its_own_depth_goes_on_to_its_body():
+    here = ghost("def f(a):\n", "    return a\n")
+    found = with_body(here, "    if not a:\n        return None\n    re")
+    assert found
+    there, body = found
+    assert (there.mode, there.previous, body) == ("line", "    if not a:", "        return None\n    re")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"),
+    [
+        pytest.param("        return a\n", "    if not a:\n        x", id="the body follows already"),
+        pytest.param("    return a\n", "    b = a\n    c", id="nothing is opened"),
+        pytest.param("    return a\n", "    if not a:", id="the header is not complete"),
+    ],
+)
+def test_a_line_that_needs_no_body_stays_alone(suffix: str, text: str):
+    assert with_body(ghost("def f(a):\n", suffix), text) is None
+
+
+def test_header_and_body_end_as_the_header_did():
+    here = ghost("def f(a):\n", "    return a\n")
+    assert joined("    if a:\n", "        pass", here) == "    if a:\n        pass\n"
+    assert joined("    if a:", "        pass", here) == "    if a:\n        pass"
+    assert joined("    if a:\n", None, here) == "    if a:\n"
