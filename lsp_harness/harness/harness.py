@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote, urlsplit
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, HarnessError, NotText, Stale
@@ -17,6 +16,7 @@ from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
+from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Harness:
     def snapshot(self, uri: str) -> Snapshot:
         """The document as it is now. Raises NotOpen."""
         document = self.documents.get(uri)
-        file = file_of(uri)
+        file = local_path(uri)
         root = next((root for root in self.roots if file and file.is_relative_to(root)), None)
         path = str(file.relative_to(root)) if file and root else file.name if file else uri.rsplit("/", 1)[-1]
         return Snapshot(document, path, file, root)
@@ -304,9 +304,3 @@ def _python(snapshot: Snapshot) -> bool:
 def _file(snapshot: Snapshot) -> Path:
     """Where the text would lie; tools choose their settings by it."""
     return snapshot.file or Path(snapshot.path)
-
-
-def file_of(uri: str) -> Path | None:
-    """The path of a `file:` URI."""
-    parts = urlsplit(uri)
-    return Path(unquote(parts.path)) if parts.scheme == "file" and parts.path else None

@@ -105,20 +105,19 @@ class EngineClient:
     async def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         import httpx2
 
-        http = await self._connected()
-        try:
-            response = await http.request(method, path, json=body)
-        except httpx2.TransportError:
-            await self._lost(http)
+        for last in (False, True):
             http = await self._connected()
             try:
                 response = await http.request(method, path, json=body)
             except httpx2.TransportError as error:
                 await self._lost(http)
-                raise EngineUnavailable(GONE) from error
-        if response.status_code != 200:
-            raise _refusal(response.status_code, response.content)
-        return response.json()
+                if last:
+                    raise EngineUnavailable(GONE) from error
+                continue
+            if response.status_code != 200:
+                raise _refusal(response.status_code, response.content)
+            return response.json()
+        raise AssertionError("the second try answers or raises")
 
     async def _connected(self) -> "httpx2.AsyncClient":
         import httpx2

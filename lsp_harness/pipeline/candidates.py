@@ -49,7 +49,7 @@ class Candidate:
     usage: Usage
 
 
-def plans(config: Config, place: Place, finding: Finding) -> tuple[list[Plan], list[Plan]]:
+def plans(config: Config, place: Place) -> tuple[list[Plan], list[Plan]]:
     """Fills and rewrites, together `generation.candidates`; rewrites are the retries that get feedback."""
     total = max(1, config.generation.candidates)
     rewrites = min(config.generation.max_retries, total - 1) if place.function else 0

@@ -121,7 +121,7 @@ class Fix:
         return await self._generate(Generator(self.engine, self.config, tree, place, self.finding, self.path), place)
 
     async def _generate(self, generator: Generator, place: Place) -> Proposal:
-        fills, rewrites = plans(self.config, place, self.finding)
+        fills, rewrites = plans(self.config, place)
         total = len(fills) + len(rewrites)
         # all fills are one round; every rewrite is a round of its own, told what failed before it
         for round_number, batch in enumerate([fills, *([plan] for plan in rewrites)]):

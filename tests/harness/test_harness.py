@@ -9,12 +9,13 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, NoAnswer, NotOpen, NotText, Stale
-from lsp_harness.harness.harness import Harness, file_of
+from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer, Progress
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import encode
+from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff import Ruff
 from tests.harness.tools import Script, checked, edits, of_type, settings
@@ -421,7 +422,7 @@ async def test_a_snapshot_is_named_from_its_workspace_and_frozen(bench: Make) ->
     unsaved = Document.of("untitled:Untitled-1", "")
     b.harness.open(unsaved)
     assert b.harness.snapshot(unsaved.uri) == Snapshot(unsaved, "untitled:Untitled-1")
-    assert file_of("untitled:x") is None
+    assert local_path("untitled:x") is None
 
 
 async def test_the_tree_of_a_document_follows_its_changes(bench: Make) -> None:

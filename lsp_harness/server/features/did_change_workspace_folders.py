@@ -3,7 +3,7 @@
 from lsprotocol import types
 
 from lsp_harness.server.client import Client
-from lsp_harness.server.features.initialize import local_path
+from lsp_harness.text.uri import local_path
 
 METHOD = types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS
 

@@ -7,11 +7,11 @@ answer, and begin its own part, before that. Nothing in the capabilities is reje
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import unquote, urlsplit
 
 from lsp_harness.errors import UsageError
 from lsp_harness.server.abilities import Abilities, at
 from lsp_harness.server.commands import ALL
+from lsp_harness.text.uri import local_path
 
 METHOD = "initialize"
 # importlib.metadata would be a fifth of the time to the first answer; a test holds this to the distribution's version
@@ -76,16 +76,3 @@ def _roots(params: Any) -> list[Path]:
     roots = [path for uri in uris if (path := local_path(uri))]
     legacy = at(params, "rootPath")
     return roots or ([Path(legacy)] if isinstance(legacy, str) and legacy else [])
-
-
-def local_path(uri: Any) -> Path | None:
-    """The file a URI names; None for what is not a file on this machine."""
-    if not isinstance(uri, str):
-        return None
-    try:
-        parts = urlsplit(uri)
-    except ValueError:
-        return None
-    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
-        return None
-    return Path(unquote(parts.path))

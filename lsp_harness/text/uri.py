@@ -1,0 +1,18 @@
+"""Which file a URI names: the one place that knows, for the server and for what is below it."""
+
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+
+def local_path(uri: Any) -> Path | None:
+    """The file a URI names; None for what is not a file on this machine."""
+    if not isinstance(uri, str):
+        return None
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
+        return None
+    return Path(unquote(parts.path))
