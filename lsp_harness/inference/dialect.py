@@ -5,9 +5,23 @@ from dataclasses import asdict
 from typing import Any, cast
 
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.request import PRIORITIES, Chunk, Continuation, Infill, Priority, Sampling, Stop, Usage
+from lsp_harness.inference.request import (
+    PRIORITIES,
+    Around,
+    Chunk,
+    Continuation,
+    Infill,
+    Owner,
+    Priority,
+    Sampling,
+    Stop,
+    TokenLogprob,
+    Usage,
+)
 
 Json = dict[str, Any]
+MOST_CANDIDATES = 16
+MOST_LOGPROBS = 20
 
 
 def _get(body: Json, key: str, kind: type | tuple[type, ...], default: Any) -> Any:
@@ -44,7 +58,21 @@ def sampling(body: Json) -> Sampling:
         stop=tuple(stops),
         grammar=str(_get(body, "grammar", str, "")),
         t_max_predict_ms=int(_get(body, "t_max_predict_ms", int, 0)),
+        n=between(body, "n_cmpl", 1, 1, MOST_CANDIDATES),
+        top_logprobs=between(body, "n_probs", 0, 0, MOST_LOGPROBS) or -1,
+        lookup=_get(body, "lookup", bool, True),
     )
+
+
+def between(body: Json, key: str, default: int, least: int, most: int) -> int:
+    value = int(_get(body, key, int, default))
+    if not least <= value <= most:
+        raise EngineRefused(f"`{key}` must be between {least} and {most}")
+    return value
+
+
+def owner(body: Json) -> Owner:
+    return Owner(_get(body, "client", str, ""), _get(body, "id", str, ""), _get(body, "persist", bool, False))
 
 
 def priority(body: Json, default: Priority) -> Priority:
@@ -57,13 +85,15 @@ def priority(body: Json, default: Priority) -> Priority:
 def completion(body: Json) -> Continuation:
     prompt = body.get("prompt")
     if isinstance(prompt, str):
-        return Continuation(prompt, sampling(body), priority(body, "normal"))
+        return Continuation(prompt, sampling(body), priority(body, "normal"), owner(body))
     if isinstance(prompt, list) and prompt and all(type(p) in (int, str) for p in cast("list[Any]", prompt)):
-        return Continuation(tuple(cast("list[int | str]", prompt)), sampling(body), priority(body, "normal"))
+        return Continuation(
+            tuple(cast("list[int | str]", prompt)), sampling(body), priority(body, "normal"), owner(body)
+        )
     raise EngineRefused("`prompt` must be a text or a list of tokens and texts")
 
 
-def infill(body: Json) -> Infill:
+def around(body: Json) -> Around:
     extra: list[tuple[str, str]] = []
     for item in _get(body, "input_extra", list, []):
         if not isinstance(item, dict):
@@ -71,26 +101,48 @@ def infill(body: Json) -> Infill:
         entry = cast("Json", item)
         extra.append((_get(entry, "filename", str, ""), _get(entry, "text", str, "")))
     prefix = _get(body, "input_prefix", str, "") + _get(body, "prompt", str, "")
+    return Around(prefix, _get(body, "input_suffix", str, ""), tuple(extra))
+
+
+def infill(body: Json) -> Infill:
+    shorter = cast("list[Any]", _get(body, "shorter", list, []))
+    if not all(isinstance(item, dict) for item in shorter):
+        raise EngineRefused("`shorter` must be a list of {input_prefix, input_suffix, input_extra}")
     return Infill(
-        prefix,
-        _get(body, "input_suffix", str, ""),
-        tuple(extra),
-        _get(body, "heal", bool, False),
-        sampling(body),
-        priority(body, "interactive"),
+        around(body),
+        heal=_get(body, "heal", bool, False),
+        sampling=sampling(body),
+        priority=priority(body, "interactive"),
+        owner=owner(body),
+        shorter=tuple(around(item) for item in shorter),
+        budget_ms=_number(body, "budget_ms", 0.0),
     )
 
 
+def _from_around(given: Around) -> Json:
+    return {
+        "input_prefix": given.prefix,
+        "input_suffix": given.suffix,
+        "input_extra": [{"filename": name, "text": text} for name, text in given.extra],
+    }
+
+
 def to_body(request: Continuation | Infill) -> Json:
-    body: Json = asdict(request.sampling) | {"priority": request.priority, "stream": True, "cache_prompt": True}
+    settings = asdict(request.sampling)
+    settings["n_cmpl"] = settings.pop("n")
+    settings["n_probs"] = max(0, settings.pop("top_logprobs"))
+    body: Json = settings | asdict(request.owner) | {"priority": request.priority, "stream": True, "cache_prompt": True}
     if isinstance(request, Continuation):
         return body | {"prompt": request.prompt}
-    return body | {
-        "input_prefix": request.prefix,
-        "input_suffix": request.suffix,
-        "input_extra": [{"filename": name, "text": text} for name, text in request.extra],
-        "heal": request.heal,
-    }
+    return (
+        body
+        | _from_around(request.around)
+        | {
+            "heal": request.heal,
+            "shorter": [_from_around(given) for given in request.shorter],
+            "budget_ms": request.budget_ms,
+        }
+    )
 
 
 STOP_TYPES: dict[Stop, str] = {"eos": "eos", "word": "word", "limit": "limit", "deadline": "limit", "cancelled": "none"}
@@ -104,8 +156,14 @@ def from_chunk(chunk: Chunk) -> Json:
         "prompt_ms": use.prompt_ms,
         "predicted_n": use.generated,
         "predicted_ms": use.predicted_ms,
+        "draft_n": use.drafted,
+        "draft_n_accepted": use.accepted,
     }
-    body: Json = {"content": chunk.text, "stop": chunk.stop is not None, "timings": timings}
+    body: Json = {"index": chunk.index, "content": chunk.text, "stop": chunk.stop is not None, "timings": timings}
+    if use.rung:
+        body["rung"] = use.rung
+    if chunk.logprobs:
+        body["completion_probabilities"] = [_from_logprob(item) for item in chunk.logprobs]
     if chunk.stop is None:
         return body
     return body | {
@@ -117,6 +175,16 @@ def from_chunk(chunk: Chunk) -> Json:
     }
 
 
+def _from_logprob(item: TokenLogprob) -> Json:
+    top = [{"token": text, "logprob": value} for text, value in item.top]
+    return {"token": item.text, "logprob": item.logprob, "top_logprobs": top}
+
+
+def _to_logprob(item: Json) -> TokenLogprob:
+    top = tuple((str(t.get("token", "")), float(t.get("logprob", 0))) for t in item.get("top_logprobs") or ())
+    return TokenLogprob(str(item.get("token", "")), float(item.get("logprob", 0)), top)
+
+
 def to_chunk(body: Json) -> Chunk:
     """Also reads a real llama-server's answer, whose `stop_reason` is missing."""
     times = cast("Json", body.get("timings") or {})
@@ -126,10 +194,14 @@ def to_chunk(body: Json) -> Chunk:
         generated=int(times.get("predicted_n", body.get("tokens_predicted", 0))),
         prompt_ms=float(times.get("prompt_ms", 0)),
         predicted_ms=float(times.get("predicted_ms", 0)),
+        drafted=int(times.get("draft_n", 0)),
+        accepted=int(times.get("draft_n_accepted", 0)),
+        rung=int(body.get("rung", 0)),
     )
-    text = str(body.get("content", ""))
+    text, index = str(body.get("content", "")), int(body.get("index", 0))
+    logprobs = tuple(_to_logprob(item) for item in body.get("completion_probabilities") or ())
     if not body.get("stop"):
-        return Chunk(text, None, usage)
+        return Chunk(text, None, usage, index, logprobs)
     by_type: dict[str, Stop] = {"eos": "eos", "word": "word", "limit": "limit"}
     stop = cast("Stop", body.get("stop_reason")) or by_type.get(str(body.get("stop_type")), "limit")
-    return Chunk(text, stop, usage)
+    return Chunk(text, stop, usage, index, logprobs)

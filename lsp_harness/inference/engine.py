@@ -16,7 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lsp_harness.inference.app import Engine
+    from lsp_harness.inference.door.host import Host
 
 SLOTS = 8
 BATCH = 256
@@ -37,9 +37,9 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def load(args: argparse.Namespace) -> "Engine":
+def load(args: argparse.Namespace) -> "Host":
     """Load the model and start its thread."""
-    from lsp_harness.inference.app import Engine
+    from lsp_harness.inference.door.host import Host
     from lsp_harness.inference.generate import generate
     from lsp_harness.inference.kv import Kv
     from lsp_harness.inference.llama import Llama
@@ -70,7 +70,7 @@ def load(args: argparse.Namespace) -> "Engine":
         "threads": threads,
         "load_ms": round((monotonic() - began) * 1000),
     }
-    return Engine(llama, scheduler, name=args.name or args.model.stem, order=args.fim_order, facts=facts)
+    return Host(llama, scheduler, name=args.name or args.model.stem, order=args.fim_order, facts=facts)
 
 
 def bind(path: Path) -> socket.socket:
@@ -103,11 +103,11 @@ def bound(path: Path) -> tuple[int, int]:
     return info.st_ino, info.st_ctime_ns
 
 
-async def run(args: argparse.Namespace, engine: "Engine", listener: socket.socket) -> None:
+async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket) -> None:
     """Serve until told to stop or idle for `args.idle` seconds."""
     import uvicorn
 
-    from lsp_harness.inference.app import make_app
+    from lsp_harness.inference.door.app import make_app
 
     config = uvicorn.Config(
         make_app(engine), log_level="warning", lifespan="off", access_log=False, timeout_graceful_shutdown=1

@@ -42,10 +42,12 @@ def assemble(tokenizer: Tokenizer, infill: Infill, order: Order) -> Work:
     if min(pre, suf, mid) < 0:
         raise EngineRefused("this model has no fill-in-the-middle tokens; choose one that has (lsp-harness model list)")
     tokens: list[int] = []
-    for _, text in infill.extra:
+    for _, text in infill.around.extra:
         tokens += tokenizer.tokenize(text)
-    prefix, forced = heal(tokenizer, infill.prefix) if infill.heal else (tokenizer.tokenize(infill.prefix), b"")
-    suffix = tokenizer.tokenize(infill.suffix)
+    prefix, forced = (
+        heal(tokenizer, infill.around.prefix) if infill.heal else (tokenizer.tokenize(infill.around.prefix), b"")
+    )
+    suffix = tokenizer.tokenize(infill.around.suffix)
     if order == "suffix-first":
         tokens += [pre, suf, *suffix, mid, *prefix]
     else:

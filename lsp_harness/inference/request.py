@@ -20,6 +20,24 @@ class Sampling:
     stop: tuple[str, ...] = ()
     grammar: str = ""
     t_max_predict_ms: int = 0
+    n: int = 1
+    """Candidates over one evaluated prompt, with seeds `seed`, `seed + 1`, …; their chunks carry `index`."""
+    top_logprobs: int = -1
+    """With 0 or more, chunks carry the log probability of each token and of so many likeliest ones."""
+    lookup: bool = True
+    """Draft tokens that repeat the prompt's own text. They are verified: the answer is the same, only sooner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Whose request it is. The KV cache is shared out by `client`; only `persist` ones may be written to disk.
+
+    `id` is the client's own name for the request, by which one candidate of it can be cancelled (`/cancel`).
+    """
+
+    client: str = ""
+    id: str = ""
+    persist: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,22 +47,35 @@ class Continuation:
     prompt: str | tuple[int | str, ...]
     sampling: Sampling = Sampling()
     priority: Priority = "normal"
+    owner: Owner = Owner()
 
 
 @dataclass(frozen=True, slots=True)
-class Infill:
-    """Fill in the middle of `prefix` and `suffix`, told of `extra` (file name, text) before.
-
-    `heal` generates the text back to the last token boundary of the prefix again, under constraint; what comes back
-    is only what follows the prefix.
-    """
+class Around:
+    """What an infill is told: the text on both sides of the hole, and `extra` (file name, text) before it."""
 
     prefix: str
     suffix: str
     extra: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Infill:
+    """Fill in the middle.
+
+    `heal` generates the text back to the last token boundary of the prefix again, under constraint; what comes back
+    is only what follows the prefix. `shorter` are cheaper prompts for the same hole, longest first: the engine, which
+    knows what is resident and how fast it is, takes the first prompt whose new tokens it can evaluate within
+    `budget_ms`, else the last. With `budget_ms` 0 `around` is always taken.
+    """
+
+    around: Around
     heal: bool = True
     sampling: Sampling = Sampling()
     priority: Priority = "interactive"
+    owner: Owner = Owner()
+    shorter: tuple[Around, ...] = ()
+    budget_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +87,31 @@ class Usage:
     generated: int = 0
     prompt_ms: float = 0.0
     predicted_ms: float = 0.0
+    drafted: int = 0
+    accepted: int = 0
+    """Of the drafted tokens, those the model would have chosen itself."""
+    rung: int = 0
+    """Which prompt was taken: 0 is the first choice, more is one of `Infill.shorter`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLogprob:
+    """A token as text, its natural log probability, and the likeliest at its place."""
+
+    text: str
+    logprob: float
+    top: tuple[tuple[str, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of the answer, and the usage so far. The last one has `stop` set."""
+    """A piece of candidate `index`, and the usage so far. The last one of each candidate has `stop` set."""
 
     text: str
     stop: Stop | None = None
     usage: Usage = Usage()
+    index: int = 0
+    logprobs: tuple[TokenLogprob, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

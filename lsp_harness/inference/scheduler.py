@@ -78,6 +78,10 @@ class Scheduler:
         finally:
             job.cancelled.set()
 
+    def cancel(self, client: str, name: str, index: int | None) -> bool:
+        """Stop the request `client` calls `name`, or one candidate of it. False when there is none."""
+        raise NotImplementedError
+
     def close(self) -> None:
         """Cancel everything and wait for the thread to let go of the model."""
         with self._wake:

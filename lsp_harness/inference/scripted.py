@@ -40,7 +40,11 @@ class ScriptedEngine:
             )
         reply = self._replies[self._played]
         self._played += 1
-        prompt = request.prompt if isinstance(request, Continuation) else request.prefix + "\0" + request.suffix
+        prompt = (
+            request.prompt
+            if isinstance(request, Continuation)
+            else request.around.prefix + "\0" + request.around.suffix
+        )
         if (expected := reply.get("expect")) and expected not in str(prompt):
             raise EngineError(f"reply {self._played} expected {expected!r} in the prompt, which is {prompt!r:.300}")
         if reply.get("hang"):

@@ -14,7 +14,7 @@ from lsp_harness.config.resources import resource
 from lsp_harness.config.schema import Config
 from lsp_harness.context.infill import infill
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
+from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, Usage
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.locate import Place
@@ -142,7 +142,7 @@ class Generator:
         )
         extra = ((prompt.outline.origin, prompt.outline.text),) if prompt.outline.text else ()
         raw, usage = await self._ask(
-            Infill(prompt.prefix.text, prompt.suffix.text, extra, sampling=sampling, priority="normal")
+            Infill(Around(prompt.prefix.text, prompt.suffix.text, extra), sampling=sampling, priority="normal")
         )
         mode = "line" if lines == 1 else "block"
         language = self._tree.language.id

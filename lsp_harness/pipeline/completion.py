@@ -16,7 +16,7 @@ from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill import InfillPrompt, infill
 from lsp_harness.errors import Superseded
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Infill, Sampling, Stop, Usage
+from lsp_harness.inference.request import Around, Infill, Sampling, Stop, Usage
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.mode import choose
@@ -138,7 +138,7 @@ class Completer:
             t_max_predict_ms=self.settings.latency_ms,
         )
         extra = ((prompt.outline.origin, prompt.outline.text),) if prompt.outline.text else ()
-        request = Infill(prompt.prefix.text, prompt.suffix.text, extra, sampling=sampling)
+        request = Infill(Around(prompt.prefix.text, prompt.suffix.text, extra), sampling=sampling)
         text, stop, usage = "", None, Usage()
         async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
             async for chunk in chunks:

@@ -87,9 +87,9 @@ async def of_completion(config: Config) -> dict[str, Any]:
     [request] = engine.asked
     assert isinstance(request, Infill)
     return {
-        "prefix": len(request.prefix.split()),
-        "suffix": len(request.suffix.split()),
-        "outline": len(request.extra[0][1].split()) if request.extra else 0,
+        "prefix": len(request.around.prefix.split()),
+        "suffix": len(request.around.suffix.split()),
+        "outline": len(request.around.extra[0][1].split()) if request.around.extra else 0,
         "n_predict": request.sampling.n_predict,
         "t_max": request.sampling.t_max_predict_ms,
         "lines": found.text.count("\n") + 1 if found else 0,

@@ -40,7 +40,9 @@ class Script(ScriptedEngine):
         request = self.asked[number]
         if isinstance(request, Continuation):
             return str(request.prompt)
-        return "".join(text for _, text in request.extra) + request.prefix + "<FILL>" + request.suffix
+        return (
+            "".join(text for _, text in request.around.extra) + request.around.prefix + "<FILL>" + request.around.suffix
+        )
 
 
 def settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Config:

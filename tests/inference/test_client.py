@@ -15,7 +15,7 @@ from lsp_harness.config.schema import Config, Model
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
 from lsp_harness.inference import supervisor
 from lsp_harness.inference.client import EngineClient, _refusal  # pyright: ignore[reportPrivateUsage]
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Sampling
+from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Sampling
 from lsp_harness.inference.supervisor import Supervisor, address, identity
 from lsp_harness.process import detached
 
@@ -48,7 +48,7 @@ async def test_the_first_request_starts_the_engine(client: EngineClient):
     assert (props.model, props.n_ctx) == ("tiny", 32768)
     assert await client.count(["", "a b", "a b"]) == [0, 3, 3]
     assert await client.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
-    filled = await answer(client, Infill("def f():\n    ", "\n", sampling=Sampling(n_predict=4)))
+    filled = await answer(client, Infill(Around("def f():\n    ", "\n"), sampling=Sampling(n_predict=4)))
     assert filled[-1].stop == "limit"
     # a spinning OpenMP pool would stop a busy machine dead
     environment = Path(f"/proc/{props.pid}/environ").read_bytes().split(b"\0")

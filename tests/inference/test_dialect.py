@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Sampling, Usage
+from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Sampling, Usage
 
 SAMPLING = Sampling(7, 0.5, 3, 11, 0.9, ("a", "b"), "root ::= [a]", 1234)
 
@@ -24,7 +24,7 @@ def test_a_continuation_survives_the_wire(prompt: str | tuple[int | str, ...]):
 
 
 def test_an_infill_survives_the_wire():
-    request = Infill("before", "after", (("a.py", "text"),), True, SAMPLING, "normal")
+    request = Infill(Around("before", "after", (("a.py", "text"),)), True, SAMPLING, "normal")
 
     assert dialect.infill(wire(dialect.to_body(request))) == request
 
@@ -38,12 +38,12 @@ def test_a_chunk_survives_the_wire(stop: Any):
 
 def test_what_is_not_said_has_its_default():
     assert dialect.completion({"prompt": "a", "seed": None}) == Continuation("a", Sampling())
-    assert dialect.infill({}) == Infill("", "", heal=False)
+    assert dialect.infill({}) == Infill(Around("", ""), heal=False)
 
 
 def test_what_llama_server_clients_say_is_understood():
     assert dialect.infill({"input_prefix": "a\n", "prompt": "b", "input_suffix": "c"}) == Infill(
-        "a\nb", "c", heal=False
+        Around("a\nb", "c"), heal=False
     )
     assert dialect.completion({"prompt": "a", "stop": "x", "temperature": 1}).sampling == Sampling(
         stop=("x",), temperature=1

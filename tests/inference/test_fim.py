@@ -5,7 +5,7 @@ import pytest
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.fim import assemble, heal
 from lsp_harness.inference.llama import Llama
-from lsp_harness.inference.request import Infill, Sampling
+from lsp_harness.inference.request import Around, Infill, Sampling
 
 
 class Letters:
@@ -33,7 +33,7 @@ def ids(text: str) -> list[int]:
     return [ord(letter) for letter in text]
 
 
-INFILL = Infill("pre", "suf", (("a.py", "xa"), ("b.py", "xb")), heal=False, sampling=Sampling(n_predict=3))
+INFILL = Infill(Around("pre", "suf", (("a.py", "xa"), ("b.py", "xb"))), heal=False, sampling=Sampling(n_predict=3))
 
 
 def test_suffix_first_lets_the_middle_continue_the_prefix():
@@ -51,7 +51,7 @@ def test_prefix_suffix_middle_is_what_most_models_were_trained_on():
 
 @pytest.mark.parametrize("order", ["suffix-first", "prefix-suffix-middle"])
 def test_an_empty_file_has_only_the_marks(order):
-    work = assemble(Letters(), Infill("", ""), order)
+    work = assemble(Letters(), Infill(Around("", "")), order)
 
     assert sorted(work.tokens) == [1001, 1002, 1003]
     assert work.forced == b""
@@ -84,7 +84,7 @@ def test_healing_takes_a_word_as_the_tokenizer_cuts_it():
 
 
 def test_marks_in_the_users_text_are_only_text(llama: Llama):
-    work = assemble(llama, Infill("a = '<|fim_middle|>'\n", "<|im_end|>", heal=False), "suffix-first")
+    work = assemble(llama, Infill(Around("a = '<|fim_middle|>'\n", "<|im_end|>"), heal=False), "suffix-first")
 
     assert [token for token in work.tokens if token >= llama.fim["pre"] - 3] == [
         llama.fim[k] for k in ("pre", "suf", "mid")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.fim import assemble
 from lsp_harness.inference.generate import Text, Work, generate
-from lsp_harness.inference.request import Chunk, Infill, Sampling
+from lsp_harness.inference.request import Around, Chunk, Infill, Sampling
 
 from .conftest import Machine
 
@@ -136,7 +136,7 @@ def test_an_evaluation_between_tokens_can_be_cancelled(machine: Machine):
 @pytest.mark.parametrize("prefix", ["def f():\n    ret", "def f():\n    ", "x = valu", "print(va", "a\t\t", "é"])
 def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Machine, prefix: str):
     sampling = Sampling(n_predict=12)
-    work = assemble(machine.llama, Infill(prefix, "\n\nprint(f())\n", sampling=sampling), "suffix-first")
+    work = assemble(machine.llama, Infill(Around(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first")
     assert work.forced
 
     text, last = machine.run(work.tokens, sampling, work.forced)

@@ -1,0 +1,1 @@
+"""The engine's HTTP door: one module for each dialect it speaks."""

@@ -1,0 +1,64 @@
+"""What every route of the door can use: the model, its scheduler, and what is known of both."""
+
+import os
+from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Any
+
+from lsp_harness.errors import EngineRefused
+from lsp_harness.inference.fim import Order, assemble
+from lsp_harness.inference.generate import Work
+from lsp_harness.inference.llama import Llama
+from lsp_harness.inference.request import Chunk, Continuation, Infill
+from lsp_harness.inference.scheduler import Scheduler
+
+Json = dict[str, Any]
+
+
+class Host:
+    """The model behind the door."""
+
+    def __init__(self, llama: Llama, scheduler: Scheduler, *, name: str, order: Order, facts: Json) -> None:
+        self.llama = llama
+        self.scheduler = scheduler
+        self.name = name
+        self.order: Order = order
+        self.facts = facts
+        self.last_used = monotonic()
+
+    def props(self) -> Json:
+        """What `/props` says: llama-server's fields, and ours."""
+        return {
+            "model_alias": self.name,
+            "default_generation_settings": {"n_ctx": self.llama.n_ctx},
+            "total_slots": self.llama.n_seq,
+            "pid": os.getpid(),
+            "fim_order": self.order,
+            "fim_tokens": self.llama.fim,
+            "pending": self.scheduler.pending,
+            "tokens_generated_total": self.llama.tokens_generated,
+            **self.facts,
+        }
+
+    def ask(self, request: Continuation | Infill, order: Order | None = None) -> AsyncIterator[Chunk]:
+        """Queue a request; its chunks. Raises EngineRefused when it cannot be understood."""
+        if isinstance(request, Infill):
+            work = assemble(self.llama, request, order or self.order)
+        else:
+            work = Work(self.tokens(request.prompt), request.sampling)
+        return self.scheduler.submit(work, request.priority)
+
+    def tokens(self, prompt: str | tuple[int | str, ...]) -> list[int]:
+        """Tokens of a prompt that may mix texts and tokens."""
+        parts = (prompt,) if isinstance(prompt, str) else prompt
+        tokens: list[int] = []
+        for part in parts:
+            if isinstance(part, str):
+                tokens += self.llama.tokenize(part, special=True)
+            elif 0 <= part < self.llama.n_vocab:
+                tokens.append(part)
+            else:
+                raise EngineRefused(f"token {part} is not in this model's vocabulary")
+        if not tokens:
+            raise EngineRefused("the prompt is empty")
+        return tokens

@@ -1,0 +1,106 @@
+"""llama-server's own routes: `/props`, `/tokenize`, `/detokenize`, `/apply-template`, `/completion`, `/infill`, `/cancel`."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from lsp_harness.errors import EngineRefused
+from lsp_harness.inference import dialect
+from lsp_harness.inference.door.answer import Answer, posted
+from lsp_harness.inference.door.host import Host
+from lsp_harness.inference.request import Chunk
+
+Json = dict[str, Any]
+
+
+class Native:
+    """Chunks as llama-server writes them."""
+
+    ending = ""
+
+    def events(self, chunk: Chunk) -> Iterable[Json]:
+        return (dialect.from_chunk(chunk),)
+
+    def whole(self, chunks: Sequence[Chunk]) -> Any:
+        """One object; with `n_cmpl` above 1 a list of them."""
+        bodies: list[Json] = []
+        for last in sorted((chunk for chunk in chunks if chunk.stop), key=lambda chunk: chunk.index):
+            own = [chunk for chunk in chunks if chunk.index == last.index]
+            body = dialect.from_chunk(last) | {"content": "".join(chunk.text for chunk in own)}
+            if probabilities := [
+                p for chunk in own for p in dialect.from_chunk(chunk).get("completion_probabilities", ())
+            ]:
+                body["completion_probabilities"] = probabilities
+            bodies.append(body)
+        return bodies[0] if len(bodies) == 1 else bodies
+
+
+def turns(messages: Any) -> list[tuple[str, str]]:
+    """(role, content) of a list of messages; content given in parts is joined."""
+    found = [_turn(m) for m in cast("list[Any]", messages)] if isinstance(messages, list) else []
+    if not found:
+        raise EngineRefused("`messages` must be a list of {role, content}")
+    return found
+
+
+def _turn(message: Any) -> tuple[str, str]:
+    match message:
+        case {"role": str(role), "content": str(content)}:
+            return role, content
+        case _:
+            raise EngineRefused("`messages` must be a list of {role, content}")
+
+
+def routes(host: Host) -> list[BaseRoute]:
+    """The routes over `host`."""
+
+    async def props(_: Request) -> Response:
+        return JSONResponse(host.props())
+
+    async def tokenize(body: Json) -> Response:
+        content = body.get("content", "")
+        if body.get("count") and isinstance(content, list):
+            texts = cast("list[Any]", content)
+            return JSONResponse({"counts": [len(host.llama.tokenize(str(text))) for text in texts]})
+        if not isinstance(content, str):
+            raise EngineRefused("`content` must be a text, or a list of texts with `count`")
+        return JSONResponse({"tokens": host.llama.tokenize(content, special=bool(body.get("parse_special", True)))})
+
+    async def detokenize(body: Json) -> Response:
+        tokens = body.get("tokens")
+        if not isinstance(tokens, list) or not all(
+            type(t) is int and 0 <= t < host.llama.n_vocab for t in cast("list[Any]", tokens)
+        ):
+            raise EngineRefused("`tokens` must be a list of token ids")
+        data = b"".join(host.llama.piece(t, special=True) for t in cast("list[int]", tokens))
+        return JSONResponse({"content": data.decode("utf-8", "replace")})
+
+    async def apply_template(body: Json) -> Response:
+        return JSONResponse({"prompt": host.llama.chat(turns(body.get("messages")))})
+
+    async def completion(body: Json) -> Response:
+        return Answer(host.ask(dialect.completion(body)), Native(), stream=bool(body.get("stream")))
+
+    async def infill(body: Json) -> Response:
+        request = dialect.infill(body)
+        order = "prefix-suffix-middle" if body.get("fim_order") == "prefix-suffix-middle" else None
+        return Answer(host.ask(request, order), Native(), stream=bool(body.get("stream")))
+
+    async def cancel(body: Json) -> Response:
+        name, index = body.get("id"), body.get("index")
+        if not isinstance(name, str) or not name or not (index is None or type(index) is int):
+            raise EngineRefused("`id` must name a request, and `index` one of its candidates (all without it)")
+        return JSONResponse({"cancelled": host.scheduler.cancel(str(body.get("client", "")), name, index)})
+
+    return [
+        Route("/props", props),
+        Route("/tokenize", posted(tokenize), methods=["POST"]),
+        Route("/detokenize", posted(detokenize), methods=["POST"]),
+        Route("/apply-template", posted(apply_template), methods=["POST"]),
+        Route("/completion", posted(completion), methods=["POST"]),
+        Route("/infill", posted(infill), methods=["POST"]),
+        Route("/cancel", posted(cancel), methods=["POST"]),
+    ]
