@@ -5,22 +5,26 @@ It holds no truth: it may be killed at any time, and the next request of any fro
 
 import argparse
 import asyncio
+import hashlib
 import json
 import os
 import signal
 import socket
 import sys
 from contextlib import suppress
+from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
+from lsp_harness.config import paths
+
 if TYPE_CHECKING:
     from lsp_harness.inference.door.host import Host
 
-SLOTS = 8
+SLOTS = 32
 BATCH = 256
-"""Tokens of a prompt evaluated between two looks at the queue."""
+"""Tokens in one step at most."""
 
 
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
@@ -32,21 +36,26 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--n-gpu-layers", type=int, default=-1)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--idle", type=float, default=900.0)
+    parser.add_argument("--kv-disk", type=int, default=512, help="MiB of saved sequences; 0 saves none")
     parser.add_argument("--fim-order", choices=["suffix-first", "prefix-suffix-middle"], default="prefix-suffix-middle")
     parser.add_argument("--ready-fd", type=int, default=-1)
     return parser.parse_args(argv)
 
 
 def load(args: argparse.Namespace) -> "Host":
-    """Load the model and start its thread."""
+    """Load the model, learn what this machine can do with it, and start its thread."""
     from lsp_harness.inference.door.host import Host
-    from lsp_harness.inference.generate import generate
+    from lsp_harness.inference.generate import Model
     from lsp_harness.inference.kv import Kv
-    from lsp_harness.inference.llama import Llama
-    from lsp_harness.inference.probe import repacking_works
+    from lsp_harness.inference.llama import Llama, Row
+    from lsp_harness.inference.machine import Machine
+    from lsp_harness.inference.probe import processor, repacking_works
+    from lsp_harness.inference.saved import Saved
     from lsp_harness.inference.scheduler import Scheduler
 
     began = monotonic()
+    # what is written from here on, saved sequences above all, is for this user alone
+    os.umask(0o077)
     repack = repacking_works(args.model)
     threads = args.threads or os.cpu_count() or 1
     llama = Llama(
@@ -61,16 +70,40 @@ def load(args: argparse.Namespace) -> "Host":
     )
     # the table that healing looks tokens up in takes half a second to make: now, not at the first keystroke
     llama.spelled(b" ")
-    kv = Kv(llama, cells=llama.n_ctx, slots=SLOTS)
-    scheduler = Scheduler(llama, lambda work, emit, cancelled: generate(llama, kv, work, emit, cancelled))
+    traits = llama.traits()
+    key = f"{processor()}/{version('llama-cpp-python')}/{args.model.name}/{threads}/{args.n_gpu_layers}"
+    file = paths.cache() / "machine.json"
+    machine = Machine.remembered(file, key)
+    if machine is None:
+        machine = Machine.measured(
+            lambda tokens: llama.decode([Row(0, 0, [token % llama.n_vocab for token in tokens])]),
+            lambda: llama.cut(0, 0),
+        )
+        machine.remember(file, key)
+    saved = None
+    if args.kv_disk > 0 and traits["cuts"]:
+        name = f"{fingerprint(args.model)}-{args.n_ctx}-{version('llama-cpp-python')}"
+        saved = Saved(llama, paths.cache() / "kv" / name, args.kv_disk * 2**20)
+    kv = Kv(llama, cells=llama.n_ctx, slots=SLOTS, cuts=traits["cuts"])
+    if saved:
+        kv.leaving = saved.leave
+    model = Model(llama, kv, machine, saved)
     facts: dict[str, Any] = {
         "model_path": str(args.model),
         "n_ctx_train": llama.n_ctx_train,
         "weights_repacked": repack,
         "threads": threads,
+        "memory": traits,
         "load_ms": round((monotonic() - began) * 1000),
     }
-    return Host(llama, scheduler, name=args.name or args.model.stem, order=args.fim_order, facts=facts)
+    return Host(model, Scheduler(model), name=args.name or args.model.stem, order=args.fim_order, facts=facts)
+
+
+def fingerprint(model: Path) -> str:
+    """The beginning of the file's SHA-256, as the pull that checked it noted it, else computed."""
+    from lsp_harness.inference.models.place import checked
+
+    return (checked(model) or hashlib.file_digest(model.open("rb"), "sha256").hexdigest())[:16]
 
 
 def bind(path: Path) -> socket.socket:

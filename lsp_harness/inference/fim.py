@@ -8,11 +8,13 @@ import re
 from typing import Literal, Protocol
 
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.generate import Work
-from lsp_harness.inference.request import Infill
+from lsp_harness.inference.generate import Prompt, Work
+from lsp_harness.inference.request import Around, Infill
 
 Order = Literal["suffix-first", "prefix-suffix-middle"]
-BLANK = re.compile(r"[ \t]+\Z")
+OPEN = re.compile(r"(?:[^\r\n\w]|_)?[^\W\d_]+\Z|[ \t]+\Z| ?(?:[^\w\s]|_)+\Z")
+"""The end of a text that more typing could still join into one token: a word with the sign or blank before it, blanks,
+or a run of signs (how byte-pair tokenizers of GPT-4's kind split text first)."""
 
 
 class Tokenizer(Protocol):
@@ -22,34 +24,34 @@ class Tokenizer(Protocol):
     def piece(self, token: int, *, special: bool = False) -> bytes: ...
 
 
-def heal(tokenizer: Tokenizer, prefix: str) -> tuple[list[int], bytes]:
-    """Tokens of `prefix` up to a boundary the model would have chosen, and the text that was taken off.
+def heal(prefix: str) -> tuple[str, bytes]:
+    """`prefix` up to the last place where a token surely ends, and the text that was taken off.
 
-    Blanks at the end go as a whole, because a tokenizer puts the last one with the word that follows; otherwise the
-    last token goes, because more typing could have merged into it.
+    It stays the same place while a word is typed, so that what the model predicts there serves every key of the word.
     """
-    if blank := BLANK.search(prefix):
-        return tokenizer.tokenize(prefix[: blank.start()]), blank.group().encode()
-    tokens = tokenizer.tokenize(prefix)
-    if not tokens or prefix.endswith(("\n", "\r")):
-        return tokens, b""
-    return tokens[:-1], tokenizer.piece(tokens[-1])
+    found = OPEN.search(prefix)
+    if not found:
+        return prefix, b""
+    return prefix[: found.start()], found.group().encode("utf-8", "replace")
 
 
 def assemble(tokenizer: Tokenizer, infill: Infill, order: Order) -> Work:
-    """The prompt of an infill request."""
+    """The prompts of an infill request, first choice first."""
+    prompts = tuple(_prompt(tokenizer, given, order, infill.heal) for given in (infill.around, *infill.shorter))
+    return Work(prompts, infill.sampling, infill.owner, infill.budget_ms)
+
+
+def _prompt(tokenizer: Tokenizer, around: Around, order: Order, healed: bool) -> Prompt:
     pre, suf, mid = (tokenizer.fim[name] for name in ("pre", "suf", "mid"))
     if min(pre, suf, mid) < 0:
         raise EngineRefused("this model has no fill-in-the-middle tokens; choose one that has (lsp-harness model list)")
     tokens: list[int] = []
-    for _, text in infill.around.extra:
+    for _, text in around.extra:
         tokens += tokenizer.tokenize(text)
-    prefix, forced = (
-        heal(tokenizer, infill.around.prefix) if infill.heal else (tokenizer.tokenize(infill.around.prefix), b"")
-    )
-    suffix = tokenizer.tokenize(infill.around.suffix)
+    before, forced = heal(around.prefix) if healed else (around.prefix, b"")
+    prefix, suffix = tokenizer.tokenize(before), tokenizer.tokenize(around.suffix)
     if order == "suffix-first":
         tokens += [pre, suf, *suffix, mid, *prefix]
     else:
         tokens += [pre, *prefix, suf, *suffix, mid]
-    return Work(tokens, infill.sampling, forced)
+    return Prompt(tokens, forced)

@@ -1,121 +1,172 @@
-"""One request, step by step: take a slot, evaluate what is new, sample until something stops it.
+"""One request: its prompt evaluated chunk by chunk, then its candidates over that one prompt."""
 
-A generator that yields after every llama.cpp call, so that the scheduler can let more urgent work go first and a
-cancelled request stops at the next token.
-"""
-
-import codecs
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from time import perf_counter
 
-from lsp_harness.inference.kv import Kv
-from lsp_harness.inference.llama import Aborted, Llama, Sampler
-from lsp_harness.inference.request import Chunk, Sampling, Stop, Usage
+from lsp_harness.inference.branch import Branch
+from lsp_harness.inference.kv import Kv, Slot
+from lsp_harness.inference.llama import Llama, Sampler
+from lsp_harness.inference.machine import Machine
+from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop, Usage
+from lsp_harness.inference.saved import Saved
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Tokens; `forced` is text the answer must start with and that is not part of it (healing)."""
+
+    tokens: Sequence[int]
+    forced: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """A prompt in tokens; `forced` is text the answer must start with and that is not part of it (healing)."""
+    """What is to be done. Of `prompts` the first is taken whose new tokens can be evaluated in `budget_ms`."""
 
-    tokens: Sequence[int]
+    prompts: tuple[Prompt, ...]
     sampling: Sampling
-    forced: bytes = b""
+    owner: Owner = field(default_factory=Owner)
+    budget_ms: float = 0.0
 
 
-class Text:
-    """Bytes of pieces → text to show: whole characters only, never past or within a stop string."""
+@dataclass(slots=True)
+class Model:
+    """What a request runs on."""
 
-    def __init__(self, stops: Sequence[str]) -> None:
-        self._stops = [stop.encode("utf-8", "replace") for stop in stops if stop]
-        self._pending = b""
-        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self.stopped = False
+    llama: Llama
+    kv: Kv
+    machine: Machine
+    saved: Saved | None = None
 
-    def add(self, piece: bytes) -> str:
-        self._pending += piece
-        ends = [at for stop in self._stops if (at := self._pending.find(stop)) >= 0]
-        if ends:
-            self.stopped = True
-            self._pending = self._pending[: min(ends)]
-            return self.flush()
-        hold = max(
-            (size for stop in self._stops for size in range(1, len(stop)) if self._pending.endswith(stop[:size])),
-            default=0,
-        )
-        return self._take(len(self._pending) - hold)
+    def choose(self, work: Work) -> int:
+        """Which prompt of `work` to take."""
+        last = len(work.prompts) - 1
+        if not last or not work.budget_ms:
+            return 0
+        for rung, prompt in enumerate(work.prompts[:-1]):
+            new = len(prompt.tokens) - self.kv.resident(prompt.tokens)
+            if not new or self.machine.cost(new) <= work.budget_ms:
+                return rung
+        return last
 
-    def flush(self) -> str:
-        """What was held back for a stop string that did not come. A character cut in two is never shown."""
-        return self._take(len(self._pending))
-
-    def _take(self, size: int) -> str:
-        ready, self._pending = self._pending[:size], self._pending[size:]
-        return self._decoder.decode(ready)
+    def take(self, prompt: Prompt, work: Work) -> Slot:
+        """A busy slot for `prompt`, with what is on disk of it if that is more than what is resident."""
+        sampling, owner = work.sampling, work.owner
+        if self.saved:
+            self.saved.fetch(self.kv, prompt.tokens, owner.client)
+        extra = sampling.n_predict + len(prompt.forced) if sampling.n_predict > 0 else 0
+        return self.kv.take(prompt.tokens, extra, branches=sampling.n, client=owner.client, persist=owner.persist)
 
 
-def generate(
-    llama: Llama, kv: Kv, work: Work, emit: Callable[[Chunk], None], cancelled: Callable[[], bool]
-) -> Iterator[None]:
-    """Run `work`, handing chunks to `emit`; the last has `stop` set."""
-    sampling = work.sampling
-    slot = kv.take(work.tokens, sampling.n_predict + len(work.forced))
-    sampler: Sampler | None = None
-    reused = len(slot.tokens)
-    evaluated = generated = 0
-    began = first = perf_counter()
-    text = Text(sampling.stop)
-    stop: Stop = "limit"
-    try:
-        sampler = Sampler(
-            llama,
-            temperature=sampling.temperature,
-            seed=sampling.seed,
-            top_k=sampling.top_k,
-            top_p=sampling.top_p,
-            grammar=sampling.grammar,
-        )
-        rest = list(work.tokens[reused:])
-        while rest:
-            step, rest = rest[: llama.n_batch], rest[llama.n_batch :]
-            llama.eval(slot.seq, len(slot.tokens), step)
-            slot.tokens += step
-            evaluated += len(step)
-            yield
-            if cancelled():
-                raise Aborted
-        first = perf_counter()
-        forced = work.forced
-        while sampling.n_predict > 0:
-            token = llama.best(allowed) if forced and (allowed := llama.spelled(forced)) else sampler.sample()
-            if llama.ends(token):
-                stop = "eos"
-                break
-            generated += 1
-            llama.tokens_generated += 1
-            piece = llama.piece(token)
-            if forced:
-                forced, piece = (forced[len(piece) :], b"") if len(piece) < len(forced) else (b"", piece[len(forced) :])
-            emit(Chunk(text.add(piece), None, Usage(evaluated, reused, generated, (first - began) * 1000)))
-            if text.stopped:
-                stop = "word"
-                break
-            if generated >= sampling.n_predict + len(work.forced) or (not forced and generated >= sampling.n_predict):
-                break
-            if sampling.t_max_predict_ms and (perf_counter() - first) * 1000 > sampling.t_max_predict_ms:
-                stop = "deadline"
-                break
-            llama.eval(slot.seq, len(slot.tokens), [token])
-            slot.tokens.append(token)
-            yield
-            if cancelled():
-                raise Aborted
-    except Aborted:
-        stop = "cancelled"
-    finally:
-        if sampler:
-            sampler.close()
-        kv.release(slot)
-    now = perf_counter()
-    usage = Usage(evaluated, reused, generated, (first - began) * 1000, (now - first) * 1000)
-    emit(Chunk(text.flush() if not text.stopped else "", stop, usage))
+class Run:
+    """A request at work. The scheduler asks it what to evaluate and tells it what was."""
+
+    def __init__(self, model: Model, work: Work, emit: Callable[[Chunk], None]) -> None:
+        rung = model.choose(work)
+        self._model = model
+        self._work = work
+        self._emit = emit
+        self._prompt = work.prompts[rung]
+        self._rung = rung
+        self._began = perf_counter()
+        self._evaluated = 0
+        self._dropped: set[int] = set()
+        if work.sampling.grammar:
+            # a grammar that is wrong is refused before anything is evaluated for it
+            Sampler.of(model.llama, work.sampling, 0).close()
+        self._slot: Slot | None = model.take(self._prompt, work)
+        self._reused = len(self._slot.tokens)
+        self.branches: list[Branch] = []
+        if self._slot.logits is not None and len(self._slot.tokens) == len(self._prompt.tokens):
+            self._branch()
+
+    @property
+    def done(self) -> bool:
+        return self._slot is None and all(branch.stop for branch in self.branches)
+
+    @property
+    def live(self) -> list[Branch]:
+        """Candidates that have something to evaluate."""
+        return [branch for branch in self.branches if branch.wanted]
+
+    @property
+    def prompting(self) -> bool:
+        """Part of the prompt is still to be evaluated."""
+        return self._slot is not None
+
+    def part(self, most: int) -> tuple[Slot, Sequence[int], bool]:
+        """The next part of the prompt, at most `most` tokens, and whether it is the last."""
+        assert self._slot is not None
+        tokens = self._prompt.tokens
+        before = len(self._slot.tokens)
+        self._model.kv.catch_up(self._slot, tokens)
+        self._reused += len(self._slot.tokens) - before
+        start = len(self._slot.tokens)
+        return self._slot, tokens[start : start + most], start + most >= len(tokens)
+
+    def evaluated(self, tokens: Sequence[int], at: int) -> None:
+        """A part of the prompt was evaluated; its last token is number `at` of the batch."""
+        assert self._slot is not None
+        self._model.kv.grow(self._slot, tokens)
+        self._evaluated += len(tokens)
+        if len(self._slot.tokens) == len(self._prompt.tokens):
+            self._model.kv.keep_logits(self._slot, self._model.llama.logits(at).copy())
+            self._branch()
+
+    def stop(self, index: int | None, reason: Stop) -> None:
+        """End one candidate, or all of the request."""
+        if self._slot is not None:
+            self._dropped |= set(range(self._work.sampling.n)) if index is None else {index}
+            if len(self._dropped) < self._work.sampling.n:
+                return
+            self.abandon()
+            usage = self._usage()
+            for number in sorted(self._dropped):
+                self._emit(Chunk("", reason, usage, number))
+            return
+        for branch in self.branches:
+            if index in (None, branch.index):
+                branch.end(reason)
+
+    def abandon(self) -> None:
+        """Let go of everything without a word."""
+        if self._slot is not None:
+            self._model.kv.release(self._slot)
+            self._slot = None
+        for branch in self.branches:
+            if branch.stop is None:
+                branch.stop, branch.wanted = "cancelled", []
+                branch.close()
+
+    def _usage(self) -> Usage:
+        ms = (perf_counter() - self._began) * 1000
+        return Usage(self._evaluated, self._reused, 0, ms, 0.0, 0, 0, self._rung)
+
+    def _branch(self) -> None:
+        """The prompt is done: all candidates begin with what its last token predicts."""
+        model, work, slot = self._model, self._work, self._slot
+        assert slot is not None
+        usage = self._usage()
+        slots = [slot, *(model.kv.fork(slot) for _ in range(work.sampling.n - 1))]
+        logits = slot.logits
+        self._slot = None
+        for index, own in enumerate(slots):
+            self.branches.append(
+                Branch(
+                    model.llama,
+                    model.kv,
+                    own,
+                    work.sampling,
+                    index,
+                    self._prompt.forced,
+                    self._emit,
+                    usage,
+                    model.machine.cost,
+                )
+            )
+        for branch in self.branches:
+            if branch.index in self._dropped:
+                branch.end("cancelled")
+            else:
+                branch.begin(logits)

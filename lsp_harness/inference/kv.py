@@ -1,13 +1,16 @@
 """Which token sequences are resident in the KV cache, and which of them a new prompt continues.
 
-Pure book-keeping over a `Memory` that can cut and copy sequences, so that it can be tested without a model. A prompt
-continues the resident sequence it shares the longest prefix with: in place when little of it would be lost, else in
-another slot that shares the common cells. The least recently used slot makes room.
+Pure book-keeping over a `Memory` that can cut and copy sequences, so that it can be tested without a model. Sequences
+with a common beginning share its cells: the cache is a prefix tree whose leaves are the slots, and a cell is counted
+once however many slots go through it. A prompt continues the slot it shares most with: in place when little of it
+would be lost, else in another slot. When cells or slots run out, those go first that belong to a client which has been
+idle; the newest sequence of a client at work goes last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from time import monotonic
+from typing import Any, Protocol
 
 from lsp_harness.errors import EngineBusy, EngineRefused
 
@@ -19,20 +22,33 @@ class Memory(Protocol):
     def copy(self, source: int, target: int, length: int) -> None: ...
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Slot:
-    """A resident sequence; `tokens` are evaluated, position for position."""
+    """A resident sequence; `tokens` are evaluated, position for position, in `cells`."""
 
     seq: int
     tokens: list[int] = field(default_factory=list[int])
-    used: int = 0
+    cells: list[int] = field(default_factory=list[int])
+    client: str = ""
+    used: float = 0.0
     busy: bool = False
     need: int = 0
-    """Cells promised to the request that keeps it busy."""
+    """Tokens it may grow to while it is busy."""
+    forks: int = 0
+    """How many more slots will branch off, each to grow by `extra` tokens."""
+    extra: int = 0
+    persist: bool = False
+    """Everything in it may be written to disk."""
+    stored: int = 0
+    """So many of its tokens are on disk already."""
+    logits: Any = None
+    """What token `at - 1` predicts, if that was kept."""
+    at: int = 0
 
     @property
-    def cells(self) -> int:
-        return max(self.need, len(self.tokens)) if self.busy else len(self.tokens)
+    def promised(self) -> int:
+        """Cells it may still ask for."""
+        return max(0, self.need - len(self.tokens)) + self.forks * self.extra if self.busy else 0
 
 
 def common(a: Sequence[int], b: Sequence[int]) -> int:
@@ -51,69 +67,201 @@ def common(a: Sequence[int], b: Sequence[int]) -> int:
 
 
 class Kv:
-    """`cells` tokens in all, over `slots` sequences."""
+    """`cells` tokens in all, over `slots` sequences. `leaving` hears of each slot before it is given up."""
 
     LOSS = 256
     """Tokens we rather lose than occupy another slot: what a completion generated and nobody accepted."""
+    ROWS = 16
+    """Slots that keep what their last token predicts."""
+    IDLE = 60.0
+    """Seconds after which a client is not at work any more."""
 
-    def __init__(self, memory: Memory, *, cells: int, slots: int) -> None:
+    def __init__(
+        self, memory: Memory, *, cells: int, slots: int, now: Callable[[], float] = monotonic, cuts: bool = True
+    ) -> None:
         self._memory = memory
-        self._cells = cells
-        self._clock = 0
+        self._size = cells
+        self._now = now
+        self._cuts = cuts
+        self._free = list(range(cells))
+        self._holders = [0] * cells
         self.slots = [Slot(seq) for seq in range(slots)]
+        self.leaving: Callable[[Slot], None] = lambda _: None
+        self.evicted = 0
 
-    def take(self, prompt: Sequence[int], extra: int) -> Slot:
-        """A busy slot whose tokens are a proper prefix of `prompt`; `extra` more tokens will be generated."""
-        need = len(prompt) + extra
-        if need > self._cells:
+    @property
+    def used(self) -> int:
+        """Cells that hold something."""
+        return self._size - len(self._free)
+
+    def resident(self, prompt: Sequence[int]) -> int:
+        """How many tokens of `prompt` need not be evaluated."""
+        return max((common(slot.tokens, prompt) for slot in self.slots), default=0)
+
+    def take(
+        self, prompt: Sequence[int], extra: int, *, branches: int = 1, client: str = "", persist: bool = False
+    ) -> Slot:
+        """A busy slot whose tokens are a prefix of `prompt`: a proper one unless its `logits` are kept.
+
+        `extra` more tokens will be generated in each of `branches` slots (see `fork`). Raises EngineRefused when that
+        can never fit and EngineBusy when it cannot now.
+        """
+        if len(prompt) + extra * branches > self._size or branches > len(self.slots):
             raise EngineRefused(
-                f"{len(prompt)} prompt tokens and {extra} to generate exceed the {self._cells} of model.context_length"
+                f"{len(prompt)} prompt tokens and {extra * branches} to generate exceed the {self._size} of model.context_length"
             )
-        idle = [slot for slot in self.slots if not slot.busy]
-        if not idle:
+        if sum(not slot.busy for slot in self.slots) < branches + sum(slot.forks for slot in self.slots):
             raise EngineBusy("every sequence slot is in use; try again")
+        source, keep = self._closest(prompt)
         # what is in progress will grow to its need; this is asked before anything resident is given up for it
-        if need + sum(slot.cells for slot in self.slots if slot.busy) > self._cells:
+        promised = sum(slot.promised for slot in self.slots)
+        pinned = len({cell for slot in self.slots if slot.busy for cell in slot.cells})
+        new = len(prompt) - (keep if source.busy else 0) + extra * branches
+        if pinned + promised + new > self._size:
             raise EngineBusy("the KV cache is full of requests in progress; try again")
-        # the last token is always evaluated again: its logits are needed
-        shared = {slot.seq: min(common(slot.tokens, prompt), len(prompt) - 1) for slot in self.slots}
-        best = max(self.slots, key=lambda slot: (shared[slot.seq], not slot.busy, slot.used))
-        keep = shared[best.seq]
-        slot = best
-        # every infill prompt begins with the same two tokens: what is kept must be worth what is lost
-        if best.busy or len(best.tokens) - keep > min(keep, self.LOSS):
-            slot = min(
-                (s for s in idle if s is not best or not keep), key=lambda s: (bool(s.tokens), s.used), default=best
-            )
-        if slot is not best:
-            self._forget(slot)
-            if keep:
-                self._memory.copy(best.seq, slot.seq, keep)
-                slot.tokens = list(prompt[:keep])
-        elif not self._memory.cut(slot.seq, keep):
-            self._forget(slot)
+        logits = source.logits if keep == len(prompt) == source.at else None
+        if logits is None:
+            # the last token is evaluated again: what it predicts is needed
+            keep = min(keep, len(prompt) - 1)
+        in_place = not source.busy and len(source.tokens) - keep <= min(keep, self.LOSS)
+        slot = source if in_place else self._vacant(source) or source
+        if slot is source:
+            self.shrink(slot, keep)
         else:
-            del slot.tokens[keep:]
-        self._make_room(slot, need)
-        self._clock += 1
-        slot.used, slot.busy, slot.need = self._clock, True, need
+            self._copy(source, slot, keep)
+        slot.busy, slot.need, slot.forks, slot.extra = True, len(prompt) + extra, branches - 1, extra
+        if logits is not None and len(slot.tokens) == len(prompt):
+            slot.logits, slot.at = logits, len(prompt)
+        slot.persist = persist and (slot.persist or not slot.tokens)
+        slot.client, slot.used = client, self._now()
+        self._make_room(len(prompt) - len(slot.tokens) + extra * branches + promised)
         return slot
+
+    def fork(self, slot: Slot) -> Slot:
+        """Another busy slot with the same tokens; one of those `take` was told of."""
+        other = self._vacant(slot)
+        assert other is not None, "take keeps as many slots idle as were promised"
+        self._copy(slot, other, len(slot.tokens))
+        slot.forks -= 1
+        other.busy, other.need, other.client, other.used = True, slot.need, slot.client, slot.used
+        return other
+
+    def catch_up(self, slot: Slot, prompt: Sequence[int]) -> None:
+        """Take over what another slot has evaluated of the same prompt meanwhile."""
+        source, keep = self._closest(prompt)
+        keep = min(keep, len(prompt) - 1)
+        if source is not slot and keep > len(slot.tokens):
+            persist = slot.persist and source.persist
+            self.shrink(slot, 0)
+            self._copy(source, slot, keep)
+            slot.persist = persist
+
+    def grow(self, slot: Slot, tokens: Sequence[int]) -> None:
+        """`tokens` were evaluated after what the slot has."""
+        if len(tokens) > len(self._free):
+            self._make_room(len(tokens))
+        for token in tokens:
+            cell = self._free.pop()
+            self._holders[cell] = 1
+            slot.cells.append(cell)
+            slot.tokens.append(token)
+
+    def shrink(self, slot: Slot, length: int) -> None:
+        """Keep the first `length` tokens; none where the memory cannot be cut."""
+        if length >= len(slot.tokens):
+            return
+        if not self._memory.cut(slot.seq, length) and length:
+            self._memory.cut(slot.seq, 0)
+            length = 0
+        for cell in slot.cells[length:]:
+            self._holders[cell] -= 1
+            if not self._holders[cell]:
+                self._free.append(cell)
+        del slot.tokens[length:], slot.cells[length:]
+        slot.stored = min(slot.stored, length)
+        if slot.at > length:
+            slot.logits, slot.at = None, 0
+
+    def keep_logits(self, slot: Slot, logits: Any) -> None:
+        """Remember what the slot's last token predicts: the same prompt again needs no evaluation at all."""
+        slot.logits, slot.at = logits, len(slot.tokens)
+        kept = sorted((s for s in self.slots if s.logits is not None), key=lambda s: s.used)
+        for old in kept[: -self.ROWS]:
+            old.logits, old.at = None, 0
 
     def release(self, slot: Slot) -> None:
         """The sequence stays resident until its cells are needed."""
-        slot.busy = False
+        slot.busy, slot.forks = False, 0
+        slot.used = self._now()
 
-    def _make_room(self, keep: Slot, need: int) -> None:
-        # shared cells are counted once per sequence: an upper bound, so the cache never overflows
-        others = sorted((s for s in self.slots if s is not keep and s.cells), key=lambda s: s.used)
-        free = self._cells - need - sum(s.cells for s in others)
-        for slot in others:
-            if free >= 0:
-                return
-            if not slot.busy:
-                free += len(slot.tokens)
-                self._forget(slot)
+    def vacant(self, client: str, tokens: int) -> Slot | None:
+        """An empty slot, not busy, with room for `tokens`, if there can be one."""
+        promised = sum(slot.promised for slot in self.slots)
+        slot = self._vacant(None)
+        if slot is None or not self._make_room(tokens + promised):
+            return None
+        slot.client, slot.used = client, self._now()
+        return slot
 
-    def _forget(self, slot: Slot) -> None:
-        self._memory.cut(slot.seq, 0)
-        slot.tokens = []
+    def forget(self, slot: Slot) -> None:
+        """Give up what an idle slot holds."""
+        self.shrink(slot, 0)
+        slot.persist = False
+
+    def _closest(self, prompt: Sequence[int]) -> tuple[Slot, int]:
+        """The slot that shares most with `prompt`, and how much; an idle one among equals."""
+        shared = [(common(slot.tokens, prompt), not slot.busy, slot.used, slot) for slot in self.slots]
+        best = max(shared, key=lambda entry: entry[:3])
+        return best[3], best[0]
+
+    def _copy(self, source: Slot, target: Slot, length: int) -> None:
+        if not length or not (self._cuts or length == len(source.tokens)):
+            return
+        self._memory.copy(source.seq, target.seq, length)
+        target.tokens = source.tokens[:length]
+        target.cells = source.cells[:length]
+        target.persist = source.persist
+        target.stored = min(source.stored, length)
+        for cell in target.cells:
+            self._holders[cell] += 1
+
+    def _vacant(self, source: Slot | None) -> Slot | None:
+        """An empty slot that is not `source`: a blank one, else the first in the order of leaving."""
+        for slot in self.slots:
+            if not slot.busy and not slot.tokens and slot is not source:
+                return slot
+        for slot in self._order():
+            if slot is not source:
+                self._evict(slot)
+                return slot
+        return None
+
+    def _order(self) -> list[Slot]:
+        """Idle slots that hold something, the first to go first."""
+        seen: dict[str, float] = {}
+        newest: dict[str, Slot] = {}
+        for slot in self.slots:
+            if slot.tokens:
+                seen[slot.client] = max(seen.get(slot.client, 0.0), slot.used)
+                if slot.client not in newest or slot.used >= newest[slot.client].used:
+                    newest[slot.client] = slot
+        late = self._now() - self.IDLE
+
+        def rank(slot: Slot) -> tuple[bool, bool, float]:
+            at_work = seen[slot.client] >= late
+            return at_work, at_work and newest[slot.client] is slot, slot.used
+
+        return sorted((s for s in self.slots if s.tokens and not s.busy), key=rank)
+
+    def _make_room(self, cells: int) -> bool:
+        """Give up idle slots until `cells` are free."""
+        for slot in self._order():
+            if len(self._free) >= cells:
+                break
+            self._evict(slot)
+        return len(self._free) >= cells
+
+    def _evict(self, slot: Slot) -> None:
+        self.leaving(slot)
+        self.evicted += 1
+        self.forget(slot)

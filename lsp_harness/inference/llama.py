@@ -12,19 +12,32 @@ import ctypes
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import llama_cpp as lib
 import numpy as np
 
 from lsp_harness.errors import EngineRefused, ModelError
+from lsp_harness.inference.request import Sampling
+
+Logits = np.ndarray[Any, np.dtype[np.float32]]
+"""One row: the score of each token of the vocabulary."""
 
 CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)], align=True)
 """`llama_token_data` as numpy sees it."""
 
 
 class Aborted(Exception):
-    """The abort callback stopped a decode; the sequence is cut back to where the decode began."""
+    """The abort callback stopped a decode; its sequences are cut back to where it began."""
+
+
+class Row(NamedTuple):
+    """Tokens of one sequence to evaluate from position `at`; the last `outputs` of them get logits."""
+
+    seq: int
+    at: int
+    tokens: Sequence[int]
+    outputs: int = 1
 
 
 class Llama:
@@ -76,6 +89,7 @@ class Llama:
             name: int(getattr(lib, f"llama_vocab_fim_{name}")(self.vocab))
             for name in ("pre", "suf", "mid", "pad", "rep", "sep")
         }
+        self.ids = np.arange(self.n_vocab, dtype=np.int32)
         self._pieces: list[tuple[bytes, int]] | None = None
         self.tokens_generated = 0
 
@@ -149,31 +163,38 @@ class Llama:
         return found
 
     # -- evaluation
-    def eval(self, seq: int, at: int, tokens: Sequence[int]) -> None:
-        """Evaluate up to `n_batch` tokens of one sequence from position `at`; logits of the last are kept."""
+    def decode(self, rows: Sequence[Row]) -> None:
+        """Evaluate the tokens of several sequences in one batch of at most `n_batch` tokens.
+
+        Afterwards `logits(i)` belongs to the i-th token of the batch, where its row asked for it. On failure nothing
+        of the batch stays in the memory. Raises Aborted when `should_abort` said so.
+        """
         batch = self.batch
-        batch.n_tokens = len(tokens)
-        for i, token in enumerate(tokens):
-            batch.token[i] = token
-            batch.pos[i] = at + i
-            batch.n_seq_id[i] = 1
-            batch.seq_id[i][0] = seq
-            batch.logits[i] = 1 if i == len(tokens) - 1 else 0
+        at = 0
+        for row in rows:
+            quiet = len(row.tokens) - row.outputs
+            for i, token in enumerate(row.tokens):
+                batch.token[at] = token
+                batch.pos[at] = row.at + i
+                batch.n_seq_id[at] = 1
+                batch.seq_id[at][0] = row.seq
+                batch.logits[at] = i >= quiet
+                at += 1
+        batch.n_tokens = at
         code = lib.llama_decode(self.ctx, batch)
         if code == 0:
             return
-        self.cut(seq, at)
+        for row in rows:
+            self.cut(row.seq, row.at)
         if code == 2:
             raise Aborted
         if code == 1:
             raise EngineRefused("the prompt does not fit into the KV cache; raise model.context_length")
         raise EngineRefused(f"llama.cpp could not evaluate the prompt (code {code})")
 
-    def best(self, allowed: Sequence[int]) -> int:
-        """The likeliest of `allowed` after the last evaluated token."""
-        pointer = lib.llama_get_logits_ith(self.ctx, -1)
-        logits = np.ctypeslib.as_array(pointer, shape=(self.n_vocab,))
-        return int(allowed[int(np.argmax(logits[np.asarray(allowed)]))])
+    def logits(self, index: int) -> Logits:
+        """What the `index`-th token of the last batch predicts; overwritten by the next batch."""
+        return np.ctypeslib.as_array(lib.llama_get_logits_ith(self.ctx, index), shape=(self.n_vocab,))
 
     # -- sequences
     def cut(self, seq: int, length: int) -> bool:
@@ -184,9 +205,36 @@ class Llama:
         """Let `target` share the first `length` cells of `source`; metadata only."""
         lib.llama_memory_seq_cp(self.memory, source, target, 0, length)
 
+    def traits(self) -> dict[str, Any]:
+        """What kind of memory this model has. One that cannot be cut evaluates each prompt from its beginning."""
+        self.decode([Row(0, 0, [0, 0], 0)])
+        cuts = self.cut(0, 1)
+        self.cut(0, 0)
+        return {
+            "cuts": cuts,
+            "shifts": bool(lib.llama_memory_can_shift(self.memory)),
+            "window": int(lib.llama_model_n_swa(self.model)),
+            "recurrent": bool(lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)),
+        }
+
+    def save(self, seq: int, tokens: Sequence[int], file: Path) -> bool:
+        """Write a sequence's state, and the tokens it stands for, with llama.cpp's own format."""
+        room = (lib.llama_token * len(tokens))(*tokens)
+        return bool(lib.llama_state_seq_save_file(self.ctx, str(file).encode(), seq, room, len(tokens)))
+
+    def restore(self, seq: int, file: Path, most: int) -> list[int]:
+        """Read a state back into an empty sequence; its tokens, none when llama.cpp refuses the file."""
+        room = (lib.llama_token * most)()
+        count = ctypes.c_size_t(0)
+        read = lib.llama_state_seq_load_file(self.ctx, str(file).encode(), seq, room, most, ctypes.byref(count))
+        if read:
+            return list(room[: count.value])
+        self.cut(seq, 0)
+        return []
+
 
 class Sampler:
-    """How one request chooses its tokens.
+    """How one candidate chooses its tokens.
 
     A grammar is asked about the chosen token first and about the whole vocabulary only when it refuses that one:
     filtering 150,000 candidates at every token would cost more than evaluating it.
@@ -199,8 +247,9 @@ class Sampler:
             self._grammar = lib.llama_sampler_init_grammar(llama.vocab, grammar.encode("utf-8", "replace"), b"root")
             if not self._grammar:
                 raise EngineRefused("the grammar is not valid GBNF with a rule named root")
+        self._greedy = temperature <= 0
         chain: Any = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
-        if temperature <= 0:
+        if self._greedy:
             lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_greedy())
         else:
             lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(top_k))
@@ -209,21 +258,31 @@ class Sampler:
             lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_dist(seed & 0xFFFFFFFF))
         self._chain = chain
 
-    def sample(self) -> int:
-        if self._grammar is None:
-            return int(lib.llama_sampler_sample(self._chain, self._llama.ctx, -1))
-        token = self._choose(filtered=False)
-        if not self._allowed(token):
-            token = self._choose(filtered=True)
-        lib.llama_sampler_accept(self._grammar, token)
+    @classmethod
+    def of(cls, llama: Llama, sampling: Sampling, index: int) -> "Sampler":
+        """The sampler of candidate `index`: the same settings, another seed."""
+        return cls(
+            llama,
+            temperature=sampling.temperature,
+            seed=sampling.seed + index,
+            top_k=sampling.top_k,
+            top_p=sampling.top_p,
+            grammar=sampling.grammar,
+        )
+
+    def sample(self, logits: Logits) -> int:
+        """The next token; it counts as chosen."""
+        token = int(np.argmax(logits)) if self._greedy else self._choose(logits, filtered=False)
+        if self._grammar is not None:
+            if not self._allowed(token):
+                token = self._choose(logits, filtered=True)
+            lib.llama_sampler_accept(self._grammar, token)
         return token
 
-    def _choose(self, *, filtered: bool) -> int:
-        size = self._llama.n_vocab
-        room = np.empty(size, dtype=CANDIDATE)
-        pointer = lib.llama_get_logits_ith(self._llama.ctx, -1)
-        room["id"] = np.arange(size, dtype=np.int32)
-        room["logit"] = np.ctypeslib.as_array(pointer, shape=(size,))
+    def _choose(self, logits: Logits, *, filtered: bool) -> int:
+        room = np.empty(len(logits), dtype=CANDIDATE)
+        room["id"] = self._llama.ids
+        room["logit"] = logits
         room["p"] = 0
         array = _candidates(room)
         if filtered:
@@ -241,6 +300,20 @@ class Sampler:
         lib.llama_sampler_free(self._chain)
         if self._grammar is not None:
             lib.llama_sampler_free(self._grammar)
+
+
+def best(logits: Logits, allowed: Sequence[int]) -> int:
+    """The likeliest of `allowed`."""
+    return int(allowed[int(np.argmax(logits[np.asarray(allowed)]))])
+
+
+def likeliest(logits: Logits, token: int, top: int) -> tuple[float, list[tuple[int, float]]]:
+    """Natural log probability of `token`, and the `top` likeliest tokens with theirs, best first."""
+    shifted = logits.astype(np.float64) - float(logits.max())
+    total = float(np.log(np.exp(shifted).sum()))
+    ids = np.argpartition(shifted, -top)[-top:] if top else np.empty(0, dtype=np.int64)
+    ids = ids[np.argsort(-shifted[ids], kind="stable")]
+    return float(shifted[token]) - total, [(int(i), float(shifted[i]) - total) for i in ids]
 
 
 def _candidates(room: Any) -> Any:

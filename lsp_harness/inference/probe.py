@@ -13,7 +13,8 @@ from pathlib import Path
 from lsp_harness.config import paths
 
 
-def _processor() -> str:
+def processor() -> str:
+    """What tells this kind of processor from others."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("flags"):
@@ -30,7 +31,7 @@ def _processor() -> str:
 def repacking_works(model: Path) -> bool:
     """Whether the model can be loaded with repacked weights (`use_extra_bufts`)."""
     file = paths.cache() / "probe.json"
-    key = f"{_processor()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
+    key = f"{processor()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
     try:
         known: dict[str, bool] = json.loads(file.read_text())
     except (OSError, ValueError):
@@ -48,10 +49,10 @@ def repacking_works(model: Path) -> bool:
 
 
 if __name__ == "__main__":
-    from lsp_harness.inference.llama import Llama
+    from lsp_harness.inference.llama import Llama, Row
 
     llama = Llama(
         Path(sys.argv[1]), n_ctx=64, n_seq=1, n_batch=32, threads=1, decode_threads=1, n_gpu_layers=0, repack=True
     )
-    llama.eval(0, 0, [1] * 32)
-    llama.eval(0, 32, [1])
+    llama.decode([Row(0, 0, [1] * 32)])
+    llama.decode([Row(0, 32, [1])])

@@ -1,38 +1,64 @@
-"""Who may use the model now. One thread owns it; more urgent requests go between the steps of less urgent ones."""
+"""Who may use the model now. One thread owns it and evaluates all live sequences in one loop.
+
+Each step belongs to the most urgent class that has work; within a class, candidates of all requests share the step, and
+prompts are read in parts, the client that was served longest ago first. A request that cannot get its cells yet waits.
+A step that reads a less urgent prompt is given up when something more urgent arrives, unless it is as short as it can be.
+"""
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator
 from itertools import count
+from time import perf_counter
 from typing import Protocol
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineUnavailable, HarnessError
-from lsp_harness.inference.generate import Work
-from lsp_harness.inference.request import PRIORITIES, Chunk, Priority
+from lsp_harness.inference.batch import Batch, compose
+from lsp_harness.inference.generate import Model, Run, Work
+from lsp_harness.inference.llama import Aborted
+from lsp_harness.inference.request import PRIORITIES, Chunk, Priority, Usage
 
-Steps = Iterator[None]
-Run = Callable[[Work, Callable[[Chunk], None], Callable[[], bool]], Steps]
 
+class Observer(Protocol):
+    """Hears of every request once, at its end. Times in milliseconds; `first_ms` is None when no token came."""
 
-class Model(Protocol):
-    """What the scheduler needs of the model: to be told when to abort a running decode."""
-
-    should_abort: Callable[[], bool]
+    def finished(
+        self,
+        priority: Priority,
+        outcome: str,
+        usage: Usage,
+        waited_ms: float,
+        first_ms: float | None,
+        total_ms: float,
+    ) -> None: ...
 
 
 class Job:
     """One request in the queue or at work."""
 
-    def __init__(self, order: tuple[int, int], work: Work) -> None:
-        self.order = order
+    def __init__(self, priority: Priority, arrival: int, work: Work) -> None:
+        self.priority: Priority = priority
+        self.level = PRIORITIES.index(priority)
+        self.turn = arrival
         self.work = work
         self.loop = asyncio.get_running_loop()
         self.chunks: asyncio.Queue[Chunk | Exception] = asyncio.Queue()
         self.cancelled = threading.Event()
-        self.steps: Steps | None = None
+        self.dropped: set[int] = set()
+        self.run: Run | None = None
+        self.chunk = 0
+        """Tokens of its prompt a step may read; smaller after a step was given up for more urgent work."""
+        self.arrived = perf_counter()
+        self.began: float | None = None
+        self.first: float | None = None
+        self.last: Chunk | None = None
 
     def tell(self, item: Chunk | Exception) -> None:
         """From the worker thread; a loop that is gone has nobody left to tell."""
+        if isinstance(item, Chunk):
+            self.last = item
+            if self.first is None and item.usage.generated:
+                self.first = perf_counter()
         try:
             self.loop.call_soon_threadsafe(self.chunks.put_nowait, item)
         except RuntimeError:
@@ -40,16 +66,25 @@ class Job:
 
 
 class Scheduler:
-    """`run` makes the steps of one request; `limit` requests may wait."""
+    """`limit` requests may wait or be at work."""
 
-    def __init__(self, model: Model, run: Run, *, limit: int = 64) -> None:
+    QUIET = 2.0
+    """Seconds without work after which hot sequences are saved."""
+    SHORTEST = 16
+    """Tokens of a prompt that are read whatever arrives meanwhile, or it would never be done."""
+
+    def __init__(self, model: Model, *, limit: int = 64, observer: Observer | None = None) -> None:
         self._model = model
-        self._run = run
         self._limit = limit
+        self._observer = observer
         self._arrivals = count()
         self._jobs: list[Job] = []
         self._wake = threading.Condition()
         self._closing = False
+        self._batch: list[Job] = []
+        self._alarm = False
+        """Something was submitted or cancelled since the step at work began."""
+        model.llama.should_abort = self._pointless
         self._thread = threading.Thread(target=self._work, name="llama", daemon=True)
         self._thread.start()
 
@@ -57,30 +92,41 @@ class Scheduler:
     def pending(self) -> int:
         return len(self._jobs)
 
+    def busy(self) -> bool:
+        """Something more urgent than background work is going on."""
+        return any(job.level < len(PRIORITIES) - 1 for job in list(self._jobs))
+
     async def submit(self, work: Work, priority: Priority) -> AsyncIterator[Chunk]:
-        """Chunks as they come. Leaving the iterator early cancels the work at its next token."""
-        job = Job((PRIORITIES.index(priority), next(self._arrivals)), work)
+        """Chunks as they come, of all candidates. Leaving the iterator early cancels the work at its next token."""
+        job = Job(priority, next(self._arrivals), work)
         with self._wake:
             if self._closing:
                 raise EngineUnavailable("the engine is shutting down; the next request starts another")
             if len(self._jobs) >= self._limit:
                 raise EngineBusy(f"{self._limit} requests are waiting already; try again")
             self._jobs.append(job)
+            self._alarm = True
             self._wake.notify()
+        left = work.sampling.n
         try:
-            while True:
+            while left:
                 item = await job.chunks.get()
                 if isinstance(item, Exception):
                     raise item
+                left -= item.stop is not None
                 yield item
-                if item.stop:
-                    return
         finally:
             job.cancelled.set()
+            self._alarm = True
 
     def cancel(self, client: str, name: str, index: int | None) -> bool:
         """Stop the request `client` calls `name`, or one candidate of it. False when there is none."""
-        raise NotImplementedError
+        with self._wake:
+            found = [job for job in self._jobs if (job.work.owner.client, job.work.owner.id) == (client, name)]
+            for job in found:
+                job.dropped |= set(range(job.work.sampling.n)) if index is None else {index}
+            self._wake.notify()
+        return bool(found)
 
     def close(self) -> None:
         """Cancel everything and wait for the thread to let go of the model."""
@@ -91,34 +137,154 @@ class Scheduler:
             self._wake.notify()
         self._thread.join()
 
+    # -- the worker thread
     def _work(self) -> None:
         while True:
             with self._wake:
                 while not self._jobs and not self._closing:
-                    self._wake.wait()
-                if not self._jobs:
-                    return
-                job = min(self._jobs, key=lambda j: j.order)
-            if self._step(job):
-                with self._wake:
-                    self._jobs.remove(job)
+                    if not self._wake.wait(timeout=self.QUIET):
+                        break
+                jobs = list(self._jobs)
+                if not jobs and self._closing:
+                    break
+            if jobs:
+                self._step(jobs)
+            else:
+                self._save()
+        self._save(all_=True)
 
-    def _step(self, job: Job) -> bool:
-        """One llama.cpp call for `job`; true when the job is over."""
-        if job.steps is None and job.cancelled.is_set():
-            job.tell(Chunk("", "cancelled"))
+    def _save(self, *, all_: bool = False) -> None:
+        """Write hot sequences, newest first, until somebody wants the model."""
+        saved = self._model.saved
+        for slot in sorted(self._model.kv.slots, key=lambda s: -s.used):
+            if saved and not slot.busy and (all_ or not self._jobs):
+                saved.keep(slot)
+
+    def _pointless(self) -> bool:
+        """Whether the step at work may as well be given up (asked by llama.cpp between two operations)."""
+        at_work = self._batch
+        # asked hundreds of times a step, so the usual answer must cost nothing
+        if not self._alarm or not at_work:
+            return False
+        if all(job.cancelled.is_set() for job in at_work):
             return True
-        self._model.should_abort = job.cancelled.is_set
+        level = min(job.level for job in at_work)
+        short = any(job.run is not None and (job.run.live or job.chunk <= self.SHORTEST) for job in at_work)
+        return not short and any(job.level < level and not job.cancelled.is_set() for job in list(self._jobs))
+
+    def _step(self, jobs: list[Job]) -> None:
+        for job in jobs:
+            if job.cancelled.is_set():
+                self._stop(job, None)
+            else:
+                for index in sorted(job.dropped):
+                    self._stop(job, index)
+        waiting = [job for job in jobs if job in self._jobs]
+        if not waiting:
+            return
+        level = min(job.level for job in waiting)
+        urgent = sorted((job for job in waiting if job.level == level), key=lambda job: job.turn)
+        others = [job for job in waiting if job.level > level]
+        for job in urgent:
+            if job.run is None:
+                self._start(job)
+        runs = [job for job in urgent if job.run and job in self._jobs]
+        if not runs:
+            # nothing of this class can start: what holds the cells must end first
+            runs, others = [job for job in others if job.run], []
+        if runs:
+            self._evaluate(runs, others)
+
+    def _start(self, job: Job) -> None:
         try:
-            if job.steps is None:
-                job.steps = self._run(job.work, job.tell, job.cancelled.is_set)
-            next(job.steps)
-        except StopIteration:
-            return True
-        except HarnessError as error:
-            job.tell(error)
-            return True
+            job.run = Run(self._model, job.work, job.tell)
+            job.began = perf_counter()
+            if job.run.done:
+                self._end(job)
+        except EngineBusy as error:
+            # those at work will leave; with nobody at work it will never be better
+            if not any(other.run for other in self._jobs):
+                self._fail(job, error)
         except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
-            job.tell(EngineError(f"the model process failed on this request: {error}"))
-            return True
-        return False
+            self._fail(job, error)
+
+    def _evaluate(self, jobs: list[Job], others: list[Job]) -> None:
+        model = self._model
+        reader = next((job for job in jobs if job.run and job.run.prompting), None)
+        chunk = 0
+        if reader:
+            reader.chunk = reader.chunk or self._chunk()
+            chunk = reader.chunk
+        batch = compose(
+            [job.run for job in jobs if job.run],
+            [job.run for job in others if job.run],
+            model.machine,
+            model.llama.n_batch,
+            chunk,
+        )
+        self._batch = [job for job in (*jobs, *others) if job.run and _in(job.run, batch)]
+        self._alarm = False
+        began = perf_counter()
+        try:
+            model.llama.decode(batch.rows)
+            model.machine.observe(batch.size, (perf_counter() - began) * 1000)
+            batch.deliver()
+            if reader:
+                # another client's prompt comes next
+                reader.turn = next(self._arrivals)
+                reader.chunk = min(2 * reader.chunk, self._chunk())
+        except Aborted:
+            if reader:
+                reader.chunk = max(self.SHORTEST, reader.chunk // 2)
+        except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
+            for job in self._batch:
+                self._fail(job, error)
+        for job in self._batch:
+            if job.run and job.run.done and job in self._jobs:
+                self._end(job)
+        self._batch = []
+
+    def _chunk(self) -> int:
+        return min(self._model.llama.n_batch, self._model.machine.chunk())
+
+    def _stop(self, job: Job, index: int | None) -> None:
+        if job.run is None:
+            if index is None or len(job.dropped) >= job.work.sampling.n:
+                for number in range(job.work.sampling.n):
+                    job.tell(Chunk("", "cancelled", Usage(), number))
+                self._end(job)
+            return
+        job.run.stop(index, "cancelled")
+        if job.run.done:
+            self._end(job)
+
+    def _fail(self, job: Job, error: Exception) -> None:
+        if job.run:
+            job.run.abandon()
+        if not isinstance(error, HarnessError):
+            error = EngineError(f"the model process failed on this request: {error}")
+        self._end(job, "refused" if isinstance(error, EngineError) else "failed")
+        job.tell(error)
+
+    def _end(self, job: Job, outcome: str = "") -> None:
+        with self._wake:
+            if job not in self._jobs:
+                return
+            self._jobs.remove(job)
+        if self._observer:
+            now, began = perf_counter(), job.began or perf_counter()
+            last = job.last or Chunk("", None)
+            self._observer.finished(
+                job.priority,
+                outcome or str(last.stop),
+                last.usage,
+                (began - job.arrived) * 1000,
+                None if job.first is None else (job.first - job.arrived) * 1000,
+                (now - job.arrived) * 1000,
+            )
+
+
+def _in(run: Run, batch: Batch) -> bool:
+    return bool(batch.prompt and batch.prompt[0] is run) or any(
+        branch is other for branch in run.branches for other, _ in batch.branches
+    )

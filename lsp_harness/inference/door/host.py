@@ -7,8 +7,7 @@ from typing import Any
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.fim import Order, assemble
-from lsp_harness.inference.generate import Work
-from lsp_harness.inference.llama import Llama
+from lsp_harness.inference.generate import Model, Prompt, Work
 from lsp_harness.inference.request import Chunk, Continuation, Infill
 from lsp_harness.inference.scheduler import Scheduler
 
@@ -18,8 +17,9 @@ Json = dict[str, Any]
 class Host:
     """The model behind the door."""
 
-    def __init__(self, llama: Llama, scheduler: Scheduler, *, name: str, order: Order, facts: Json) -> None:
-        self.llama = llama
+    def __init__(self, model: Model, scheduler: Scheduler, *, name: str, order: Order, facts: Json) -> None:
+        self.model = model
+        self.llama = model.llama
         self.scheduler = scheduler
         self.name = name
         self.order: Order = order
@@ -37,15 +37,37 @@ class Host:
             "fim_tokens": self.llama.fim,
             "pending": self.scheduler.pending,
             "tokens_generated_total": self.llama.tokens_generated,
+            "curve": self.model.machine.facts(),
+            "kv": self._kv(),
+            "residents": self.residents(),
             **self.facts,
         }
+
+    def residents(self) -> list[Json]:
+        """The resident sequences, newest first."""
+        slots = sorted((s for s in list(self.model.kv.slots) if s.tokens), key=lambda s: -s.used)
+        return [
+            {
+                "client": slot.client,
+                "tokens": len(slot.tokens),
+                "age_s": round(monotonic() - slot.used, 1),
+                "busy": slot.busy,
+                "persist": slot.persist,
+            }
+            for slot in slots
+        ]
+
+    def _kv(self) -> Json:
+        kv, saved = self.model.kv, self.model.saved
+        known: Json = {"cells": self.llama.n_ctx, "used": kv.used, "evicted": kv.evicted}
+        return known | ({"saved": saved.written, "restored": saved.restored} if saved else {})
 
     def ask(self, request: Continuation | Infill, order: Order | None = None) -> AsyncIterator[Chunk]:
         """Queue a request; its chunks. Raises EngineRefused when it cannot be understood."""
         if isinstance(request, Infill):
             work = assemble(self.llama, request, order or self.order)
         else:
-            work = Work(self.tokens(request.prompt), request.sampling)
+            work = Work((Prompt(self.tokens(request.prompt)),), request.sampling, request.owner)
         return self.scheduler.submit(work, request.priority)
 
     def tokens(self, prompt: str | tuple[int | str, ...]) -> list[int]:

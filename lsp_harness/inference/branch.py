@@ -1,0 +1,138 @@
+"""One candidate: from what the model predicts to tokens, text, and what is evaluated next."""
+
+from collections.abc import Callable
+from time import perf_counter
+
+from lsp_harness.inference.kv import Kv, Slot
+from lsp_harness.inference.llama import Llama, Logits, Sampler, best, likeliest
+from lsp_harness.inference.lookup import Lookup
+from lsp_harness.inference.request import Chunk, Sampling, Stop, TokenLogprob, Usage
+from lsp_harness.inference.text import Text
+
+
+class Branch:
+    """A sequence that is being generated. `wanted` is what must be evaluated before it can go on."""
+
+    def __init__(
+        self,
+        llama: Llama,
+        kv: Kv,
+        slot: Slot,
+        sampling: Sampling,
+        index: int,
+        forced: bytes,
+        emit: Callable[[Chunk], None],
+        prompt: Usage,
+        cost: Callable[[int], float],
+    ) -> None:
+        self.slot = slot
+        self.index = index
+        self.stop: Stop | None = None
+        self.wanted: list[int] = []
+        self._llama = llama
+        self._kv = kv
+        self._sampling = sampling
+        self._forced = forced
+        self._emit = emit
+        self._prompt = prompt
+        self._text = Text(sampling.stop)
+        self._most = sampling.n_predict + len(forced)
+        self._generated = self._shown = self._drafted = self._accepted = 0
+        self._began = perf_counter()
+        self._lookup = Lookup(cost) if sampling.lookup else None
+        self._sampler = Sampler.of(llama, sampling, index)
+
+    @property
+    def usage(self) -> Usage:
+        now = perf_counter()
+        first = self._prompt
+        return Usage(
+            first.evaluated,
+            first.reused,
+            self._generated,
+            first.prompt_ms,
+            (now - self._began) * 1000,
+            self._drafted,
+            self._accepted,
+            first.rung,
+        )
+
+    def begin(self, logits: Logits) -> None:
+        """The prompt is evaluated, and this is what its last token predicts."""
+        if self._sampling.n_predict <= 0:
+            self.end("limit")
+            return
+        if (token := self._choose(logits)) is not None:
+            self.wanted = [token]
+
+    def draft(self, most: int) -> None:
+        """Add up to `most` guesses to what is evaluated next."""
+        if self._lookup and not self._forced and len(self.wanted) == 1:
+            left = min(most, self._most - self._generated - 1)
+            self.wanted += self._lookup.draft(self.slot.tokens + self.wanted, left)
+
+    def evaluated(self, at: int) -> None:
+        """`wanted` was evaluated in the last batch, beginning at its token `at`."""
+        tokens, start = self.wanted, len(self.slot.tokens)
+        self._kv.grow(self.slot, tokens)
+        for i, _ in enumerate(tokens):
+            token = self._choose(self._llama.logits(at + i))
+            right = i + 1 < len(tokens) and token == tokens[i + 1]
+            if right and self.stop is None:
+                continue
+            drafted = len(tokens) - 1
+            if drafted and self._lookup:
+                self._drafted += drafted
+                self._accepted += i
+                self._lookup.learn(drafted, i)
+                self._kv.shrink(self.slot, start + i + 1)
+            self.wanted = [token] if token is not None and self.stop is None else []
+            return
+
+    def end(self, stop: Stop) -> None:
+        """Say the last word, once, and let the sequence rest."""
+        if self.stop is None:
+            self.stop = stop
+            self.wanted = []
+            held = "" if self._text.stopped else self._text.flush()
+            self._emit(Chunk(held, stop, self.usage, self.index))
+            self.close()
+
+    def close(self) -> None:
+        self._sampler.close()
+        self._kv.release(self.slot)
+
+    def _choose(self, logits: Logits) -> int | None:
+        """The next token, its text handed on; None when it ended this candidate."""
+        forced = self._forced
+        allowed = self._llama.spelled(forced) if forced else []
+        token = best(logits, allowed) if allowed else self._sampler.sample(logits)
+        if self._llama.ends(token):
+            self.end("eos")
+            return None
+        self._generated += 1
+        self._llama.tokens_generated += 1
+        piece = self._llama.piece(token)
+        if forced:
+            used = min(len(piece), len(forced))
+            self._forced, piece = forced[used:], piece[used:]
+        self._emit(Chunk(self._text.add(piece), None, self.usage, self.index, self._logprobs(logits, token)))
+        self._shown += not self._forced
+        late = self._sampling.t_max_predict_ms
+        if self._text.stopped:
+            self.end("word")
+        elif self._shown >= self._sampling.n_predict or self._generated >= self._most:
+            self.end("limit")
+        elif late and (perf_counter() - self._began) * 1000 > late:
+            self.end("deadline")
+        return None if self.stop else token
+
+    def _logprobs(self, logits: Logits, token: int) -> tuple[TokenLogprob, ...]:
+        top = self._sampling.top_logprobs
+        if top < 0:
+            return ()
+        own, others = likeliest(logits, token, top)
+        return (TokenLogprob(self._spell(token), own, tuple((self._spell(t), p) for t, p in others)),)
+
+    def _spell(self, token: int) -> str:
+        return self._llama.piece(token, special=True).decode("utf-8", "replace")

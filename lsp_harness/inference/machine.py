@@ -1,0 +1,101 @@
+"""What one decode step costs on this machine, by the number of tokens in it. Measured at load, corrected while used."""
+
+import json
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128)
+NEAR = 0.8
+WORTH = 1.02
+"""A larger number of candidates must give at least so much more tokens a second to be chosen."""
+
+
+class Machine:
+    """The curve `step_ms[n]`: milliseconds of a step over n tokens."""
+
+    def __init__(self, step_ms: dict[int, float]) -> None:
+        self.step_ms = dict(sorted(step_ms.items()))
+
+    @classmethod
+    def measured(cls, decode: Callable[[Sequence[int]], None], forget: Callable[[], object]) -> "Machine":
+        """Run steps of every size; the first of each is thrown away where it is cheap."""
+        curve: dict[int, float] = {}
+        decode(range(16))
+        forget()
+        for size in SIZES:
+            times: list[float] = []
+            for _ in range(3 if size <= 4 else 1):
+                began = perf_counter()
+                decode(range(size))
+                times.append((perf_counter() - began) * 1000)
+                forget()
+            curve[size] = min(times)
+        return cls(curve)
+
+    @classmethod
+    def remembered(cls, file: Path, key: str) -> "Machine | None":
+        """The curve an earlier load measured under `key`."""
+        try:
+            kept = json.loads(file.read_text())[key]
+            curve = {int(size): float(ms) for size, ms in kept.items()}
+        except (OSError, ValueError, KeyError, AttributeError, TypeError):
+            return None
+        return cls(curve) if set(SIZES) <= set(curve) and min(curve.values()) > 0 else None
+
+    def remember(self, file: Path, key: str) -> None:
+        try:
+            kept = json.loads(file.read_text())
+        except (OSError, ValueError):
+            kept = {}
+        kept[key] = self.step_ms
+        file.write_text(json.dumps(kept))
+
+    def cost(self, tokens: int) -> float:
+        """Milliseconds of a step over so many tokens; between measured sizes on a line, past the last one in proportion."""
+        sizes = list(self.step_ms)
+        if tokens >= sizes[-1]:
+            return self.step_ms[sizes[-1]] * tokens / sizes[-1]
+        at = bisect_left(sizes, max(1, tokens))
+        if sizes[at] == tokens or at == 0:
+            return self.step_ms[sizes[at]]
+        low, high = sizes[at - 1], sizes[at]
+        share = (tokens - low) / (high - low)
+        return self.step_ms[low] + share * (self.step_ms[high] - self.step_ms[low])
+
+    def observe(self, tokens: int, ms: float) -> None:
+        """A step over `tokens` took `ms`: the measured size it belongs to moves a little towards it."""
+        if tokens in self.step_ms:
+            self.step_ms[tokens] += 0.05 * (min(ms, 4 * self.step_ms[tokens]) - self.step_ms[tokens])
+
+    @property
+    def prompt_per_second(self) -> float:
+        return max(size * 1000 / ms for size, ms in self.step_ms.items())
+
+    @property
+    def generated_per_second(self) -> float:
+        return 1000 / self.step_ms[1]
+
+    def candidates(self, most: int = 8) -> int:
+        """How many candidates give the most tokens a second: on a CPU some sizes cost what a smaller one does."""
+        best = 1
+        for n in range(2, most + 1):
+            if n / self.cost(n) > WORTH * best / self.cost(best):
+                best = n
+        return best
+
+    def chunk(self) -> int:
+        """Tokens of a prompt to read in one step: the fewest that come near the best speed."""
+        return min(size for size, ms in self.step_ms.items() if size * 1000 / ms >= NEAR * self.prompt_per_second)
+
+    def facts(self) -> dict[str, Any]:
+        """For `/props`."""
+        return {
+            "prompt_per_second": round(self.prompt_per_second, 1),
+            "generated_per_second": round(self.generated_per_second, 1),
+            "decode_ms": {str(size): round(ms, 1) for size, ms in self.step_ms.items()},
+            "candidates": self.candidates(),
+            "chunk": self.chunk(),
+        }

@@ -1,0 +1,150 @@
+"""Hot sequences on disk, so that a restarted engine need not read a file again.
+
+One folder per model file and context parameters, one file per sequence, written by llama.cpp
+(`llama_state_seq_save_file`) and named `<hash of the tokens>-<hash of the bytes>.kv`: what does not match its name is
+damaged or foreign, and is removed with a line in the log. Only sequences whose every request allowed it are written.
+"""
+
+import hashlib
+import os
+import struct
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from lsp_harness.inference.kv import Kv, Slot, common
+
+HEADER = struct.Struct("<III")
+"""llama.cpp's sequence state: magic, version, number of tokens; then the tokens as int32."""
+MAGIC = 0x67677371
+
+
+class Store(Protocol):
+    """What llama.cpp can do with one sequence's state."""
+
+    def save(self, seq: int, tokens: Sequence[int], file: Path) -> bool: ...
+    def restore(self, seq: int, file: Path, most: int) -> list[int]: ...
+    def cut(self, seq: int, length: int) -> bool: ...
+
+
+class Saved:
+    """The sequences in `folder`, at most `limit` bytes of them. Nothing that fails here fails a request."""
+
+    LEAST = 64
+    """Tokens that reading must save over evaluating them."""
+
+    DEAR = 256
+
+    def __init__(self, store: Store, folder: Path, limit: int) -> None:
+        self._store = store
+        self._folder = folder
+        self._limit = limit
+        self._files: dict[Path, list[int]] = {}
+        self.restored = self.written = 0
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for file in sorted(folder.iterdir(), key=lambda f: f.lstat().st_mtime_ns):
+            tokens = _tokens(file) if file.suffix == ".kv" else None
+            if tokens:
+                self._files[file] = tokens
+            else:
+                _say(f"{file.name} is no saved sequence of this engine; removed")
+                file.unlink(missing_ok=True)
+
+    def fetch(self, kv: Kv, prompt: Sequence[int], client: str) -> None:
+        """Make what is on disk of `prompt` resident, if it is clearly more than what is."""
+        have = kv.resident(prompt)
+        while True:
+            shared = [(common(tokens, prompt), file) for file, tokens in self._files.items()]
+            length, file = max(shared, default=(0, self._folder))
+            if length - have < self.LEAST:
+                return
+            tokens = self._files[file]
+            slot = kv.vacant(client, len(tokens))
+            if slot is None:
+                return
+            if _whole(file) and (read := self._store.restore(slot.seq, file, len(tokens))) == tokens:
+                kv.grow(slot, read)
+                slot.persist, slot.stored = True, len(tokens)
+                self.restored += 1
+                os.utime(file)
+                return
+            self._store.cut(slot.seq, 0)
+            _say(f"{file.name} is damaged; removed")
+            self._remove(file)
+
+    def keep(self, slot: Slot) -> bool:
+        """Write a sequence, unless it may not be or is there already. True when something was written."""
+        tokens = slot.tokens
+        if not slot.persist or len(tokens) - slot.stored < self.LEAST:
+            return False
+        slot.stored = len(tokens)
+        if any(common(other, tokens) > len(tokens) - self.LEAST for other in self._files.values()):
+            return False
+        draft = self._folder / "draft.tmp"
+        try:
+            if not self._store.save(slot.seq, tokens, draft):
+                raise OSError("llama.cpp could not write it")
+            draft.chmod(0o600)
+            name = hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]
+            file = self._folder / f"{name}-{_digest(draft)}.kv"
+            draft.replace(file)
+        except OSError as error:
+            draft.unlink(missing_ok=True)
+            _say(f"a sequence could not be saved: {error}")
+            return False
+        # what this one continues is not needed any more
+        for other, held in list(self._files.items()):
+            if common(held, tokens) > len(held) - self.LEAST:
+                self._remove(other)
+        self._files[file] = list(tokens)
+        self.written += 1
+        self._fit()
+        return True
+
+    def leave(self, slot: Slot) -> None:
+        """A sequence is about to be given up: keep it when evaluating it again would be dear."""
+        if len(slot.tokens) >= self.DEAR:
+            self.keep(slot)
+
+    def _fit(self) -> None:
+        sizes = {file: file.lstat().st_size for file in self._files if file.exists()}
+        for file in sorted(sizes, key=lambda f: f.lstat().st_mtime_ns):
+            if sum(sizes.values()) <= self._limit:
+                return
+            del sizes[file]
+            self._remove(file)
+
+    def _remove(self, file: Path) -> None:
+        self._files.pop(file, None)
+        file.unlink(missing_ok=True)
+
+
+def _tokens(file: Path) -> list[int] | None:
+    """The tokens a file says it holds, if it looks like one of ours."""
+    try:
+        with file.open("rb") as data:
+            magic, _, count = HEADER.unpack(data.read(HEADER.size))
+            held = data.read(4 * count) if magic == MAGIC and count < 1_000_000 else b""
+    except (OSError, struct.error):
+        return None
+    if not held or len(held) != 4 * count:
+        return None
+    name = hashlib.sha256(held).hexdigest()[:16]
+    return list(struct.unpack(f"<{count}i", held)) if file.name.startswith(name + "-") else None
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as data:
+        return hashlib.file_digest(data, "sha256").hexdigest()[:32]
+
+
+def _whole(file: Path) -> bool:
+    try:
+        return file.stem.rpartition("-")[2] == _digest(file)
+    except OSError:
+        return False
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"saved sequences: {line}\n")
