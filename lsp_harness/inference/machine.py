@@ -87,8 +87,9 @@ class Machine:
         return best
 
     def chunk(self) -> int:
-        """Tokens of a prompt to read in one step: the fewest that come near the best speed."""
-        return min(size for size, ms in self.step_ms.items() if size * 1000 / ms >= NEAR * self.prompt_per_second)
+        """Tokens of a prompt to read in one step: the fewest that come near the best speed, but not just a few."""
+        near = min(size for size, ms in self.step_ms.items() if size * 1000 / ms >= NEAR * self.prompt_per_second)
+        return max(16, near)
 
     def facts(self) -> dict[str, Any]:
         """For `/props`."""

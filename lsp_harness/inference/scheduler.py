@@ -82,6 +82,8 @@ class Scheduler:
         self._wake = threading.Condition()
         self._closing = False
         self._batch: list[Job] = []
+        self._yields = False
+        """The step at work reads a part of a prompt and nothing else, and could read less."""
         self._alarm = False
         """Something was submitted or cancelled since the step at work began."""
         model.llama.should_abort = self._pointless
@@ -134,6 +136,7 @@ class Scheduler:
             self._closing = True
             for job in self._jobs:
                 job.cancelled.set()
+            self._alarm = True
             self._wake.notify()
         self._thread.join()
 
@@ -169,8 +172,7 @@ class Scheduler:
         if all(job.cancelled.is_set() for job in at_work):
             return True
         level = min(job.level for job in at_work)
-        short = any(job.run is not None and (job.run.live or job.chunk <= self.SHORTEST) for job in at_work)
-        return not short and any(job.level < level and not job.cancelled.is_set() for job in list(self._jobs))
+        return self._yields and any(job.level < level and not job.cancelled.is_set() for job in list(self._jobs))
 
     def _step(self, jobs: list[Job]) -> None:
         for job in jobs:
@@ -223,6 +225,7 @@ class Scheduler:
             chunk,
         )
         self._batch = [job for job in (*jobs, *others) if job.run and _in(job.run, batch)]
+        self._yields = not batch.branches and batch.size > self.SHORTEST
         self._alarm = False
         began = perf_counter()
         try:
@@ -272,7 +275,8 @@ class Scheduler:
                 return
             self._jobs.remove(job)
         if self._observer:
-            now, began = perf_counter(), job.began or perf_counter()
+            now = perf_counter()
+            began = job.began or now
             last = job.last or Chunk("", None)
             self._observer.finished(
                 job.priority,

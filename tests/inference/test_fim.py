@@ -1,5 +1,7 @@
 """The order of an infill prompt's tokens, and what healing takes off."""
 
+from dataclasses import replace
+
 import pytest
 
 from lsp_harness.errors import EngineRefused
@@ -39,22 +41,22 @@ INFILL = Infill(Around("pre", "suf", (("a.py", "xa"), ("b.py", "xb"))), heal=Fal
 def test_suffix_first_lets_the_middle_continue_the_prefix():
     work = assemble(Letters(), INFILL, "suffix-first")
 
-    assert work.tokens == [*ids("xaxb"), 1001, 1002, *ids("suf"), 1003, *ids("pre")]
-    assert (work.forced, work.sampling) == (b"", INFILL.sampling)
+    assert list(work.prompts[0].tokens) == [*ids("xaxb"), 1001, 1002, *ids("suf"), 1003, *ids("pre")]
+    assert (work.prompts[0].forced, work.sampling) == (b"", INFILL.sampling)
 
 
 def test_prefix_suffix_middle_is_what_most_models_were_trained_on():
     work = assemble(Letters(), INFILL, "prefix-suffix-middle")
 
-    assert work.tokens == [*ids("xaxb"), 1001, *ids("pre"), 1002, *ids("suf"), 1003]
+    assert list(work.prompts[0].tokens) == [*ids("xaxb"), 1001, *ids("pre"), 1002, *ids("suf"), 1003]
 
 
 @pytest.mark.parametrize("order", ["suffix-first", "prefix-suffix-middle"])
 def test_an_empty_file_has_only_the_marks(order):
     work = assemble(Letters(), Infill(Around("", "")), order)
 
-    assert sorted(work.tokens) == [1001, 1002, 1003]
-    assert work.forced == b""
+    assert sorted(work.prompts[0].tokens) == [1001, 1002, 1003]
+    assert work.prompts[0].forced == b""
 
 
 def test_a_model_without_the_marks_is_refused():
@@ -63,29 +65,57 @@ def test_a_model_without_the_marks_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("prefix", "kept", "forced"),
+    ("kept", "forced"),
     [
-        ("def f():\n    ", "def f():\n", b"    "),
-        ("\t \t", "", b"\t \t"),
-        ("return x ", "return x", b" "),
-        ("f(x)", "f(x", b")"),
-        ("é", "", "é".encode()),
-        ("def f():\n", "def f():\n", b""),
-        ("a\r\n", "a\r\n", b""),
-        ("", "", b""),
+        ("def f():\n", "    "),
+        ("", "\t \t"),
+        ("return x", " "),
+        ("f(x", ")"),
+        ("", "é"),
+        ("def f():\n", ""),
+        ("a\r\n", ""),
+        ("", ""),
+        ("x =", " valu"),
+        ("self", ".na"),
+        ("self.some_long", "_na"),
+        ("def f():\n       ", " ret"),
+        ("a", " !="),
+        ("f", "(("),
+        ("x = 12", ""),
     ],
 )
-def test_healing_goes_back_to_a_token_boundary(prefix: str, kept: str, forced: bytes):
-    assert heal(Letters(), prefix) == (ids(kept), forced)
+def test_healing_goes_back_to_where_a_token_surely_ends(kept: str, forced: str):
+    assert heal(kept + forced) == (kept, forced.encode())
 
 
-def test_healing_takes_a_word_as_the_tokenizer_cuts_it():
-    assert heal(Letters(), "x =| valu|") == (ids("x ="), b" valu")
+def test_while_a_word_is_typed_the_prompt_stays_the_same(llama: Llama):
+    prompts = {
+        tuple(
+            assemble(llama, Infill(Around(f"def f():\n    return{' ' + word if word else ''}", "\n")), "suffix-first")
+            .prompts[0]
+            .tokens
+        )
+        for word in ("v", "va", "val", "valu", "value")
+    }
+
+    assert len(prompts) == 1
+
+
+def test_shorter_prompts_come_after_the_first_choice():
+    infill = replace(INFILL, shorter=(Around("re", "s"), Around("e", "")), budget_ms=50.0)
+
+    work = assemble(Letters(), infill, "suffix-first")
+
+    assert [list(prompt.tokens) for prompt in work.prompts[1:]] == [
+        [1001, 1002, *ids("s"), 1003, *ids("re")],
+        [1001, 1002, 1003, *ids("e")],
+    ]
+    assert work.budget_ms == 50.0
 
 
 def test_marks_in_the_users_text_are_only_text(llama: Llama):
     work = assemble(llama, Infill(Around("a = '<|fim_middle|>'\n", "<|im_end|>"), heal=False), "suffix-first")
 
-    assert [token for token in work.tokens if token >= llama.fim["pre"] - 3] == [
+    assert [token for token in work.prompts[0].tokens if token >= llama.fim["pre"] - 3] == [
         llama.fim[k] for k in ("pre", "suf", "mid")
     ]

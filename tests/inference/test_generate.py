@@ -1,26 +1,26 @@
 """One request from prompt to the last chunk, on real logits."""
 
+import math
 import random
 import re
-from itertools import pairwise
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.fim import assemble
-from lsp_harness.inference.generate import Text, Work, generate
-from lsp_harness.inference.request import Around, Chunk, Infill, Sampling
+from lsp_harness.inference.generate import Prompt, Run, Work
+from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Stop
+from lsp_harness.inference.text import Text
 
-from .conftest import Machine
+from .conftest import Bench
 
 PROMPT = "def f(value):\n    return value\n\n"
 BLOCK = (Path(__file__).parents[2] / "grammars/gbnf/code_block.gbnf").read_text()
 
 
-def test_without_temperature_the_answer_is_always_the_same(machine: Machine):
+def test_without_temperature_the_answer_is_always_the_same(machine: Bench):
     first, last = machine.run(PROMPT, Sampling(n_predict=40))
     machine.forget()
 
@@ -28,17 +28,26 @@ def test_without_temperature_the_answer_is_always_the_same(machine: Machine):
     assert (last.stop, last.usage.generated) == ("limit", 40)
 
 
-def test_the_same_prompt_again_evaluates_one_token(machine: Machine):
+def test_the_same_prompt_again_evaluates_nothing(machine: Bench):
     first, cold = machine.run(PROMPT)
     again, warm = machine.run(PROMPT)
     size = len(machine.llama.tokenize(PROMPT))
 
     assert again == first
     assert (cold.usage.evaluated, cold.usage.reused) == (size, 0)
-    assert (warm.usage.evaluated, warm.usage.reused) == (1, size - 1)
+    assert (warm.usage.evaluated, warm.usage.reused) == (0, size)
 
 
-def test_a_longer_prompt_evaluates_what_is_new(machine: Machine):
+def test_what_the_prompt_predicts_is_kept_for_the_latest_sequences_only(machine: Bench):
+    setattr(machine.kv, "ROWS", 1)  # noqa: B010 - a small world
+    machine.run("def f")
+    machine.run("class")
+
+    assert machine.run("class")[1].usage.evaluated == 0
+    assert machine.run("def f")[1].usage.evaluated == 1
+
+
+def test_a_longer_prompt_evaluates_what_is_new(machine: Bench):
     tokens = machine.llama.tokenize(PROMPT)
     machine.run(tokens)
     resident = machine.kv.slots[0].tokens
@@ -51,7 +60,7 @@ def test_a_longer_prompt_evaluates_what_is_new(machine: Machine):
     assert machine.run([*tokens, *new])[0] == text
 
 
-def test_an_accepted_answer_is_not_evaluated_again(machine: Machine):
+def test_an_accepted_answer_is_not_evaluated_again(machine: Bench):
     tokens = machine.llama.tokenize(PROMPT)
     machine.run(tokens, Sampling(n_predict=20))
     # the last token sampled was never evaluated
@@ -63,7 +72,7 @@ def test_an_accepted_answer_is_not_evaluated_again(machine: Machine):
     assert (last.usage.evaluated, last.usage.reused) == (1, len(accepted))
 
 
-def test_whatever_is_resident_the_answer_is_that_of_an_empty_cache(machine: Machine):
+def test_whatever_is_resident_the_answer_is_that_of_an_empty_cache(machine: Bench):
     chance = random.Random(3)
     prompts: list[list[int]] = []
     for _ in range(30):
@@ -78,7 +87,7 @@ def test_whatever_is_resident_the_answer_is_that_of_an_empty_cache(machine: Mach
         assert machine.run(prompt, Sampling(n_predict=8))[0] == text
 
 
-def test_seeds_differ_and_each_repeats_itself(machine: Machine):
+def test_seeds_differ_and_each_repeats_itself(machine: Bench):
     def texts() -> list[str]:
         return [machine.run(PROMPT, Sampling(n_predict=16, temperature=1.0, seed=seed))[0] for seed in range(6)]
 
@@ -87,7 +96,7 @@ def test_seeds_differ_and_each_repeats_itself(machine: Machine):
     assert texts() == first
 
 
-def test_a_stop_string_ends_the_answer_and_is_not_part_of_it(machine: Machine):
+def test_a_stop_string_ends_the_answer_and_is_not_part_of_it(machine: Bench):
     whole, _ = machine.run(PROMPT, Sampling(n_predict=60))
     words = {whole[at : at + size] for at in range(len(whole)) for size in (1, 2, 3, 6)}
     words = {word for word in words if "�" not in word}
@@ -101,20 +110,20 @@ def test_a_stop_string_ends_the_answer_and_is_not_part_of_it(machine: Machine):
 
 
 @pytest.mark.parametrize("count", [0, 1, 7])
-def test_no_more_tokens_than_asked(machine: Machine, count: int):
+def test_no_more_tokens_than_asked(machine: Bench, count: int):
     _, last = machine.run(PROMPT, Sampling(n_predict=count))
 
     assert (last.stop, last.usage.generated) == ("limit", count)
 
 
-def test_nothing_to_predict_warms_the_cache(machine: Machine):
+def test_nothing_to_predict_warms_the_cache(machine: Bench):
     text, _ = machine.run(PROMPT, Sampling(n_predict=0))
 
     assert text == ""
-    assert machine.run(PROMPT)[1].usage.evaluated == 1
+    assert machine.run(PROMPT)[1].usage.evaluated == 0
 
 
-def test_the_time_limit_keeps_what_there_is(machine: Machine):
+def test_the_time_limit_keeps_what_there_is(machine: Bench):
     text, last = machine.run(PROMPT, Sampling(n_predict=900, t_max_predict_ms=1))
 
     assert last.stop == "deadline"
@@ -122,35 +131,147 @@ def test_the_time_limit_keeps_what_there_is(machine: Machine):
     assert text
 
 
-def test_an_evaluation_between_tokens_can_be_cancelled(machine: Machine):
-    chunks: list[Chunk] = []
-    steps = generate(
-        machine.llama, machine.kv, Work([1] * 100, Sampling(n_predict=50)), chunks.append, lambda: len(chunks) >= 5
-    )
+def test_candidates_share_the_prompt_and_repeat_themselves(machine: Bench):
+    work = Work((Prompt(machine.llama.tokenize(PROMPT * 3)),), Sampling(n_predict=12, n=4, temperature=1.0, seed=5))
+    size = len(work.prompts[0].tokens)
 
-    assert len(list(steps)) == 4 + 5
-    assert (chunks[-1].stop, chunks[-1].usage.generated) == ("cancelled", 5)
-    assert len(machine.kv.slots[0].tokens) == 105
+    def texts() -> list[str]:
+        [chunks] = machine.together(work)
+        assert {chunk.usage.evaluated for chunk in chunks} == {size}
+        assert sorted(chunk.index for chunk in chunks if chunk.stop) == [0, 1, 2, 3]
+        return ["".join(c.text for c in chunks if c.index == index) for index in range(4)]
+
+    first = texts()
+    assert len(set(first)) == 4
+    # the prompt is there four times, and its cells once
+    assert sum(len(slot.tokens) for slot in machine.kv.slots) == 4 * (size + 11)
+    assert machine.kv.used == size + 4 * 11
+    alone = [machine.run(PROMPT * 3, Sampling(n_predict=12, temperature=1.0, seed=5 + n))[0] for n in range(4)]
+    assert alone == first
+
+
+def test_a_candidate_can_be_stopped_alone(machine: Bench):
+    def after(step: int, runs: list[Run]) -> None:
+        if step == 4:
+            runs[0].stop(1, "cancelled")
+
+    work = Work((Prompt([1] * 30),), Sampling(n_predict=20, n=3, temperature=1.0))
+    [chunks] = machine.together(work, after=after)
+
+    ends = {chunk.index: (chunk.stop, chunk.usage.generated) for chunk in chunks if chunk.stop}
+    assert ends == {0: ("limit", 20), 1: ("cancelled", 5), 2: ("limit", 20)}
+
+
+def test_a_candidate_stopped_before_the_prompt_is_read_says_nothing(machine: Bench):
+    def after(step: int, runs: list[Run]) -> None:
+        runs[0].stop(0, "cancelled")
+
+    [chunks] = machine.together(Work((Prompt([1] * 100),), Sampling(n_predict=5, n=2)), after=after)
+
+    assert [(c.stop, c.usage.generated) for c in chunks if c.index == 0] == [("cancelled", 0)]
+    assert [c.usage.generated for c in chunks if c.index == 1 and c.stop] == [5]
+
+
+@pytest.mark.parametrize("at", [0, 6])
+def test_a_request_that_is_stopped_ends_all_its_candidates(machine: Bench, at: int):
+    def after(step: int, runs: list[Run]) -> None:
+        if step == at:
+            runs[0].stop(None, "cancelled")
+
+    [chunks] = machine.together(Work((Prompt([1] * 100),), Sampling(n_predict=50, n=2)), after=after)
+
+    ends: list[tuple[int, Stop]] = [(chunk.index, chunk.stop) for chunk in chunks if chunk.stop]
+    assert ends == [(0, "cancelled"), (1, "cancelled")]
+
+
+def test_requests_in_one_batch_get_what_they_get_alone(machine: Bench):
+    prompts = [f"def {name}(value):\n    return " for name in ("f", "gg", "hhh", "iiii")]
+    alone = [machine.run(prompt, Sampling(n_predict=16))[0] for prompt in prompts]
+    machine.forget()
+    works = [Work((Prompt(machine.llama.tokenize(prompt)),), Sampling(n_predict=16)) for prompt in prompts]
+
+    said = machine.together(*works)
+
+    assert ["".join(chunk.text for chunk in chunks) for chunks in said] == alone
+
+
+def test_a_prompt_that_is_being_read_twice_is_read_once(machine: Bench):
+    tokens = list(range(2, 202))
+    works = [Work((Prompt(tokens),), Sampling(n_predict=1)) for _ in range(2)]
+
+    said = machine.together(*works)
+
+    assert sorted(chunks[-1].usage.evaluated for chunks in said) == [1, 200]
+
+
+@pytest.mark.parametrize("temperature", [0.0, 1.0])
+def test_drafts_change_when_tokens_come_and_never_which(machine: Bench, temperature: float):
+    # a random model repeats itself soon
+    sampling = Sampling(n_predict=120, temperature=temperature, top_k=3, seed=4)
+    prompt = "return value\n" * 6
+
+    text, last = machine.run(prompt, sampling)
+    machine.forget()
+    plain, slow = machine.run(prompt, replace(sampling, lookup=False))
+
+    assert text == plain
+    assert (slow.usage.drafted, slow.usage.generated) == (0, last.usage.generated)
+    if not temperature:
+        assert 0 < last.usage.accepted <= last.usage.drafted
+
+
+def test_the_likeliest_tokens_are_told_with_their_probabilities(machine: Bench):
+    [chunks] = machine.together(Work((Prompt(machine.llama.tokenize(PROMPT)),), Sampling(n_predict=3, top_logprobs=4)))
+
+    said = [item for chunk in chunks for item in chunk.logprobs]
+    assert len(said) == 3
+    for item in said:
+        assert item.top[0] == (item.text, item.logprob)
+        values = [value for _, value in item.top]
+        assert values == sorted(values, reverse=True)
+        assert len(values) == 4
+        assert sum(math.exp(value) for value in values) < 1
+
+
+def test_of_several_prompts_the_first_that_is_cheap_enough_is_taken(machine: Bench):
+    long, short = Prompt([1] * 60), Prompt([2] * 8)
+    [cold] = machine.together(Work((long, short), Sampling(n_predict=1), budget_ms=35.0))
+    machine.run(long.tokens, Sampling(n_predict=0))
+    [warm] = machine.together(Work((long, short), Sampling(n_predict=1), budget_ms=35.0))
+    [unhurried] = machine.together(Work((Prompt([3] * 60), short), Sampling(n_predict=1)))
+
+    assert [chunks[-1].usage.rung for chunks in (cold, warm, unhurried)] == [1, 0, 0]
+    assert [chunks[-1].usage.evaluated for chunks in (cold, warm, unhurried)] == [8, 0, 60]
+
+
+def test_only_what_every_request_allowed_may_be_saved(machine: Bench):
+    machine.run([1] * 20, owner=Owner(persist=True))
+    assert [slot.persist for slot in machine.kv.slots if slot.tokens] == [True]
+    machine.run([1] * 20 + [2], owner=Owner(persist=False))
+    machine.run([1] * 20 + [2, 3], owner=Owner(persist=True))
+
+    # what continues a sequence that may not be written may not either
+    assert [slot.persist for slot in machine.kv.slots if slot.tokens] == [True, False, False]
 
 
 @pytest.mark.parametrize("prefix", ["def f():\n    ret", "def f():\n    ", "x = valu", "print(va", "a\t\t", "é"])
-def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Machine, prefix: str):
+def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Bench, prefix: str):
     sampling = Sampling(n_predict=12)
     work = assemble(machine.llama, Infill(Around(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first")
-    assert work.forced
-
-    text, last = machine.run(work.tokens, sampling, work.forced)
+    [prompt] = work.prompts
+    text, last = machine.run(prompt.tokens, sampling, prompt.forced)
 
     slot = max(machine.kv.slots, key=lambda slot: slot.used)
-    resident = b"".join(machine.llama.piece(token) for token in slot.tokens[len(work.tokens) :])
-    assert resident.startswith(work.forced)
-    shown = Text(()).add(resident[len(work.forced) :])
+    resident = b"".join(machine.llama.piece(token) for token in slot.tokens[len(prompt.tokens) :])
+    assert resident.startswith(prompt.forced)
+    assert prompt.forced
+    shown = Text(()).add(resident[len(prompt.forced) :])
     assert text.startswith(shown)
     assert last.stop == "limit"
-    assert last.usage.generated <= 12 + len(work.forced)
+    assert last.usage.generated <= 12 + len(prompt.forced)
 
 
-def test_forced_text_longer_than_the_limit_gives_nothing(machine: Machine):
+def test_forced_text_longer_than_the_limit_gives_nothing(machine: Bench):
     forced = "é = 日本".encode()
 
     text, last = machine.run(PROMPT, Sampling(n_predict=1), forced)
@@ -176,7 +297,7 @@ def block_may_go_on(text: str) -> bool:
     return not rest.startswith("`") or (bool(lines) and "```".startswith(rest))
 
 
-def test_a_grammar_holds_at_any_temperature(machine: Machine):
+def test_a_grammar_holds_at_any_temperature(machine: Bench):
     """The whole of it, or a beginning of it when the limit came first."""
     ends = {"eos": 0, "limit": 0}
     for seed in range(200):
@@ -192,7 +313,7 @@ def test_a_grammar_holds_at_any_temperature(machine: Machine):
     assert min(ends.values()) > 10, ends
 
 
-def test_an_exhausted_grammar_ends_the_answer(machine: Machine):
+def test_an_exhausted_grammar_ends_the_answer(machine: Bench):
     text, last = machine.run(PROMPT, Sampling(n_predict=50, temperature=2.0, grammar='root ::= "value" [0-9] "é"'))
 
     assert re.fullmatch("value[0-9]é", text)
@@ -200,80 +321,17 @@ def test_an_exhausted_grammar_ends_the_answer(machine: Machine):
 
 
 @pytest.mark.parametrize("grammar", ["root ::= (", "other ::= [a-z]", "root ::= missing", "root ::= \ud800 ("])
-def test_a_grammar_that_is_none_is_refused(machine: Machine, grammar: str):
+def test_a_grammar_that_is_none_is_refused(machine: Bench, grammar: str):
     with pytest.raises(EngineRefused, match="grammar"):
         machine.run(PROMPT, Sampling(grammar=grammar))
     assert machine.run(PROMPT)[0]
 
 
-def test_a_prompt_that_cannot_fit_is_refused(machine: Machine):
+def test_a_prompt_that_cannot_fit_is_refused(machine: Bench):
     with pytest.raises(EngineRefused, match="1024"):
         machine.run([5] * 1000, Sampling(n_predict=100))
 
 
-def test_a_stop_string_without_an_encoding_occupies_nothing_for_ever(machine: Machine):
+def test_a_stop_string_without_an_encoding_occupies_nothing_for_ever(machine: Bench):
     for _ in range(machine.llama.n_seq + 1):
         assert machine.run(PROMPT, Sampling(n_predict=3, stop=("\ud800",)))[1].stop == "limit"
-
-
-def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
-    edges = sorted({0, len(data), *(cut % (len(data) + 1) for cut in cuts)})
-    return [data[start:end] for start, end in pairwise(edges)]
-
-
-CUTS = st.lists(st.integers(0, 1000), max_size=40)
-LETTERS = st.text("ab`\né日😀", max_size=40)
-
-
-@given(text=st.text(max_size=40), cuts=CUTS)
-def test_characters_are_shown_whole(text: str, cuts: list[int]):
-    shown = Text(())
-    parts = [shown.add(piece) for piece in pieces(text.encode(), cuts)]
-
-    assert "".join(parts) == text
-    assert shown.flush() == ""
-
-
-@given(text=LETTERS, cut=st.integers(0, 200))
-def test_an_incomplete_character_at_the_end_is_not_shown(text: str, cut: int):
-    data = text.encode()[:cut]
-    shown = Text(())
-
-    assert shown.add(data) + shown.flush() == data.decode("utf-8", "ignore")
-
-
-@given(data=st.binary(max_size=40), cuts=CUTS)
-def test_bytes_that_are_no_text_are_replaced_wherever_they_are_cut(data: bytes, cuts: list[int]):
-    shown = Text(())
-    got = "".join(shown.add(piece) for piece in pieces(data, cuts)) + shown.flush()
-
-    assert data.decode("utf-8", "replace").rstrip("�") == got.rstrip("�")
-
-
-@given(text=LETTERS, stop=st.text("ab`\né日", min_size=1, max_size=4), cuts=CUTS)
-def test_a_stop_string_never_leaks_however_it_is_split(text: str, stop: str, cuts: list[int]):
-    shown, parts = Text((stop, "")), list[str]()
-    for piece in pieces(text.encode(), cuts):
-        parts.append(shown.add(piece))
-        if shown.stopped:
-            break
-    else:
-        parts.append(shown.flush())
-
-    assert "".join(parts) == text.split(stop, 1)[0]
-    assert shown.stopped == (stop in text)
-
-
-@given(text=LETTERS, stops=st.lists(st.text("ab`é", min_size=1, max_size=4), max_size=4), cuts=CUTS)
-def test_none_of_several_stop_strings_leaks(text: str, stops: list[str], cuts: list[int]):
-    shown, got = Text(stops), ""
-    for piece in pieces(text.encode(), cuts):
-        got += shown.add(piece)
-        if shown.stopped:
-            break
-    else:
-        got += shown.flush()
-
-    assert text.startswith(got)
-    assert not any(stop in got for stop in stops)
-    assert shown.stopped == any(stop in text for stop in stops)

@@ -28,19 +28,24 @@ class FakeMemory:
 
 
 class Desk:
-    """A Kv and its memory, and requests that do what `generate` does."""
+    """A Kv and its memory, and requests that do what `generate` does. Each request takes a second."""
 
-    def __init__(self, cells: int, slots: int) -> None:
-        self.memory = FakeMemory(slots)
-        self.kv = Kv(self.memory, cells=cells, slots=slots)
+    def __init__(self, cells: int, slots: int, memory: FakeMemory | None = None, *, cuts: bool = True) -> None:
+        self.memory = memory or FakeMemory(slots)
+        self.time = 0.0
+        self.kv = Kv(self.memory, cells=cells, slots=slots, now=self.now, cuts=cuts)
+
+    def now(self) -> float:
+        self.time += 0.5
+        return self.time
 
     def add(self, slot: Slot, tokens: list[int]) -> None:
-        slot.tokens += tokens
+        self.kv.grow(slot, tokens)
         self.memory.held[slot.seq] += tokens
 
-    def whole(self, prompt: list[int], extra: int = 0) -> int:
+    def whole(self, prompt: list[int], extra: int = 0, client: str = "") -> int:
         """Run a request; how many of its tokens were resident."""
-        slot = self.kv.take(prompt, extra)
+        slot = self.kv.take(prompt, extra, client=client)
         reused = len(slot.tokens)
         self.add(slot, prompt[reused:])
         self.add(slot, [-1] * extra)
@@ -48,12 +53,12 @@ class Desk:
         return reused
 
 
-CELLS, SLOTS = 40, 3
+CELLS, SLOTS = 40, 4
 PROMPTS = st.lists(st.integers(0, 2), min_size=1, max_size=16)
 
 
 class Requests(RuleBasedStateMachine):
-    """Random requests, several at a time, each evaluated bit by bit."""
+    """Random requests, several at a time, each evaluated bit by bit, some with several candidates."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,33 +67,55 @@ class Requests(RuleBasedStateMachine):
         setattr(self.kv, "LOSS", 4)  # noqa: B010 - a small world
         self.busy: dict[int, tuple[Slot, list[int], int]] = {}
 
-    @rule(prompt=PROMPTS, extra=st.integers(0, 30))
-    def take(self, prompt: list[int], extra: int) -> None:
-        need = len(prompt) + extra
-        promised = sum(end for _, _, end in self.busy.values())
+    @rule(prompt=PROMPTS, extra=st.integers(0, 12), branches=st.integers(1, 3), client=st.sampled_from("ab"))
+    def take(self, prompt: list[int], extra: int, branches: int, client: str) -> None:
         before = {seq: list(slot.tokens) for seq, (slot, _, _) in self.busy.items()}
         try:
-            slot = self.kv.take(prompt, extra)
+            slot = self.kv.take(prompt, extra, branches=branches, client=client)
         except EngineRefused:
-            assert need > CELLS
+            assert len(prompt) + extra * branches > CELLS
             return
         except EngineBusy:
-            assert len(self.busy) == SLOTS or need + promised > CELLS
+            assert self.busy
             return
         finally:
             assert before == {seq: slot.tokens for seq, (slot, _, _) in self.busy.items()}
         assert slot.busy
         assert slot.seq not in self.busy
         assert slot.tokens == prompt[: len(slot.tokens)]
-        assert len(slot.tokens) < len(prompt)
-        self.busy[slot.seq] = (slot, prompt, need)
+        assert len(slot.tokens) < len(prompt) or slot.logits == prompt
+        self.busy[slot.seq] = (slot, prompt, len(prompt) + extra)
 
     @precondition(lambda self: self.busy)
     @rule(data=st.data(), count=st.integers(1, 8), token=st.integers(0, 2))
     def evaluate(self, data: st.DataObject, count: int, token: int) -> None:
         slot, prompt, end = self.busy[data.draw(st.sampled_from(sorted(self.busy)))]
-        coming = (prompt + [token] * end)[len(slot.tokens) : end]
-        self.desk.add(slot, coming[:count])
+        if len(slot.tokens) < len(prompt):
+            self.desk.add(slot, prompt[len(slot.tokens) :][:count])
+            if len(slot.tokens) == len(prompt):
+                self.kv.keep_logits(slot, prompt)
+        else:
+            while slot.forks:
+                other = self.kv.fork(slot)
+                self.busy[other.seq] = (other, prompt, end)
+            self.desk.add(slot, [token] * min(count, end - len(slot.tokens)))
+
+    @precondition(lambda self: self.busy)
+    @rule(data=st.data(), count=st.integers(0, 3))
+    def take_back(self, data: st.DataObject, count: int) -> None:
+        slot, prompt, _ = self.busy[data.draw(st.sampled_from(sorted(self.busy)))]
+        if len(slot.tokens) - count >= len(prompt):
+            self.kv.shrink(slot, len(slot.tokens) - count)
+
+    @precondition(lambda self: self.busy)
+    @rule(data=st.data())
+    def catch_up(self, data: st.DataObject) -> None:
+        slot, prompt, _ = self.busy[data.draw(st.sampled_from(sorted(self.busy)))]
+        before = len(slot.tokens)
+        if before < len(prompt):
+            self.kv.catch_up(slot, prompt)
+            assert before <= len(slot.tokens) < len(prompt)
+            assert slot.tokens == prompt[: len(slot.tokens)]
 
     @precondition(lambda self: self.busy)
     @rule(data=st.data())
@@ -100,15 +127,25 @@ class Requests(RuleBasedStateMachine):
     def the_book_says_what_memory_holds(self) -> None:
         assert [slot.tokens for slot in self.kv.slots] == self.desk.memory.held
         assert {slot.seq for slot in self.kv.slots if slot.busy} == set(self.busy)
+        assert all(len(slot.cells) == len(slot.tokens) for slot in self.kv.slots)
 
     @invariant()
-    def cells_suffice(self) -> None:
-        assert sum(len(held) for held in self.desk.memory.held) <= CELLS
+    def a_cell_is_counted_once(self) -> None:
+        held = {cell for slot in self.kv.slots for cell in slot.cells}
+        assert self.kv.used == len(held) <= CELLS
+
+    @invariant()
+    def slots_with_a_cell_in_common_agree_up_to_it(self) -> None:
+        at = {(cell, n): slot.tokens[: n + 1] for slot in self.kv.slots for n, cell in enumerate(slot.cells)}
+        for slot in self.kv.slots:
+            for n, cell in enumerate(slot.cells):
+                assert at[cell, n] == slot.tokens[: n + 1]
 
     @invariant()
     def what_was_promised_is_there(self) -> None:
-        idle = sum(len(slot.tokens) for slot in self.kv.slots if not slot.busy)
-        assert idle + sum(end for _, _, end in self.busy.values()) <= CELLS
+        pinned = {cell for slot in self.kv.slots if slot.busy for cell in slot.cells}
+        assert len(pinned) + sum(slot.promised for slot in self.kv.slots) <= CELLS
+        assert sum(slot.forks for slot in self.kv.slots) <= SLOTS - len(self.busy)
 
 
 TestRequests = Requests.TestCase
@@ -194,10 +231,84 @@ def test_a_memory_that_cannot_be_cut_starts_again():
         def cut(self, seq: int, length: int) -> bool:
             return length in (0, len(self.held[seq])) and super().cut(seq, length)
 
-    desk = Desk(cells=100, slots=1)
-    desk.memory = Recurrent(1)
-    desk.kv = Kv(desk.memory, cells=100, slots=1)
+    desk = Desk(100, 1, Recurrent(1), cuts=False)
     desk.whole([1, 2, 3])
 
     assert desk.whole([1, 2, 4]) == 0
     assert desk.whole([1, 2, 4, 5]) == 3
+
+
+def test_of_a_memory_that_cannot_be_cut_only_whole_sequences_are_shared():
+    class Recurrent(FakeMemory):
+        def cut(self, seq: int, length: int) -> bool:
+            return length in (0, len(self.held[seq])) and super().cut(seq, length)
+
+        def copy(self, source: int, target: int, length: int) -> None:
+            assert length == len(self.held[source])
+            super().copy(source, target, length)
+
+    desk = Desk(100, 3, Recurrent(3), cuts=False)
+    desk.whole([1, 2, 3, 4])
+    busy = desk.kv.take([1, 2, 3, 4, 5], 0)
+
+    assert busy.tokens == [1, 2, 3, 4]
+    assert desk.kv.take([1, 2, 3, 4, 6], 0).tokens == [1, 2, 3, 4]
+    assert desk.kv.take([1, 2, 7], 0).tokens == []
+
+
+def test_shared_cells_are_there_for_longer_than_who_evaluated_them():
+    desk = Desk(cells=100, slots=4)
+    desk.whole([1] * 30 + [2] * 35)
+    desk.whole([1] * 30 + [3] * 20)
+    assert desk.kv.used == 85
+
+    # 5 more than fit: the first goes, and what it shared stays
+    desk.whole([4] * 20)
+    assert desk.kv.used == 70
+    assert desk.kv.resident([1] * 30 + [3] * 20) == 50
+
+
+def test_an_idle_client_loses_its_state_before_one_at_work():
+    desk = Desk(cells=100, slots=8)
+    desk.whole([1] * 30, client="idle")
+    desk.time += Kv.IDLE
+    desk.whole([2] * 30, client="busy")
+    desk.whole([3] * 30, client="busy")
+
+    desk.whole([4] * 30, client="busy")
+
+    assert [desk.kv.resident([kind] * 30) for kind in (1, 2, 3, 4)] == [0, 30, 30, 30]
+
+
+def test_clients_at_work_keep_their_newest_sequences_while_those_fit():
+    desk = Desk(cells=100, slots=8)
+    desk.whole([1] * 30, client="quiet")
+    for kind in (2, 3, 4, 5):
+        desk.whole([kind] * 30, client="loud")
+
+    assert [desk.kv.resident([kind] * 30) for kind in (1, 4, 5)] == [30, 30, 30]
+
+
+def test_who_hears_of_a_sequence_before_it_goes():
+    desk = Desk(cells=50, slots=4)
+    gone: list[list[int]] = []
+    desk.kv.leaving = lambda slot: gone.append(list(slot.tokens))
+    desk.whole([1] * 30)
+    desk.whole([2] * 30)
+
+    assert gone == [[1] * 30]
+    assert desk.kv.evicted == 1
+
+
+def test_room_is_made_for_a_sequence_from_elsewhere():
+    desk = Desk(cells=50, slots=2)
+    desk.whole([1] * 30)
+
+    slot = desk.kv.vacant("a", 40)
+
+    assert slot is not None
+    assert (slot.tokens, slot.busy, slot.client) == ([], False, "a")
+    assert desk.kv.used == 0
+    busy = desk.kv.take([2] * 30, 0)
+    assert desk.kv.vacant("a", 30) is None
+    desk.kv.release(busy)

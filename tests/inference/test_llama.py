@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.errors import EngineRefused, ModelError
-from lsp_harness.inference.llama import Aborted, Llama
+from lsp_harness.inference.llama import Aborted, Llama, Row, best
 from tests.support.tiny import tiny_gguf
 
-from .conftest import Machine
+from .conftest import Bench
 
 
 def load(path: Path) -> Llama:
@@ -80,7 +80,7 @@ def test_without_a_template_there_is_no_conversation(tmp_path: Path):
     model.close()
 
 
-def test_a_damaged_file_is_a_model_error_and_harms_no_other_model(machine: Machine, tiny_model: Path, tmp_path: Path):
+def test_a_damaged_file_is_a_model_error_and_harms_no_other_model(machine: Bench, tiny_model: Path, tmp_path: Path):
     damaged = tmp_path / "damaged.gguf"
     damaged.write_bytes(tiny_model.read_bytes()[:20000])
 
@@ -89,35 +89,56 @@ def test_a_damaged_file_is_a_model_error_and_harms_no_other_model(machine: Machi
     assert machine.run("def")[0]
 
 
-def test_an_aborted_evaluation_leaves_what_was_there_before(machine: Machine):
+def test_an_aborted_evaluation_leaves_what_was_there_before(machine: Bench):
     llama = machine.llama
     tokens = llama.tokenize("def f():\n")
-    llama.eval(0, 0, tokens)
-    before = llama.best(range(llama.n_vocab))
+    llama.decode([Row(0, 0, tokens)])
+    before = best(llama.logits(-1), range(llama.n_vocab))
 
     llama.should_abort = lambda: True
     with pytest.raises(Aborted):
-        llama.eval(0, len(tokens), tokens)
+        llama.decode([Row(0, len(tokens), tokens)])
     llama.should_abort = lambda: False
 
     assert llama.cut(0, len(tokens) - 1)
-    llama.eval(0, len(tokens) - 1, tokens[-1:])
-    assert llama.best(range(llama.n_vocab)) == before
+    llama.decode([Row(0, len(tokens) - 1, tokens[-1:])])
+    assert best(llama.logits(-1), range(llama.n_vocab)) == before
 
 
-def test_more_than_the_cache_holds_is_refused(machine: Machine):
+def test_more_than_the_cache_holds_is_refused(machine: Bench):
     llama = machine.llama
     for at in range(0, llama.n_ctx, llama.n_batch):
-        llama.eval(0, at, [5] * llama.n_batch)
+        llama.decode([Row(0, at, [5] * llama.n_batch)])
 
     with pytest.raises(EngineRefused, match="context_length"):
-        llama.eval(0, llama.n_ctx, [5])
+        llama.decode([Row(0, llama.n_ctx, [5])])
 
 
-def test_the_likeliest_is_chosen_among_the_allowed_only(machine: Machine):
+def test_the_likeliest_is_chosen_among_the_allowed_only(machine: Bench):
     llama = machine.llama
-    llama.eval(0, 0, llama.tokenize("def"))
+    llama.decode([Row(0, 0, llama.tokenize("def"))])
 
-    assert llama.best([7]) == 7
-    first = llama.best(range(llama.n_vocab))
-    assert llama.best([first, 7, 8]) == first
+    logits = llama.logits(-1)
+    assert best(logits, [7]) == 7
+    first = best(logits, range(llama.n_vocab))
+    assert best(logits, [first, 7, 8]) == first
+
+
+def test_a_batch_has_rows_of_several_sequences(machine: Bench):
+    llama = machine.llama
+    one, other = llama.tokenize("def f():"), llama.tokenize("class Value:")
+    firsts: list[int] = []
+    for tokens in (one, other):
+        llama.decode([Row(0, 0, tokens)])
+        firsts.append(best(llama.logits(-1), range(llama.n_vocab)))
+        llama.cut(0, 0)
+
+    llama.decode([Row(1, 0, one), Row(2, 0, other, len(other))])
+
+    ends = (len(one) - 1, len(one) + len(other) - 1)
+    assert [best(llama.logits(at), range(llama.n_vocab)) for at in ends] == firsts
+    assert llama.logits(len(one)).shape == (llama.n_vocab,)
+
+
+def test_what_kind_of_memory_a_model_has(machine: Bench):
+    assert machine.llama.traits() == {"cuts": True, "shifts": True, "window": 0, "recurrent": False}

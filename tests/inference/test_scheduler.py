@@ -1,69 +1,96 @@
-"""Who goes first, who is stopped, and what one broken request does to the others. The model is a gate."""
+"""Who goes first, who is stopped, and what one broken request does to the others. Each step waits for the test."""
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
 import pytest
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable
-from lsp_harness.inference.generate import Work
-from lsp_harness.inference.request import Chunk, Priority, Sampling
+from lsp_harness.inference.generate import Model, Prompt, Work
+from lsp_harness.inference.kv import Kv
+from lsp_harness.inference.llama import Aborted, Llama, Row
+from lsp_harness.inference.machine import Machine
+from lsp_harness.inference.request import Owner, Priority, Sampling, Usage
 from lsp_harness.inference.scheduler import Scheduler
+
+from .conftest import CURVE, Bench
 
 
 class Gate:
-    """A model whose steps are logged, and wait for `open` where a test wants them to."""
+    """The tiny model; its steps are logged by their clients, and wait for `open` where a test wants them to."""
 
-    def __init__(self) -> None:
-        self.should_abort: Callable[[], bool] = lambda: False
-        self.log: list[tuple[str, int | str]] = []
+    def __init__(self, llama: Llama) -> None:
+        self.llama = llama
+        self.kv = Kv(llama, cells=llama.n_ctx, slots=llama.n_seq)
+        self.log: list[dict[str, int]] = []
         self.loop = asyncio.get_running_loop()
         self.at_work = asyncio.Event()
         self.open = threading.Event()
+        self.broken = ""
+        self.abortable = False
+        self.should_abort: Callable[[], bool] = lambda: False
 
-    def run(self, work: Work, emit: Callable[[Chunk], None], cancelled: Callable[[], bool]) -> Iterator[None]:
-        name, count = str(work.forced, "ascii"), len(work.tokens)
-        if name == "refused":
-            raise EngineRefused("the prompt is wrong")
-        try:
-            for number in range(count):
-                if name == "broken" and number == 1:
-                    raise ZeroDivisionError("oh")
-                self.log.append((name, number))
-                emit(Chunk(f"{name}{number}"))
-                self.loop.call_soon_threadsafe(self.at_work.set)
-                self.open.wait()
-                yield
-                if cancelled():
-                    emit(Chunk("", "cancelled"))
-                    return
-            emit(Chunk("", "limit"))
-        finally:
-            self.log.append((name, "end"))
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.llama, name)
+
+    def decode(self, rows: Sequence[Row]) -> None:
+        clients = {self.kv.slots[row.seq].client: len(row.tokens) for row in rows}
+        self.log.append(clients)
+        self.loop.call_soon_threadsafe(self.at_work.set)
+        while not self.open.wait(0.001):
+            if self.abortable and self.should_abort():
+                self.log[-1] = {"aborted": self.log[-1].popitem()[1]}
+                raise Aborted
+        if self.broken in clients:
+            raise ZeroDivisionError("oh")
+        self.llama.decode(rows)
 
 
-def work(name: str, steps: int = 2) -> Work:
-    return Work([0] * steps, Sampling(), name.encode())
+class Book:
+    """Hears how requests ended."""
+
+    def __init__(self) -> None:
+        self.ends: list[tuple[Priority, str, int]] = []
+
+    def finished(
+        self, priority: Priority, outcome: str, usage: Usage, waited_ms: float, first_ms: float | None, total_ms: float
+    ) -> None:
+        assert 0 <= waited_ms <= total_ms
+        assert (first_ms is not None) == (usage.generated > 0)
+        self.ends.append((priority, outcome, usage.generated))
+
+
+def work(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) -> Work:
+    tokens = [10 + len(name) + sum(map(ord, name)) % 200] * prompt
+    return Work((Prompt(tokens),), Sampling(n_predict=steps, lookup=False, **sampling), Owner(name, name))
 
 
 @pytest.fixture
-async def gate() -> Gate:
-    return Gate()
+async def gate(machine: Bench) -> Gate:
+    return Gate(machine.llama)
 
 
 @pytest.fixture
-async def scheduler(gate: Gate) -> AsyncIterator[Scheduler]:
-    scheduler = Scheduler(gate, gate.run, limit=3)
+async def book() -> Book:
+    return Book()
+
+
+@pytest.fixture
+async def scheduler(gate: Gate, book: Book) -> AsyncIterator[Scheduler]:
+    model = Model(cast("Llama", gate), gate.kv, Machine(CURVE))
+    scheduler = Scheduler(model, limit=3, observer=book)
     yield scheduler
     gate.open.set()
     await asyncio.to_thread(scheduler.close)
+    assert not any(slot.busy for slot in gate.kv.slots)
 
 
 async def all_of(scheduler: Scheduler, item: Work, priority: Priority = "normal") -> list[str]:
-    return [chunk.text or str(chunk.stop) async for chunk in scheduler.submit(item, priority)]
+    """What each candidate ended by, in the order of their ends."""
+    return [str(chunk.stop) async for chunk in scheduler.submit(item, priority) if chunk.stop]
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -72,50 +99,99 @@ async def until(condition: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-async def test_chunks_come_in_order(scheduler: Scheduler, gate: Gate):
+async def test_chunks_come_in_order_and_the_end_is_told_once(scheduler: Scheduler, gate: Gate, book: Book):
     gate.open.set()
+    chunks = [chunk async for chunk in scheduler.submit(work("a", 3), "normal")]
 
-    assert await all_of(scheduler, work("a", 3)) == ["a0", "a1", "a2", "limit"]
+    assert [chunk.usage.generated for chunk in chunks] == [1, 2, 3, 3]
+    assert [chunk.stop for chunk in chunks] == [None, None, None, "limit"]
     await until(lambda: scheduler.pending == 0)
+    assert book.ends == [("normal", "limit", 3)]
 
 
 async def test_the_interactive_overtakes_the_background_between_steps(scheduler: Scheduler, gate: Gate):
     slow = asyncio.create_task(all_of(scheduler, work("slow", 3), "background"))
     await gate.at_work.wait()
+    assert not scheduler.busy()
     others = [asyncio.create_task(all_of(scheduler, work(name), name)) for name in ("normal", "interactive")]
     await until(lambda: scheduler.pending == 3)
+    assert scheduler.busy()
     gate.open.set()
 
-    assert await slow == ["slow0", "slow1", "slow2", "limit"]
+    assert await slow == ["limit"]
     await asyncio.gather(*others)
-    assert [name for name, number in gate.log if number != "end"] == [
-        *("slow", "interactive", "interactive", "normal", "normal", "slow", "slow")
+    assert [list(step) for step in gate.log] == [
+        [name] for name in ("slow", "interactive", "interactive", "normal", "normal", "slow", "slow")
     ]
 
 
-async def test_equals_go_in_the_order_they_came(scheduler: Scheduler, gate: Gate):
-    tasks: list[asyncio.Task[list[str]]] = []
-    for name in "abc":
-        tasks.append(asyncio.create_task(all_of(scheduler, work(name))))
-        await until(lambda: scheduler.pending == len(tasks))
+async def test_equals_share_their_steps(scheduler: Scheduler, gate: Gate):
+    first = asyncio.create_task(all_of(scheduler, work("a", 4)))
+    await gate.at_work.wait()
+    others = [asyncio.create_task(all_of(scheduler, work(name, 4))) for name in "bc"]
+    await until(lambda: scheduler.pending == 3)
+    gate.open.set()
+    await asyncio.gather(first, *others)
+
+    assert [set(step) for step in gate.log[:3]] == [{"a"}, {"a", "b"}, {"a", "b", "c"}]
+    assert sum(map(len, gate.log)) == 12
+
+
+async def test_prompts_of_two_clients_are_read_in_turn(scheduler: Scheduler, gate: Gate):
+    tasks = [asyncio.create_task(all_of(scheduler, work(name, 0, prompt=100))) for name in "ab"]
+    await until(lambda: scheduler.pending == 2)
     gate.open.set()
     await asyncio.gather(*tasks)
 
-    assert [name for name, number in gate.log if number == "end"] == ["a", "b", "c"]
+    assert [next(iter(step)) for step in gate.log[:6]] == ["a", "b", "a", "b", "a", "b"]
 
 
-async def test_leaving_the_answer_stops_the_work_at_its_next_step(scheduler: Scheduler, gate: Gate):
-    async with aclosing(cast("Any", scheduler.submit(work("long", 1000), "normal"))) as chunks:
-        assert (await anext(chunks)).text == "long0"
+async def test_a_long_background_prompt_is_given_up_for_the_interactive_and_read_later(
+    scheduler: Scheduler, gate: Gate
+):
+    gate.abortable = True
+    slow = asyncio.create_task(all_of(scheduler, work("slow", 1, prompt=90), "background"))
+    await gate.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
+    await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
+    gate.open.set()
+
+    assert await quick == await slow == ["limit"]
+    assert gate.log[0] == {"aborted": 32}
+    assert gate.log[1] == {"quick": 1}
+    # smaller after it was given up, then larger again
+    assert [step["slow"] for step in gate.log[2:]] == [16, 32, 32, 10]
+
+
+async def test_a_shortest_part_is_read_whatever_arrives(scheduler: Scheduler, gate: Gate):
+    slow = asyncio.create_task(all_of(scheduler, work("slow", 0, prompt=Scheduler.SHORTEST), "background"))
+    await gate.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
+    await until(lambda: scheduler.pending == 2)
+    assert not gate.should_abort()
+    gate.open.set()
+    await asyncio.gather(slow, quick)
+
+    assert gate.log == [{"slow": Scheduler.SHORTEST}, {"quick": 1}]
+
+
+async def test_leaving_the_answer_stops_the_work_at_its_next_step(scheduler: Scheduler, gate: Gate, book: Book):
+    gate.open.set()
+    async with aclosing(cast("Any", scheduler.submit(work("long", 900), "normal"))) as chunks:
+        await anext(chunks)
+        gate.open.clear()
+        gate.at_work.clear()
+        await gate.at_work.wait()
     assert gate.should_abort(), "an evaluation under way is told too"
     gate.open.set()
     await until(lambda: scheduler.pending == 0)
 
-    assert gate.log == [("long", 0), ("long", "end")]
+    assert book.ends[0][:2] == ("normal", "cancelled")
+    assert book.ends[0][2] < 900
 
 
 async def test_who_left_before_his_turn_is_never_served(scheduler: Scheduler, gate: Gate):
-    first = asyncio.create_task(all_of(scheduler, work("first")))
+    first = asyncio.create_task(all_of(scheduler, work("first"), "interactive"))
     await gate.at_work.wait()
     second = asyncio.create_task(all_of(scheduler, work("second")))
     await until(lambda: scheduler.pending == 2)
@@ -125,7 +201,28 @@ async def test_who_left_before_his_turn_is_never_served(scheduler: Scheduler, ga
     await first
     await until(lambda: scheduler.pending == 0)
 
-    assert {name for name, _ in gate.log} == {"first"}
+    assert {name for step in gate.log for name in step} == {"first"}
+
+
+async def test_one_candidate_is_cancelled_by_its_number(scheduler: Scheduler, gate: Gate):
+    task = asyncio.create_task(all_of(scheduler, work("many", 5, n=3, temperature=1.0)))
+    await gate.at_work.wait()
+    assert scheduler.cancel("many", "many", 1)
+    assert not scheduler.cancel("many", "other", 1)
+    assert not scheduler.cancel("else", "many", 1)
+    gate.open.set()
+
+    assert await task == ["cancelled", "limit", "limit"]
+
+
+async def test_a_request_is_cancelled_by_its_name(scheduler: Scheduler, gate: Gate):
+    tasks = [asyncio.create_task(all_of(scheduler, work(name, 5, n=2))) for name in ("one", "two")]
+    await gate.at_work.wait()
+    await until(lambda: scheduler.pending == 2)
+    assert scheduler.cancel("two", "two", None)
+    gate.open.set()
+
+    assert await asyncio.gather(*tasks) == [["limit"] * 2, ["cancelled"] * 2]
 
 
 async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gate: Gate):
@@ -137,22 +234,34 @@ async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gate: Gate):
     gate.open.set()
     await asyncio.gather(*tasks)
     await until(lambda: scheduler.pending == 0)
-    assert await all_of(scheduler, work("d")) == ["d0", "d1", "limit"]
+    assert await all_of(scheduler, work("d")) == ["limit"]
 
 
-async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, gate: Gate):
+async def test_who_finds_the_cache_full_waits_for_his_cells(scheduler: Scheduler, gate: Gate):
     gate.open.set()
+    tasks = [asyncio.create_task(all_of(scheduler, work(name, 600))) for name in "ab"]
+
+    assert await asyncio.gather(*tasks) == [["limit"]] * 2
+    # together they would need more cells than there are
+    assert all(len(step) == 1 for step in gate.log)
+
+
+async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, gate: Gate, book: Book):
+    gate.open.set()
+    gate.broken = "broken"
 
     with pytest.raises(EngineError, match="this request: oh"):
         await all_of(scheduler, work("broken"))
-    with pytest.raises(EngineRefused, match="prompt is wrong"):
-        await all_of(scheduler, work("refused"))
-    assert await all_of(scheduler, work("a")) == ["a0", "a1", "limit"]
+    with pytest.raises(EngineRefused, match="context_length"):
+        await all_of(scheduler, work("refused", 5000))
+    assert await all_of(scheduler, work("a")) == ["limit"]
+    await until(lambda: scheduler.pending == 0)
+    assert [outcome for _, outcome, _ in book.ends] == ["refused", "refused", "limit"]
 
 
 async def test_closing_ends_what_runs_and_what_waits(gate: Gate):
-    scheduler = Scheduler(gate, gate.run)
-    tasks = [asyncio.create_task(all_of(scheduler, work(name, 1000))) for name in ("running", "waiting")]
+    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(CURVE)))
+    tasks = [asyncio.create_task(all_of(scheduler, work(name, 900))) for name in ("running", "waiting")]
     await gate.at_work.wait()
     await until(lambda: scheduler.pending == 2)
     closing = asyncio.create_task(asyncio.to_thread(scheduler.close))
@@ -160,7 +269,7 @@ async def test_closing_ends_what_runs_and_what_waits(gate: Gate):
     gate.open.set()
     await closing
 
-    assert await asyncio.gather(*tasks) == [["running0", "cancelled"], ["cancelled"]]
+    assert await asyncio.gather(*tasks) == [["cancelled"], ["cancelled"]]
     assert scheduler.pending == 0
     with pytest.raises(EngineUnavailable, match="shutting down"):
         await all_of(scheduler, work("late"))
