@@ -14,12 +14,16 @@ class Lookup:
     SIZES = (2, 3, 5, 7, 11, 15)
     """Draft lengths that are tried; with the token itself they are the batch sizes that CPUs are good at."""
 
+    HOPE = 0.9
+    """The share of right guesses that is assumed before there are any, and come back to when there are none."""
+    LONG = 16
+
     def __init__(self, cost: Callable[[int], float]) -> None:
         self._cost = cost
         self._places: dict[tuple[int, ...], list[int]] = {}
         self._seen = 0
         self._near = 0
-        self._rate = 0.8
+        self._rate = self.HOPE
 
     def draft(self, tokens: Sequence[int], most: int) -> list[int]:
         """Up to `most` tokens that may follow `tokens`; none where it would not pay."""
@@ -27,12 +31,18 @@ class Lookup:
             # the places before the end: the last gram itself is what is looked for
             self._places.setdefault(tuple(tokens[end - self.GRAM : end]), []).append(end)
         self._seen = max(self._seen, len(tokens))
+        self._rate += 0.02 * (self.HOPE - self._rate)
         places = self._places.get(tuple(tokens[-self.GRAM :]))
         if not places or len(tokens) < self.GRAM:
             return []
         # a copy goes on where it was: the first place at or after the last one
         place = next((p for p in places if p >= self._near), places[-1])
-        size = self._size(min(most, len(tokens) - place))
+        alike = self.GRAM
+        while alike < min(self.LONG, place) and tokens[place - alike - 1] == tokens[-alike - 1]:
+            alike += 1
+        # the longer two places are alike, the likelier they go on alike
+        rate = (self._rate + 1 - 0.5 / (alike - 1)) / 2
+        size = self._size(min(most, len(tokens) - place), rate)
         if size:
             self._near = place
         return list(tokens[place : place + size])
@@ -45,13 +55,13 @@ class Lookup:
             self._rate += (1 - 0.85**tried) * (accepted / tried - self._rate)
         self._rate = min(0.97, max(0.05, self._rate))
 
-    def _size(self, most: int) -> int:
-        """The length with the best tokens per time, at the rate of acceptance seen lately."""
+    def _size(self, most: int, rate: float) -> int:
+        """The length with the best tokens per time when each guess is right with probability `rate`."""
         best, size = 1 / self._cost(1), 0
         for n in self.SIZES:
             if n > most:
                 break
-            expected = sum(self._rate**i for i in range(n + 1))
+            expected = sum(rate**i for i in range(n + 1))
             if (value := expected / self._cost(n + 1)) > best * 1.05:
                 best, size = value, n
         return size

@@ -46,12 +46,12 @@ class Machine:
         return cls(curve) if set(SIZES) <= set(curve) and min(curve.values()) > 0 else None
 
     def remember(self, file: Path, key: str) -> None:
+        """Keep the curve for the next load."""
         try:
-            kept = json.loads(file.read_text())
-        except (OSError, ValueError):
+            kept = dict(json.loads(file.read_text()))
+        except (OSError, ValueError, TypeError):
             kept = {}
-        kept[key] = self.step_ms
-        file.write_text(json.dumps(kept))
+        file.write_text(json.dumps(kept | {key: self.step_ms}))
 
     def cost(self, tokens: int) -> float:
         """Milliseconds of a step over so many tokens; between measured sizes on a line, past the last one in proportion."""

@@ -68,7 +68,7 @@ async def test_health_and_what_the_engine_says_of_itself(http: httpx2.AsyncClien
         "pid": engine.process.pid,
         "fim_order": "suffix-first",
         "pending": 0,
-        "total_slots": 8,
+        "total_slots": 32,
         "threads": 1,
     }
     assert props["default_generation_settings"] == {"n_ctx": N_CTX}
@@ -104,7 +104,7 @@ async def test_an_answer_in_one_piece_and_as_a_stream_is_the_same(http: httpx2.A
             "stop_reason": "limit",
             "tokens_predicted": 12,
         }
-    assert stream[-1]["timings"]["prompt_n"] == 1
+    assert stream[-1]["timings"]["prompt_n"] == 0
     assert stream[-1]["tokens_evaluated"] == whole["tokens_evaluated"]
 
 

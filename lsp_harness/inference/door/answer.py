@@ -14,7 +14,13 @@ from lsp_harness.errors import EngineBusy, EngineRefused, EngineUnavailable, Har
 from lsp_harness.inference.request import Chunk
 
 Json = dict[str, Any]
-KINDS = {400: "invalid_request_error", 401: "authentication_error", 403: "permission_error", 503: "unavailable_error"}
+KINDS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    501: "not_supported_error",
+    503: "unavailable_error",
+}
 
 
 def error(status: int, message: str) -> Response:

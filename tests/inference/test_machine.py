@@ -1,0 +1,94 @@
+"""What follows from the cost of a step."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.inference.machine import SIZES, Machine
+
+CPU = {1: 19, 2: 41, 3: 53, 4: 60, 6: 83, 8: 78, 12: 98, 16: 106, 32: 212, 64: 300, 128: 420}
+"""Milliseconds for the 0.5B model on two cores of another machine than this."""
+GPU = {size: 10 + size / 100 for size in SIZES}
+
+
+def machine(curve: Mapping[int, float]) -> Machine:
+    return Machine({size: float(ms) for size, ms in curve.items()})
+
+
+def test_between_sizes_the_cost_lies_on_a_line_and_beyond_them_it_is_in_proportion():
+    cpu = machine(CPU)
+
+    assert [cpu.cost(n) for n in (1, 2, 5, 16, 24, 256)] == [19, 41, 71.5, 106, 159, 840]
+    assert cpu.cost(0) == 19
+
+
+def test_the_number_of_candidates_follows_from_the_curve():
+    assert machine(CPU).candidates() == 8
+    assert machine(CPU).candidates(most=5) == 5
+    assert machine({1: 10, 2: 20, 4: 40, 8: 80}).candidates() == 1
+    assert machine(GPU).candidates() == 8
+
+
+def test_parts_of_a_prompt_are_as_short_as_speed_allows():
+    assert machine(CPU).chunk() == 128
+    assert machine({1: 10, 16: 20, 64: 75, 128: 150}).chunk() == 16
+    # a few tokens at a time would never be worth it
+    assert machine({1: 10, 2: 20, 128: 1280}).chunk() == 16
+
+
+def test_speeds_are_those_of_the_curve():
+    facts = machine(CPU).facts()
+
+    assert (facts["prompt_per_second"], facts["generated_per_second"]) == (304.8, 52.6)
+    assert facts["decode_ms"]["8"] == 78
+    assert (facts["candidates"], facts["chunk"]) == (8, 128)
+
+
+def test_live_figures_move_the_curve():
+    cpu = machine(CPU)
+    for _ in range(200):
+        cpu.observe(1, 38.0)
+        cpu.observe(5, 1000.0)
+
+    assert cpu.cost(1) == pytest.approx(38, abs=0.5)
+    assert cpu.cost(4) == 60
+    # one stall is not the machine's speed
+    cpu.observe(1, 60_000.0)
+    assert cpu.cost(1) < 45
+
+
+def test_every_size_is_measured_from_an_empty_sequence():
+    steps: list[int] = []
+
+    def decode(tokens: Sequence[int]) -> None:
+        steps.append(len(tokens))
+
+    found = Machine.measured(decode, lambda: steps.append(0))
+
+    assert set(found.step_ms) == set(SIZES)
+    assert all(ms > 0 for ms in found.step_ms.values())
+    assert [after for step, after in pairwise(steps) if step] == [0] * (len(steps) // 2)
+
+
+def test_a_curve_is_remembered_by_its_key(tmp_path: Path):
+    file = tmp_path / "machine.json"
+    assert Machine.remembered(file, "this") is None
+    machine(CPU).remember(file, "this")
+    machine(GPU).remember(file, "that")
+
+    kept = Machine.remembered(file, "this")
+    assert kept is not None
+    assert kept.step_ms == CPU
+    assert Machine.remembered(file, "other") is None
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"this": 1}', '{"this": {"1": "fast"}}', '{"this": {"1": 2}}'])
+def test_a_record_that_is_none_is_measured_anew(tmp_path: Path, text: str):
+    file = tmp_path / "machine.json"
+    file.write_text(text)
+
+    assert Machine.remembered(file, "this") is None
+    machine(CPU).remember(file, "this")
+    assert Machine.remembered(file, "this")

@@ -1,0 +1,162 @@
+"""Sequences on disk: what is written, what is read back, and what is not believed."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.inference.generate import Model
+from lsp_harness.inference.machine import Machine
+from lsp_harness.inference.request import Owner, Sampling
+from lsp_harness.inference.saved import Saved
+
+from .conftest import CURVE, Bench
+
+PROMPT = list(range(5, 205))
+OPEN = Owner("editor", persist=True)
+SHORT = Sampling(n_predict=4)
+
+
+@pytest.fixture
+def saved(machine: Bench, tmp_path: Path) -> Saved:
+    return restart(machine, tmp_path / "kv")
+
+
+def restart(machine: Bench, folder: Path, limit: int = 2**30) -> Saved:
+    """As after a restart: nothing resident, and what is on disk."""
+    machine.forget()
+    saved = Saved(machine.llama, folder, limit)
+    machine.kv.leaving = saved.leave
+    machine.model = Model(machine.llama, machine.kv, Machine(CURVE), saved)
+    return saved
+
+
+def keep(machine: Bench, saved: Saved) -> int:
+    return sum(saved.keep(slot) for slot in machine.kv.slots)
+
+
+def test_a_sequence_is_there_again_after_a_restart(machine: Bench, saved: Saved, tmp_path: Path):
+    first, _ = machine.run(PROMPT, SHORT, owner=OPEN)
+    assert keep(machine, saved) == 1
+
+    again = restart(machine, tmp_path / "kv")
+    text, last = machine.run(PROMPT, SHORT, owner=OPEN)
+
+    assert text == first
+    assert (last.usage.evaluated, last.usage.reused) == (1, 199)
+    assert (again.restored, again.written) == (1, 0)
+    # what came from disk needs not be written again
+    assert keep(machine, again) == 0
+
+
+def test_files_are_for_this_user_alone(machine: Bench, saved: Saved, tmp_path: Path):
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    mask = os.umask(0)
+    try:
+        keep(machine, saved)
+    finally:
+        os.umask(mask)
+
+    [file] = (tmp_path / "kv").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "kv").stat().st_mode) == 0o700
+
+
+def test_what_may_not_be_written_is_not(machine: Bench, saved: Saved, tmp_path: Path):
+    machine.run(PROMPT, SHORT, owner=Owner("editor"))
+
+    assert keep(machine, saved) == 0
+    assert list((tmp_path / "kv").iterdir()) == []
+
+
+def test_short_sequences_are_not_worth_a_file(machine: Bench, saved: Saved):
+    machine.run(PROMPT[:40], SHORT, owner=OPEN)
+
+    assert keep(machine, saved) == 0
+
+
+def test_a_longer_sequence_takes_the_place_of_the_one_it_continues(machine: Bench, saved: Saved, tmp_path: Path):
+    machine.run(PROMPT[:100], SHORT, owner=OPEN)
+    keep(machine, saved)
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+
+    assert len(list((tmp_path / "kv").iterdir())) == 1
+    restart(machine, tmp_path / "kv")
+    assert machine.run(PROMPT, SHORT)[1].usage.evaluated == 1
+
+
+@pytest.mark.parametrize("where", ["head", "middle", "cut"])
+def test_a_damaged_file_is_ignored_with_a_line_in_the_log(
+    machine: Bench, saved: Saved, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: str
+):
+    first, _ = machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+    [file] = (tmp_path / "kv").iterdir()
+    data = bytearray(file.read_bytes())
+    if where == "cut":
+        del data[-100:]
+    else:
+        data[20 if where == "head" else len(data) // 2] ^= 0xFF
+    file.write_bytes(data)
+
+    again = restart(machine, tmp_path / "kv")
+    text, last = machine.run(PROMPT, SHORT)
+
+    assert (text, last.usage.evaluated, again.restored) == (first, 200, 0)
+    assert file.name in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_foreign_files_are_removed_with_a_line_in_the_log(
+    machine: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    folder = tmp_path / "kv"
+    folder.mkdir()
+    for name, data in (("a.kv", b"something else"), ("b-c.kv", b"qsgg" + bytes(60)), ("draft.tmp", b"half")):
+        (folder / name).write_bytes(data)
+
+    restart(machine, folder)
+
+    assert list(folder.iterdir()) == []
+    assert capsys.readouterr().err.count("removed") == 3
+
+
+def test_the_folder_is_bounded_and_the_oldest_go(machine: Bench, tmp_path: Path):
+    folder = tmp_path / "kv"
+    saved = restart(machine, folder)
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+    [first] = folder.iterdir()
+    size = first.stat().st_size
+
+    small = restart(machine, folder, limit=2 * size + size // 2)
+    for start in (300, 350, 400):
+        machine.run([start // 50 + n % 7 for n in range(200)], SHORT, owner=OPEN)
+        keep(machine, small)
+
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= 2 * size + size // 2
+    assert len(list(folder.iterdir())) == 2
+    assert not first.exists()
+
+
+def test_what_is_given_up_is_written_first(machine: Bench, saved: Saved, tmp_path: Path):
+    tokens = [n % 200 + 5 for n in range(300)]
+    machine.run(tokens, SHORT, owner=OPEN)
+    for kind in range(5):
+        machine.run([kind + 210] * 200, SHORT, owner=Owner("editor"))
+
+    assert machine.kv.resident(tokens) == 0
+    assert machine.run(tokens, SHORT)[1].usage.evaluated == 1
+
+
+def test_a_folder_that_cannot_be_written_fails_no_request(
+    machine: Bench, saved: Saved, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    (tmp_path / "kv").rmdir()
+
+    assert keep(machine, saved) == 0
+    assert "could not be saved" in capsys.readouterr().err
+    assert machine.run(PROMPT, SHORT)[1].stop == "limit"
