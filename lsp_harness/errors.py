@@ -2,6 +2,7 @@
 
     HarnessError
     ├── ConfigError           the settings say something impossible
+    │   └── KeyMissing        … or lack the key of a service
     ├── UsageError            the caller asked for something that makes no sense
     ├── DocumentError         the caller named a text we cannot work on
     │   ├── NotOpen           … because the client never opened it
@@ -34,6 +35,10 @@ class HarnessError(Exception):
 
 class ConfigError(HarnessError):
     exit_code = 2
+
+
+class KeyMissing(ConfigError):
+    exit_code = 1
 
 
 class UsageError(HarnessError):

@@ -20,6 +20,7 @@ TOP = {
     "pyproject.toml",
     "README.md",
     "LICENSE",
+    "NOTICE",
     "CHANGELOG.md",
     "Makefile",
     "lsp_harness",

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.cli.engine import running
+from lsp_harness.cli.remote import servers
 from lsp_harness.cli.say import AsJson, as_json, console
 from lsp_harness.config import paths
 from lsp_harness.config.load import load, user_file
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models import place
+from lsp_harness.inference.providers import remote
 from lsp_harness.process import tool
 
 
@@ -57,6 +59,8 @@ def _model() -> list[dict[str, Any]]:
     config, _ = load(Path.cwd())
     if config.engine.script:
         return [_row("note", "model", f"scripted replies from {config.engine.script}, not a model")]
+    if remote(config.engine):
+        return [_row(*found) for found in servers(config.engine)]
     try:
         return [_row("ok", "model", f"{config.model.path}: {place.resolve(config.model.path)}")]
     except HarnessError as error:
@@ -65,6 +69,8 @@ def _model() -> list[dict[str, Any]]:
 
 def _engine() -> list[dict[str, Any]]:
     found = running()
+    if not found and remote(load(Path.cwd())[0].engine):
+        return [_row("ok", "engine", "none of our own: the settings name a server")]
     if not found:
         return [_row("ok", "engine", "not running; the first request starts it")]
     rows: list[dict[str, Any]] = []

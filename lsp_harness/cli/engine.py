@@ -6,11 +6,12 @@ import socket
 import struct
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import cyclopts
 from cyclopts import Parameter
 
+from lsp_harness.cli.engine_status import clients, facts
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config import paths
 from lsp_harness.errors import EngineUnavailable
@@ -20,29 +21,15 @@ app = cyclopts.App(name="engine", help="The process that holds the model: status
 
 @app.command
 def status(*, json: AsJson = False) -> int:
-    """Show the engines that run now."""
+    """Show the engines that run now: memory, speed, who has sequences in the cache, reuse and requests."""
     found = running()
     if json:
         as_json(found)
     elif not found:
         say("no engine is running; the first request starts one")
     else:
-        from rich.table import Table
-
-        table = Table("model", "pid", "memory", "context", "requests", "socket", box=None)
         for row in found:
-            props = row["props"]
-            context = props.get("default_generation_settings", {}).get("n_ctx", "")
-            memory = f"{row['rss_bytes'] / 2**20:.0f} MiB"
-            table.add_row(
-                props.get("model_alias", "?"),
-                str(row["pid"]),
-                memory,
-                str(context),
-                str(props.get("pending", "")),
-                row["socket"],
-            )
-        console().print(table)
+            _show(row)
     return 0
 
 
@@ -70,6 +57,23 @@ def logs(*, lines: Annotated[int, Parameter(help="How many lines of each log.")]
     return 0
 
 
+def _show(row: dict[str, Any]) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    props = row["props"]
+    say(f"{props.get('model_alias', 'an engine that does not answer')} (process {row['pid']}, {row['socket']})")
+    lines = Table(box=None, show_header=False, padding=(0, 1))
+    for name, value in facts(props, row["rss_bytes"]):
+        lines.add_row(f"  {name}", Text(value))
+    console().print(lines)
+    sequences = Table("  client", "tokens", "age", "", box=None, padding=(0, 1))
+    for client, *columns in clients(props):
+        sequences.add_row(Text(f"  {client}"), *columns)
+    if sequences.row_count:
+        console().print(sequences)
+
+
 def running() -> list[dict[str, Any]]:
     """Engines that answer, with their own account of themselves."""
     import httpx2
@@ -83,10 +87,11 @@ def running() -> list[dict[str, Any]]:
             transport=httpx2.HTTPTransport(uds=str(path)), base_url="http://engine", timeout=5, trust_env=False
         ) as http:
             try:
-                props = http.get("/props").json()
+                props: Any = http.get("/props").json()
             except (httpx2.HTTPError, ValueError):
-                props = {}
-        found.append({"pid": pid, "socket": str(path), "rss_bytes": _rss(pid), "props": props})
+                props = None
+        shown = cast("dict[str, Any]", props) if isinstance(props, dict) else {}
+        found.append({"pid": pid, "socket": str(path), "rss_bytes": _rss(pid), "props": shown})
     return found
 
 

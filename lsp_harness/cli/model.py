@@ -33,9 +33,9 @@ def list_(*, as_json: Json = False) -> None:
         return _json([_row(known) for known in cards()])
     from rich.table import Table
 
-    table = Table("name", "title", "size", "licence", "state", box=None)
+    table = Table("name", "kind", "title", "size", "licence", "state", box=None)
     for known in cards():
-        table.add_row(known.name, known.title, _size(known.bytes), known.license, place.state(known))
+        table.add_row(known.name, known.kind, known.title, _size(known.bytes), known.license, place.state(known))
     return _console().print(table)
 
 
@@ -91,6 +91,7 @@ def info(name: Spec = DEFAULT, *, as_json: Json = False) -> None:
         "layers": header.layers,
         "vocabulary": header.vocabulary,
         "tensors": header.tensors,
+        "pooling": header.pooling or None,
         "chat_template": header.chat_template.splitlines()[:TEMPLATE_LINES],
         "fim": {role: {"text": t.text, "id": t.id, "named": t.named} for role, t in header.fim.items()},
     }
@@ -100,6 +101,7 @@ def info(name: Spec = DEFAULT, *, as_json: Json = False) -> None:
     from rich.text import Text
 
     facts["bytes"] = _size(header.bytes)
+    facts["pooling"] = header.pooling or "none"
     facts["chat_template"] = "\n".join(facts["chat_template"]) or "none"
     tokens = [f"{role} {t.text} = {t.id}{'' if t.named else ' (by its text)'}" for role, t in header.fim.items()]
     facts["fim"] = "\n".join(tokens) or "none"
@@ -122,6 +124,7 @@ def rm(name: Name, *, as_json: Json = False) -> None:
 def _row(model: ModelCard) -> dict[str, Any]:
     return {
         "name": model.name,
+        "kind": model.kind,
         "title": model.title,
         "bytes": model.bytes or None,
         "license": model.license,

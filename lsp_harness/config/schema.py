@@ -21,13 +21,29 @@ class Engine:
     """The process that holds the model."""
 
     url: str = ""
-    """A Unix socket path of an engine started elsewhere; empty starts or joins our own."""
+    """A server to ask instead of our own engine: `http://host:8080`, several separated by commas, or a Unix socket path."""
+    model: str = ""
+    """The name of the remote model; without a `url` as `provider/model`: openai, openrouter, ollama, lmstudio, vllm, llama.cpp."""
+    dialect: str = "auto"
+    """What a remote server speaks: `llama-server`, `openai`, or `auto` to find out."""
+    api_key_env: str = "LSP_HARNESS_API_KEY"
+    """The environment variable that holds the key of a remote server. Keys are never read from a file."""
+    fim: str = "auto"
+    """How a remote server is given a hole: by the tokens of a model family (`auto`: by the model's name), or with `suffix` in the server's own way."""
+    retries: int = 3
+    """How often a remote request is tried again while nothing of its answer has come."""
+    first_token_seconds: float = 60.0
+    """A remote server that is silent for so long at the beginning of an answer has failed."""
+    next_token_seconds: float = 30.0
+    """The same within an answer."""
     script: str = ""
     """A JSON file of replies for the scripted engine: a test double, not a model."""
     idle_seconds: float = 900.0
     """The engine exits after this long without a request."""
     threads: int = 0
     """Threads for prompts; 0 is one per core."""
+    port: int = 0
+    """A loopback port on which our engine serves other programs as well, from its next start on; 0 is none. [Engine](engine.md)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +51,7 @@ class Generation:
     """How many answers are tried, and how varied they are."""
 
     candidates: int = 8
-    """Candidates for a fix, fills and rewrites together."""
+    """Candidates for a fix, fills and rewrites together; 0 is as many as this machine makes best at once."""
     max_retries: int = 3
     """How many of them are rewrites that are told what was wrong with the ones before."""
     temperature: float = 0.6
@@ -71,11 +87,15 @@ class Completion:
     outline_tokens: int = 400
     """Tokens of the file's outline; 0 leaves it out."""
     max_tokens: int = 64
-    """Tokens that are generated at most."""
+    """Tokens that are generated at most; fewer where the machine would take too long for them."""
     max_lines: int = 8
     """Lines that are generated at most."""
-    latency_ms: int = 3000
-    """Generation stops after this time and keeps what there is."""
+    latency_ms: int = 400
+    """Milliseconds to the first text. A prompt that would take longer to evaluate gives way to a shorter one until it is warm. Generation may take five times as long, then keeps what there is."""
+    warm: bool = True
+    """Evaluate the prompt before it is asked for: after open, save, accept, and where the cursor rests."""
+    speculate: bool = True
+    """Work out the suggestion after the one that is shown, as if that had been accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +118,10 @@ class Verification:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The index of the workspace. No feature uses it yet."""
+    """The index of the workspace. No feature fills it yet; the engine's `/embedding` uses its model."""
 
-    embedding_model: str = "nomic-embed-text"
-    """The model that embeds code."""
+    embedding_model: str = "all-minilm-l6-v2"
+    """The model that embeds code: a catalogue name, or the path of a GGUF file such as nomic-embed-text's."""
     update_on_save: bool = True
     """Embed changed code when a file is saved."""
 

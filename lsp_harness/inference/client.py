@@ -1,24 +1,24 @@
-"""Talking to an engine: ours, or any llama-server, over HTTP.
+"""Talking to a model: our own engine on this machine, or servers that somebody else runs.
 
 One failed request is all a dead engine may cost: the connection is dropped, the caller gets `EngineUnavailable`, and
 the next request starts the engine again.
 """
 
-import json
-from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import replace
+from functools import cache
+from typing import Protocol, TypeVar
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable
-from lsp_harness.inference import dialect
+from lsp_harness.errors import EngineUnavailable
+from lsp_harness.inference.backends.backend import Backend, Features
+from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback, understood
+from lsp_harness.inference.backends.supply import Server, Supply
+from lsp_harness.inference.providers import remote, targets
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Props
 
-if TYPE_CHECKING:
-    import httpx2
-
-
-GONE = "the engine went away during this request; the next one starts it again"
+T = TypeVar("T")
 
 
 class Engine(Protocol):
@@ -27,127 +27,156 @@ class Engine(Protocol):
     def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]: ...
     async def count(self, texts: Sequence[str]) -> list[int]: ...
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str: ...
+    async def embed(self, texts: Sequence[str], *, max_tokens: int = 128) -> list[list[float]]: ...
+    async def cancel(self, name: str, index: int | None = None) -> bool: ...
+    async def features(self) -> Features: ...
     async def props(self) -> Props: ...
     async def aclose(self) -> None: ...
 
 
+@cache
+def process_name() -> str:
+    """Whose the requests of this process are, for the sharing of the KV cache. It tells nothing about the user."""
+    from ulid import ULID
+
+    return str(ULID())
+
+
 class EngineClient:
-    """An `Engine` over a Unix socket."""
+    """An `Engine` over HTTP. Raises ConfigError, or KeyMissing, when the settings name a server that cannot be asked."""
 
     COUNTS = 50_000
     """Lines whose token counts are remembered."""
 
     def __init__(self, config: Config) -> None:
-        from lsp_harness.inference.supervisor import Supervisor
-
-        self._supervisor = Supervisor(config)
-        self._http: httpx2.AsyncClient | None = None
-        self._socket: Path | None = None
+        self._supply: Supply = _remote(config) if remote(config.engine) else _local(config)
         self._counts: dict[str, int] = {}
+        self._running: dict[str, tuple[Backend, str]] = {}
 
     async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
-        """Chunks of the answer; leaving early closes the connection, which stops the engine at its next token."""
-        import httpx2
+        """Chunks of the answer; leaving early closes the connection, which stops the engine at its next token.
 
-        path = "/infill" if isinstance(request, Infill) else "/completion"
-        begun = False
-        for last in (False, True):
-            http = await self._connected()
+        Tried again, or elsewhere, only while nothing of the answer was handed on.
+        """
+        if not request.owner.client:
+            request = replace(request, owner=replace(request.owner, client=process_name()))
+        tries, begun = self._supply.tries(affinity(request)), False
+        name = request.owner.id
+        while True:
+            server = await tries.server()
             try:
-                async with http.stream("POST", path, json=dialect.to_body(request)) as response:
-                    if response.status_code != 200:
-                        raise _refusal(response.status_code, await response.aread())
-                    async for line in response.aiter_lines():
-                        if not line.startswith("data: "):
-                            continue
-                        body = json.loads(line[6:])
-                        if "error" in body:
-                            raise EngineError(str(body["error"].get("message", "the engine failed")))
-                        chunk = dialect.to_chunk(body)
-                        begun = True
-                        yield chunk
-                        if chunk.stop:
-                            return
-                raise EngineUnavailable("the engine ended this answer before it was complete")
-            except httpx2.TransportError as error:
-                await self._lost(http)
-                # what was never answered can be asked again: the engine is started anew for it
-                if begun or last:
-                    raise EngineUnavailable(GONE) from error
+                backend = await server.backend()
+                if request.sampling.n_predict == 0 and not backend.features()["warm"]:
+                    # a prompt that is not kept must not be paid for
+                    yield Chunk("", "limit")
+                    return
+                exchange = backend.ask(request)
+                self._running |= {name: (backend, request.owner.client)} if name else {}
+                async with aclosing(server.endpoint.events(exchange.path, exchange.body)) as events:
+                    async for data in events:
+                        with understood(server.endpoint.name):
+                            chunks = list(exchange.read(data))
+                        for chunk in chunks:
+                            begun = True
+                            yield chunk
+                        if exchange.complete:
+                            break
+                    else:
+                        for chunk in exchange.ended():
+                            yield chunk
+                if not exchange.complete:
+                    raise EngineUnavailable("the engine ended this answer before it was complete")
+                tries.answered(server)
+                return
+            except Setback as setback:
+                await tries.failed(server, setback)
+                if begun or not await tries.again(setback):
+                    raise setback.error from setback
+            finally:
+                self._running.pop(name, None)
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, by the model's own tokenizer."""
+        """Tokens of each text, by the model's own tokenizer; of a server that has none to ask, each is an `Estimate`."""
         missing = list({text for text in texts if text not in self._counts})
         if missing:
             if len(self._counts) + len(missing) > self.COUNTS:
                 self._counts.clear()
                 missing = list(set(texts))
-            counts = (await self._post("/tokenize", {"content": missing, "count": True}))["counts"]
+            counts = await self._with(lambda backend: backend.count(missing))
             self._counts.update(zip(missing, counts, strict=True))
         return [self._counts[text] for text in texts]
 
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
         """The prompt of a conversation of (role, content), by the model's own template."""
-        turns = [{"role": role, "content": content} for role, content in messages]
-        return str((await self._post("/apply-template", {"messages": turns}))["prompt"])
+        return await self._with(lambda backend: backend.chat_prompt(messages))
+
+    async def embed(self, texts: Sequence[str], *, max_tokens: int = 128) -> list[list[float]]:
+        """A vector for each text, of its first `max_tokens` tokens where the server can cut."""
+        return await self._with(lambda backend: backend.embed(texts, max_tokens)) if texts else []
+
+    async def cancel(self, name: str, index: int | None = None) -> bool:
+        """Stop the request whose `Owner.id` is `name`, or one candidate of it.
+
+        False when nothing runs by that name, or the server knows no way but a closed connection.
+        """
+        if name not in self._running:
+            return False
+        backend, client = self._running[name]
+        try:
+            return await backend.cancel(client, name, index)
+        except Setback as setback:
+            raise setback.error from setback
+
+    async def features(self) -> Features:
+        """What the server can do; see `FEATURES`."""
+
+        async def told(backend: Backend) -> Features:
+            await backend.props()
+            return backend.features()
+
+        return await self._with(told)
 
     async def props(self) -> Props:
-        body = await self._call("GET", "/props")
-        settings = cast("dict[str, Any]", body.get("default_generation_settings") or {})
-        return Props(str(body.get("model_alias", "")), int(settings.get("n_ctx", 0)), int(body.get("pid", 0)), body)
+        return await self._with(lambda backend: backend.props())
 
     async def aclose(self) -> None:
-        await self._drop()
+        await self._supply.aclose()
 
-    async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        return await self._call("POST", path, body)
-
-    async def _call(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        import httpx2
-
-        for last in (False, True):
-            http = await self._connected()
+    async def _with(self, ask: Callable[[Backend], Awaitable[T]]) -> T:
+        """One call that is not a stream, tried as often as a stream."""
+        tries = self._supply.tries("")
+        while True:
+            server = await tries.server()
             try:
-                response = await http.request(method, path, json=body)
-            except httpx2.TransportError as error:
-                await self._lost(http)
-                if last:
-                    raise EngineUnavailable(GONE) from error
-                continue
-            if response.status_code != 200:
-                raise _refusal(response.status_code, response.content)
-            return response.json()
-        raise AssertionError("the second try answers or raises")
-
-    async def _connected(self) -> "httpx2.AsyncClient":
-        import httpx2
-
-        socket = await self._supervisor.ensure()
-        if self._http is None or socket != self._socket:
-            await self._drop()
-            transport = httpx2.AsyncHTTPTransport(uds=str(socket))
-            timeout = httpx2.Timeout(None, connect=5.0)
-            self._http = httpx2.AsyncClient(
-                transport=transport, base_url="http://engine", timeout=timeout, trust_env=False
-            )
-            self._socket = socket
-        return self._http
-
-    async def _lost(self, http: "httpx2.AsyncClient") -> None:
-        """This connection broke. By now another request may have made a new one, which stays."""
-        self._supervisor.doubt()
-        if self._http is http:
-            await self._drop()
-
-    async def _drop(self) -> None:
-        http, self._http = self._http, None
-        if http:
-            await http.aclose()
+                backend = await server.backend()
+                with understood(server.endpoint.name):
+                    answer = await ask(backend)
+            except Setback as setback:
+                await tries.failed(server, setback)
+                if not await tries.again(setback):
+                    raise setback.error from setback
+            else:
+                tries.answered(server)
+                return answer
 
 
-def _refusal(status: int, content: bytes) -> EngineError:
-    try:
-        message = str(json.loads(content)["error"]["message"])
-    except (ValueError, KeyError, TypeError):
-        message = f"the engine answered {status}"
-    return {400: EngineRefused, 503: EngineBusy}.get(status, EngineError)(message)
+def affinity(request: Continuation | Infill) -> str:
+    """What a request is about: its document where that is named, else its client and the first file it is told of."""
+    if request.owner.affinity:
+        return request.owner.affinity
+    extra = request.around.extra if isinstance(request, Infill) else ()
+    return f"{request.owner.client}\0{extra[0][0] if extra else ''}"
+
+
+def _remote(config: Config) -> Supply:
+    from lsp_harness.inference.backends.fleet import Fleet
+
+    settings = config.engine
+    patience = Patience(settings.first_token_seconds, settings.next_token_seconds)
+    return Fleet([Server(Endpoint(target, patience)) for target in targets(settings)], settings.retries)
+
+
+def _local(config: Config) -> Supply:
+    from lsp_harness.inference.backends.local import Local
+
+    return Local(config)

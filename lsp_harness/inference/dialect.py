@@ -131,7 +131,9 @@ def to_body(request: Continuation | Infill) -> Json:
     settings = asdict(request.sampling)
     settings["n_cmpl"] = settings.pop("n")
     settings["n_probs"] = max(0, settings.pop("top_logprobs"))
-    body: Json = settings | asdict(request.owner) | {"priority": request.priority, "stream": True, "cache_prompt": True}
+    owned = asdict(request.owner)
+    del owned["affinity"]
+    body: Json = settings | owned | {"priority": request.priority, "stream": True, "cache_prompt": True}
     if isinstance(request, Continuation):
         return body | {"prompt": request.prompt}
     return (

@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 from lsp_harness.config import paths
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
     from lsp_harness.inference.door.host import Host
 
 SLOTS = 32
@@ -32,12 +34,16 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--socket", type=Path, required=True)
     parser.add_argument("--name", default="")
+    parser.add_argument("--embedding-model", default="all-minilm-l6-v2", help="loaded when a text is embedded first")
     parser.add_argument("--n-ctx", type=int, default=8192)
     parser.add_argument("--n-gpu-layers", type=int, default=-1)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--idle", type=float, default=900.0)
     parser.add_argument("--kv-disk", type=int, default=512, help="MiB of saved sequences; 0 saves none")
     parser.add_argument("--fim-order", choices=["suffix-first", "prefix-suffix-middle"], default="prefix-suffix-middle")
+    parser.add_argument(
+        "--tcp", type=int, default=-1, help="a loopback port to listen on as well; 0 takes any free one"
+    )
     parser.add_argument("--ready-fd", type=int, default=-1)
     return parser.parse_args(argv)
 
@@ -45,10 +51,12 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
 def load(args: argparse.Namespace) -> "Host":
     """Load the model, learn what this machine can do with it, and start its thread."""
     from lsp_harness.inference.door.host import Host
+    from lsp_harness.inference.embedder import Embedder
     from lsp_harness.inference.generate import Model
     from lsp_harness.inference.kv import Kv
     from lsp_harness.inference.llama import Llama, Row
     from lsp_harness.inference.machine import Machine
+    from lsp_harness.inference.meter import Meter
     from lsp_harness.inference.probe import processor, repacking_works
     from lsp_harness.inference.saved import Saved
     from lsp_harness.inference.scheduler import Scheduler
@@ -96,7 +104,11 @@ def load(args: argparse.Namespace) -> "Host":
         "memory": traits,
         "load_ms": round((monotonic() - began) * 1000),
     }
-    return Host(model, Scheduler(model), name=args.name or args.model.stem, order=args.fim_order, facts=facts)
+    meter = Meter()
+    scheduler = Scheduler(model, observer=meter)
+    embedder = Embedder(args.embedding_model, busy=scheduler.busy)
+    name = args.name or args.model.stem
+    return Host(model, scheduler, embedder, meter, name=name, order=args.fim_order, facts=facts)
 
 
 def fingerprint(model: Path) -> str:
@@ -136,21 +148,46 @@ def bound(path: Path) -> tuple[int, int]:
     return info.st_ino, info.st_ctime_ns
 
 
+def open_port(args: argparse.Namespace, engine: "Host", app: "ASGIApp") -> "tuple[ASGIApp, list[socket.socket]]":
+    """The application behind its guard, and the TCP listener; neither where no port is asked for or to be had."""
+    from lsp_harness.errors import HarnessError
+    from lsp_harness.inference.door import guard
+
+    if args.tcp < 0:
+        return app, []
+    try:
+        token, listener = guard.token(), guard.listen(args.tcp)
+    except HarnessError as error:
+        # a port that is taken must not cost the editors their engine
+        engine.facts["tcp_error"] = error.message
+        sys.stderr.write(error.message + "\n")
+        return app, []
+    engine.facts["tcp_port"] = listener.getsockname()[1]
+    return guard.Guard(app, token), [listener]
+
+
 async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket) -> None:
     """Serve until told to stop or idle for `args.idle` seconds."""
     import uvicorn
 
     from lsp_harness.inference.door.app import make_app
 
+    app, ports = open_port(args, engine, make_app(engine))
     config = uvicorn.Config(
-        make_app(engine), log_level="warning", lifespan="off", access_log=False, timeout_graceful_shutdown=1
+        app,
+        log_level="warning",
+        lifespan="off",
+        access_log=False,
+        timeout_graceful_shutdown=1,
+        proxy_headers=False,
+        ws="none",
     )
     server = uvicorn.Server(config)
 
     async def leave_when_idle() -> None:
         while True:
             left = engine.last_used + args.idle - monotonic()
-            if left <= 0 and not engine.scheduler.pending:
+            if left <= 0 and not engine.scheduler.pending and not engine.embedder.pending:
                 server.should_exit = True
                 return
             await asyncio.sleep(max(0.05, min(left, 5.0)))
@@ -163,8 +200,9 @@ async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket)
         signal.signal(number, leave)
     watch = asyncio.create_task(leave_when_idle())
     tell(args.ready_fd, {"pid": os.getpid()})
-    await server.serve(sockets=[listener])
+    await server.serve(sockets=[listener, *ports])
     watch.cancel()
+    engine.embedder.close()
     engine.scheduler.close()
 
 

@@ -33,11 +33,13 @@ class Owner:
     """Whose request it is. The KV cache is shared out by `client`; only `persist` ones may be written to disk.
 
     `id` is the client's own name for the request, by which one candidate of it can be cancelled (`/cancel`).
+    `affinity` names the document: of several servers the same one is asked for it again. It is never sent.
     """
 
     client: str = ""
     id: str = ""
     persist: bool = False
+    affinity: str = ""
 
 
 @dataclass(frozen=True, slots=True)

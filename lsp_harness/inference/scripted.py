@@ -1,22 +1,29 @@
 """A test double that plays replies from a file. It shows plumbing, never what a model can do.
 
 The file is a JSON list of `{"text": …, "expect": …, "hang": false, "error": …}`: replies in order; `expect` is text
-the prompt must contain; `hang` never answers, `error` fails. Running out of replies is an error, and so is closing
-with replies left over.
+the prompt must contain; `hang` never answers, `error` fails, `stop` and `rung` are how it says it ended and which prompt
+it took. A request for several candidates takes a reply for each. Running out of replies is an error, and so is closing
+with replies left over; but a background request takes a reply only if that is marked `background`.
 """
 
 import asyncio
 import json
+import math
 from collections.abc import AsyncIterator, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.errors import ConfigError, EngineError
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Usage
+from lsp_harness.inference.backends.backend import FEATURES, Features
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Stop, Usage
+
+DIMENSIONS = 64
+"""Of the scripted embeddings."""
 
 
 class ScriptedEngine:
-    """An `Engine`. `asked` keeps every request for a test to look at."""
+    """An `Engine`. `asked` keeps the requests for a test to look at, `ahead` those of the background."""
 
     def __init__(self, script: Path | Sequence[dict[str, Any]]) -> None:
         if isinstance(script, Path):
@@ -31,9 +38,20 @@ class ScriptedEngine:
         self._replies: list[dict[str, Any]] = replies
         self._played = 0
         self.asked: list[Continuation | Infill] = []
+        self.ahead: list[Continuation | Infill] = []
+        self.facts: dict[str, Any] = {}
+        """More of what `/props` says."""
 
     async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
-        self.asked.append(request)
+        (self.ahead if request.priority == "background" else self.asked).append(request)
+        if not request.sampling.n_predict or (request.priority == "background" and not self._meant_for_background()):
+            yield Chunk("", "limit" if not request.sampling.n_predict else "cancelled")
+            return
+        for index in range(request.sampling.n):
+            async for chunk in self._play(request, index):
+                yield chunk
+
+    async def _play(self, request: Continuation | Infill, index: int) -> AsyncIterator[Chunk]:
         if self._played == len(self._replies):
             raise EngineError(
                 f"the script has {self._played} replies and a further one was asked for: {request!r:.300}"
@@ -54,8 +72,12 @@ class ScriptedEngine:
         text = str(reply.get("text", ""))
         for stop in request.sampling.stop:
             text = text.split(stop, 1)[0]
-        yield Chunk(text)
-        yield Chunk("", "eos", Usage(evaluated=len(str(prompt).split()), generated=len(text.split())))
+        usage = Usage(len(str(prompt).split()), generated=len(text.split()), rung=int(reply.get("rung", 0)))
+        yield Chunk(text, index=index)
+        yield Chunk("", cast("Stop", reply.get("stop", "eos")), usage, index)
+
+    def _meant_for_background(self) -> bool:
+        return self._played < len(self._replies) and bool(self._replies[self._played].get("background"))
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         """Words, for want of a tokenizer."""
@@ -64,10 +86,29 @@ class ScriptedEngine:
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
         return "".join(f"{role}: {content}\n" for role, content in messages)
 
+    async def embed(self, texts: Sequence[str], *, max_tokens: int = 128) -> list[list[float]]:
+        """Counts of hashed words, scaled to length 1: texts that share words are near, and that is all they know."""
+        return [_vector(text.split()[:max_tokens]) for text in texts]
+
+    async def cancel(self, name: str, index: int | None = None) -> bool:
+        return False
+
+    async def features(self) -> Features:
+        """Nothing: a script knows no prompt, no grammar and no tokens."""
+        return dict.fromkeys(FEATURES, False)
+
     async def props(self) -> Props:
-        return Props("scripted", 8192, 0, {"scripted": True})
+        return Props("scripted", 8192, 0, {"scripted": True, **self.facts})
 
     async def aclose(self) -> None:
         left = len(self._replies) - self._played
         if left:
             raise EngineError(f"{left} of {len(self._replies)} scripted replies were not used")
+
+
+def _vector(words: Sequence[str]) -> list[float]:
+    counts = [0.0] * DIMENSIONS
+    for word in words:
+        counts[blake2b(word.encode(), digest_size=1).digest()[0] % DIMENSIONS] += 1
+    length = math.hypot(*counts) or 1.0
+    return [count / length for count in counts]

@@ -43,6 +43,7 @@ def identity(model: Path, config: Config) -> str:
         info.st_mtime_ns,
         config.model.context_length,
         config.model.n_gpu_layers,
+        config.index.embedding_model,
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
@@ -102,7 +103,7 @@ class Supervisor:
     async def ensure(self) -> Path:
         """The socket of a running engine. Raises ModelMissing or EngineUnavailable."""
         if self._config.engine.url:
-            return Path(self._config.engine.url)
+            return Path(self._config.engine.url.removeprefix("unix:"))
         model = resolve(self._config.model.path)
         where = address(model, self._config)
         if await responding(where.socket) if self._doubted else listening(where.socket):
@@ -154,6 +155,8 @@ class Supervisor:
             *("--fim-order", card.fim.order if card else "prefix-suffix-middle"),
             *("--n-ctx", str(config.model.context_length), "--n-gpu-layers", str(config.model.n_gpu_layers)),
             *("--threads", str(config.engine.threads), "--idle", str(config.engine.idle_seconds)),
+            *("--embedding-model", config.index.embedding_model),
+            *(("--tcp", str(config.engine.port)) if config.engine.port > 0 else ()),
         ]
 
     @staticmethod

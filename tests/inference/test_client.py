@@ -14,8 +14,9 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config, Model
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
 from lsp_harness.inference import supervisor
-from lsp_harness.inference.client import EngineClient, _refusal  # pyright: ignore[reportPrivateUsage]
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Sampling
+from lsp_harness.inference.backends.endpoint import refusal
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling
 from lsp_harness.inference.supervisor import Supervisor, address, identity
 from lsp_harness.process import detached
 
@@ -73,6 +74,20 @@ async def test_leaving_early_stops_the_engine(client: EngineClient):
         pass
 
     assert props.raw["tokens_generated_total"] < 30_000
+
+
+async def test_one_candidate_is_stopped_by_name_and_the_others_go_on(client: EngineClient):
+    request = Continuation("def f", Sampling(n_predict=300, n=2, temperature=1.0), owner=Owner(id="r"))
+    stops: dict[int, str] = {}
+    async with aclosing(cast("Any", client.stream(request))) as chunks:
+        async for chunk in chunks:
+            if chunk.stop:
+                stops[chunk.index] = chunk.stop
+            elif not stops and await client.cancel("r", 1):
+                stops[1] = "asked"
+
+    assert stops == {0: "limit", 1: "cancelled"}
+    assert not await client.cancel("r")
 
 
 async def test_a_dead_engine_costs_one_request_each_time(client: EngineClient):
@@ -139,7 +154,7 @@ async def test_what_is_refused_is_told_and_the_connection_goes_on(client: Engine
     ],
 )
 def test_an_answer_that_is_none_becomes_an_error(status: int, content: bytes, kind: type[EngineError], message: str):
-    error = _refusal(status, content)
+    error = refusal(status, content)
 
     assert (type(error), error.message) == (kind, message)
 

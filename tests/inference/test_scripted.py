@@ -87,6 +87,21 @@ async def test_the_rest_of_an_engine():
     assert await engine.count(["", "a b"]) == [0, 2]
     assert await engine.chat_prompt([("user", "a")]) == "user: a\n"
     assert (await engine.props()).model == "scripted"
+    assert not any((await engine.features()).values())
+    assert not await engine.cancel("a")
+
+
+async def test_scripted_embeddings_are_near_when_texts_share_words():
+    one, same, near, far, none = await ScriptedEngine([]).embed(["read file", "read file", "read line", "x y", ""])
+
+    def product(a: list[float], b: list[float]) -> float:
+        return sum(x * y for x, y in zip(a, b, strict=True))
+
+    assert one == same
+    assert product(one, one) == pytest.approx(1)
+    assert product(one, near) > product(one, far)
+    assert product(none, none) == 0
+    assert await ScriptedEngine([]).embed(["a b"], max_tokens=1) == await ScriptedEngine([]).embed(["a"])
 
 
 @pytest.mark.parametrize("content", [None, "{"])
@@ -97,3 +112,34 @@ def test_a_script_that_cannot_be_read(tmp_path: Path, content: str | None):
 
     with pytest.raises(ConfigError, match=r"engine\.script"):
         ScriptedEngine(script)
+
+
+async def test_several_candidates_take_a_reply_each():
+    engine = ScriptedEngine([{"text": "one"}, {"text": "two", "stop": "limit", "rung": 2}])
+    chunks = [chunk async for chunk in engine.stream(Continuation("a", Sampling(n=2)))]
+
+    assert [(chunk.index, chunk.text) for chunk in chunks if chunk.text] == [(0, "one"), (1, "two")]
+    assert [(chunk.index, chunk.stop, chunk.usage.rung) for chunk in chunks if chunk.stop] == [
+        (0, "eos", 0),
+        (1, "limit", 2),
+    ]
+    await engine.aclose()
+
+
+async def test_the_background_takes_only_replies_meant_for_it():
+    engine = ScriptedEngine([{"text": "one"}, {"text": "two", "background": True}])
+    later = Continuation("b", priority="background")
+
+    assert await text(engine, later) == ""
+    assert await text(engine, Continuation("a")) == "one"
+    assert await text(engine, Continuation("b", Sampling(n_predict=0), "background")) == ""
+    assert await text(engine, later) == "two"
+    assert (len(engine.asked), len(engine.ahead)) == (1, 3)
+    await engine.aclose()
+
+
+async def test_a_test_may_add_to_what_the_engine_says_of_itself():
+    engine = ScriptedEngine([])
+    engine.facts = {"curve": {"candidates": 3}}
+
+    assert (await engine.props()).raw == {"scripted": True, "curve": {"candidates": 3}}

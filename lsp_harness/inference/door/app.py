@@ -8,7 +8,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from lsp_harness.inference.door import native
+from lsp_harness.inference.door import embedding, metrics, native, openai
 from lsp_harness.inference.door.host import Host
 
 
@@ -18,7 +18,15 @@ def make_app(host: Host) -> ASGIApp:
     async def health(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
 
-    app = Starlette(routes=[Route("/health", health), *native.routes(host)])
+    routes = [
+        Route("/health", health),
+        *native.routes(host),
+        *openai.routes(host),
+        *embedding.routes(host.embedder),
+        *metrics.routes(host.meter, host.load),
+    ]
+    paths = {route.path for route in routes if isinstance(route, Route)}
+    app = metrics.counted(Starlette(routes=routes), host.meter, paths)
 
     async def seen(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "POST":

@@ -6,8 +6,10 @@ from time import monotonic
 from typing import Any
 
 from lsp_harness.errors import EngineRefused
+from lsp_harness.inference.embedder import Embedder
 from lsp_harness.inference.fim import Order, assemble
 from lsp_harness.inference.generate import Model, Prompt, Work
+from lsp_harness.inference.meter import Load, Meter
 from lsp_harness.inference.request import Chunk, Continuation, Infill
 from lsp_harness.inference.scheduler import Scheduler
 
@@ -15,12 +17,24 @@ Json = dict[str, Any]
 
 
 class Host:
-    """The model behind the door."""
+    """The models behind the door: the one that writes, and the small one that embeds."""
 
-    def __init__(self, model: Model, scheduler: Scheduler, *, name: str, order: Order, facts: Json) -> None:
+    def __init__(
+        self,
+        model: Model,
+        scheduler: Scheduler,
+        embedder: Embedder,
+        meter: Meter,
+        *,
+        name: str,
+        order: Order,
+        facts: Json,
+    ) -> None:
         self.model = model
         self.llama = model.llama
         self.scheduler = scheduler
+        self.embedder = embedder
+        self.meter = meter
         self.name = name
         self.order: Order = order
         self.facts = facts
@@ -40,6 +54,8 @@ class Host:
             "curve": self.model.machine.facts(),
             "kv": self._kv(),
             "residents": self.residents(),
+            "totals": self.meter.totals(),
+            "embedding": {"model": self.embedder.name, "dimensions": self.embedder.dimensions},
             **self.facts,
         }
 
@@ -61,6 +77,12 @@ class Host:
         kv, saved = self.model.kv, self.model.saved
         known: Json = {"cells": self.llama.n_ctx, "used": kv.used, "evicted": kv.evicted}
         return known | ({"saved": saved.written, "restored": saved.restored} if saved else {})
+
+    def load(self) -> Load:
+        """What is held now, for `/metrics`."""
+        kv = self.model.kv
+        sequences = sum(bool(slot.tokens) for slot in list(kv.slots))
+        return Load(self.scheduler.pending, sequences, kv.used, self.llama.n_ctx, self.embedder.pending)
 
     def ask(self, request: Continuation | Infill, order: Order | None = None) -> AsyncIterator[Chunk]:
         """Queue a request; its chunks. Raises EngineRefused when it cannot be understood."""

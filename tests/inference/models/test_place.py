@@ -30,10 +30,22 @@ def test_every_card_can_be_pulled_by_the_rules():
         assert model.sources
         assert model.license
         assert (len(model.sha256), model.bytes > 0) in {(64, True), (0, False)}
-        assert "<|endoftext|>" in model.fim.stops
+        assert ("<|endoftext|>" in model.fim.stops) == (model.kind == "completion")
         assert card(model.name) is model
     assert len({model.file for model in cards()}) == len(cards())
     assert Model().path in {model.name for model in cards()}
+
+
+def test_a_model_of_the_other_kind_is_refused_by_name(models: Path):
+    lay(models)
+    lay(models, "all-minilm-l6-v2")
+    with pytest.raises(
+        ModelError, match=f"{SMALL} is of kind completion and embedding .* choose from all-minilm-l6-v2"
+    ):
+        place.resolve(SMALL, "embedding")
+    with pytest.raises(ModelError, match=f"choose from {SMALL}, "):
+        place.resolve("all-minilm-l6-v2", "completion")
+    assert place.resolve(SMALL, "completion") == place.resolve(SMALL)
 
 
 def test_a_name_means_the_file_in_the_folder(models: Path):

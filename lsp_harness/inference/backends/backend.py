@@ -1,0 +1,76 @@
+"""What the client needs of a dialect, and the features a server may lack."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from lsp_harness.errors import EngineError
+from lsp_harness.inference.backends.endpoint import said
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Props
+
+Json = dict[str, Any]
+Features = dict[str, bool | str]
+"""Feature → whether the server has it; a text says how far, or what is done instead."""
+FEATURES: tuple[str, ...] = (
+    "infill",
+    "heal",
+    "shorter",
+    "lookup",
+    "grammar",
+    "n",
+    "logprobs",
+    "deadline",
+    "warm",
+    "cancel",
+    "persist",
+    "priority",
+    "tokenize",
+    "embedding",
+)
+
+
+class Estimate(int):
+    """A token count that no tokenizer made: the number is a guess, and says so by its type."""
+
+    def __repr__(self) -> str:
+        return f"about {int(self)}"
+
+
+class Exchange(Protocol):
+    """One streamed request: where it goes, and how its events are read."""
+
+    path: str
+    body: Json
+    complete: bool
+    """Every candidate has ended; nothing more needs to be read."""
+
+    def read(self, data: str) -> Iterable[Chunk]:
+        """The chunks of one event."""
+        ...
+
+    def ended(self) -> Iterable[Chunk]:
+        """The chunks still owed when the server closed the stream."""
+        ...
+
+
+class Backend(Protocol):
+    """A server, as it wants to be spoken to. Methods raise EngineError, or Setback where another try may help."""
+
+    kind: str
+    """For people: what it is."""
+
+    def features(self) -> Features: ...
+    def ask(self, request: Continuation | Infill) -> Exchange: ...
+    async def count(self, texts: Sequence[str]) -> list[int]: ...
+    async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str: ...
+    async def props(self) -> Props: ...
+    async def embed(self, texts: Sequence[str], max_tokens: int) -> list[list[float]]: ...
+    async def cancel(self, client: str, name: str, index: int | None) -> bool: ...
+
+
+def without_error(body: Any) -> Json:
+    """The body of an event, unless it tells of a failure."""
+    if message := said(body):
+        raise EngineError(message)
+    if not isinstance(body, dict):
+        raise EngineError("the engine sent an event that is not an object")
+    return body  # pyright: ignore[reportUnknownVariableType]

@@ -1,0 +1,49 @@
+"""Finding out what a server is, from what it answers to `/props` and `/v1/models`."""
+
+from typing import Any, cast
+
+from lsp_harness.errors import EngineRefused
+from lsp_harness.inference.backends.backend import Backend, Json
+from lsp_harness.inference.backends.endpoint import Endpoint
+from lsp_harness.inference.backends.llama_server import LlamaServer, OurEngine
+from lsp_harness.inference.backends.openai import OpenAI
+
+SHOWN = 5
+"""Model names in an error message."""
+
+
+async def detect(endpoint: Endpoint) -> Backend:
+    """The dialect of the server at `endpoint`, as its target asks for or as it shows. Raises EngineRefused, Setback."""
+    target = endpoint.target
+    if target.dialect != "openai":
+        props = await endpoint.look("/props")
+        if isinstance(props, dict) and "default_generation_settings" in props:
+            return (OurEngine if "fim_order" in props else LlamaServer)(endpoint, cast("Json", props))
+        if target.dialect == "llama-server":
+            raise EngineRefused(f'{endpoint.name} has no /props as llama-server has; try engine.dialect = "auto"')
+    models: Any = await endpoint.look("/v1/models")
+    rows: Any = cast("Json", models).get("data") if isinstance(models, dict) else None
+    if isinstance(rows, list):
+        return await _openai(endpoint, cast("list[Json]", rows))
+    if target.dialect == "openai" and target.model:
+        return OpenAI(endpoint, target.model)
+    raise EngineRefused(
+        f"{endpoint.name} is neither a llama-server nor OpenAI-compatible: it has no /props and no /v1/models"
+    )
+
+
+async def _openai(endpoint: Endpoint, rows: list[Json]) -> OpenAI:
+    wanted = endpoint.target.model
+    names = [str(row.get("id", "")) for row in rows]
+    if not wanted and len(names) != 1:
+        shown = ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+        raise EngineRefused(
+            f"{endpoint.name} serves {len(names)} models; set engine.model to one of {shown or 'its own'}"
+        )
+    model = wanted or names[0]
+    row = next((row for row in rows if row.get("id") == model), Json())
+    if row.get("owned_by") != "vllm":
+        return OpenAI(endpoint, model)
+    version: Any = await endpoint.look("/version")
+    told = str(cast("Json", version).get("version", "")) if isinstance(version, dict) else ""
+    return OpenAI(endpoint, model, vllm=told or "of an unknown version", n_ctx=int(row.get("max_model_len") or 0))

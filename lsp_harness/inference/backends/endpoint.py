@@ -1,0 +1,204 @@
+"""One server over HTTP: requests, streams, and what each kind of failure means for the next try."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from time import time
+from typing import TYPE_CHECKING, Any, cast
+
+from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable
+from lsp_harness.inference.providers import Target
+
+if TYPE_CHECKING:
+    import httpx2
+
+CONNECT_SECONDS = 5.0
+PROBE_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """Seconds of silence after which a server has failed: before the first chunk, and after it. None is for ever."""
+
+    first: float | None = None
+    later: float | None = None
+
+
+class Setback(Exception):
+    """A request that failed through no fault of its own: another try, or another server, may do better.
+
+    `gone` says that the server itself is in doubt, `wait` how many seconds it asked for, `again` whether it may be
+    asked the same once more.
+    """
+
+    def __init__(self, error: EngineError, *, gone: bool, wait: float = 0.0, again: bool = True) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.gone = gone
+        self.wait = wait
+        self.again = again
+
+
+class Endpoint:
+    """A server at `target`. `lost` is what is said when it breaks off."""
+
+    def __init__(self, target: Target, patience: Patience, lost: str = "") -> None:
+        self.target = target
+        self.name = target.name
+        self._patience = patience
+        self._lost = lost or f"{self.name} cannot be reached or broke off; look whether it runs"
+        self._http: httpx2.AsyncClient | None = None
+
+    async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[str]:
+        """The data of each server-sent event. Leaving early closes the connection, which ends the work there."""
+        async with self._guarded():
+            http = self._client()
+            request = http.build_request("POST", path, json=body)
+            async with asyncio.timeout(self._patience.first):
+                response = await http.send(request, stream=True)
+            try:
+                if response.status_code != 200:
+                    raise self._failure(response, await response.aread())
+                lines = response.aiter_lines()
+                limit = self._patience.first
+                while True:
+                    # whatever comes, a comment too, shows that somebody is there
+                    async with asyncio.timeout(limit):
+                        line = await anext(lines, None)
+                    if line is None:
+                        return
+                    if line.startswith("data:"):
+                        limit = self._patience.later
+                        yield line[5:].strip()
+            finally:
+                await response.aclose()
+
+    async def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        """The JSON of an answer. Raises Setback, or EngineError when asking again would not help."""
+        async with self._guarded():
+            async with asyncio.timeout(self._patience.first):
+                response = await self._client().request(method, path, json=body)
+            if response.status_code != 200:
+                raise self._failure(response, response.content)
+            with understood(self.name):
+                return json.loads(response.content)
+
+    async def look(self, path: str) -> Any:
+        """The JSON at `path`, or None where this server has nothing of the kind. For finding out what it is."""
+        async with self._guarded():
+            async with asyncio.timeout(self._patience.first):
+                response = await self._client().get(path)
+            if response.status_code in (401, 403, 429) or response.status_code >= 502:
+                raise self._failure(response, response.content)
+            try:
+                return json.loads(response.content) if response.status_code == 200 else None
+            except ValueError:
+                return None
+
+    async def healthy(self) -> bool:
+        """Whether it would take a request now."""
+        import httpx2
+
+        try:
+            async with asyncio.timeout(PROBE_SECONDS):
+                response = await self._client().get("/health")
+                if response.status_code == 404:
+                    response = await self._client().get("/v1/models")
+        except (httpx2.HTTPError, TimeoutError):
+            return False
+        return response.status_code == 200
+
+    async def aclose(self) -> None:
+        http, self._http = self._http, None
+        if http:
+            await http.aclose()
+
+    @asynccontextmanager
+    async def _guarded(self) -> AsyncGenerator[None]:
+        import httpx2
+
+        try:
+            yield
+        except TimeoutError as error:
+            said = f"{self.name} was silent for too long (engine.first_token_seconds, engine.next_token_seconds)"
+            # it may still be working on it: the same again would only add to its load
+            raise Setback(EngineUnavailable(said), gone=True, again=False) from error
+        except httpx2.TransportError as error:
+            raise Setback(EngineUnavailable(self._lost), gone=True) from error
+
+    def _client(self) -> "httpx2.AsyncClient":
+        import httpx2
+
+        if self._http is None:
+            target = self.target
+            transport = httpx2.AsyncHTTPTransport(uds=target.socket) if target.socket else None
+            self._http = httpx2.AsyncClient(
+                transport=transport,
+                base_url=target.base or "http://engine",
+                headers={"Authorization": f"Bearer {target.key}"} if target.key else None,
+                timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+                trust_env=False,
+            )
+        return self._http
+
+    def _failure(self, response: "httpx2.Response", content: bytes) -> EngineError | Setback:
+        status = response.status_code
+        if status in (401, 403):
+            # what a service says of a refused key may repeat it
+            told = f"refuses the key of {self.target.key_name}" if self.target.key else "asks for a key"
+            return EngineRefused(f"{self.name} {told}; set the right one in the environment (engine.api_key_env)")
+        error = refusal(status, content, self.target.key)
+        if status in (429, 503):
+            return Setback(error, gone=False, wait=seconds(response.headers.get("retry-after", "")))
+        if status in (502, 504):
+            return Setback(EngineUnavailable(error.message), gone=True)
+        return error
+
+
+@contextmanager
+def understood(name: str) -> Generator[None]:
+    """Reading what a server answered: fields that are missing or of another kind are its fault, said in a sentence."""
+    try:
+        yield
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        raise EngineError(f"{name} answered something else than its dialect has ({error!r:.80})") from error
+
+
+def seconds(retry_after: str) -> float:
+    """A `Retry-After` header in seconds from now: it holds a number or a date. 0 for what is neither."""
+    try:
+        return max(0.0, float(retry_after))
+    except ValueError:
+        pass
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - time())
+    except (ValueError, OverflowError):
+        return 0.0
+
+
+def refusal(status: int, content: bytes, secret: str = "") -> EngineError:
+    """What a status other than 200 means; `secret` is blotted out of the server's words."""
+    try:
+        body = json.loads(content)
+        message = said(body) or str(body["message"])
+    except (ValueError, KeyError, TypeError):
+        message = f"the engine answered {status}"
+    if secret:
+        message = message.replace(secret, "…")
+    kinds: dict[int, type[EngineError]] = {400: EngineRefused, 429: EngineBusy, 503: EngineBusy}
+    return kinds.get(status, EngineError)(message)
+
+
+def said(body: Any) -> str:
+    """The message of an error body; empty for a body that is none."""
+    match body:
+        case {"error": {"message": message}}:
+            return str(cast("object", message))
+        case {"error": str(message)}:
+            return message
+        case _:
+            return ""

@@ -1,0 +1,65 @@
+"""Our own engine: found or started by the supervisor, and asked once more when it died before it answered."""
+
+from pathlib import Path
+
+from lsp_harness.config.schema import Config
+from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback
+from lsp_harness.inference.backends.llama_server import OurEngine
+from lsp_harness.inference.backends.supply import Server, Tries
+from lsp_harness.inference.providers import Target
+from lsp_harness.inference.supervisor import Supervisor
+
+GONE = "the engine went away during this request; the next one starts it again"
+
+
+class Local:
+    """A `Supply` of one server, whose socket changes with its model."""
+
+    def __init__(self, config: Config) -> None:
+        self._supervisor = Supervisor(config)
+        self._socket: Path | None = None
+        self._server: Server | None = None
+
+    def tries(self, key: str) -> Tries:
+        return _Tries(self)
+
+    async def server(self) -> Server:
+        socket = await self._supervisor.ensure()
+        if self._server is None or socket != self._socket:
+            await self.aclose()
+            # a long prompt may wait its turn here for as long as it takes: the engine is the user's own
+            endpoint = Endpoint(Target(socket=str(socket)), Patience(), GONE)
+            self._server, self._socket = Server(endpoint, OurEngine(endpoint)), socket
+        return self._server
+
+    async def lost(self, server: Server) -> None:
+        """Its connection broke. By now another request may have made a new one, which stays."""
+        self._supervisor.doubt()
+        if self._server is server:
+            await self.aclose()
+
+    async def aclose(self) -> None:
+        server, self._server = self._server, None
+        if server:
+            await server.endpoint.aclose()
+
+
+class _Tries:
+    def __init__(self, local: Local) -> None:
+        self._local = local
+        self._first = True
+
+    async def server(self) -> Server:
+        return await self._local.server()
+
+    async def failed(self, server: Server, setback: Setback) -> None:
+        if setback.gone:
+            await self._local.lost(server)
+
+    async def again(self, setback: Setback) -> bool:
+        first, self._first = self._first, False
+        # what was never answered can be asked again: the engine is started anew for it
+        return first and setback.gone
+
+    def answered(self, server: Server) -> None:
+        pass

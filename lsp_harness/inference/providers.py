@@ -1,0 +1,143 @@
+"""Where a remote model is and which key opens it: `[engine] url`, or a model string `provider/model`.
+
+A key comes from the environment only. It is held by the endpoint that sends it and is printed nowhere.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+from urllib.parse import urlsplit
+
+from lsp_harness.config.schema import Engine
+from lsp_harness.errors import ConfigError, KeyMissing
+
+Dialect = Literal["auto", "llama-server", "openai"]
+DIALECTS: tuple[Dialect, ...] = ("auto", "llama-server", "openai")
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A service by name. `url_env` and `key_env` are environment names, the first that is set counts."""
+
+    name: str
+    url: str
+    url_env: tuple[str, ...] = ()
+    key_env: tuple[str, ...] = ()
+    needs_key: bool = False
+    dialect: Dialect = "openai"
+    fim: str = "auto"
+    limit_field: str = "max_tokens"
+    """What a chat request calls the most tokens to generate."""
+
+
+PROVIDERS: tuple[Provider, ...] = (
+    Provider(
+        "openai",
+        "https://api.openai.com/v1",
+        ("OPENAI_BASE_URL",),
+        ("OPENAI_API_KEY",),
+        needs_key=True,
+        fim="suffix",
+        limit_field="max_completion_tokens",
+    ),
+    Provider("openrouter", "https://openrouter.ai/api/v1", (), ("OPENROUTER_API_KEY",), needs_key=True),
+    # Ollama puts every prompt through the model's own template, so only the template can place the suffix
+    Provider(
+        "ollama",
+        "http://127.0.0.1:11434/v1",
+        ("LSP_HARNESS_OLLAMA_BASE_URL", "LEHARNESS_OLLAMA_BASE_URL"),
+        fim="suffix",
+    ),
+    Provider("lmstudio", "http://127.0.0.1:1234/v1"),
+    Provider("vllm", "http://127.0.0.1:8000/v1", (), ("VLLM_API_KEY",)),
+    Provider("llama.cpp", "http://127.0.0.1:8080", (), ("LLAMA_API_KEY",), dialect="llama-server"),
+)
+OTHER = Provider("", "", dialect="auto")
+"""A server without a name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One server to ask. Exactly one of `base` (no trailing slash, no `/v1`) and `socket` is set."""
+
+    base: str = ""
+    socket: str = ""
+    model: str = ""
+    dialect: Dialect = "auto"
+    provider: Provider = OTHER
+    fim: str = "auto"
+    key_name: str = ""
+    """The environment variable the key comes from; empty without a key."""
+    key: str = field(default="", repr=False)
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return self.base or f"unix:{self.socket}"
+
+
+def remote(settings: Engine) -> bool:
+    """Whether the settings name a server of somebody else's instead of our own engine."""
+    return bool(settings.url or settings.model)
+
+
+def targets(settings: Engine, env: Mapping[str, str] = os.environ) -> list[Target]:
+    """The servers the settings name, in their order. Raises ConfigError, or KeyMissing; touches no network."""
+    if settings.dialect not in DIALECTS:
+        raise ConfigError(f"engine.dialect must be one of {', '.join(DIALECTS)}, not {settings.dialect!r}")
+    dialect = settings.dialect
+    if settings.url:
+        places = [place.strip() for place in settings.url.split(",") if place.strip()]
+        return [_target(place, settings.model, dialect, _by_host(place), settings, env) for place in places]
+    name, slash, model = settings.model.partition("/")
+    provider = next((known for known in PROVIDERS if known.name == name), None)
+    if provider is None or not slash or not model:
+        known = ", ".join(known.name for known in PROVIDERS)
+        raise ConfigError(
+            f"engine.model {settings.model!r} needs an engine.url, or the form provider/model with one of {known}"
+        )
+    place = next((env[name] for name in provider.url_env if env.get(name)), provider.url)
+    return [_target(place, model, dialect, provider, settings, env)]
+
+
+def _by_host(place: str) -> Provider:
+    host = urlsplit(place).hostname
+    hosted = (known for known in PROVIDERS if known.needs_key)
+    return next((known for known in hosted if host and urlsplit(known.url).hostname == host), OTHER)
+
+
+def _target(
+    place: str, model: str, dialect: Dialect, provider: Provider, settings: Engine, env: Mapping[str, str]
+) -> Target:
+    # a key that was set for servers in general must not win over the one that was set for this service
+    general = settings.api_key_env
+    names = (*provider.key_env, general) if general == Engine().api_key_env else (general, *provider.key_env)
+    key_name = next((name for name in names if name and env.get(name)), "")
+    socket = place.removeprefix("unix:") if place.startswith(("unix:", "/")) else ""
+    base = "" if socket else _base(place)
+    if provider.needs_key and not key_name:
+        raise KeyMissing(f"{base} needs a key; set {' or '.join(filter(None, names))} in the environment")
+    return Target(
+        base=base,
+        socket=socket,
+        model=model,
+        dialect=provider.dialect if dialect == "auto" else dialect,
+        provider=provider,
+        fim=provider.fim if settings.fim == "auto" else settings.fim,
+        key_name=key_name,
+        key=env[key_name].strip() if key_name else "",
+    )
+
+
+def _base(place: str) -> str:
+    try:
+        parts = urlsplit(place)
+        good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
+    except ValueError:
+        good, parts = False, urlsplit("")
+    if parts.username is not None or parts.password is not None:
+        raise ConfigError("engine.url must not hold a name or password; put the key into the environment")
+    if not good or parts.query or parts.fragment:
+        raise ConfigError(f"engine.url {place!r} must be http://host:port, https://host, or a Unix socket path")
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"

@@ -1,0 +1,134 @@
+"""`doctor` on servers that somebody else runs: what answers, what is missing by name, and no key."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from lsp_harness.cli.remote import private
+from lsp_harness.inference.providers import Target
+from tests.cli.conftest import Shell
+
+PROPS = '{"default_generation_settings": {"n_ctx": 4096}, "total_slots": 2, "model_alias": "%s"}'
+
+
+class Llama(BaseHTTPRequestHandler):
+    """Knows /props, for whoever has the key."""
+
+    model = "some"
+
+    def do_GET(self) -> None:
+        good = self.headers["Authorization"] == "Bearer sk-secret" and self.path == "/props"
+        self.send_response(200 if good else 401)
+        self.end_headers()
+        self.wfile.write((PROPS % self.model).encode() if good else b'{"error": {"message": "Invalid API Key"}}')
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+class Other(Llama):
+    model = "other"
+
+
+@contextmanager
+def serving(kind: type[Llama]) -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def url() -> Iterator[str]:
+    with serving(Llama) as url:
+        yield url
+
+
+def said(shell: Shell, what: str) -> list[tuple[str, str]]:
+    rows = shell.run("doctor", "--json").json
+    assert "sk-secret" not in str(rows)
+    return [(row["state"], row["says"]) for row in rows if row["what"] == what]
+
+
+def test_a_server_is_named_with_what_it_lacks(shell: Shell, url: str) -> None:
+    shell.set("LSP_HARNESS_ENGINE__URL", url)
+    shell.set("LSP_HARNESS_API_KEY", "sk-secret")
+
+    assert said(shell, "server") == [("ok", f"{url}: llama-server, some, key from LSP_HARNESS_API_KEY")]
+    [(state, lacking)] = said(shell, "not there")
+    assert (state, lacking) == ("note", "shorter, cancel, persist, priority (docs/team.md says what is done without)")
+    [(_, otherwise)] = said(shell, "otherwise")
+    assert "n: up to 2, its slots (--parallel)" in otherwise
+    assert said(shell, "engine") == [("ok", "none of our own: the settings name a server")]
+    assert said(shell, "model") == said(shell, "key") == []
+
+
+def test_a_server_that_refuses_and_one_that_is_not_there(shell: Shell, url: str) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        nobody = f"http://127.0.0.1:{free.getsockname()[1]}"
+    shell.set("LSP_HARNESS_ENGINE__URL", f"{url},{nobody}")
+    shell.set("LSP_HARNESS_API_KEY", "wrong")
+
+    assert said(shell, "server") == [
+        (
+            "bad",
+            f"{url} refuses the key of LSP_HARNESS_API_KEY; set the right one in the environment (engine.api_key_env)",
+        ),
+        ("bad", f"{nobody} cannot be reached or broke off; look whether it runs"),
+    ]
+    assert shell.run("doctor").code == 1
+
+
+def test_servers_that_are_no_replicas(shell: Shell, url: str) -> None:
+    shell.set("LSP_HARNESS_API_KEY", "sk-secret")
+    with serving(Other) as second:
+        shell.set("LSP_HARNESS_ENGINE__URL", f"{url},{second}")
+        assert said(shell, "servers") == [("note", "they serve different models (other, some); they must be replicas")]
+
+
+@pytest.mark.parametrize(
+    ("target", "nobody_reads"),
+    [
+        (Target(socket="/run/s"), True),
+        (Target(base="https://host"), True),
+        (Target(base="http://localhost:1"), True),
+        (Target(base="http://127.0.0.2:1"), True),
+        (Target(base="http://[::1]:1"), True),
+        (Target(base="http://10.0.0.1:1"), False),
+        (Target(base="http://gpu-1:1"), False),
+    ],
+)
+def test_who_can_read_a_key_on_its_way(target: Target, nobody_reads: bool) -> None:
+    assert private(target) == nobody_reads
+
+
+def test_a_missing_key_is_one_line_and_nothing_is_sent(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LSP_HARNESS_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    shell.set("LSP_HARNESS_ENGINE__MODEL", "openai/gpt-3.5-turbo-instruct")
+    shell.file("a.py", "def area(r):\n    return \n")
+    line = "https://api.openai.com needs a key; set OPENAI_API_KEY or LSP_HARNESS_API_KEY in the environment"
+
+    assert said(shell, "server") == [("bad", line)]
+    assert shell.run("complete", "a.py:2:12") == (1, "", f"lsp-harness: {line}\n")
+
+
+def test_a_url_that_is_none_is_one_line(shell: Shell) -> None:
+    shell.set("LSP_HARNESS_ENGINE__URL", "gpu-1:8080")
+    shell.file("a.py", "def area(r):\n    return \n")
+
+    ran = shell.run("complete", "a.py:2:12")
+
+    assert (ran.code, ran.out) == (2, "")
+    assert (
+        ran.err
+        == "lsp-harness: engine.url 'gpu-1:8080' must be http://host:port, https://host, or a Unix socket path\n"
+    )

@@ -1,0 +1,29 @@
+"""Blanks that are left out of a prompt and come back in the answer."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsp_harness.inference.backends.blanks import Blanks, cut
+
+
+def shown(prefix: str, *pieces: str) -> str:
+    blanks = Blanks(cut(prefix)[1])
+    return prefix + "".join(blanks.strip(piece) for piece in pieces)
+
+
+def test_the_answer_continues_the_text_as_it_stands():
+    assert shown("c = ", " a", " + b") == "c = a + b"
+    assert shown("def f():\n    ", "  ", "  return c") == "def f():\n    return c"
+    assert shown("c = ", "a") == "c = a"
+    assert shown("\n        ", "    return") == "\n        return"
+    assert shown("c =", " a") == "c = a"
+    assert shown("\n\t", "    x") == "\n\t    x"
+
+
+@given(st.text("ab \t\n", max_size=8), st.lists(st.text("ab \t", max_size=3), max_size=5))
+def test_an_answer_that_repeats_the_blanks_loses_just_them(text: str, pieces: list[str]):
+    bare, blanks = cut(text)
+
+    assert bare + blanks == text
+    assert not bare.endswith((" ", "\t"))
+    assert shown(text, blanks, *pieces) == text + "".join(pieces)

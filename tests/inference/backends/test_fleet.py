@@ -1,0 +1,153 @@
+"""Which of several servers is asked, and what happens while one is down."""
+
+import asyncio
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from lsp_harness.errors import EngineBusy, EngineUnavailable
+from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback
+from lsp_harness.inference.backends.fleet import FIRST_WAIT, LONGEST_WAIT, PATIENCE, Fleet
+from lsp_harness.inference.backends.supply import Server
+from lsp_harness.inference.providers import Target
+
+KEYS = [f"file:///src/module_{n}.py" for n in range(600)]
+GONE = Setback(EngineUnavailable("gone"), gone=True)
+BUSY = Setback(EngineBusy("later"), gone=False)
+
+
+class Clock:
+    """Sleeps end when the test says so."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+        self.wakes: list[asyncio.Event] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        self.wakes.append(asyncio.Event())
+        await self.wakes[-1].wait()
+
+    async def at_once(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+def fleet(names: str, **more: Any) -> Fleet:
+    servers = [Server(Endpoint(Target(base=f"http://{name}:1"), Patience())) for name in names]
+    return Fleet(servers, more.pop("retries", 3), **{"jitter": lambda low, high: high, **more})
+
+
+def first(of: Fleet, key: str) -> str:
+    return of.well(key)[0].endpoint.name
+
+
+def test_a_key_has_its_server_whoever_asks():
+    assert [first(fleet("abc"), key) for key in KEYS] == [first(fleet("cab"), key) for key in KEYS]
+
+
+def test_keys_are_spread():
+    counts = Counter(first(fleet("abc"), key) for key in KEYS)
+
+    assert len(counts) == 3
+    assert min(counts.values()) > 120
+
+
+async def test_only_the_keys_of_a_server_that_is_down_move_and_they_return():
+    three, clock = fleet("abc", sleep=Clock().sleep), Clock()
+    three.sleep = clock.sleep
+    before = {key: first(three, key) for key in KEYS}
+    down = three.servers[0]
+
+    three.down(down)
+    meanwhile = {key: first(three, key) for key in KEYS}
+    moved = [key for key in KEYS if meanwhile[key] != before[key]]
+    three.up(down)
+
+    assert moved == [key for key in KEYS if before[key] == down.endpoint.name]
+    assert len({meanwhile[key] for key in moved}) == 2
+    assert {key: first(three, key) for key in KEYS} == before
+    await three.aclose()
+
+
+async def test_health_brings_a_server_back(monkeypatch: pytest.MonkeyPatch):
+    clock, answers = Clock(), [False, False, True]
+    two = fleet("ab", sleep=clock.sleep)
+    down = two.servers[0]
+
+    async def healthy(self: Endpoint) -> bool:
+        assert self is down.endpoint
+        return answers.pop(0)
+
+    monkeypatch.setattr(Endpoint, "healthy", healthy)
+    two.down(down)
+    two.down(down)
+    for number in range(3):
+        while len(clock.wakes) == number:  # noqa: ASYNC110 - there is no event
+            await asyncio.sleep(0)
+        assert down not in two.well("k")
+        clock.wakes[number].set()
+    while down not in two.well("k"):  # noqa: ASYNC110 - there is no event
+        await asyncio.sleep(0)
+
+    assert clock.slept == [0.5, 1.0, 2.0]
+    await two.aclose()
+
+
+async def test_a_request_goes_on_to_the_next_server_at_once_and_waits_when_all_were_asked():
+    clock = Clock()
+    two = fleet("ab", sleep=clock.at_once)
+    order = [server.endpoint.name for server in two.order("k")]
+    tries, asked = two.tries("k"), list[str]()
+    while True:
+        asked.append((await tries.server()).endpoint.name)
+        if not await tries.again(BUSY):
+            break
+
+    assert asked == [*order, *order]
+    assert clock.slept == [FIRST_WAIT]
+
+
+async def test_waits_double_up_to_a_limit():
+    clock = Clock()
+    tries = fleet("a", sleep=clock.at_once, retries=8).tries("k")
+    for _ in range(8):
+        await tries.server()
+        assert await tries.again(BUSY)
+    await tries.server()
+
+    assert not await tries.again(BUSY)
+    assert clock.slept == [min(FIRST_WAIT * 2**n, LONGEST_WAIT) for n in range(8)]
+
+
+async def test_what_a_server_asks_for_is_waited_unless_it_is_long():
+    clock = Clock()
+    tries = fleet("a", sleep=clock.at_once).tries("k")
+    await tries.server()
+
+    assert await tries.again(Setback(EngineBusy(""), gone=False, wait=7))
+    await tries.server()
+    assert not await tries.again(Setback(EngineBusy(""), gone=False, wait=PATIENCE + 1))
+    assert clock.slept == [7]
+
+
+async def test_when_all_are_down_the_first_is_asked_all_the_same():
+    two = fleet("ab", sleep=Clock().sleep)
+    for server in two.servers:
+        two.down(server)
+
+    assert two.well("k") == two.order("k")
+    tries = two.tries("k")
+    server = await tries.server()
+    tries.answered(server)
+    assert two.well("k") == [server]
+    await two.aclose()
+
+
+async def test_a_single_server_is_never_set_aside():
+    clock = Clock()
+    alone = fleet("a", sleep=clock.sleep)
+    alone.down(alone.servers[0])
+
+    assert alone.well("k") == list(alone.servers)
+    assert clock.slept == []

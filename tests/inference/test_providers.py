@@ -1,0 +1,137 @@
+"""Which servers the settings name, and where their keys come from. Nothing here touches a network."""
+
+from typing import Any
+
+import pytest
+
+from lsp_harness.config.schema import Config, Engine
+from lsp_harness.errors import ConfigError, KeyMissing
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.providers import Target, targets
+
+
+def named(env: dict[str, str] | None = None, **settings: Any) -> list[Target]:
+    return targets(Engine(**settings), env or {})
+
+
+def one(env: dict[str, str] | None = None, **settings: Any) -> Target:
+    [target] = named(env, **settings)
+    return target
+
+
+@pytest.mark.parametrize(
+    ("url", "base", "socket"),
+    [
+        ("http://host:8080", "http://host:8080", ""),
+        ("http://host:8000/v1/", "http://host:8000", ""),
+        ("https://host/api/v1", "https://host/api", ""),
+        ("/run/engine.sock", "", "/run/engine.sock"),
+        ("unix:/run/engine.sock", "", "/run/engine.sock"),
+    ],
+)
+def test_an_address_is_a_url_or_a_socket(url: str, base: str, socket: str):
+    target = one(url=url)
+
+    assert (target.base, target.socket) == (base, socket)
+    assert target.name == (base or f"unix:{socket}")
+
+
+def test_several_addresses():
+    assert [t.base for t in named(url="http://a:1, http://b:2,")] == ["http://a:1", "http://b:2"]
+
+
+@pytest.mark.parametrize(
+    ("model", "base", "name", "fim"),
+    [
+        ("openai/gpt-3.5-turbo-instruct", "https://api.openai.com", "gpt-3.5-turbo-instruct", "suffix"),
+        ("openrouter/qwen/qwen-2.5-coder", "https://openrouter.ai/api", "qwen/qwen-2.5-coder", "auto"),
+        ("ollama/qwen2.5-coder:7b", "http://127.0.0.1:11434", "qwen2.5-coder:7b", "suffix"),
+        ("lmstudio/x", "http://127.0.0.1:1234", "x", "auto"),
+        ("vllm/x", "http://127.0.0.1:8000", "x", "auto"),
+        ("llama.cpp/x", "http://127.0.0.1:8080", "x", "auto"),
+    ],
+)
+def test_a_model_string_names_its_provider(model: str, base: str, name: str, fim: str):
+    target = one({"OPENAI_API_KEY": "k", "OPENROUTER_API_KEY": "k"}, model=model)
+
+    assert (target.base, target.model, target.fim) == (base, name, fim)
+    assert target.dialect == ("llama-server" if model.startswith("llama.cpp") else "openai")
+
+
+def test_with_a_url_the_model_is_a_name_as_it_is():
+    assert one(url="http://h:1", model="openai/gpt-oss-20b").model == "openai/gpt-oss-20b"
+
+
+def test_what_is_set_is_stronger_than_the_provider():
+    target = one(model="ollama/x", dialect="llama-server", fim="granite")
+
+    assert (target.dialect, target.fim) == ("llama-server", "granite")
+
+
+@pytest.mark.parametrize("name", ["LSP_HARNESS_OLLAMA_BASE_URL", "LEHARNESS_OLLAMA_BASE_URL"])
+def test_the_address_of_ollama_comes_from_the_environment(name: str):
+    assert one({name: "http://box:11434"}, model="ollama/x").base == "http://box:11434"
+
+
+def test_the_address_of_openai_comes_from_the_environment():
+    target = one({"OPENAI_BASE_URL": "http://mine:1/v1", "OPENAI_API_KEY": "k"}, model="openai/x")
+
+    assert target.base == "http://mine:1"
+
+
+@pytest.mark.parametrize(
+    ("env", "settings", "name"),
+    [
+        ({"LSP_HARNESS_API_KEY": "g"}, {"url": "http://h:1"}, "LSP_HARNESS_API_KEY"),
+        ({"OPENAI_API_KEY": "o"}, {"url": "http://h:1"}, ""),
+        ({"OPENAI_API_KEY": "o"}, {"url": "https://api.openai.com/v1"}, "OPENAI_API_KEY"),
+        ({"OPENAI_API_KEY": "o", "LSP_HARNESS_API_KEY": "g"}, {"model": "openai/x"}, "OPENAI_API_KEY"),
+        ({"OPENAI_API_KEY": "o", "MINE": "m"}, {"model": "openai/x", "api_key_env": "MINE"}, "MINE"),
+        ({"LSP_HARNESS_API_KEY": "g"}, {"model": "openai/x"}, "LSP_HARNESS_API_KEY"),
+        ({"LSP_HARNESS_API_KEY": ""}, {"url": "http://h:1"}, ""),
+    ],
+)
+def test_a_key_goes_only_where_it_was_meant_for(env: dict[str, str], settings: dict[str, Any], name: str):
+    target = one(env, **settings)
+
+    assert target.key_name == name
+    assert target.key == env.get(name, "")
+
+
+@pytest.mark.parametrize("settings", [{"model": "openai/x"}, {"url": "https://api.openai.com/v1"}])
+def test_a_missing_key_is_said_before_anything_is_sent(settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LSP_HARNESS_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+
+    with pytest.raises(KeyMissing, match="set OPENAI_API_KEY or LSP_HARNESS_API_KEY in the environment") as caught:
+        EngineClient(Config(engine=Engine(**settings)))
+
+    assert caught.value.exit_code == 1
+
+
+def test_a_key_does_not_show():
+    assert "secret" not in repr(one({"LSP_HARNESS_API_KEY": "secret"}, url="http://h:1"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"url": "host:8080"}, "must be http://host:port"),
+        ({"url": "ftp://host"}, "must be http://host:port"),
+        ({"url": "http://host:99999"}, "must be http://host:port"),
+        ({"url": "http://host/?key=1"}, "must be http://host:port"),
+        ({"url": "http://me:secret@host"}, "must not hold a name or password"),
+        (
+            {"url": "http://h:1", "dialect": "soap"},
+            "engine.dialect must be one of auto, llama-server, openai, not 'soap'",
+        ),
+        ({"model": "gpt-4"}, "engine.model 'gpt-4' needs an engine.url, or the form provider/model with one of openai"),
+        ({"model": "nobody/x"}, "needs an engine.url, or the form provider/model"),
+        ({"model": "openai/"}, "needs an engine.url, or the form provider/model"),
+    ],
+)
+def test_what_names_no_server_is_said(settings: dict[str, Any], message: str):
+    with pytest.raises(ConfigError, match=message) as caught:
+        named(**settings)
+
+    assert "secret" not in caught.value.message

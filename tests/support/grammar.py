@@ -1,0 +1,63 @@
+"""Whether a grammar lets a text through, by llama.cpp's own grammar sampler."""
+
+import ctypes
+from pathlib import Path
+from typing import Any
+
+import llama_cpp
+
+lib: Any = llama_cpp
+"""The binding's types do not say which pointers may be None."""
+
+
+class Acceptor:
+    """Walks a text token by token; only the vocabulary of `model` is loaded."""
+
+    def __init__(self, model: Path) -> None:
+        lib.llama_log_set(QUIET, ctypes.c_void_p(0))
+        lib.llama_backend_init()
+        params = lib.llama_model_default_params()
+        params.vocab_only = True
+        self._model = lib.llama_model_load_from_file(str(model).encode(), params)
+        assert self._model
+        self._vocab = lib.llama_model_get_vocab(self._model)
+        self._end = int(lib.llama_vocab_eos(self._vocab))
+
+    def valid(self, grammar: str) -> bool:
+        """Whether llama.cpp can read the grammar at all."""
+        sampler = lib.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
+        if sampler:
+            lib.llama_sampler_free(sampler)
+        return bool(sampler)
+
+    def accepts(self, grammar: str, text: str) -> bool:
+        """Whether `text` is a whole answer."""
+        sampler = lib.llama_sampler_init_grammar(self._vocab, grammar.encode(), b"root")
+        assert sampler, f"llama.cpp cannot read this grammar:\n{grammar}"
+        try:
+            for token in self._tokens(text):
+                if not self._allows(sampler, token):
+                    return False
+                lib.llama_sampler_accept(sampler, token)
+            return self._allows(sampler, self._end)
+        finally:
+            lib.llama_sampler_free(sampler)
+
+    def close(self) -> None:
+        lib.llama_model_free(self._model)
+
+    def _tokens(self, text: str) -> list[int]:
+        data = text.encode()
+        room = (lib.llama_token * (len(data) + 8))()
+        count = lib.llama_tokenize(self._vocab, data, len(data), room, len(room), False, False)
+        return list(room[:count])
+
+    @staticmethod
+    def _allows(sampler: object, token: int) -> bool:
+        one = (lib.llama_token_data * 1)(lib.llama_token_data(id=token, logit=1.0, p=0.0))
+        array = lib.llama_token_data_array(data=one, size=1, selected=-1, sorted=False)
+        lib.llama_sampler_apply(sampler, ctypes.byref(array))
+        return one[0].logit != float("-inf")
+
+
+QUIET = lib.llama_log_callback(lambda *_: None)

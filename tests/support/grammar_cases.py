@@ -1,0 +1,159 @@
+"""One case for each kind of grammar: how it is asked for, and what reads the answers. Caps are small: they are many."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import httpx2
+
+from lsp_harness.inference import grammar
+from lsp_harness.inference.json_schema import from_json_schema
+
+WORDS = ("tests/test_queue.py", "src/queue.py", "README.md", "Makefile")
+TEXT = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a\n"
+FINDING: Any = {
+    "type": "object",
+    "properties": {
+        "file": {"enum": list(WORDS)},
+        "line": {"type": "integer", "minimum": 1, "maximum": 500},
+        "certain": {"type": ["boolean", "null"]},
+        "score": {"type": "number", "minimum": 0, "maximum": 1},
+        "notes": {"type": "array", "items": {"type": "string", "minLength": 1, "maxLength": 12}, "maxItems": 2},
+    },
+    "required": ["file", "line", "notes"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`read` gives None for what is no answer; an answer has at most `longest` tokens."""
+
+    name: str
+    ask: str
+    grammar: str
+    read: Callable[[str], object | None]
+    longest: int = 8
+
+
+def read_edit(text: str) -> object | None:
+    found = grammar.parse_edit(text)
+    return found and found.span(TEXT)
+
+
+def read_finding(text: str) -> object | None:
+    found = json.loads(text)
+    fits = (
+        set(FINDING["required"]) <= found.keys() <= FINDING["properties"].keys()
+        and found["file"] in WORDS
+        and type(found["line"]) is int
+        and 1 <= found["line"] <= 500
+        and found.get("certain") in (True, False, None)
+        and 0 <= found.get("score", 0) <= 1
+        and len(found["notes"]) <= 2
+        # of bytes that are no text at all, llama.cpp counts fewer characters than there are marks for them
+        and all(isinstance(note, str) and note and len(note.replace("\ufffd", "")) <= 12 for note in found["notes"])
+    )
+    return found if fits else None
+
+
+def read_object(text: str) -> object | None:
+    found = json.loads(text)
+    return found if isinstance(found, dict) else None
+
+
+CASES = (
+    Case("yes_no", "Is 2 + 2 four? Answer YES or NO.", grammar.yes_no(), grammar.parse_yes_no),
+    Case(
+        "intent",
+        "The user says: my tests fail. Is that edit, explain, fix or generate?",
+        grammar.intent(),
+        grammar.parse_intent,
+        16,
+    ),
+    Case(
+        "choice",
+        "Which of the items 0 to 11 is best? Answer with its number.",
+        grammar.choice(12),
+        lambda text: grammar.parse_choice(text, 12),
+    ),
+    Case(
+        "one_of",
+        f"Where is the fault? Answer with one of {', '.join(WORDS)}.",
+        grammar.one_of(WORDS),
+        lambda text: grammar.parse_one_of(text, WORDS),
+        32,
+    ),
+    Case(
+        "code_block",
+        "Write a Python function that adds two numbers. Answer with one code block.",
+        grammar.code_block(most_lines=3, most_chars=12),
+        grammar.parse_code_block,
+        300,
+    ),
+    Case(
+        "edit",
+        f"Repair `add` with one search-and-replace block.\n\n{TEXT}",
+        grammar.edit(TEXT, most_lines=2, most_chars=12),
+        read_edit,
+        400,
+    ),
+    Case(
+        "free edit",
+        f"Repair `add` with one search-and-replace block.\n\n{TEXT}",
+        # the lines to find are free here too, and as few as their number in the file allows
+        grammar.edit(most_lines=2, most_chars=12).replace("line{1,60}", "line{1,2}"),
+        grammar.parse_edit,
+        400,
+    ),
+    Case(
+        "json_schema",
+        f"Describe the finding as JSON after this schema: {json.dumps(FINDING)}",
+        from_json_schema(FINDING),
+        read_finding,
+        600,
+    ),
+    Case(
+        "json",
+        "Describe a queue as a JSON object.",
+        from_json_schema({"type": "object"}, most_chars=12, most_items=2),
+        read_object,
+        900,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """`failed` are the answers that could not be read."""
+
+    tokens: Sequence[int]
+    failed: Sequence[str]
+
+
+async def fuzz(
+    http: httpx2.AsyncClient, case: Case, count: int, *, at_once: int = 8, temperature: float = 2.0, top_k: int = 0
+) -> Tally:
+    """`count` generations by the engine behind `http`, nothing but the temperature and the grammar in their way."""
+    messages = [{"role": "user", "content": case.ask}]
+    prompt = (await http.post("/apply-template", json={"messages": messages})).json()["prompt"]
+    tokens: list[int] = []
+    failed: list[str] = []
+    for seed in range(0, count, at_once):
+        n = min(at_once, count - seed)
+        settings = {"temperature": temperature, "top_k": top_k, "top_p": 1.0, "seed": seed, "n_cmpl": n}
+        body = settings | {"prompt": prompt, "grammar": case.grammar, "n_predict": case.longest}
+        answer = (await http.post("/completion", json=body)).raise_for_status().json()
+        for candidate in answer if isinstance(answer, list) else [answer]:
+            tokens.append(candidate["tokens_predicted"])
+            if not _reads(case, candidate["content"]):
+                failed.append(candidate["content"])
+    return Tally(tokens, failed)
+
+
+def _reads(case: Case, text: str) -> bool:
+    try:
+        return case.read(text) is not None
+    except ValueError:
+        return False
