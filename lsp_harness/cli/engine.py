@@ -16,7 +16,7 @@ from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config import paths
 from lsp_harness.errors import EngineUnavailable
 
-app = cyclopts.App(name="engine", help="The process that holds the model: status, stop, logs.")
+app = cyclopts.App(name="engine", help="The process that holds the model: status, stop, logs, token.")
 
 
 @app.command
@@ -54,6 +54,18 @@ def logs(*, lines: Annotated[int, Parameter(help="How many lines of each log.")]
     for file in files:
         say(f"== {file}")
         say("\n".join(file.read_text(errors="replace").splitlines()[-lines:]))
+    return 0
+
+
+@app.command
+def token() -> int:
+    """Print the token that programs need on the engine's loopback port."""
+    from lsp_harness.inference.door.guard import token_file
+
+    file = token_file()
+    if not file.exists():
+        raise EngineUnavailable("there is no token yet; set engine.port and start an engine")
+    say(file.read_text())
     return 0
 
 

@@ -42,6 +42,8 @@ class Engine:
     """The engine exits after this long without a request."""
     threads: int = 0
     """Threads for prompts; 0 is one per core."""
+    kv_disk_mb: int = 512
+    """MiB of evaluated prompts that are kept on disk, so that a restarted engine need not read them again; 0 keeps none."""
     port: int = 0
     """A loopback port on which our engine serves other programs as well, from its next start on; 0 is none. [Engine](engine.md)"""
 

@@ -1,18 +1,24 @@
 """What the model sees around a cursor: an outline of the file, a short suffix, and the near prefix.
 
 The outline comes first because it changes rarely; the prefix comes last because it changes with every keystroke. It
-leaves out what the window already shows.
+leaves out what the window already shows. Lines that hold a secret are in no part of it.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.context import window
 from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.syntax.outline import OutlineLine, outline
+from lsp_harness.context.outlines import Outlines
+from lsp_harness.context.secrets import secret_lines
+from lsp_harness.errors import NoAnswer
+from lsp_harness.syntax.outline import OutlineLine
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
+
+LEAST = 48
+"""Tokens of the shortest prompt worth asking with: the cursor's line and a few around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +33,71 @@ class InfillPrompt:
     def tokens(self) -> int:
         return self.outline.tokens + self.suffix.tokens + self.prefix.tokens
 
+    @property
+    def extra(self) -> tuple[tuple[str, str], ...]:
+        """What comes before the hole, as (file name, text)."""
+        return ((self.outline.origin, self.outline.text),) if self.outline.text else ()
+
     def render(self) -> str:
         """For people and tests."""
         return f"{self.outline.text}{self.prefix.text}<FILL>{self.suffix.text}"
 
 
 async def infill(
-    document: Document, tree: SyntaxTree | None, offset: int, path: str, budget: Completion, count: Count
+    document: Document,
+    tree: SyntaxTree | None,
+    offset: int,
+    path: str,
+    budget: Completion,
+    count: Count,
+    outlines: Outlines | None = None,
 ) -> InfillPrompt:
-    """Assemble the prompt for `offset`; every part is within its share."""
-    start, prefix, prefix_cost = await window.before(document, offset, budget.prefix_tokens, count)
-    end, suffix, suffix_cost = await window.after(document, offset, budget.suffix_tokens, count)
-    lines: Sequence[OutlineLine] = outline(tree, exclude=(start, end)) if tree and budget.outline_tokens > 0 else ()
+    """Assemble the prompt for `offset`; every part is within its share. Raises NoAnswer on a line with a secret."""
+    hidden = secret_lines(document)
+    if document.line_of(offset) in hidden:
+        raise NoAnswer("this line holds what looks like a secret; it is not given to the model")
+    start, prefix, prefix_cost = await window.before(document, offset, budget.prefix_tokens, count, hidden)
+    end, suffix, suffix_cost = await window.after(document, offset, budget.suffix_tokens, count, hidden)
+    lines: Sequence[OutlineLine] = ()
+    if tree and budget.outline_tokens > 0:
+        lines = (outlines or Outlines()).of(tree, (start, end))
     head = await _fitting(lines, start, path, tree.language.comment if tree else "#", budget.outline_tokens, count)
     return InfillPrompt(
         head,
         Fragment(suffix, suffix_cost, path, "what follows the cursor"),
         Fragment(prefix, prefix_cost, path, "what leads to the cursor"),
     )
+
+
+async def ladder(
+    document: Document,
+    tree: SyntaxTree | None,
+    offset: int,
+    path: str,
+    budget: Completion,
+    least: int,
+    count: Count,
+    outlines: Outlines | None = None,
+) -> tuple[InfillPrompt, ...]:
+    """The full prompt and cheaper ones for the same hole, longest first, each cheaper than the one before.
+
+    The second is the near half without an outline, the last has about `least` tokens, a quarter of them after the
+    cursor.
+    """
+    least = max(LEAST, least)
+    half = (budget.prefix_tokens // 2, budget.suffix_tokens // 2)
+    rungs = [await infill(document, tree, offset, path, budget, count, outlines)]
+    for prefix_tokens, suffix_tokens in (half, (least - least // 4, least // 4)):
+        share = replace(
+            budget,
+            prefix_tokens=min(prefix_tokens, budget.prefix_tokens),
+            suffix_tokens=min(suffix_tokens, budget.suffix_tokens),
+            outline_tokens=0,
+        )
+        rung = await infill(document, tree, offset, path, share, count)
+        if rung.tokens < rungs[-1].tokens:
+            rungs.append(rung)
+    return tuple(rungs)
 
 
 async def _fitting(

@@ -2,8 +2,10 @@
 
 Lines are counted one by one, so that a keystroke costs the count of one line. The start of a prefix moves in blocks
 of `BLOCK` lines: a window that moved with every new line would change the whole prompt with it. Only the cursor's own
-line is ever cut, when it alone is more than its share.
+line is ever cut, when it alone is more than its share. No window reaches over a line that is `hidden`.
 """
+
+from collections.abc import Set as AbstractSet
 
 from lsp_harness.context.fragment import Count
 from lsp_harness.text.document import Document
@@ -18,14 +20,17 @@ WIDEST = 2048
 """Bytes of the cursor's own line that are kept on either side of it, and of any other: a minified file is one line."""
 
 
-async def before(document: Document, offset: int, budget: int, count: Count) -> tuple[int, str, int]:
+async def before(
+    document: Document, offset: int, budget: int, count: Count, hidden: AbstractSet[int] = frozenset()
+) -> tuple[int, str, int]:
     """Start offset, text and tokens of the near prefix that ends at `offset`."""
     line = document.line_of(offset)
     starts = document.starts
     if offset - starts[line] > WIDEST:
         return await _line_end(document, offset, budget, count)
     first = max(0, line - max(0, min(budget, ABOVE)))
-    first = max((n + 1 for n in range(first, line) if starts[n + 1] - starts[n] > WIDEST), default=first)
+    walls = (n + 1 for n in range(first, line) if n in hidden or starts[n + 1] - starts[n] > WIDEST)
+    first = max(walls, default=first)
     texts = [decode(document.data[starts[n] : starts[n + 1]]) for n in range(first, line)]
     costs = await count([*texts, decode(document.data[starts[line] : offset])])
     if costs[-1] > budget:
@@ -43,10 +48,13 @@ async def before(document: Document, offset: int, budget: int, count: Count) -> 
     return starts[top], decode(document.data[starts[top] : offset]), total
 
 
-async def after(document: Document, offset: int, budget: int, count: Count) -> tuple[int, str, int]:
+async def after(
+    document: Document, offset: int, budget: int, count: Count, hidden: AbstractSet[int] = frozenset()
+) -> tuple[int, str, int]:
     """End offset, text and tokens of the short suffix that begins at `offset`."""
     line = document.line_of(offset)
     most = 1 + max(0, min(budget, BELOW))
+    most = min((most, *(n - line for n in hidden if n > line)))
     stops = list(document.starts[line + 1 : line + 1 + most])
     if len(stops) < most:
         stops.append(len(document.data))

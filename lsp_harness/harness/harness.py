@@ -4,6 +4,7 @@ What costs time to import (the model's client, tree-sitter) is imported when fir
 answered at once.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import encode
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding
 
@@ -50,6 +52,10 @@ class Harness:
         self.config = config
         self.documents = Documents()
         self.roots: list[Path] = []
+        self.eager = False
+        """A front end that stays works ahead: it warms prompts and speculates on suggestions being accepted."""
+        self.trusted = True
+        """Whether the user trusts the workspace. Without that nothing of it is run, warmed or written to disk."""
         self.on_findings: Published = lambda uri, version, findings: None
         """Called on the event loop with the findings that hold for exactly that version; empty clears."""
         self._make_engine = make_engine
@@ -61,16 +67,20 @@ class Harness:
         self._ruff: Ruff | None = None
         self._log: SessionLog | None = None
         self._trees: dict[str, SyntaxTree | None] = {}
+        self._cursors: dict[str, int] = {}
+        """Where the user was last seen in a document."""
         self._proposals: dict[str, Proposed] = {}
 
     # -- text
     def open(self, document: Document) -> None:
         self.documents.open(document)
         self._trees.pop(document.uri, None)
+        self._cursors.pop(document.uri, None)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
         """One edit; call in order. Raises NotOpen or Stale."""
         before, after = self.documents.change(uri, edit, version)
+        self._cursors[uri] = edit.start + len(edit.new)
         if tree := self._trees.get(uri):
             self._trees[uri] = tree.edited(before, edit, after)
         if self._watch:
@@ -84,6 +94,7 @@ class Harness:
     def close(self, uri: str) -> None:
         self.documents.close(uri)
         self._trees.pop(uri, None)
+        self._cursors.pop(uri, None)
         if self._completer:
             self._completer.forget(uri)
         if self._watch:
@@ -117,6 +128,8 @@ class Harness:
         if engine_changed:
             if self._engine:
                 self._left.append(self._engine)
+            if self._completer:
+                self._completer.close()
             self._engine = self._completer = None
         if self._completer:
             self._completer.settings = config.completion
@@ -128,12 +141,33 @@ class Harness:
         """Ghost text; cancels what it supersedes in the same document (that call ends with Superseded)."""
         if automatic and not self.config.completion.enabled:
             return []
-        if self._completer is None:
-            from lsp_harness.pipeline.completion import Completer
-
-            self._completer = Completer(self.engine, self.config.completion)
-        found = await self._completer.complete(snapshot.document, self.tree(snapshot), offset, snapshot.path)
+        self._cursors[snapshot.document.uri] = offset
+        found = await self.completer.complete(
+            snapshot.document, self.tree(snapshot), offset, snapshot.path, persist=self._persist(snapshot)
+        )
         return [found] if found else []
+
+    def warm(self, uri: str, offset: int | None = None) -> None:
+        """The user has come to this place, by default where they last were: prepare for a completion there."""
+        if uri not in self.documents:
+            return
+        if offset is not None:
+            self._cursors[uri] = offset
+        if self.eager and self.trusted and self.config.completion.enabled and self.config.completion.warm:
+            # not now: what comes first is the message under way, and the first time there is much to import
+            asyncio.get_running_loop().call_soon(self._warm, uri)
+
+    def _warm(self, uri: str) -> None:
+        if uri in self.documents:
+            snapshot = self.snapshot(uri)
+            offset = min(self._cursors.get(uri, 0), len(snapshot.document.data))
+            self.completer.warm(
+                snapshot.document, self.tree(snapshot), offset, snapshot.path, persist=self._persist(snapshot)
+            )
+
+    def _persist(self, snapshot: Snapshot) -> bool:
+        """Whether the engine may write what it makes of a document to disk."""
+        return self.trusted and snapshot.root is not None
 
     def accepted(self, uri: str, suggestion_id: str) -> None:
         """The user took a suggestion: verify what it made of the document."""
@@ -141,15 +175,22 @@ class Harness:
         if shown and uri in self.documents:
             snapshot = self.snapshot(uri)
             self.watch.start(shown.document, _file(snapshot), snapshot.root)
+            new = encode(shown.suggestion.text)
+            if snapshot.document.data[shown.suggestion.start :].startswith(new):
+                self.warm(uri, shown.suggestion.start + len(new))
 
     # -- fixes
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
         """At once: what could be done about these diagnostics; a linter's own safe fix comes first."""
+        from lsp_harness.context.secrets import secret_path
+
         offers: list[Offer] = []
+        secret = secret_path(str(_file(snapshot)))
         for finding in findings:
             if own := await self._own_fix(snapshot, finding):
                 offers.append(Offer(f"Fix with ruff's own safe fix: {own.fix_title}", "linter", finding))
-            offers.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
+            if not secret:
+                offers.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
         return offers
 
     async def fix(self, snapshot: Snapshot, offer: Offer, report: Report) -> Proposal:
@@ -176,6 +217,7 @@ class Harness:
             snapshot.path,
             offer.finding,
             report,
+            persist=self._persist(snapshot),
         )
         proposal = await fix.run(given)
         uri = snapshot.document.uri
@@ -234,6 +276,8 @@ class Harness:
         """Stop background work and let go of the engine. Raises EngineError if that did not end well."""
         if self._watch:
             self._watch.close()
+        if self._completer:
+            await self._completer.aclose()
         if self._log:
             self._log.close()
         engines = [*self._left, *([self._engine] if self._engine else [])]
@@ -255,11 +299,20 @@ class Harness:
         return self._engine
 
     @property
+    def completer(self) -> "Completer":
+        if self._completer is None:
+            from lsp_harness.pipeline.completion import Completer
+
+            self._completer = Completer(self.engine, self.config.completion, eager=self.eager and self.trusted)
+        return self._completer
+
+    @property
     def ruff(self) -> "Ruff":
         if self._ruff is None:
+            from lsp_harness.harness.untrusted import UntrustedRuff
             from lsp_harness.verify.ruff import Ruff
 
-            self._ruff = Ruff()
+            self._ruff = Ruff() if self.trusted else UntrustedRuff()
         return self._ruff
 
     @property

@@ -158,6 +158,10 @@ def from_chunk(chunk: Chunk) -> Json:
         "prompt_ms": use.prompt_ms,
         "predicted_n": use.generated,
         "predicted_ms": use.predicted_ms,
+        "prompt_per_token_ms": round(use.prompt_ms / max(1, use.evaluated), 3),
+        "prompt_per_second": round(use.evaluated * 1000 / use.prompt_ms, 3) if use.prompt_ms else 0.0,
+        "predicted_per_token_ms": round(use.predicted_ms / max(1, use.generated), 3),
+        "predicted_per_second": round(use.generated * 1000 / use.predicted_ms, 3) if use.predicted_ms else 0.0,
         "draft_n": use.drafted,
         "draft_n_accepted": use.accepted,
     }
@@ -174,7 +178,27 @@ def from_chunk(chunk: Chunk) -> Json:
         "tokens_predicted": use.generated,
         "tokens_evaluated": use.evaluated + use.reused,
         "tokens_cached": use.reused,
+        "truncated": False,
     }
+
+
+def only(body: Json, fields: list[str]) -> Json:
+    """The named fields alone, flat, as llama-server answers `response_fields`: `timings/prompt_n` lies within."""
+    found: Json = {}
+    for field in fields:
+        value: Any = body
+        for step in field.split("/"):
+            value = cast("Json", value).get(step) if isinstance(value, dict) else None
+        if value is not None:
+            found[field] = value
+    return found
+
+
+def response_fields(body: Json) -> list[str]:
+    fields = cast("list[Any]", _get(body, "response_fields", list, []))
+    if not all(isinstance(field, str) for field in fields):
+        raise EngineRefused("`response_fields` must be a list of field names")
+    return fields
 
 
 def _from_logprob(item: TokenLogprob) -> Json:

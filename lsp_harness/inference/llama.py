@@ -240,6 +240,9 @@ class Sampler:
     filtering 150,000 candidates at every token would cost more than evaluating it.
     """
 
+    TRIES = 8
+    """Tokens a grammar may refuse before it is shown the whole vocabulary."""
+
     def __init__(self, llama: Llama, *, temperature: float, seed: int, top_k: int, top_p: float, grammar: str) -> None:
         self._llama = llama
         self._grammar: Any = None
@@ -272,12 +275,24 @@ class Sampler:
 
     def sample(self, logits: Logits) -> int:
         """The next token; it counts as chosen."""
-        token = int(np.argmax(logits)) if self._greedy else self._choose(logits, filtered=False)
+        token = self._pick(logits)
         if self._grammar is not None:
             if not self._allowed(token):
-                token = self._choose(logits, filtered=True)
+                token = self._next_allowed(logits.copy(), token)
             lib.llama_sampler_accept(self._grammar, token)
         return token
+
+    def _pick(self, logits: Logits) -> int:
+        return int(np.argmax(logits)) if self._greedy else self._choose(logits, filtered=False)
+
+    def _next_allowed(self, logits: Logits, refused: int) -> int:
+        """Leave out what the grammar refuses, a token at a time: mostly the next one or two are right."""
+        for _ in range(self.TRIES):
+            logits[refused] = -np.inf
+            refused = self._pick(logits)
+            if self._allowed(refused):
+                return refused
+        return self._choose(logits, filtered=True)
 
     def _choose(self, logits: Logits, *, filtered: bool) -> int:
         room = np.empty(len(logits), dtype=CANDIDATE)

@@ -155,6 +155,7 @@ class Supervisor:
             *("--fim-order", card.fim.order if card else "prefix-suffix-middle"),
             *("--n-ctx", str(config.model.context_length), "--n-gpu-layers", str(config.model.n_gpu_layers)),
             *("--threads", str(config.engine.threads), "--idle", str(config.engine.idle_seconds)),
+            *("--kv-disk", str(config.engine.kv_disk_mb)),
             *("--embedding-model", config.index.embedding_model),
             *(("--tcp", str(config.engine.port)) if config.engine.port > 0 else ()),
         ]

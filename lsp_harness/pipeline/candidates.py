@@ -5,16 +5,17 @@ what was wrong with the ones before.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 from lsp_harness.config.resources import resource
 from lsp_harness.config.schema import Config
 from lsp_harness.context.infill import infill
+from lsp_harness.context.secrets import secret_lines, spans
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, Usage
+from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling, Usage
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.locate import Place
@@ -25,18 +26,24 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
 from lsp_harness.verify.finding import Finding
 
-Kind = Literal["fill", "hinted fill", "import", "rewrite"]
+Kind = Literal["fill", "hinted fill", "import", "plain import", "rewrite"]
 FENCE = re.compile(r"```[^\n]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 SYSTEM = "You repair code. Answer with the corrected code in one code block and nothing else."
+USUAL = 5
+"""Candidates where neither the settings nor the engine say how many."""
+MOST = 32
+WARMER = 0.1
+"""Above the set temperature: the first of each kind has shown what the model thinks best."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How one candidate is to be made."""
+    """Candidates over one prompt, `numbers` by name; the first has `seed`, the others those after it."""
 
     kind: Kind
     temperature: float
     seed: int
+    numbers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +55,48 @@ class Candidate:
     edit: Edit | None
     usage: Usage
 
+    @property
+    def seed(self) -> int:
+        return self.plan.seed + self.plan.numbers.index(self.number)
 
-def plans(config: Config, place: Place) -> tuple[list[Plan], list[Plan]]:
-    """Fills and rewrites, together `generation.candidates`; rewrites are the retries that get feedback."""
-    total = max(1, config.generation.candidates)
+
+def plans(config: Config, place: Place, best: int = 0) -> tuple[list[Plan], list[Plan]]:
+    """Fills and rewrites, together `generation.candidates`; rewrites are the retries that get feedback.
+
+    `best` is the number the engine makes best at once, for the setting 0. Of each kind of fill one is the model's best
+    guess, then the rest are drawn warmer, all of a kind at once.
+    """
+    total = min(max(1, config.generation.candidates or best or USUAL), MOST)
     rewrites = min(config.generation.max_retries, total - 1) if place.function else 0
     heat = config.generation.temperature
     kinds: list[Kind] = ["fill", "hinted fill"]
     if place.unknown_name:
-        kinds = ["fill", "import", "hinted fill", "import"]
+        kinds = ["fill", "import", "hinted fill", "plain import"]
     fills: list[Plan] = []
-    for n in range(total - rewrites):
-        kind = kinds[n % len(kinds)]
-        # the first of each kind is the model's best guess, the others are drawn warmer and warmer
-        first = n < len(kinds) and kind not in [p.kind for p in fills]
-        fills.append(Plan(kind, 0.0 if first else heat + 0.1 * (n // len(kinds)), n))
-    return fills, [Plan("rewrite", 0.0 if n == 0 else heat, 100 + n) for n in range(rewrites)]
+    left, made = total - rewrites, 0
+    for temperature, share in ((0.0, len(kinds)), (heat + WARMER, left - len(kinds))):
+        for n, kind in enumerate(kinds):
+            # of `share` candidates dealt out to the kinds in turn, those of this kind
+            size = len(range(n, min(share, left), len(kinds)))
+            if size:
+                fills.append(Plan(kind, temperature, made, tuple(range(made + 1, made + 1 + size))))
+                made += size
+    retries = [Plan("rewrite", 0.0 if n == 0 else heat, 100 + n, (made + 1 + n,)) for n in range(rewrites)]
+    return fills, retries
 
 
 class Generator:
-    """Makes candidates for one place of one document."""
+    """Makes candidates for one place of one document. `persist`: the engine may keep what it makes of it on disk."""
 
     def __init__(
-        self, engine: Engine, config: Config, tree: SyntaxTree, place: Place, finding: Finding, path: str
+        self,
+        engine: Engine,
+        config: Config,
+        tree: SyntaxTree,
+        place: Place,
+        finding: Finding,
+        path: str,
+        persist: bool = False,
     ) -> None:
         self._engine = engine
         self._config = config
@@ -79,28 +105,63 @@ class Generator:
         self._place = place
         self._finding = finding
         self._path = path
+        self._owner = Owner(persist=persist, affinity=tree.document.uri)
 
-    async def make(self, number: int, plan: Plan, feedback: Sequence[str] = ()) -> Candidate:
-        """One candidate; `feedback` lines are what the gates said of earlier ones."""
+    async def make(
+        self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
+    ) -> AsyncGenerator[Candidate]:
+        """The plan's candidates, each as it is finished; leaving early ends the others.
+
+        `feedback` lines are what the gates said of earlier ones; `begun` is called when the prompt is evaluated.
+        """
         if plan.kind == "rewrite":
-            edit, usage = await self._rewrite(plan, feedback)
-        elif plan.kind == "import":
-            edit, usage = await self._import(plan)
+            asked = await self._rewrite(plan, feedback)
+        elif plan.kind in ("import", "plain import"):
+            asked = await self._import(plan)
         else:
-            edit, usage = await self._fill(plan)
-        return Candidate(number, plan, edit, usage)
+            asked = await self._fill(plan)
+        if asked is None:
+            for number in plan.numbers:
+                yield Candidate(number, plan, None, Usage())
+            return
+        async with aclosing(self._answers(asked.request, begun)) as answers:
+            async for index, text, usage in answers:
+                yield Candidate(plan.numbers[index], plan, asked.edit(text), usage)
 
-    async def _fill(self, plan: Plan) -> tuple[Edit | None, Usage]:
+    async def _answers(
+        self, request: Continuation | Infill, begun: Callable[[], None]
+    ) -> AsyncGenerator[tuple[int, str, Usage]]:
+        """Index, text and usage of each candidate of a request, in the order in which they end."""
+        texts = [""] * request.sampling.n
+        left = set(range(len(texts)))
+        async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
+            async for chunk in cast("AsyncIterator[Chunk]", chunks):
+                begun()
+                if chunk.index not in left:
+                    continue
+                texts[chunk.index] += chunk.text
+                if chunk.stop:
+                    left.discard(chunk.index)
+                    yield chunk.index, texts[chunk.index], chunk.usage
+                if not left:
+                    break
+
+    async def _fill(self, plan: Plan) -> "_Asked":
         """The statement, taken out and written again."""
         start, end = self._place.statement
         hint = self._hint() if plan.kind == "hinted fill" else ""
         old_lines = self._document.data.count(b"\n", start, end) + 1
-        text, usage = await self._hole(start, end, hint, plan, lines=old_lines)
+        request, shaped = await self._hole(start, end, hint, plan, lines=old_lines)
         comment = self._tree.language.comment
-        if not text or (comment and all(line.strip().startswith(comment) for line in text.splitlines())):
-            # throwing the statement away silences the diagnostic, but is no repair
-            return None, usage
-        return Edit(start, end, encode(text)), usage
+
+        def edit(raw: str) -> Edit | None:
+            text = shaped(raw)
+            if not text or (comment and all(line.strip().startswith(comment) for line in text.splitlines())):
+                # throwing the statement away silences the diagnostic, but is no repair
+                return None
+            return Edit(start, end, encode(text))
+
+        return _Asked(request, edit)
 
     def _hint(self) -> str:
         """Comment lines that tell what was there and what is wrong with it; part of the prompt, not of the edit."""
@@ -113,20 +174,26 @@ class Generator:
         old = " ".join(decode(self._document.data[start:end]).split())
         return f"{comment} wrong: {old}\n{indent}{comment} error: {self._finding.message}\n{indent}{comment} right:\n{indent}"
 
-    async def _import(self, plan: Plan) -> tuple[Edit | None, Usage]:
+    async def _import(self, plan: Plan) -> "_Asked":
         """A line among the imports that brings the unknown name in."""
         at = self._place.imports_end
-        lead = "import " if plan.seed % 4 == 3 else "from "
-        text, usage = await self._hole(at, at, lead, plan, lines=1, newline=True)
-        line = f"{lead}{text}".rstrip()
-        if not text or self._place.unknown_name not in line:
-            return None, usage
-        return Edit(at, at, encode(line + self._document.newline)), usage
+        lead = "from " if plan.kind == "import" else "import "
+        request, shaped = await self._hole(at, at, lead, plan, lines=1, newline=True)
+
+        def edit(raw: str) -> Edit | None:
+            text = shaped(raw)
+            line = f"{lead}{text}".rstrip()
+            if not text or self._place.unknown_name not in line:
+                return None
+            return Edit(at, at, encode(line + self._document.newline))
+
+        return _Asked(request, edit)
 
     async def _hole(
         self, start: int, end: int, lead: str, plan: Plan, *, lines: int, newline: bool = False
-    ) -> tuple[str, Usage]:
-        """Fill `start`..`end` of the document, as if `lead` had been typed there (on a line of its own: `newline`)."""
+    ) -> tuple[Infill, Callable[[str], str]]:
+        """Ask to fill `start`..`end` of the document, as if `lead` had been typed there (on a line of its own:
+        `newline`); and how the answer is shaped."""
         typed, tail = encode(lead), encode(self._document.newline if newline else "")
         data = self._document.data
         holed = Document.of(
@@ -134,57 +201,71 @@ class Generator:
         )
         at = start + len(typed)
         prompt = await infill(holed, parse(holed), at, self._path, self._config.completion, self._engine.count)
-        sampling = Sampling(
+        sampling = self._sampling(
+            plan,
             n_predict=min(self._config.completion.max_tokens * lines, 400),
-            temperature=plan.temperature,
-            seed=plan.seed,
             stop=("\n",) if lines == 1 else ("\n\n",),
         )
-        extra = ((prompt.outline.origin, prompt.outline.text),) if prompt.outline.text else ()
-        raw, usage = await self._ask(
-            Infill(Around(prompt.prefix.text, prompt.suffix.text, extra), sampling=sampling, priority="normal")
+        around = Around(prompt.prefix.text, prompt.suffix.text, prompt.extra)
+        ghost = Ghost(
+            *(prompt.prefix.text, prompt.suffix.text, "", "line" if lines == 1 else "block"),
+            *(self._tree.language.id, self._document.newline),
         )
-        mode = "line" if lines == 1 else "block"
-        language = self._tree.language.id
-        ghost = Ghost(prompt.prefix.text, prompt.suffix.text, raw, mode, language, self._document.newline)
-        return shape(ghost).text or "", usage
+        request = Infill(around, sampling=sampling, priority="normal", owner=self._owner)
+        return request, lambda raw: shape(ghost.having(raw)).text or ""
 
-    async def _rewrite(self, plan: Plan, feedback: Sequence[str]) -> tuple[Edit | None, Usage]:
-        """The whole enclosing function, by instruction."""
+    async def _rewrite(self, plan: Plan, feedback: Sequence[str]) -> "_Asked | None":
+        """The whole enclosing function, by instruction; None where it is too long or holds a secret."""
         assert self._place.function is not None
         start, end = self._place.function
         old = decode(self._document.data[start:end])
+        [size] = await self._engine.count([old])
+        if size > self._config.context.code_budget:
+            return None
+        task = await self._told(feedback)
+        user = f"{task}\n\n```{self._tree.language.id}\n{old}\n```"
+        # by line too: a function may lie inside what only the whole text shows to be a secret
+        lines = range(self._document.line_of(start), self._document.line_of(max(start, end - 1)) + 1)
+        if spans(encode(user)) or not secret_lines(self._document).isdisjoint(lines):
+            return None
+        prompt = await self._engine.chat_prompt([("system", SYSTEM), ("user", user)])
+        grammar = resource("gbnf", "code_block.gbnf").read_text()
+        sampling = self._sampling(plan, n_predict=size + 128, grammar=grammar)
+
+        def edit(raw: str) -> Edit | None:
+            found = FENCE.search(to_lf(raw))
+            if not found:
+                return None
+            new = _reindented(found.group(1).rstrip(), old)
+            if old.endswith("\n"):
+                new += "\n"
+            return Edit(start, end, encode(new.replace("\n", self._document.newline)))
+
+        return _Asked(Continuation(prompt, sampling, owner=self._owner), edit)
+
+    async def _told(self, feedback: Sequence[str]) -> str:
+        """The problem, and as much of the feedback as the budget for the task has room for, last lines left out."""
         lines = [f"Problem at line {self._place.line_in_function}: {self._finding.message}"]
         if feedback:
             lines += ["Earlier attempts failed:", *feedback]
-        task = "\n".join(lines)
-        [cost] = await self._engine.count([task])
-        if cost > self._config.context.task_budget:
-            task = lines[0]
-        [size] = await self._engine.count([old])
-        if size > self._config.context.code_budget:
-            return None, Usage()
-        language = self._tree.language.id
-        user = f"{task}\n\n```{language}\n{old}\n```"
-        prompt = await self._engine.chat_prompt([("system", SYSTEM), ("user", user)])
-        grammar = resource("gbnf", "code_block.gbnf").read_text()
-        sampling = Sampling(n_predict=size + 128, temperature=plan.temperature, seed=plan.seed, grammar=grammar)
-        raw, usage = await self._ask(Continuation(prompt, sampling))
-        found = FENCE.search(to_lf(raw))
-        if not found:
-            return None, usage
-        new = _reindented(found.group(1).rstrip(), old)
-        if old.endswith("\n"):
-            new += "\n"
-        return Edit(start, end, encode(new.replace("\n", self._document.newline))), usage
+        left = self._config.context.task_budget
+        for fitting, cost in enumerate(await self._engine.count([line + "\n" for line in lines])):
+            left -= cost
+            if left < 0:
+                # a headline without a line below it says nothing
+                lines = lines[: fitting if fitting > 2 else 1]
+                break
+        return "\n".join(lines)
 
-    async def _ask(self, request: Continuation | Infill) -> tuple[str, Usage]:
-        text, usage = "", Usage()
-        async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
-            async for chunk in chunks:
-                text += chunk.text
-                usage = chunk.usage if chunk.stop else usage
-        return text, usage
+    def _sampling(self, plan: Plan, **more: Any) -> Sampling:
+        return Sampling(temperature=plan.temperature, seed=plan.seed, n=len(plan.numbers), **more)
+
+
+class _Asked(NamedTuple):
+    """A request, and what edit an answer to it makes; None for an answer of no use."""
+
+    request: Continuation | Infill
+    edit: Callable[[str], Edit | None]
 
 
 def _reindented(new: str, old: str) -> str:

@@ -5,16 +5,20 @@ an event of the session, and nothing is proposed that has no passed verdict on t
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from lsp_harness.config.schema import Config
+from lsp_harness.context.secrets import secret_lines, secret_path
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.client import Engine
 from lsp_harness.pipeline.candidates import Candidate, Generator, Plan, plans
 from lsp_harness.pipeline.locate import Place, locate
 from lsp_harness.pipeline.offers import Progress, Proposal
+from lsp_harness.pipeline.pace import Pace
+from lsp_harness.pipeline.waves import finished
 from lsp_harness.session.log import Turn
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -83,8 +87,11 @@ class Fix:
     path: str
     finding: Finding
     report: Report
+    persist: bool = False
+    """What the engine makes of this document may be written to disk."""
     tried: list[Tried] = field(default_factory=list[Tried])
     made: int = 0
+    _total: int = 0
     _state: State | None = None
 
     async def run(self, given: Sequence[Edit] = ()) -> Proposal:
@@ -113,47 +120,75 @@ class Fix:
             if not verdict.passed:
                 raise self._failed("the linter's own fix does not pass the gates here")
             return self._complete(change, verdict, "the linter's own fix")
+        if secret_path(str(self.file)):
+            raise self._failed(f"{self.path} holds secrets by its name and is not given to the model")
         self._enter("LOCATE")
         tree = parse(self.document)
         place = locate(tree, self.finding) if tree else None
         if tree is None or place is None:
             raise self._failed(f"there is no code at this diagnostic that {self.path}'s grammar knows")
-        return await self._generate(Generator(self.engine, self.config, tree, place, self.finding, self.path), place)
+        hidden = secret_lines(self.document)
+        lines = range(self.document.line_of(place.statement.start), self.document.line_of(place.statement.end) + 1)
+        if not hidden.isdisjoint(lines):
+            raise self._failed("this code holds what looks like a secret and is not given to the model")
+        persist = self.persist and not hidden
+        generator = Generator(self.engine, self.config, tree, place, self.finding, self.path, persist)
+        return await self._generate(generator, place)
 
     async def _generate(self, generator: Generator, place: Place) -> Proposal:
-        fills, rewrites = plans(self.config, place)
-        total = len(fills) + len(rewrites)
+        fills, rewrites = plans(self.config, place, await self._best_at_once())
+        self._total = sum(len(plan.numbers) for plan in (*fills, *rewrites))
         # all fills are one round; every rewrite is a round of its own, told what failed before it
         for round_number, batch in enumerate([fills, *([plan] for plan in rewrites)]):
             self._enter("GENERATE", round=round_number)
-            made = [await self._make(generator, plan, total) for plan in batch]
-            self._enter("VERIFY", round=round_number)
-            for candidate in made:
-                await self._verify(candidate)
-            passed = sorted((t for t in self.tried if t.verdict.passed), key=lambda t: t.order)
+            passed = await self._round(generator, batch, round_number)
             if passed:
-                best = passed[0]
+                best = min(passed, key=lambda t: t.order)
                 return self._complete(best.change, best.verdict, f"candidate {best.candidate.number} of {self.made}")
         lines = self._feedback()
         raise self._failed("no candidate passed the checks" + (f"; the closest: {lines[0]}" if lines else ""))
 
-    async def _make(self, generator: Generator, plan: Plan, total: int) -> Candidate:
+    async def _best_at_once(self) -> int:
+        """How many candidates the engine says are cheapest each, where the settings leave that to it."""
+        return 0 if self.config.generation.candidates else Pace.of((await self.engine.props()).raw).candidates
+
+    async def _round(self, generator: Generator, batch: Sequence[Plan], number: int) -> list[Tried]:
+        """Judge candidates as they are finished; those that pass, of all that were finished when the first one did."""
+        told = self._feedback()
+        async with aclosing(finished(generator, batch, self._starting, told)) as waves:
+            async for wave in waves:
+                for candidate in wave:
+                    self._made(candidate)
+                if self._state == "GENERATE":
+                    self._enter("VERIFY", round=number)
+                for candidate in wave:
+                    await self._verify(candidate)
+                if passed := [tried for tried in self.tried if tried.verdict.passed]:
+                    return passed
+        if self._state == "GENERATE":
+            self._enter("VERIFY", round=number)
+        return []
+
+    def _starting(self, plan: Plan) -> None:
+        first, *more = plan.numbers
+        which = f"candidates {first}–{more[-1]}" if more else f"candidate {first}"
+        percentage = 100 * self.made // self._total
+        self.report(Progress(f"{which} of at most {self._total}: {plan.kind}", percentage))
+
+    def _made(self, candidate: Candidate) -> None:
         self.made += 1
-        self.report(Progress(f"candidate {self.made} of at most {total}: {plan.kind}", 100 * (self.made - 1) // total))
-        candidate = await generator.make(self.made, plan, self._feedback() if plan.kind == "rewrite" else ())
         usage = candidate.usage
         self.turn.tell(
             "candidate.generated",
             candidate=candidate.number,
-            kind=plan.kind,
-            temperature=plan.temperature,
-            seed=plan.seed,
+            kind=candidate.plan.kind,
+            temperature=candidate.plan.temperature,
+            seed=candidate.seed,
             text=decode(candidate.edit.new) if candidate.edit else "",
             evaluated=usage.evaluated,
             reused=usage.reused,
             generated=usage.generated,
         )
-        return candidate
 
     async def _verify(self, candidate: Candidate) -> None:
         """Judge one candidate, unless there is nothing new to judge."""

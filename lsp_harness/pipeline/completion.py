@@ -1,36 +1,36 @@
-"""A cursor → ghost text: gather, generate, shape, and the syntax gate.
+"""A cursor → ghost text: what is known already, else gather, generate, shape, and the syntax gate.
 
 A newer request for a document ends the older one, whether or not the client says so. Typing along with what is shown
-needs no model call.
+needs no model call, and neither does what was worked out ahead: see `warm`, and what follows a suggestion.
 """
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any, cast
 
 from ulid import ULID
 
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill import InfillPrompt, infill
+from lsp_harness.context.infill import InfillPrompt, ladder
+from lsp_harness.context.outlines import Outlines
+from lsp_harness.context.secrets import secret_lines, secret_path
 from lsp_harness.errors import Superseded
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Around, Infill, Sampling, Stop, Usage
+from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Usage
+from lsp_harness.pipeline.ahead import Ahead
 from lsp_harness.pipeline.ghost import Ghost
-from lsp_harness.pipeline.lines import to_lf
-from lsp_harness.pipeline.mode import choose
-from lsp_harness.pipeline.next_line import joined, may_break, on_next_line, with_body
+from lsp_harness.pipeline.next_line import may_break
 from lsp_harness.pipeline.offers import Suggestion
-from lsp_harness.pipeline.shape import enough, shape
+from lsp_harness.pipeline.pace import Pace, Pacer
+from lsp_harness.pipeline.results import Results, Written
+from lsp_harness.pipeline.writing import Site, presentable, write
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree
-from lsp_harness.syntax.unfinished import adds_error
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
-
-AROUND = 60
-"""Lines on either side of the cursor that the shaping rules look at."""
+from lsp_harness.text.uri import local_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,27 +57,61 @@ def rest_of(shown: Shown, document: Document, offset: int) -> str | None:
     return decode(text[len(typed) :]) if same else None
 
 
-class Completer:
-    """One per front end. Holds what is running and what was shown last, per document."""
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """All that is known before a model is asked: the prompts, longest first, and what decides the answer."""
 
-    def __init__(self, engine: Engine, settings: Completion) -> None:
+    site: Site
+    ghost: Ghost
+    prompts: tuple[InfillPrompt, ...]
+    pace: Pace
+    settings: Completion
+
+    @property
+    def about(self) -> tuple[object, ...]:
+        """Everything but the text before the cursor that the answer follows from."""
+        limits = (self.settings.prefix_tokens, self.settings.suffix_tokens, self.settings.max_tokens)
+        outline = self.prompts[0].outline.text
+        return (self.ghost.suffix, outline, self.ghost.language, self.site.path, *limits, self.settings.max_lines)
+
+
+class Completer:
+    """One per front end. Holds what is running and what was shown last, per document.
+
+    `eager` front ends, which stay, also work ahead: the full prompt where a short one had to do, and the suggestion
+    after the one that is shown.
+    """
+
+    def __init__(self, engine: Engine, settings: Completion, *, eager: bool = False) -> None:
         self._engine = engine
         self.settings = settings
+        self._eager = eager
+        self._pacer = Pacer(engine)
+        self._outlines = Outlines()
+        self._results = Results()
+        self._ahead = Ahead()
         self._running: dict[str, asyncio.Task[Suggestion | None]] = {}
         self._shown: dict[str, Shown] = {}
+        self._prepared: dict[str, list[Site]] = {}
+        """The place that was last asked about or warmed, and the one the speculation after it is about."""
         self.last: dict[str, Any] = {}
         """The figures of the last suggestion."""
 
-    async def complete(self, document: Document, tree: SyntaxTree | None, offset: int, path: str) -> Suggestion | None:
+    async def complete(
+        self, document: Document, tree: SyntaxTree | None, offset: int, path: str, *, persist: bool = False
+    ) -> Suggestion | None:
         """The suggestion at `offset`, or nothing. Raises Superseded when a newer call for this document came."""
         uri = document.uri
         if previous := self._running.pop(uri, None):
             previous.cancel()
-        if document.binary or len(document.data) > LIMIT:
+        if not _allowed(document, offset, path):
             return None
         if (shown := self._shown.get(uri)) and (rest := rest_of(shown, document, offset)):
             return self._show(document, offset, rest, {"typed_along": True, **_stats(Usage(), 0, 0.0)})
-        work = asyncio.ensure_future(self._compute(document, tree, offset, path))
+        self._ahead.stop(uri, "speculate")
+        site = Site(document, tree, offset, path, persist)
+        self._prepared[uri] = [site]
+        work = asyncio.ensure_future(self._compute(site))
         self._running[uri] = work
         try:
             # shielded, so that the two reasons for an end can be told apart
@@ -91,6 +125,19 @@ class Completer:
             if self._running.get(uri) is work:
                 del self._running[uri]
 
+    def warm(
+        self, document: Document, tree: SyntaxTree | None, offset: int, path: str, *, persist: bool = False
+    ) -> None:
+        """Have the prompt for this place evaluated before it is asked about; the last call for a document counts."""
+        uri = document.uri
+        if not self._eager or uri in self._running or not _allowed(document, offset, path) or secret_lines(document):
+            return
+        site = Site(document, tree, offset, path, persist)
+        if any(site.same(known) for known in self._prepared.get(uri, ())) or self._ahead.covers(site):
+            return
+        self._prepared[uri] = [site]
+        self._ahead.start("warm", site, lambda: self._warm(site))
+
     def shown(self, uri: str, suggestion_id: str) -> Shown | None:
         """The last suggestion of a document, if it is that one."""
         shown = self._shown.get(uri)
@@ -99,58 +146,71 @@ class Completer:
     def forget(self, uri: str) -> None:
         """The document is closed."""
         self._shown.pop(uri, None)
+        self._prepared.pop(uri, None)
+        self._ahead.stop(uri)
         if running := self._running.pop(uri, None):
             running.cancel()
 
-    async def _compute(self, document: Document, tree: SyntaxTree | None, offset: int, path: str) -> Suggestion | None:
+    async def settled(self, uri: str) -> None:
+        """Wait for what is done ahead for a document, for callers that have no events to wait for."""
+        await self._ahead.settled(uri)
+
+    def close(self) -> None:
+        """End what nobody waits for."""
+        self._ahead.close()
+
+    async def aclose(self) -> None:
+        """The same, and wait until the engine has been told."""
+        await self._ahead.aclose()
+
+    # -- asked for
+    async def _compute(self, site: Site) -> Suggestion | None:
         began = perf_counter()
-        prompt = await infill(document, tree, offset, path, self.settings, self._engine.count)
-        ghost = self._blank(document, tree, offset)
-        text, stop, usage = await self._generate(prompt, ghost)
-        lead = ""
-        if broken := on_next_line(ghost, text):
-            lead, (ghost, text) = ghost.newline, broken
-        text = "\n".join(to_lf(whole(text, stop, ghost)).split("\n")[: max(1, self.settings.max_lines)])
-        shaped = shape(ghost.having(text)).text
-        if shaped and (opened := with_body(ghost, text)) and self.settings.max_lines > 1:
-            here, body = opened
-            shaped = joined(shaped, shape(here.having(body)).text, ghost)
-        shaped = shaped and lead + shaped
-        if shaped and tree:
-            shaped = passing(tree, offset, shaped)
-        if not shaped:
+        task = await self._task(site)
+        written, usage, found = self._results.find(task.ghost.prefix, task.about), Usage(), {"cached": True}
+        if written is None:
+            written, usage = await write(self._engine, self._request(task), task.ghost, self.settings.max_lines)
+            self._keep(task, written, usage)
+            found = {"rung": usage.rung} if usage.rung else {}
+        text = presentable(site, task.ghost, written, self.settings)
+        self._work_ahead(task, text, usage)
+        if not text:
             return None
-        return self._show(document, offset, shaped, _stats(usage, prompt.tokens, began))
+        tokens = task.prompts[min(usage.rung, len(task.prompts) - 1)].tokens
+        return self._show(site.document, site.offset, text, _stats(usage, tokens, began) | found)
 
-    def _blank(self, document: Document, tree: SyntaxTree | None, offset: int) -> Ghost:
-        line = document.line_of(offset)
-        first = document.starts[max(0, line - AROUND)]
-        last = document.starts[line + AROUND] if line + AROUND < len(document.starts) else len(document.data)
-        prefix, suffix = decode(document.data[first:offset]), decode(document.data[offset:last])
-        language = tree.language.id if tree else document.language
-        return Ghost(prefix, suffix, "", choose(prefix, suffix, language), language, document.newline)
+    async def _task(self, site: Site) -> _Task:
+        pace, settings = await self._pacer.now(), self.settings
+        prompts = await ladder(
+            site.document,
+            site.tree,
+            site.offset,
+            site.path,
+            settings,
+            pace.affordable(settings),
+            self._engine.count,
+            self._outlines,
+        )
+        return _Task(site, site.ghost(), prompts, pace, settings)
 
-    async def _generate(self, prompt: InfillPrompt, ghost: Ghost) -> tuple[str, Stop | None, Usage]:
+    def _request(self, task: _Task) -> Infill:
+        full, *shorter = (_around(prompt) for prompt in task.prompts)
+        ghost, pace, settings = task.ghost, task.pace, task.settings
         sampling = Sampling(
-            n_predict=self.settings.max_tokens,
+            n_predict=pace.n_predict(settings),
             # in the middle of a line nothing below it is of use
             stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
-            t_max_predict_ms=self.settings.latency_ms,
+            t_max_predict_ms=pace.writing_ms(settings),
         )
-        extra = ((prompt.outline.origin, prompt.outline.text),) if prompt.outline.text else ()
-        request = Infill(Around(prompt.prefix.text, prompt.suffix.text, extra), sampling=sampling)
-        text, stop, usage = "", None, Usage()
-        async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
-            async for chunk in chunks:
-                text += chunk.text
-                usage, stop = chunk.usage, chunk.stop
-                if stop:
-                    break
-                here, added = on_next_line(ghost, text) or (ghost, text)
-                here, added = with_body(here, added) or (here, added)
-                if enough(here.having(added)) or text.count("\n") > self.settings.max_lines:
-                    break
-        return text, stop, usage
+        budget = pace.budget_ms(settings)
+        return Infill(
+            full, sampling=sampling, owner=_owner(task.site), shorter=tuple(shorter), budget_ms=budget if shorter else 0
+        )
+
+    def _keep(self, task: _Task, written: Written, usage: Usage) -> None:
+        # what a short prompt or too little time made of it may be better the next time
+        if not usage.rung and written.stop not in ("deadline", "cancelled"):
+            self._results.add(task.ghost.prefix, task.about, written)
 
     def _show(self, document: Document, offset: int, text: str, stats: dict[str, Any]) -> Suggestion:
         suggestion = Suggestion(str(ULID()), offset, offset, text, stats)
@@ -158,31 +218,66 @@ class Completer:
         self.last = stats
         return suggestion
 
+    # -- not asked for yet
+    def _work_ahead(self, task: _Task, text: str | None, usage: Usage) -> None:
+        site, short = task.site, self.settings.warm and usage.rung > 0
+        speculate = self.settings.speculate and bool(text)
+        if not self._eager or not (short or speculate) or secret_lines(site.document):
+            return
+        if short and self._ahead.covers(site, "warm"):
+            return
+        places = [site, site.after(text)] if speculate and text else [site]
+        self._prepared[site.document.uri] = places
 
-def whole(text: str, stop: Stop | None, ghost: Ghost) -> str:
-    """What may be shown of a text that was cut off by a limit: whole lines, or the beginning of a lone one."""
-    if stop not in ("deadline", "limit"):
-        return text
-    lines, _, _ = text.rpartition("\n")
-    if lines.strip():
-        return lines
-    # a line put above another must be complete; at the end of a line a beginning is still of use
-    return "" if ghost.mode == "line-above" else text
+        def follow() -> None:
+            # unless something else was asked meanwhile
+            if len(places) > 1 and self._prepared.get(site.document.uri) is places:
+                self._ahead.start("speculate", places[1], lambda: self._speculate(places[1]))
+
+        async def widen() -> None:
+            await self._evaluate(site, task.prompts[:1])
+            follow()
+
+        if short:
+            self._ahead.start("warm", site, widen)
+        else:
+            follow()
+
+    async def _warm(self, site: Site) -> None:
+        prompts = (await self._task(site)).prompts
+        # the cheapest first, so that there is something to answer with soon
+        await self._evaluate(site, [prompts[-1], *prompts[: len(prompts) > 1]])
+
+    async def _evaluate(self, site: Site, prompts: Sequence[InfillPrompt]) -> None:
+        for prompt in prompts:
+            request = Infill(_around(prompt), sampling=Sampling(n_predict=0), priority="background", owner=_owner(site))
+            async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
+                async for _ in cast("AsyncIterator[object]", chunks):
+                    pass
+
+    async def _speculate(self, site: Site) -> None:
+        task = await self._task(site)
+        if self._results.find(task.ghost.prefix, task.about) is None:
+            request = self._request(task)
+            patient = replace(request.sampling, t_max_predict_ms=0)
+            request = replace(request, sampling=patient, priority="background", shorter=(), budget_ms=0)
+            self._keep(task, *await write(self._engine, request, task.ghost, self.settings.max_lines))
 
 
-def passing(tree: SyntaxTree, offset: int, text: str) -> str | None:
-    """The longest run of leading lines that adds no syntax error; None if not even the first does."""
-    lines = text.splitlines(keepends=True)
-    for size in range(len(lines), 0, -1):
-        part = "".join(lines[:size])
-        part = part if size == len(lines) else part.rstrip()
-        if not part.strip():
-            continue
-        new = encode(part)
-        after = tree.spliced(Edit(offset, offset, new))
-        if after is None or not adds_error(tree, after, (offset, offset + len(new))):
-            return part
-    return None
+def _allowed(document: Document, offset: int, path: str) -> bool:
+    """Whether anything may be asked about this place at all."""
+    file = local_path(document.uri)
+    if document.binary or len(document.data) > LIMIT or secret_path(str(file) if file else path):
+        return False
+    return document.line_of(offset) not in secret_lines(document)
+
+
+def _around(prompt: InfillPrompt) -> Around:
+    return Around(prompt.prefix.text, prompt.suffix.text, prompt.extra)
+
+
+def _owner(site: Site) -> Owner:
+    return Owner(persist=site.persist and not secret_lines(site.document), affinity=site.document.uri)
 
 
 def _stats(usage: Usage, tokens: int, began: float) -> dict[str, Any]:

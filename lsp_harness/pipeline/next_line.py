@@ -1,7 +1,10 @@
 """Answers that leave the cursor's line: the next line where this one is complete, and the body of a block it opens.
 
-The rules judge one place at a time, so each part of such an answer is given to them with its own surroundings.
+The rules judge one place at a time, so each part of such an answer is given to them with its own surroundings. Those
+are kept from token to token, with all that was worked out about them.
 """
+
+from functools import lru_cache
 
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.lines import depth, opens_block
@@ -22,9 +25,7 @@ def on_next_line(ghost: Ghost, text: str) -> tuple[Ghost, str] | None:
     blanks, newline, rest = text.partition("\n")
     if ghost.mode != "line" or not newline or blanks.strip() or not may_break(ghost):
         return None
-    prefix = ghost.prefix + "\n"
-    mode = choose(prefix, ghost.suffix, ghost.language)
-    return Ghost(prefix, ghost.suffix, "", mode, ghost.language, ghost.newline), rest
+    return _below(ghost.having("")), rest
 
 
 def with_body(ghost: Ghost, text: str) -> tuple[Ghost, str] | None:
@@ -39,8 +40,20 @@ def with_body(ghost: Ghost, text: str) -> tuple[Ghost, str] | None:
     below = ghost.line_suffix if ghost.line_suffix.strip() else ghost.next
     if below and depth(below) > depth(line):
         return None
+    return _inside(ghost.having(""), header), body
+
+
+@lru_cache(maxsize=16)
+def _below(ghost: Ghost) -> Ghost:
+    prefix = ghost.prefix + "\n"
+    mode = choose(prefix, ghost.suffix, ghost.language)
+    return Ghost(prefix, ghost.suffix, "", mode, ghost.language, ghost.newline)
+
+
+@lru_cache(maxsize=16)
+def _inside(ghost: Ghost, header: str) -> Ghost:
     suffix = ghost.suffix if ghost.suffix.startswith(("\n", "\r")) else "\n" + ghost.suffix
-    return Ghost(ghost.prefix + header + "\n", suffix, "", "line", ghost.language, ghost.newline), body
+    return Ghost(ghost.prefix + header + "\n", suffix, "", "line", ghost.language, ghost.newline)
 
 
 def joined(header: str, body: str | None, ghost: Ghost) -> str:

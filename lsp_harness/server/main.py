@@ -120,11 +120,13 @@ def _client(
     from lsp_harness.server.register import bind
     from lsp_harness.server.table import FEATURES
 
-    project = greeting.roots[0] if greeting.roots else None
+    # settings of a folder that is not trusted do not count either
+    project = greeting.roots[0] if greeting.roots and greeting.trusted else None
     base, problems = load(project)
     settled, faults = settings.merged(base, greeting.options) if greeting.options else (base, [])
     harness = make_harness(settled)
     harness.roots[:] = greeting.roots
+    harness.eager, harness.trusted = True, greeting.trusted
     client = Client(Server(transport), harness, greeting.abilities, settled)
     client.load_project = lambda: load(project)
     bind(client, FEATURES)

@@ -29,8 +29,8 @@ log = logging.getLogger(__name__)
 # method → request, response, params, registration options
 _PARAMS = cast("dict[str, tuple[Any, Any, Any, Any]]", types.METHOD_TO_TYPES)  # pyright: ignore[reportUnknownMemberType]
 
-RAW = frozenset({types.CANCEL_REQUEST})
-"""Methods whose handlers read plain JSON, for the sake of ids that do not fit the LSP types."""
+RAW = frozenset({types.CANCEL_REQUEST, "lspHarness/didFocus", "lspHarness/didMoveCursor"})
+"""Methods whose handlers read plain JSON: for the sake of ids that do not fit the LSP types, or because LSP has none."""
 
 
 class Protocol(LanguageServerProtocol):

@@ -2,10 +2,12 @@
 
     python -m tests.benchmarks.fim fim_he_single --smoke --out answers.jsonl
     python -m tests.benchmarks.fim fim_he_single --smoke --raw --out raw.jsonl
+    python -m tests.benchmarks.fim fim_he_single --raw --order suffix-first --out order.jsonl
 
 Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's own scorer. Through
 the server, a case is an open document with the cursor in the hole, and the answer is what would be shown. Raw is one
-`/infill` in prefix-suffix-middle order, greedy, its first line that is not empty: no context, no healing, no rules, no gate.
+`/infill` in the order asked for (prefix-suffix-middle without `--order`), greedy, its first line that is not empty: no
+context, no healing, no rules, no gate. Another model is chosen by LSP_HARNESS_MODEL__PATH.
 """
 
 import argparse
@@ -61,11 +63,14 @@ async def through_server(rows: list[Case]) -> list[dict[str, Any]]:
     return answers
 
 
-async def raw(rows: list[Case]) -> list[dict[str, Any]]:
+async def raw(rows: list[Case], order: str) -> list[dict[str, Any]]:
     socket = await Supervisor(load()[0]).ensure()
     answers: list[dict[str, Any]] = []
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
+        # of the orders a request may ask for, the engine knows its model's own and prefix-suffix-middle
+        if order != "prefix-suffix-middle" and (own := (await http.get("/props")).json()["fim_order"]) != order:
+            sys.exit(f"this model's own order is {own}; {order} cannot be asked for")
         for number, row in enumerate(rows):
             prefix, suffix = row["input"]["prefix"], row["input"]["suffix"]
             body = {
@@ -73,7 +78,7 @@ async def raw(rows: list[Case]) -> list[dict[str, Any]]:
                 "input_suffix": suffix[:2000],
                 "n_predict": 64,
                 "temperature": 0,
-                "fim_order": "prefix-suffix-middle",
+                "fim_order": order,
             }
             began = perf_counter()
             text = (await http.post("/infill", json=body)).raise_for_status().json()["content"]
@@ -97,10 +102,11 @@ def main() -> None:
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--raw", action="store_true")
+    parser.add_argument("--order", choices=["prefix-suffix-middle", "suffix-first"], default="prefix-suffix-middle")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     rows = cases(args.set, smoke=args.smoke, limit=args.limit)
-    answers = asyncio.run(raw(rows) if args.raw else through_server(rows))
+    answers = asyncio.run(raw(rows, args.order) if args.raw else through_server(rows))
     args.out.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
     times = sorted(answer["ms"] for answer in answers)
     shown = sum(bool(answer["answer"].strip()) for answer in answers)

@@ -17,15 +17,33 @@ from lsp_harness.wire.event import Event
 
 
 class Script(ScriptedEngine):
-    """The scripted engine; a reply may be a bare text. `started` is set with every request, `ended` with every end, which `closed` counts."""
+    """The scripted engine; a reply may be a bare text.
+
+    `started` is set with every request, `ended` with every end, which `closed` counts; the background's are left out,
+    but `begun_ahead` and `ended_ahead` are set with those.
+    """
 
     def __init__(self, *replies: str | dict[str, Any]) -> None:
         super().__init__([{"text": reply} if isinstance(reply, str) else reply for reply in replies])
         self.started = asyncio.Event()
         self.closed = 0
         self.ended = asyncio.Event()
+        self.begun_ahead, self.ended_ahead = asyncio.Event(), asyncio.Event()
+        self.held = False
+        """Whether what is asked in the background never ends."""
 
     async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+        if request.priority == "background":
+            try:
+                async with aclosing(cast("Any", super().stream(request))) as chunks:
+                    self.begun_ahead.set()
+                    async for chunk in chunks:
+                        if self.held:
+                            await asyncio.Event().wait()
+                        yield chunk
+            finally:
+                self.ended_ahead.set()
+            return
         try:
             async with aclosing(cast("Any", super().stream(request))) as chunks:
                 self.started.set()

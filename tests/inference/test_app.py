@@ -248,3 +248,53 @@ async def test_the_queue_full_is_503(http: httpx2.AsyncClient, engine: EnginePro
     assert response.status_code == 503
     assert "try again" in response.json()["error"]["message"]
     await eventually(http, lambda props: props["pending"] == 0)
+
+
+async def test_only_the_fields_that_are_asked_for(http: httpx2.AsyncClient):
+    fields = ["content", "timings/predicted_n", "truncated", "no/such", "content/deeper"]
+    body: dict[str, Any] = {"prompt": "def f", "n_predict": 3, "response_fields": fields}
+    whole = await post(http, "/completion", **body)
+    *parts, last = await events(http, "/completion", **body)
+
+    assert set(whole) == {"content", "timings/predicted_n", "truncated"}
+    assert (whole["timings/predicted_n"], whole["truncated"]) == (3, False)
+    assert last == whole | {"content": ""}
+    assert "".join(part["content"] for part in parts) == whole["content"]
+    assert "`response_fields`" in await refused(http, "/completion", {"prompt": "a", "response_fields": [1]})
+
+
+async def test_several_candidates_come_as_a_list_and_as_events_with_their_index(http: httpx2.AsyncClient):
+    body: dict[str, Any] = {"prompt": "def f", "n_predict": 4, "n_cmpl": 3, "temperature": 1.0, "n_probs": 2}
+    whole = await post(http, "/completion", **body)
+    stream = await events(http, "/completion", **body)
+
+    assert [item["index"] for item in whole] == [0, 1, 2]
+    for item in whole:
+        own = [event for event in stream if event["index"] == item["index"]]
+        assert "".join(event["content"] for event in own) == item["content"]
+        assert [event["stop"] for event in own] == [False] * 4 + [True]
+        assert [len(token["top_logprobs"]) for token in item["completion_probabilities"]] == [2] * 4
+
+
+async def test_an_answer_follows_a_schema(http: httpx2.AsyncClient):
+    schema = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": ["ok"]}
+    answer = await post(http, "/completion", prompt="def f", n_predict=200, temperature=2.0, json_schema=schema)
+
+    assert json.loads(answer["content"])["ok"] in (True, False)
+
+
+async def test_a_request_is_cancelled_by_its_name(http: httpx2.AsyncClient, engine: EngineProcess):
+    body = {"prompt": "def f", "n_predict": N_CTX // 4, "n_cmpl": 2, "id": "one", "client": "me", "stream": True}
+    async with engine.http() as reader, reader.stream("POST", "/completion", json=body) as response:
+        lines = response.aiter_lines()
+        await anext(lines)
+        assert await post(http, "/cancel", id="one", client="you") == {"cancelled": False}
+        assert await post(http, "/cancel", id="one", client="me", index=1) == {"cancelled": True}
+        assert await post(http, "/cancel", id="one", client="me") == {"cancelled": True}
+        ends = {}
+        async for line in lines:
+            event = json.loads(line[6:]) if line else {"stop": False}
+            if event["stop"]:
+                ends[event["index"]] = event["stop_reason"]
+    assert ends == {0: "cancelled", 1: "cancelled"}
+    assert "`id`" in await refused(http, "/cancel", {"index": 1})

@@ -362,7 +362,11 @@ async def test_whose_request_it_was(client: AsyncOpenAI, http: httpx2.AsyncClien
             "`grammar` and `response_format` exclude each other",
         ),
         ("chat/completions", {"messages": HI, "grammar": 5}, "`grammar`"),
-        ("chat/completions", {"messages": [{"role": "user", "content": "a " * N_CTX}]}, f"leave no room in the {N_CTX}"),
+        (
+            "chat/completions",
+            {"messages": [{"role": "user", "content": "a " * N_CTX}]},
+            f"leave no room in the {N_CTX}",
+        ),
         ("completions", {}, "`prompt` must be a text"),
         ("completions", {"prompt": []}, "`prompt` is empty"),
         ("completions", {"prompt": ""}, "the prompt is empty"),

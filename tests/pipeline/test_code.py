@@ -16,6 +16,7 @@ from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode
 from lsp_harness.verify.ruff import Ruff
 from lsp_harness.wire.event import Event
+from tests.context.test_secrets import TOKEN
 from tests.harness.tools import Script, checked, edits, of_type, settings, states, winner
 from tests.support import markup
 
@@ -214,7 +215,7 @@ async def test_feedback_too_long_for_the_task_budget_is_left_out(check) -> None:
 
 
 # -- numbers
-@pytest.mark.parametrize(("candidates", "retries", "asked"), [(0, 0, 1), (1, 0, 1), (0, 3, 1), (1, 1, 1), (2, 1, 2)])
+@pytest.mark.parametrize(("candidates", "retries", "asked"), [(-1, 0, 1), (1, 0, 1), (-1, 3, 1), (1, 1, 1), (2, 1, 2)])
 async def test_the_smallest_numbers_of_candidates_and_retries(check, candidates: int, retries: int, asked: int) -> None:
     rewritten = "```python\ndef area(r):\n    return pi - 1\n```"
     found = await check(AREA, STILL, rewritten, config=edits(candidates, retries))
@@ -322,3 +323,70 @@ def test_from_every_state_that_is_no_end_the_turn_can_fail_and_be_cancelled() ->
     assert {state for state, following in NEXT.items() if not following} == ends
     assert all(following >= {"FAILED", "CANCELLED"} for state, following in NEXT.items() if state not in ends)
     assert {state for following in NEXT.values() for state in following} | {"UNDERSTAND"} == set(NEXT)
+
+
+# -- several at once
+async def test_fills_of_one_prompt_are_asked_for_at_once(check) -> None:
+    texts = [f"return pi + {n}" for n in range(8)]
+    found = await check(AREA, *texts, config=edits(8))
+    asked = [(request.sampling.n, request.sampling.temperature) for request in found.engine.asked]
+    assert asked == [(1, 0.0), (1, 0.0), (3, 0.7), (3, 0.7)]
+    generated = of_type(found.events, "candidate.generated")
+    assert [data["candidate"] for data in generated] == list(range(1, 9))
+    assert len({data["seed"] for data in generated}) == 8
+    assert [data["text"] for data in generated] == texts
+    kinds = [data["kind"] for data in generated]
+    assert kinds == ["fill", "hinted fill"] + ["fill"] * 3 + ["hinted fill"] * 3
+    assert [p.message for p in found.progress][2] == "candidates 3–5 of at most 8: fill"
+    await found.engine.aclose()
+
+
+async def test_the_first_that_passes_ends_those_still_being_written(check) -> None:
+    found = await check(AREA, STILL, NEW, GOOD, {"hang": True}, {"hang": True}, config=edits(6))
+    assert (winner(found.events), found.text) == (3, FIXED)
+    assert found.engine.closed == len(found.engine.asked) == 4
+    assert states(found.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE"]
+    assert found.proposal.summary.startswith("candidate 3 of 3 passes")
+
+
+async def test_what_was_finished_before_a_failure_of_the_engine_still_counts(check) -> None:
+    found = await check(AREA, GOOD, {"error": "out of memory"}, config=edits(2))
+    assert found.text == FIXED
+
+
+async def test_the_machine_may_say_how_many_candidates_there_are(tmp_path: Path, ruff: Ruff) -> None:
+    for facts, made in (({}, 5), ({"curve": {"candidates": 7}}, 7)):
+        src = markup.parse(AREA, tmp_path / "a.py")
+        engine, log = Script(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
+        engine.facts = facts
+        where = (src.document, tmp_path / "a.py", tmp_path, "a.py", src.finding)
+        with pytest.raises(NoAnswer):
+            await Fix(engine, edits(0), ruff, log.turn(), *where, lambda progress: None).run()
+        assert sum(request.sampling.n for request in engine.asked) == made
+        log.close()
+
+
+async def test_of_feedback_that_is_too_long_the_last_lines_are_left_out(check) -> None:
+    rewritten = "```python\ndef area(r):\n    return 3 * r ** 2\n```"
+    found = await check(AREA, STILL, NEW, rewritten, config=edits(3, 1, context={"task_budget": 17}))
+    prompt = found.engine.prompt(2)
+    assert "Earlier attempts failed:\nSTILL THERE: F821 Undefined name `pi`" in prompt
+    assert "LINT:" not in prompt
+
+
+# -- secrets
+async def test_a_file_that_is_secret_by_name_is_not_fixed(check) -> None:
+    found = await check("x = pi\n#   ^^ F821 what\n", config=edits(1), name=".env")
+    assert str(found.error).startswith(".env holds secrets by its name and is not given to the model")
+    assert found.engine.asked == []
+    assert states(found.events) == ["UNDERSTAND", "FAILED"]
+
+
+async def test_code_with_a_secret_in_it_is_neither_filled_nor_rewritten(check) -> None:
+    found = await check(f"x = pi, '{TOKEN}'\n#   ^^ F821 what\n", config=edits(1))
+    assert "holds what looks like a secret" in str(found.error)
+    source = f"def f():\n    key = '{TOKEN}'\n    return pi\n    #      ^^ F821 what\n"
+    found = await check(source, "return pi + 1", config=edits(2, 1))
+    assert len(found.engine.asked) == 1
+    assert TOKEN not in found.engine.prompt(0)
+    assert of_type(found.events, "candidate.rejected")[1]["reason"] == "nothing usable was generated"

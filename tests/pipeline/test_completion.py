@@ -8,8 +8,9 @@ import pytest
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import EngineError, Superseded
 from lsp_harness.inference.request import Infill
-from lsp_harness.pipeline.completion import Completer, passing
+from lsp_harness.pipeline.completion import Completer
 from lsp_harness.pipeline.offers import Suggestion
+from lsp_harness.pipeline.writing import passing
 from lsp_harness.syntax.tree import LIMIT, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply
@@ -56,7 +57,7 @@ async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
     [request] = engine.asked
     assert isinstance(request, Infill)
     assert (request.around.prefix, request.around.suffix) == ("import math\n\n\ndef area(r):\n    return ", "\n")
-    assert (request.sampling.n_predict, request.sampling.t_max_predict_ms) == (7, 99)
+    assert (request.sampling.n_predict, request.sampling.t_max_predict_ms) == (7, 5 * 99)
     assert (request.sampling.temperature, request.priority) == (0.0, "interactive")
 
 

@@ -3,6 +3,7 @@
 - any text: completes with `v<version>:<offset>`, so that a test sees which snapshot was used;
 - `wait`: completions and fixes wait until a suggestion called `go on` is accepted; `boom`: an unexpected error with a path in it;
   `down`: the engine is not there; `print`: something prints to the standard output;
+- warming a place writes `warm <offset>, trusted <or not>` to the standard error stream;
 - each `teh` in the text is a finding, published when the document is opened and on `go on`.
 """
 
@@ -62,6 +63,9 @@ class FakeHarness(Harness):
         typed = document.data[start:offset].decode()
         text = f"{typed}v{document.version}:{offset}{'a' if automatic else 'i'}\n\tmore ```"
         return [Suggestion(f"s-{document.version}", start, offset, text)]
+
+    def warm(self, uri: str, offset: int | None = None) -> None:
+        sys.stderr.write(f"warm {offset}, trusted {self.trusted}\n")
 
     def accepted(self, uri: str, suggestion_id: str) -> None:
         if suggestion_id == "go on":

@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute, Route
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
+from lsp_harness.inference.door import openai
 from lsp_harness.inference.door.answer import Answer, posted
 from lsp_harness.inference.door.host import Host
 from lsp_harness.inference.request import Chunk
@@ -17,12 +18,16 @@ Json = dict[str, Any]
 
 
 class Native:
-    """Chunks as llama-server writes them."""
+    """Chunks as llama-server writes them; with `fields` only those of them, in the last event of a stream."""
 
     ending = ""
 
+    def __init__(self, fields: Sequence[str] = ()) -> None:
+        self._fields = list(fields)
+
     def events(self, chunk: Chunk) -> Iterable[Json]:
-        return (dialect.from_chunk(chunk),)
+        body = dialect.from_chunk(chunk)
+        return (dialect.only(body, self._fields) if chunk.stop and self._fields else body,)
 
     def whole(self, chunks: Sequence[Chunk]) -> Any:
         """One object; with `n_cmpl` above 1 a list of them."""
@@ -34,12 +39,12 @@ class Native:
                 p for chunk in own for p in dialect.from_chunk(chunk).get("completion_probabilities", ())
             ]:
                 body["completion_probabilities"] = probabilities
-            bodies.append(body)
+            bodies.append(dialect.only(body, self._fields) if self._fields else body)
         return bodies[0] if len(bodies) == 1 else bodies
 
 
 def turns(messages: Any) -> list[tuple[str, str]]:
-    """(role, content) of a list of messages; content given in parts is joined."""
+    """(role, content) of a list of messages."""
     found = [_turn(m) for m in cast("list[Any]", messages)] if isinstance(messages, list) else []
     if not found:
         raise EngineRefused("`messages` must be a list of {role, content}")
@@ -82,12 +87,13 @@ def routes(host: Host) -> list[BaseRoute]:
         return JSONResponse({"prompt": host.llama.chat(turns(body.get("messages")))})
 
     async def completion(body: Json) -> Response:
-        return Answer(host.ask(dialect.completion(body)), Native(), stream=bool(body.get("stream")))
+        asked = dialect.completion(body | {"grammar": openai.grammar(body)})
+        return Answer(host.ask(asked), Native(dialect.response_fields(body)), stream=bool(body.get("stream")))
 
     async def infill(body: Json) -> Response:
         request = dialect.infill(body)
         order = "prefix-suffix-middle" if body.get("fim_order") == "prefix-suffix-middle" else None
-        return Answer(host.ask(request, order), Native(), stream=bool(body.get("stream")))
+        return Answer(host.ask(request, order), Native(dialect.response_fields(body)), stream=bool(body.get("stream")))
 
     async def cancel(body: Json) -> Response:
         name, index = body.get("id"), body.get("index")

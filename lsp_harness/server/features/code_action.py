@@ -1,4 +1,8 @@
-"""`textDocument/codeAction`: what could be done about these diagnostics, offered at once and computed when chosen."""
+"""`textDocument/codeAction`: what could be done about these diagnostics, offered at once and computed when chosen.
+
+Editors ask it wherever the cursor comes to rest, which is as good a word as there is of where that is; a range with
+something in it is a selection, or the whole text.
+"""
 
 from lsprotocol import types
 
@@ -7,7 +11,7 @@ from lsp_harness.pipeline.offers import Offer
 from lsp_harness.server import commands, fixing
 from lsp_harness.server.abilities import Abilities
 from lsp_harness.server.client import Client
-from lsp_harness.server.convert import finding
+from lsp_harness.server.convert import finding, offset
 from lsp_harness.text.document import Document
 
 METHOD = types.TEXT_DOCUMENT_CODE_ACTION
@@ -17,6 +21,8 @@ async def run(
     client: Client, snapshot: Snapshot, params: types.CodeActionParams
 ) -> list[types.CodeAction | types.Command]:
     document, able = snapshot.document, client.able
+    if params.range.start == params.range.end:
+        client.harness.warm(document.uri, offset(document, params.range.end, able.encoding))
     only = params.context.only
     if document.binary or not params.context.diagnostics or not (only is None or any(map(_covers, only))):
         return []

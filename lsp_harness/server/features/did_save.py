@@ -1,4 +1,4 @@
-"""`textDocument/didSave`: a saved settings file takes effect at once."""
+"""`textDocument/didSave`: a saved settings file takes effect at once; elsewhere it is a pause worth preparing in."""
 
 from lsprotocol import types
 
@@ -12,3 +12,4 @@ METHOD = types.TEXT_DOCUMENT_DID_SAVE
 def run(client: Client, params: types.DidSaveTextDocumentParams) -> None:
     if params.text_document.uri.rsplit("/", 1)[-1] in PROJECT_FILES:
         settings.reload(client)
+    client.harness.warm(params.text_document.uri)

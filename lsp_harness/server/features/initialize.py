@@ -27,6 +27,8 @@ class Greeting:
     roots: list[Path]
     process_id: int | None = None
     options: dict[str, Any] = field(default_factory=dict[str, Any])
+    trusted: bool = True
+    """Whether the user trusts the workspace: `trusted` of the initialization options, where that is given."""
 
 
 def run(params: Any) -> tuple[Greeting, dict[str, Any]]:
@@ -36,11 +38,13 @@ def run(params: Any) -> tuple[Greeting, dict[str, Any]]:
     process_id, options = at(params, "processId"), at(params, "initializationOptions")
     if process_id is not None and (not isinstance(process_id, int) or isinstance(process_id, bool)):
         raise UsageError("initialize: processId must be an integer or null")
+    settings, trusted = _trust(options)
     greeting = Greeting(
         abilities=Abilities.of(at(params, "capabilities")),
         roots=_roots(params),
         process_id=process_id,
-        options=cast("dict[str, Any]", options) if isinstance(options, dict) else {},
+        options=settings,
+        trusted=trusted,
     )
     info = {"name": "lsp-harness", "version": VERSION}
     return greeting, {"capabilities": capabilities(greeting.abilities), "serverInfo": info}
@@ -65,6 +69,19 @@ def capabilities(able: Abilities) -> dict[str, Any]:
             "workspaceDiagnostics": False,
         }
     return offered
+
+
+def _trust(options: Any) -> tuple[dict[str, Any], bool]:
+    """The settings among the options, and whether the workspace is trusted: anything but `true` is a no.
+
+    Some clients send the section `lspHarness`, some what is in it.
+    """
+    settings = {**cast("dict[str, Any]", options)} if isinstance(options, dict) else {}
+    said = [settings.pop("trusted")] if "trusted" in settings else []
+    if isinstance(section := settings.get("lspHarness"), dict):
+        settings["lspHarness"] = {**cast("dict[str, Any]", section)}
+        said += [settings["lspHarness"].pop("trusted")] if "trusted" in section else []
+    return settings, all(word is True for word in said)
 
 
 def _roots(params: Any) -> list[Path]:

@@ -1,0 +1,155 @@
+"""A real llama-server to stand beside, driven as llama.vim drives it: 256 lines before the cursor, 64 after, slot 0.
+
+Two things differ from that plugin, for a comparison's sake: answers are streamed, because the time to first token could
+not be seen otherwise, and generation is not cut off by `t_max_predict_ms`, because both sides must do the same work.
+"""
+
+import asyncio
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
+from lsp_harness.inference.dialect import to_chunk
+from lsp_harness.inference.request import Chunk
+
+if TYPE_CHECKING:
+    import httpx2
+
+VARIABLE = "LSP_HARNESS_BENCH_ANCHOR"
+LINES_BEFORE, LINES_AFTER = 256, 64
+SLOTS = 8
+BATCH = 1024
+"""As llama.vim's own presets; it also bounds the prompt of an infill, so a larger one would only be slower here."""
+LOAD_SECONDS = 120.0
+
+
+def chosen(path: Path | None) -> Path | None:
+    """The llama-server to use: as named, or from the environment. Raises UsageError when it is not there."""
+    named = path or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
+    if named and not os.access(named, os.X_OK):
+        raise UsageError(f"{named} is not a program: build llama-server as docs/benchmarks.md says, or leave it out")
+    return named
+
+
+def infill_body(before: str, after: str, n_predict: int, slot: int = 0) -> dict[str, Any]:
+    """llama.vim's request for a cursor between `before` and `after`."""
+    *above, line = before.split("\n")
+    rest, *below = after.split("\n")
+    indent = len(line) - len(line.lstrip())
+    if not (line + rest).strip():
+        # on a blank line that plugin asks from column 0 and takes the indentation off what comes
+        line = rest = ""
+    return {
+        "id_slot": slot,
+        "input_prefix": "".join(text + "\n" for text in above[-LINES_BEFORE:]),
+        "prompt": line,
+        "input_suffix": "\n".join([rest, *below[:LINES_AFTER]]) + "\n",
+        "input_extra": [],
+        "n_predict": n_predict,
+        "n_indent": indent,
+        "top_k": 40,
+        "top_p": 0.90,
+        "samplers": ["top_k", "top_p", "infill"],
+        "cache_prompt": True,
+        "stream": True,
+    }
+
+
+class Anchor:
+    """A running llama-server."""
+
+    def __init__(self, process: subprocess.Popen[bytes], http: "httpx2.AsyncClient", log: Path) -> None:
+        self._process = process
+        self._http = http
+        self._log = log
+
+    def infill(self, before: str, after: str, n_predict: int, slot: int = 0) -> AsyncIterator[Chunk]:
+        return self._stream("/infill", infill_body(before, after, n_predict, slot))
+
+    def completion(
+        self, prompt: str, n_predict: int, *, slot: int = -1, temperature: float = 0.0, seed: int = 0
+    ) -> AsyncIterator[Chunk]:
+        """A plain continuation; slot -1 lets the server choose."""
+        body: dict[str, Any] = {"prompt": prompt, "n_predict": n_predict, "id_slot": slot, "cache_prompt": True}
+        return self._stream("/completion", body | {"temperature": temperature, "seed": seed, "stream": True})
+
+    async def _stream(self, path: str, body: dict[str, Any]) -> AsyncIterator[Chunk]:
+        import httpx2
+
+        try:
+            async with self._http.stream("POST", path, json=body) as response:
+                if response.status_code != 200:
+                    raise EngineRefused(
+                        f"llama-server answered {response.status_code}: {(await response.aread())!r:.300}"
+                    )
+                async for line in response.aiter_lines():
+                    if line.startswith("data: ") and line != "data: [DONE]":
+                        chunk = to_chunk(json.loads(line[6:]))
+                        yield chunk
+                        if chunk.stop:
+                            return
+        except httpx2.TransportError as error:
+            raise EngineUnavailable(self._why(f"{type(error).__name__}")) from error
+
+    async def ready(self) -> None:
+        """Wait until the model is loaded. Raises EngineUnavailable when the process ends instead."""
+        import httpx2
+
+        try:
+            async with asyncio.timeout(LOAD_SECONDS):
+                while self._process.poll() is None:
+                    try:
+                        if (await self._http.get("/health")).status_code == 200:
+                            return
+                    except httpx2.TransportError:
+                        pass
+                    await asyncio.sleep(0.1)
+        except TimeoutError:
+            raise EngineUnavailable(self._why(f"it did not load within {LOAD_SECONDS:.0f} s")) from None
+        raise EngineUnavailable(self._why(f"it ended with {self._process.returncode}"))
+
+    def _why(self, said: str) -> str:
+        lines = self._log.read_text(errors="replace").strip().split("\n")
+        return f"llama-server: {said}; its last words: {lines[-1]!r:.300}"
+
+
+@asynccontextmanager
+async def llama_server(program: Path, model: Path, *, threads: int, n_ctx: int, repack: bool) -> AsyncGenerator[Anchor]:
+    """Run llama-server on a socket of its own, with the same model, threads, context and weight layout as our engine."""
+    import httpx2
+
+    with tempfile.TemporaryDirectory(prefix="lh-") as folder:
+        socket, log = Path(folder) / "anchor.sock", Path(folder) / "anchor.log"
+        argv = [
+            *(str(program), "--model", str(model), "--host", str(socket)),
+            *("--threads", str(threads), "--threads-batch", str(threads), "--ctx-size", str(n_ctx)),
+            *("--parallel", str(SLOTS), "--kv-unified", "--batch-size", str(BATCH), "--ubatch-size", str(BATCH)),
+            *("--cache-reuse", "256", "--repack" if repack else "--no-repack"),
+        ]
+        # as in our engine: waiting threads that spin would stop whoever else runs
+        env = {**os.environ, "OMP_WAIT_POLICY": "passive"}
+        with open(log, "wb") as out:
+            process = subprocess.Popen(  # noqa: ASYNC220 - it is waited for in `ready`
+                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env
+            )
+        transport = httpx2.AsyncHTTPTransport(uds=str(socket))
+        async with httpx2.AsyncClient(
+            transport=transport, base_url="http://anchor", timeout=httpx2.Timeout(None, connect=5.0), trust_env=False
+        ) as http:
+            anchor = Anchor(process, http, log)
+            try:
+                await anchor.ready()
+                yield anchor
+            finally:
+                process.terminate()
+                try:
+                    await asyncio.to_thread(process.wait, 10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()

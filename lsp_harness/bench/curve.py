@@ -1,0 +1,22 @@
+"""What the engine measured of its machine at load, as `/props` reports it under `curve`."""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, cast
+
+
+def step_ms(props: Mapping[str, Any], n: int) -> float | None:
+    """Milliseconds of a decode step over `n` tokens, on a line between measured sizes; None outside the curve."""
+    curve = cast("Mapping[str, Any]", props.get("curve") or {})
+    steps = cast("Mapping[str, float]", curve.get("decode_ms") or {})
+    sizes = sorted((int(size), ms) for size, ms in steps.items())
+    for (low, before), (high, after) in pairwise(sizes):
+        if low <= n <= high:
+            return before + (after - before) * (n - low) / (high - low)
+    return None
+
+
+def chunk(props: Mapping[str, Any]) -> int | None:
+    """Tokens of a prompt that are evaluated at once while somebody waits."""
+    curve = cast("Mapping[str, Any]", props.get("curve") or {})
+    return cast("int | None", curve.get("chunk"))

@@ -1,0 +1,133 @@
+"""What the language server does at a keystroke, without the protocol: edit, parse, assemble the prompts, ask.
+
+The requests are those of `pipeline.completion`, with two differences: a fixed number of tokens and no time limit, so that
+both sides of a comparison do the same work, and no shaping or caching of results, which need no engine.
+"""
+
+import asyncio
+from contextlib import suppress
+from time import perf_counter
+
+from lsp_harness.bench.edits import RealEdit
+from lsp_harness.bench.ours import Ours
+from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.context.infill import InfillPrompt, ladder
+from lsp_harness.context.outlines import Outlines
+from lsp_harness.inference.request import Around, Infill, Owner, Sampling
+from lsp_harness.pipeline.pace import Pacer
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import decode, encode
+
+
+class Editor:
+    """One open file of one client. `background` are the evaluations nobody waited for.
+
+    A `patient` one always asks with the full prompt, however long that takes.
+    """
+
+    def __init__(
+        self, ours: Ours, edit: RealEdit, *, client: str = "bench", persist: bool = False, patient: bool = False
+    ) -> None:
+        self._ours = ours
+        self._pacer = Pacer(ours.client)
+        self._outlines = Outlines()
+        self._owner = Owner(client=client, persist=persist)
+        self._patient = patient
+        self._ahead: asyncio.Task[None] | None = None
+        self.background: list[Timing] = []
+        self.path = edit.path
+        self.document = Document.of(f"file:///{edit.path}", edit.before + edit.after, language=edit.language)
+        self.tree = parse(self.document)
+
+    def replace(self, start: int, end: int, text: str) -> None:
+        """Change the document; offsets are bytes."""
+        change = Edit(start, end, encode(text))
+        before, self.document = self.document, self.document.edited(change, self.document.version + 1)
+        self.tree = self.tree.edited(before, change, self.document) if self.tree else None
+
+    async def complete(self, offset: int, n_predict: int, began: float | None = None) -> Timing:
+        """Ask for a completion; the clock runs from before the prompts are assembled.
+
+        Where a short prompt had to do, the full one is evaluated behind it.
+        """
+        began = perf_counter() if began is None else began
+        prompts = await self._prompts(offset)
+        full, *shorter = (_around(prompt) for prompt in prompts)
+        budget = (await self._pacer.now()).budget_ms(self._ours.config.completion)
+        request = Infill(
+            full,
+            sampling=Sampling(n_predict=n_predict),
+            owner=self._owner,
+            shorter=tuple(shorter),
+            budget_ms=0 if self._patient or not shorter else budget,
+        )
+        timing = await timed(self._ours.client.stream(request), began)
+        if timing.usage.rung and (self._ahead is None or self._ahead.done()):
+            self._ahead = asyncio.ensure_future(self._evaluate(prompts[:1]))
+        return timing
+
+    async def rest(self, offset: int) -> None:
+        """The cursor rests here: begin to evaluate the cheapest prompt, then the full one."""
+        await self.leave()
+        prompts = await self._prompts(offset)
+        self._ahead = asyncio.ensure_future(self._evaluate([prompts[-1], *prompts[: len(prompts) > 1]]))
+
+    @property
+    def settled(self) -> bool:
+        """Nothing is being evaluated ahead."""
+        return self._ahead is None or self._ahead.done()
+
+    async def settle(self) -> None:
+        """Wait for what is evaluated ahead."""
+        if self._ahead:
+            await self._ahead
+
+    async def leave(self) -> None:
+        """Stop what is evaluated ahead."""
+        if self._ahead:
+            self._ahead.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._ahead
+
+    async def _prompts(self, offset: int) -> tuple[InfillPrompt, ...]:
+        settings = self._ours.config.completion
+        least = (await self._pacer.now()).affordable(settings)
+        count = self._ours.client.count
+        return await ladder(self.document, self.tree, offset, self.path, settings, least, count, self._outlines)
+
+    async def _evaluate(self, prompts: tuple[InfillPrompt, ...] | list[InfillPrompt]) -> None:
+        for prompt in prompts:
+            request = Infill(_around(prompt), sampling=Sampling(n_predict=0), priority="background", owner=self._owner)
+            self.background.append(await timed(self._ours.client.stream(request)))
+
+
+class Typist:
+    """Types into the hole of an edit: each state of a trace becomes one change of the document."""
+
+    def __init__(self, editor: Editor, edit: RealEdit) -> None:
+        self.editor = editor
+        self._hole = len(encode(edit.before))
+        self._typed = b""
+
+    async def key(self, typed: str, n_predict: int) -> Timing:
+        """Make the hole contain `typed` and ask for a completion at its end; the change is part of the time."""
+        began = perf_counter()
+        new = encode(typed)
+        shared = common(self._typed, new)
+        self.editor.replace(self._hole + shared, self._hole + len(self._typed), decode(new[shared:]))
+        self._typed = new
+        return await self.editor.complete(self._hole + len(new), n_predict, began)
+
+
+def _around(prompt: InfillPrompt) -> Around:
+    return Around(prompt.prefix.text, prompt.suffix.text, prompt.extra)
+
+
+def common(a: bytes, b: bytes) -> int:
+    """Length of the common prefix that ends at a character's boundary in both."""
+    size = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    while size and any(size < len(text) and text[size] & 0xC0 == 0x80 for text in (a, b)):
+        size -= 1
+    return size

@@ -1,0 +1,86 @@
+"""What every benchmark runs in: our engine, a llama-server beside it where there is one, and real edits."""
+
+import os
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.bench.anchor import VARIABLE, Anchor, chosen, llama_server
+from lsp_harness.bench.edits import RealEdit, real_edits
+from lsp_harness.bench.figures import Figure, Result
+from lsp_harness.bench.ours import Ours, engine
+from lsp_harness.config.load import load
+
+Say = Callable[[str], None]
+NO_ANCHOR = f"no llama-server was given (--anchor or {VARIABLE}): only our own figures"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a run may be told. `limit` 0 is the full size."""
+
+    anchor: Path | None = None
+    repo: Path | None = None
+    limit: int = 0
+
+
+@dataclass(slots=True)
+class Lab:
+    """`props` is what our engine says of itself."""
+
+    ours: Ours
+    anchor: Anchor | None
+    options: Options
+    props: dict[str, Any]
+    say: Say
+    machine: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def size(self, full: int) -> int:
+        """`full`, or what the user limited it to."""
+        return min(full, self.options.limit) if self.options.limit else full
+
+    def edits(self) -> list[RealEdit]:
+        """Real edits, languages taking turns."""
+        return real_edits(self.options.repo)
+
+    def result(
+        self, name: str, title: str, figures: Sequence[Figure], *notes: str, series: dict[str, dict[str, list[float]]]
+    ) -> Result:
+        """With what is known of this run."""
+        if self.anchor is None:
+            notes = (*notes, NO_ANCHOR)
+        if self.options.limit:
+            notes = (*notes, f"a short run (--limit {self.options.limit}): not a measurement")
+        return Result(name, title, figures, notes, series, self.machine)
+
+
+@asynccontextmanager
+async def open_lab(options: Options, say: Say) -> AsyncGenerator[Lab]:
+    """Start what is needed; everything is gone afterwards. Raises UsageError, ModelMissing, EngineUnavailable."""
+    program = chosen(options.anchor)
+    # other work on the machine shows in every figure: what there was before we began is kept with the result
+    load_before = os.getloadavg()[0]
+    config, _ = load()
+    async with AsyncExitStack() as stack:
+        say("starting our engine")
+        ours = await stack.enter_async_context(engine(config))
+        props = await ours.start()
+        threads, repack = int(props.get("threads") or os.cpu_count() or 1), bool(props.get("weights_repacked", True))
+        anchor: Anchor | None = None
+        if program:
+            say("starting llama-server")
+            running = llama_server(
+                program, ours.model, threads=threads, n_ctx=config.model.context_length, repack=repack
+            )
+            anchor = await stack.enter_async_context(running)
+        machine: dict[str, Any] = {
+            "model": ours.model.name,
+            "cores": os.cpu_count(),
+            "threads": threads,
+            "weights_repacked": repack,
+            "context": config.model.context_length,
+            "load_before": round(load_before, 2),
+        }
+        yield Lab(ours, anchor, options, props, say, machine)

@@ -1,0 +1,98 @@
+"""`bench candidates`: several answers over one prompt, beside as many calls of llama-server one after the other."""
+
+from typing import Any
+
+from lsp_harness.bench.curve import step_ms
+from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50
+from lsp_harness.bench.lab import Lab
+from lsp_harness.bench.prompts import of_tokens
+from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.inference.request import Continuation, Owner, Sampling
+
+PROMPT, TOKENS, MANY, FEW = 1500, 64, 8, 5
+ROUNDS = 5
+TEMPERATURE = 0.8
+
+
+async def run(lab: Lab) -> Result:
+    """Every round has a prompt neither side has seen, and another one for the smaller number."""
+    many: list[Timing] = []
+    few: list[Timing] = []
+    theirs: list[list[Timing]] = []
+    rounds = lab.size(ROUNDS)
+    for number in range(rounds):
+        lab.say(f"round {number + 1} of {rounds}")
+        prompt = await of_tokens(lab, PROMPT, 2 * number)
+        many.append(await at_once(lab, prompt, MANY))
+        few.append(await at_once(lab, await of_tokens(lab, PROMPT, 2 * number + 1), FEW))
+        if lab.anchor:
+            calls = (
+                lab.anchor.completion(prompt, TOKENS, slot=0, temperature=TEMPERATURE, seed=seed)
+                for seed in range(MANY)
+            )
+            theirs.append([await timed(call) for call in calls])
+    return lab.result(
+        "candidates",
+        f"{MANY} candidates of {TOKENS} tokens over {PROMPT} prompt tokens, {rounds} rounds",
+        figures(lab.props, many, few, theirs),
+        "wall time is from the request to the end of the last candidate",
+        series={
+            "wall time of a round, ms": {
+                f"ours, {MANY}": [timing.total_ms for timing in many],
+                f"ours, {FEW}": [timing.total_ms for timing in few],
+                f"{ANCHOR}, {MANY} calls": [total(calls) for calls in theirs],
+            }
+        },
+    )
+
+
+async def at_once(lab: Lab, prompt: str, n: int) -> Timing:
+    sampling = Sampling(n_predict=TOKENS, temperature=TEMPERATURE, n=n)
+    return await timed(lab.ours.client.stream(Continuation(prompt, sampling, owner=Owner("bench"))))
+
+
+def total(calls: list[Timing]) -> float:
+    return sum(call.total_ms for call in calls)
+
+
+def after_prompt(timings: list[Timing]) -> list[float]:
+    """Milliseconds from the first token to the last."""
+    return [timing.total_ms - timing.first_ms for timing in timings]
+
+
+def figures(props: dict[str, Any], many: list[Timing], few: list[Timing], theirs: list[list[Timing]]) -> list[Figure]:
+    curve = (step_ms(props, MANY), step_ms(props, FEW))
+    predicted = curve[0] / curve[1] if curve[0] and curve[1] else None
+    spans = (p50(after_prompt(many)), p50(after_prompt(few)))
+    measured = spans[0] / spans[1] if spans[0] and spans[1] else None
+    return [
+        Figure(
+            f"wall, {MANY} candidates, p50",
+            p50([timing.total_ms for timing in many]),
+            p50([total(calls) for calls in theirs]),
+            f"{MANY} sequential calls",
+            goal=Goal(0.6, "ratio"),
+        ),
+        Figure(
+            "prompt tokens evaluated, p50",
+            p50([float(timing.evaluated) for timing in many]),
+            p50([float(sum(call.evaluated for call in calls)) for calls in theirs]),
+            f"{MANY} sequential calls",
+            "",
+        ),
+        Figure(
+            "tokens generated, p50",
+            p50([float(timing.generated) for timing in many]),
+            p50([float(sum(call.generated for call in calls)) for calls in theirs]),
+            f"{MANY} sequential calls",
+            "",
+        ),
+        Figure(
+            f"candidates that came of {MANY}",
+            min((float(len(t.texts)) for t in many), default=None),
+            unit="",
+            goal=Goal(MANY, least=True),
+        ),
+        Figure(f"wall, {FEW} candidates, p50", p50([timing.total_ms for timing in few])),
+        Figure(f"generating {MANY} over generating {FEW}", measured, predicted, "the engine's curve", ""),
+    ]

@@ -1,0 +1,128 @@
+"""`bench preempt`: typing while five candidates of an edit are generated in the background."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from itertools import count
+from typing import Any
+
+from lsp_harness.bench.curve import chunk, step_ms
+from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
+from lsp_harness.bench.keystrokes import Trace, traces
+from lsp_harness.bench.lab import Lab
+from lsp_harness.bench.prompts import of_tokens
+from lsp_harness.bench.suite.typing import first, on_anchor, on_ours
+from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.inference.request import Continuation, Owner, Sampling
+
+REQUESTS, EACH = 160, 40
+PROMPT, TOKENS, N = 1000, 128, 5
+TEMPERATURE = 0.8
+
+
+async def run(lab: Lab) -> Result:
+    """Each edit is typed twice over, quiet and under load; the first key of an edit, which is cold, is left out."""
+    requests = lab.size(REQUESTS)
+    found = traces(lab.edits(), 2 * requests, each=EACH)
+    half = (len(found) + 1) // 2
+    prompt = await of_tokens(lab, PROMPT)
+    ours = await both(lab, found, half, on_ours, lambda turn: on_ours_in_background(lab, prompt, turn))
+    theirs: tuple[list[float], list[float]] = ([], [])
+    if lab.anchor:
+        theirs = await both(lab, found, half, on_anchor, lambda turn: on_anchor_in_background(lab, prompt, turn))
+    return lab.result(
+        "preempt",
+        f"{len(ours[0])} keys quiet, {len(ours[1])} beside {N} candidates of {TOKENS} tokens",
+        figures(lab.props, ours, theirs),
+        f"{ANCHOR} gets the candidates as {N} requests at once, in slots of their own",
+        series={
+            "time to first token, ms": {
+                "ours, quiet": ours[0],
+                "ours, loaded": ours[1],
+                f"{ANCHOR}, quiet": theirs[0],
+                f"{ANCHOR}, loaded": theirs[1],
+            }
+        },
+    )
+
+
+async def both(
+    lab: Lab,
+    found: list[Trace],
+    half: int,
+    typing: Callable[[Lab, Trace], Awaitable[list[Timing]]],
+    load: Callable[[int], Awaitable[object]],
+) -> tuple[list[float], list[float]]:
+    """Times to first token, quiet and loaded, of different edits: a second time over they would be resident."""
+    quiet: list[float] = []
+    loaded: list[float] = []
+    for number, trace in enumerate(found):
+        lab.say(f"edit {number + 1} of {len(found)}{' under load' if number >= half else ''}")
+        if number < half:
+            quiet += first((await typing(lab, trace))[1:])
+        else:
+            async with running(load):
+                loaded += first((await typing(lab, trace))[1:])
+    return quiet, loaded
+
+
+@asynccontextmanager
+async def running(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[None]:
+    """`load` again and again, until the block ends. What makes it fail is raised there."""
+
+    async def forever() -> None:
+        for turn in count():
+            await load(turn)
+
+    work = asyncio.ensure_future(forever())
+    try:
+        yield
+    finally:
+        work.cancel()
+        with suppress(asyncio.CancelledError):
+            await work
+
+
+async def on_ours_in_background(lab: Lab, prompt: str, turn: int) -> Timing:
+    sampling = Sampling(n_predict=TOKENS, temperature=TEMPERATURE, seed=turn * N, n=N)
+    # a new first line makes the prompt new: an edit is evaluated as well as generated
+    work = Continuation(f"# {turn}\n{prompt}", sampling, "background", Owner("edit"))
+    return await timed(lab.ours.client.stream(work))
+
+
+async def on_anchor_in_background(lab: Lab, prompt: str, turn: int) -> list[Timing]:
+    assert lab.anchor
+    calls = (
+        timed(
+            lab.anchor.completion(
+                f"# {turn}\n{prompt}", TOKENS, slot=1 + number, temperature=TEMPERATURE, seed=turn * N + number
+            )
+        )
+        for number in range(N)
+    )
+    return await asyncio.gather(*calls)
+
+
+def allowed(props: dict[str, Any]) -> float | None:
+    """Milliseconds of one prefill chunk and one decode step, as the engine itself measured them."""
+    size = chunk(props)
+    parts = (step_ms(props, size) if size else None, step_ms(props, N))
+    return parts[0] + parts[1] if parts[0] and parts[1] else None
+
+
+def figures(
+    props: dict[str, Any], ours: tuple[list[float], list[float]], theirs: tuple[list[float], list[float]]
+) -> list[Figure]:
+    rise, theirs_rise = risen(*ours), risen(*theirs)
+    return [
+        Figure("time to first token quiet, p95", p95(ours[0]), p95(theirs[0]), ANCHOR),
+        Figure("time to first token loaded, p50", p50(ours[1]), p50(theirs[1]), ANCHOR),
+        Figure("time to first token loaded, p95", p95(ours[1]), p95(theirs[1]), ANCHOR),
+        Figure("rise of the p95", rise, allowed(props), "a prefill chunk and a decode step", goal=Goal(1, "ratio")),
+        Figure(f"rise of the p95, {ANCHOR}", theirs_rise),
+    ]
+
+
+def risen(quiet: list[float], loaded: list[float]) -> float | None:
+    a, b = p95(quiet), p95(loaded)
+    return None if a is None or b is None else b - a

@@ -1,0 +1,106 @@
+"""`bench restart`: the first completion in a file that was hot, after the engine was killed and started again."""
+
+import asyncio
+import signal
+from time import monotonic, perf_counter
+from typing import Any, cast
+
+from lsp_harness.bench.editor import Editor, Typist
+from lsp_harness.bench.edits import distinct
+from lsp_harness.bench.figures import Figure, Goal, Result, p50
+from lsp_harness.bench.keystrokes import strokes
+from lsp_harness.bench.lab import Lab
+from lsp_harness.bench.timing import Timing
+
+ROUNDS, KEYS = 8, 12
+TOKENS = 16
+PATIENCE = 30.0
+"""Seconds an idle engine gets to write what is hot."""
+SETTLED = 1.5
+"""Seconds without another saved sequence after which all are."""
+BESIDE = "the same request cold"
+
+
+async def run(lab: Lab) -> Result:
+    """Per round: cold request, typing, idle until saved, SIGKILL, start, and the request the editor would send next."""
+    cold: list[Timing] = []
+    restored: list[Timing] = []
+    starts: list[float] = []
+    saved = 0
+    rounds = lab.size(ROUNDS)
+    # a file that was open before is partly warm
+    for number, edit in enumerate(distinct(lab.edits(), rounds)):
+        lab.say(f"round {number + 1} of {rounds}: {edit.path}")
+        trace = strokes(edit, 0, KEYS)
+        typist = Typist(Editor(lab.ours, edit, persist=True, patient=True), edit)
+        cold.append(await typist.key(trace.typed[0], TOKENS))
+        for typed in trace.typed[1:-1]:
+            await typist.key(typed, TOKENS)
+        saved += await written_down(lab)
+        await lab.ours.end(signal.SIGKILL)
+        began = perf_counter()
+        await lab.ours.start()
+        starts.append((perf_counter() - began) * 1000)
+        restored.append(await typist.key(trace.typed[-1], TOKENS))
+    notes = [f"the engine had saved sequences before it was killed in {saved} of {rounds} rounds"]
+    if not saved:
+        notes.append("nothing was saved: the second request is as cold as the first")
+    return lab.result(
+        "restart",
+        f"{rounds} kills of an engine with a hot file",
+        figures(cold, restored, starts),
+        *notes,
+        series={
+            "prompt tokens evaluated": {
+                "cold": [float(t.evaluated) for t in cold],
+                "restored": [float(t.evaluated) for t in restored],
+            },
+            "time to first token, ms": {
+                "cold": [t.first_ms for t in cold],
+                "restored": [t.first_ms for t in restored],
+            },
+        },
+    )
+
+
+async def written_down(lab: Lab) -> bool:
+    """Wait until the idle engine has saved sequences and come to rest; False when it never does."""
+    began = changed = monotonic()
+    first = last = await saved_so_far(lab)
+    while monotonic() - began < PATIENCE:
+        await asyncio.sleep(0.1)
+        now = await saved_so_far(lab)
+        if now != last:
+            last, changed = now, monotonic()
+        elif now != first and monotonic() - changed > SETTLED:
+            break
+    return last != first
+
+
+async def saved_so_far(lab: Lab) -> int:
+    """Sequences the engine has written to disk since it started."""
+    kv = cast("dict[str, Any]", (await lab.ours.client.props()).raw.get("kv") or {})
+    return int(kv.get("saved") or 0)
+
+
+def figures(cold: list[Timing], restored: list[Timing], starts: list[float]) -> list[Figure]:
+    return [
+        Figure(
+            "prompt tokens evaluated, all rounds",
+            float(sum(t.evaluated for t in restored)),
+            float(sum(t.evaluated for t in cold)),
+            BESIDE,
+            "",
+            Goal(0.05, "ratio"),
+        ),
+        Figure(
+            "time to first token, p50", p50([t.first_ms for t in restored]), p50([t.first_ms for t in cold]), BESIDE
+        ),
+        Figure("starting the engine, p50", p50(starts)),
+        Figure(
+            "start and first token, p50",
+            p50([start + t.first_ms for start, t in zip(starts, restored, strict=True)]),
+            p50([t.first_ms for t in cold]),
+            BESIDE,
+        ),
+    ]

@@ -1,0 +1,95 @@
+"""`bench typing`: what a keystroke costs. Real edits typed key by key, the pauses between keys removed."""
+
+from lsp_harness.bench.editor import Editor, Typist
+from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
+from lsp_harness.bench.keystrokes import Trace, languages, traces
+from lsp_harness.bench.lab import Lab
+from lsp_harness.bench.timing import Timing, timed
+
+REQUESTS, EACH = 440, 44
+"""Keys in all, and of one edit at most: each edit begins with a prompt neither side has seen."""
+TOKENS = 16
+
+
+async def run(lab: Lab) -> Result:
+    """Both sides type the same edits, one edit after the other, each side first every second time."""
+    found = traces(lab.edits(), lab.size(REQUESTS), each=EACH)
+    ours: list[Timing] = []
+    theirs: list[Timing] = []
+    behind: list[Timing] = []
+    for number, trace in enumerate(found):
+        lab.say(f"edit {number + 1} of {len(found)}: {trace.edit.path}")
+        if number % 2:
+            theirs += await on_anchor(lab, trace)
+            ours += await on_ours(lab, trace, behind)
+        else:
+            ours += await on_ours(lab, trace, behind)
+            theirs += await on_anchor(lab, trace)
+    return lab.result(
+        "typing",
+        f"{len(ours)} keys of {len(found)} edits in {', '.join(languages(found))}",
+        figures(ours, theirs, behind),
+        f"each of the {len(found)} edits begins with a cold prompt, which is counted; {TOKENS} tokens asked for",
+        series={
+            "prompt tokens evaluated": {"ours": evaluated(ours), ANCHOR: evaluated(theirs)},
+            "time to first token, ms": {"ours": first(ours), ANCHOR: first(theirs)},
+        },
+    )
+
+
+async def on_ours(lab: Lab, trace: Trace, behind: list[Timing] | None = None) -> list[Timing]:
+    """Type a trace; evaluations nobody waited for go to `behind`. The engine is idle afterwards."""
+    editor = Editor(lab.ours, trace.edit)
+    typist = Typist(editor, trace.edit)
+    timings = [await typist.key(typed, TOKENS) for typed in trace.typed]
+    await editor.settle()
+    if behind is not None:
+        behind += editor.background
+    return timings
+
+
+async def on_anchor(lab: Lab, trace: Trace, slot: int = 0) -> list[Timing]:
+    """Nothing without an anchor."""
+    if lab.anchor is None:
+        return []
+    edit = trace.edit
+    return [await timed(lab.anchor.infill(edit.before + typed, edit.after, TOKENS, slot)) for typed in trace.typed]
+
+
+def evaluated(timings: list[Timing]) -> list[float]:
+    return [float(timing.evaluated) for timing in timings]
+
+
+def first(timings: list[Timing]) -> list[float]:
+    return [timing.first_ms for timing in timings]
+
+
+def full(ours: list[Timing], theirs: list[Timing]) -> tuple[list[float], list[float]]:
+    """Totals of the requests for which each side generated all tokens: an answer that ends early is no 16 tokens."""
+    if not theirs:
+        return [timing.total_ms for timing in ours if timing.generated >= TOKENS], []
+    both = [(a, b) for a, b in zip(ours, theirs, strict=True) if min(a.generated, b.generated) >= TOKENS]
+    return [a.total_ms for a, _ in both], [b.total_ms for _, b in both]
+
+
+def figures(ours: list[Timing], theirs: list[Timing], behind: list[Timing]) -> list[Figure]:
+    total, beside = full(ours, theirs)
+    tokens, theirs_tokens = evaluated(ours), evaluated(theirs)
+    began, theirs_began = first(ours), first(theirs)
+    hidden = sum(timing.evaluated for timing in behind) / len(ours)
+    short = 100 * sum(timing.usage.rung > 0 for timing in ours) / len(ours)
+    return [
+        Figure("prompt tokens evaluated, p50", p50(tokens), p50(theirs_tokens), ANCHOR, "", Goal(3)),
+        Figure("prompt tokens evaluated, p95", p95(tokens), p95(theirs_tokens), ANCHOR, "", Goal(64)),
+        Figure("time to first token, p50", p50(began), p50(theirs_began), ANCHOR, goal=Goal(1 / 20, "ratio")),
+        Figure("time to first token, p95", p95(began), p95(theirs_began), ANCHOR, goal=Goal(1 / 4, "ratio")),
+        Figure(
+            f"total of {len(total)} completions of {TOKENS} tokens, p50",
+            p50(total),
+            p50(beside),
+            ANCHOR,
+            goal=Goal(0.4, "ratio"),
+        ),
+        Figure("prompt tokens evaluated in the background, mean per key", hidden, unit=""),
+        Figure("keys answered from a short prompt", short, unit="%"),
+    ]

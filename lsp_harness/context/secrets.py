@@ -1,0 +1,105 @@
+"""What must never be in a prompt: files that hold secrets by their name, and lines that hold one by its form.
+
+Only forms that cannot well be anything else are known here (private keys, tokens with a vendor's mark, a password in
+a URL): a guess that hid every `password = …` would hide honest code. Whatever is doubtful about a *name* is secret.
+"""
+
+import re
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from lsp_harness.text.document import Document
+
+NAMES = (
+    *(
+        ".env",
+        ".env.*",
+        "*.env",
+        ".envrc",
+        ".netrc",
+        "_netrc",
+        ".npmrc",
+        ".yarnrc.yml",
+        ".pypirc",
+        ".pgpass",
+        ".my.cnf",
+    ),
+    *(".htpasswd", ".dockercfg", ".git-credentials", ".vault-token", ".boto", ".s3cfg", "kubeconfig"),
+    *("*.pem", "*.key", "*.pfx", "*.p12", "*.pkcs12", "*.jks", "*.keystore", "*.ppk", "*.kdbx", "*.gpg", "*.age"),
+    *("id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*", "*.tfvars", "*.tfvars.json", "*.tfstate", "*.tfstate.*"),
+    "service-account*.json",
+)
+STEMS = ("credentials*", "client_secret*", "*secrets", "secret", "secrets.*")
+"""Names of data; a source file called so (`secrets.py`) is code like any other."""
+CODE = frozenset(
+    {".c", ".cc", ".cpp", ".cs", ".css", ".go", ".h", ".hpp", ".html", ".java", ".js", ".jsx", ".kt", ".lua", ".md"}
+    | {".mjs", ".php", ".pl", ".py", ".pyi", ".r", ".rb", ".rs", ".scala", ".swift", ".ts", ".tsx", ".vue"}
+)
+FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker"})
+
+KEY_START = b"-----BEGIN "
+KEY_BLOCK = re.compile(
+    rb"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----.*?(?:-----END [A-Z0-9 ]*-----|\Z)", re.DOTALL
+)
+TOKENS: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
+    (mark, re.compile(pattern))
+    for mark, pattern in (
+        (b"AKIA", rb"\bAKIA[0-9A-Z]{16}\b"),
+        (b"ASIA", rb"\bASIA[0-9A-Z]{16}\b"),
+        (b"ghp_", rb"\bghp_\w{36}"),
+        (b"gho_", rb"\bgho_\w{36}"),
+        (b"ghu_", rb"\bghu_\w{36}"),
+        (b"ghs_", rb"\bghs_\w{36}"),
+        (b"ghr_", rb"\bghr_\w{36}"),
+        (b"github_pat_", rb"\bgithub_pat_\w{22}"),
+        (b"glpat-", rb"\bglpat-[\w-]{20}"),
+        (b"xox", rb"\bxox[abeoprs]-[\w-]{10}"),
+        (b"k_live_", rb"\b[rs]k_live_\w{16}"),
+        (b"AIza", rb"\bAIza[\w-]{35}"),
+        (b"sk-", rb"\bsk-[\w-]{32}"),
+        (b"npm_", rb"\bnpm_\w{36}"),
+        (b"pypi-", rb"\bpypi-[\w-]{50}"),
+        (b"hf_", rb"\bhf_\w{30}"),
+        (b"SG.", rb"\bSG\.[\w-]{22}\.[\w-]{43}"),
+        (b"eyJ", rb"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}"),
+        # not where the password is a placeholder
+        (b"://", rb"://[^\s/:@\"'{}$<>%]{1,64}:[^\s/@\"'{}$<>%]{3,}@"),
+    )
+)
+"""A literal that must be there, which is quick to look for, and the whole form."""
+
+
+def secret_path(path: str) -> bool:
+    """Whether a file of this name is kept from the model altogether."""
+    *folders, name = PurePosixPath(path.replace("\\", "/").lower()).parts or ("",)
+    if not FOLDERS.isdisjoint(folders) or any(fnmatchcase(name, pattern) for pattern in NAMES):
+        return True
+    stem, dot, suffix = name.rpartition(".")
+    if dot + suffix in CODE:
+        return False
+    return any(fnmatchcase(name, pattern) or fnmatchcase(stem, pattern) for pattern in STEMS)
+
+
+def spans(data: bytes) -> list[tuple[int, int]]:
+    """Byte ranges of what has the form of a secret; a private key counts from its first line to its last."""
+    found = [match.span() for match in KEY_BLOCK.finditer(data)] if KEY_START in data else []
+    for mark, pattern in TOKENS:
+        if mark in data:
+            found += [match.span() for match in pattern.finditer(data)]
+    return found
+
+
+@lru_cache(maxsize=8)
+def _spans_of(data: bytes) -> list[tuple[int, int]]:
+    # one request asks several times about one text
+    return spans(data)
+
+
+def secret_lines(document: Document) -> frozenset[int]:
+    """Numbers of the lines that are kept from the model."""
+    return frozenset(
+        line
+        for start, end in _spans_of(document.data)
+        for line in range(document.line_of(start), document.line_of(end - 1) + 1)
+    )

@@ -1,0 +1,11 @@
+"""The linter of a workspace the user does not trust: none, because its settings are the workspace's own."""
+
+from lsp_harness.verify.ruff import Ruff
+
+
+class UntrustedRuff(Ruff):
+    """Never asked, as it says why it cannot be."""
+
+    @property
+    def missing(self) -> str:
+        return "the workspace is not trusted, so nothing is run on it"

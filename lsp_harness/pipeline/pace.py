@@ -1,0 +1,90 @@
+"""How fast this machine is, as the engine measured it, and what of a completion fits the user's patience.
+
+`completion.latency_ms` is about the first text: it bounds what of a prompt is evaluated after a jump. Writing goes on
+for `PATIENCE` times as long, because seven tokens in 400 ms would help nobody; text that is there by then is kept.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, cast
+
+from lsp_harness.config.schema import Completion
+from lsp_harness.errors import HarnessError
+from lsp_harness.inference.client import Engine
+
+PATIENCE = 5
+SENTENCE = 16
+"""Tokens that are waited for however slow the machine: fewer are rarely a line."""
+STEP_MS = 50.0
+FRESH_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Tokens a second; a decode step's milliseconds; the number of candidates that is cheapest each.
+
+    The defaults stand for an engine that does not say: a slow prompt, and no token limit but the user's (0).
+    """
+
+    prompt_per_second: float = 120.0
+    generated_per_second: float = 0.0
+    step_ms: float = STEP_MS
+    candidates: int = 0
+
+    @classmethod
+    def of(cls, props: dict[str, Any]) -> "Pace":
+        """From `/props`; what is missing or no positive number there is the default."""
+        usual, raw = cls(), props.get("curve")
+        curve = cast("dict[str, Any]", raw) if isinstance(raw, dict) else {}
+        steps = curve.get("decode_ms")
+        step = cast("dict[str, Any]", steps).get("1") if isinstance(steps, dict) else None
+        return cls(
+            _positive(curve.get("prompt_per_second"), usual.prompt_per_second),
+            _positive(curve.get("generated_per_second"), usual.generated_per_second),
+            _positive(step, usual.step_ms),
+            int(_positive(curve.get("candidates"), usual.candidates)),
+        )
+
+    def budget_ms(self, settings: Completion) -> float:
+        """For evaluating a prompt, so that the first token is there in time; at least half of the time is for it."""
+        return max(settings.latency_ms - self.step_ms, settings.latency_ms / 2)
+
+    def affordable(self, settings: Completion) -> int:
+        """Prompt tokens that can be evaluated in that time."""
+        return int(self.prompt_per_second * self.budget_ms(settings) / 1000)
+
+    def writing_ms(self, settings: Completion) -> int:
+        """When generation is stopped, counted from the first token."""
+        least = SENTENCE / self.generated_per_second * 1000 if self.generated_per_second else 0
+        return int(max(PATIENCE * settings.latency_ms, least))
+
+    def n_predict(self, settings: Completion) -> int:
+        """The token limit with which generation ends near that time by itself."""
+        if not self.generated_per_second:
+            return settings.max_tokens
+        reached = round(self.generated_per_second * self.writing_ms(settings) / 1000)
+        return min(settings.max_tokens, max(SENTENCE, reached))
+
+
+def _positive(value: Any, default: float) -> float:
+    return float(value) if isinstance(value, int | float) and value > 0 else default
+
+
+class Pacer:
+    """Asks the engine for its pace at the first request and again after a while, as it corrects its figures."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = monotonic) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._pace = Pace()
+        self._until = 0.0
+
+    async def now(self) -> Pace:
+        """The pace; the last known one while the engine does not answer, which the request itself will tell."""
+        if self._clock() >= self._until:
+            with suppress(HarnessError):
+                self._pace = Pace.of((await self._engine.props()).raw)
+                self._until = self._clock() + FRESH_SECONDS
+        return self._pace

@@ -1,0 +1,62 @@
+"""What the model wrote before, kept by everything that it was told: the same question needs no model.
+
+The key covers the text on both sides, the outline, the language, the path and the settings. What is kept is the
+model's own text, so an answer from here is shaped and gated for the document as it is now.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from lsp_harness.inference.request import Stop
+
+BACK = 32
+"""Characters before the cursor that may have been typed since."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A model's text; `stop` is None when it was left off because it was enough."""
+
+    text: str
+    stop: Stop | None
+
+
+class Results:
+    """The last `KEPT` texts."""
+
+    KEPT = 250
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[bytes, Written] = OrderedDict()
+
+    def add(self, prefix: str, about: tuple[object, ...], written: Written) -> None:
+        """`prefix` is the text before the cursor; `about` all else that decides the answer, suffix included."""
+        key = _key(_hash(about), prefix)
+        self._known[key] = written
+        self._known.move_to_end(key)
+        while len(self._known) > self.KEPT:
+            self._known.popitem(last=False)
+
+    def find(self, prefix: str, about: tuple[object, ...]) -> Written | None:
+        """What was written here, or a few characters ago on this line, if those are what was typed since."""
+        base = _hash(about)
+        line = len(prefix) - (prefix.rfind("\n") + 1)
+        for back in range(min(line, BACK) + 1):
+            at = len(prefix) - back
+            key = _key(base, prefix[:at])
+            known = self._known.get(key)
+            if known and (not back or (known.text.startswith(prefix[at:]) and known.text[back:].strip())):
+                self._known.move_to_end(key)
+                return Written(known.text[back:], known.stop)
+        return None
+
+
+def _hash(about: tuple[object, ...]) -> "blake2b":
+    return blake2b(repr(about).encode("utf-8", "surrogatepass"), digest_size=16)
+
+
+def _key(base: "blake2b", prefix: str) -> bytes:
+    digest = base.copy()
+    digest.update(prefix.encode("utf-8", "surrogatepass"))
+    return digest.digest()

@@ -1,0 +1,137 @@
+"""From a cursor to the model's text, and from the model's text to what may be shown: the steps of one completion."""
+
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, NamedTuple, cast
+
+from lsp_harness.config.schema import Completion
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.request import Infill, Stop, Usage
+from lsp_harness.pipeline.ghost import Ghost
+from lsp_harness.pipeline.lines import to_lf
+from lsp_harness.pipeline.mode import choose
+from lsp_harness.pipeline.next_line import joined, on_next_line, with_body
+from lsp_harness.pipeline.results import Written
+from lsp_harness.pipeline.shape import enough, shape
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.unfinished import adds_error
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import decode, encode
+
+AROUND = 60
+"""Lines on either side of the cursor that the shaping rules look at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A cursor in one version of a document. `persist`: what the engine makes of it may be written to disk."""
+
+    document: Document
+    tree: SyntaxTree | None
+    offset: int
+    path: str
+    persist: bool = False
+
+    def ghost(self) -> Ghost:
+        """The surroundings, with nothing written yet."""
+        document, offset = self.document, self.offset
+        line = document.line_of(offset)
+        first = document.starts[max(0, line - AROUND)]
+        last = document.starts[line + AROUND] if line + AROUND < len(document.starts) else len(document.data)
+        prefix, suffix = decode(document.data[first:offset]), decode(document.data[offset:last])
+        language = self.tree.language.id if self.tree else document.language
+        return Ghost(prefix, suffix, "", choose(prefix, suffix, language), language, document.newline)
+
+    def same(self, other: "Site") -> bool:
+        """Whether this is the same place in the same text."""
+        return self.offset == other.offset and self.document.data == other.document.data
+
+    def follows(self, other: "Site") -> bool:
+        """Whether this is `other` with nothing but text typed there since, or the same place."""
+        new, old = self.document.data, other.document.data
+        return (
+            self.offset >= other.offset
+            and new[: other.offset] == old[: other.offset]
+            and new[self.offset :] == old[other.offset :]
+        )
+
+    def after(self, text: str) -> "Site":
+        """The cursor behind `text`, as if that had been accepted."""
+        edit = Edit(self.offset, self.offset, encode(text))
+        document = self.document.edited(edit, self.document.version)
+        tree = self.tree.edited(self.document, edit, document) if self.tree else None
+        return Site(document, tree, self.offset + len(edit.new), self.path, self.persist)
+
+
+class _Reading(NamedTuple):
+    """A text and the surroundings it belongs to, and where it goes on to a block's body that and its surroundings."""
+
+    ghost: Ghost
+    text: str
+    body: tuple[Ghost, str] | None
+    broken: bool
+
+    @classmethod
+    def of(cls, ghost: Ghost, text: str) -> "_Reading":
+        below = on_next_line(ghost, text)
+        here, rest = below or (ghost, text)
+        return cls(here, rest, with_body(here, rest), below is not None)
+
+    @property
+    def last(self) -> Ghost:
+        """The part that is still being written."""
+        here, text = self.body or (self.ghost, self.text)
+        return here.having(text)
+
+
+async def write(engine: Engine, request: Infill, ghost: Ghost, max_lines: int) -> tuple[Written, Usage]:
+    """The model's text, ended as soon as more of it cannot change what would be shown."""
+    text, stop, usage = "", cast("Stop | None", None), Usage()
+    async with aclosing(cast("Any", engine.stream(request))) as chunks:
+        async for chunk in chunks:
+            text += chunk.text
+            usage, stop = chunk.usage, chunk.stop
+            if stop or enough(_Reading.of(ghost, text).last) or text.count("\n") > max_lines:
+                break
+    return Written(text, stop), usage
+
+
+def presentable(site: Site, ghost: Ghost, written: Written, settings: Completion) -> str | None:
+    """What of a model's text may be shown at a place: shaped by the rules, and without a new syntax error."""
+    read = _Reading.of(ghost, written.text)
+    lines = to_lf(whole(read.text, written.stop, read.ghost)).split("\n")
+    text = "\n".join(lines[: max(1, settings.max_lines)])
+    shaped = shape(read.ghost.having(text)).text
+    if shaped and settings.max_lines > 1 and (opened := with_body(read.ghost, text)):
+        here, body = opened
+        shaped = joined(shaped, shape(here.having(body)).text, read.ghost)
+    if shaped and read.broken:
+        shaped = ghost.newline + shaped
+    return passing(site.tree, site.offset, shaped) if shaped and site.tree else shaped
+
+
+def whole(text: str, stop: Stop | None, ghost: Ghost) -> str:
+    """What may be shown of a text that was cut off by a limit: whole lines, or the beginning of a lone one."""
+    if stop not in ("deadline", "limit"):
+        return text
+    lines, _, _ = text.rpartition("\n")
+    if lines.strip():
+        return lines
+    # a line put above another must be complete; at the end of a line a beginning is still of use
+    return "" if ghost.mode == "line-above" else text
+
+
+def passing(tree: SyntaxTree, offset: int, text: str) -> str | None:
+    """The longest run of leading lines that adds no syntax error; None if not even the first does."""
+    lines = text.splitlines(keepends=True)
+    for size in range(len(lines), 0, -1):
+        part = "".join(lines[:size])
+        part = part if size == len(lines) else part.rstrip()
+        if not part.strip():
+            continue
+        new = encode(part)
+        after = tree.spliced(Edit(offset, offset, new))
+        if after is None or not adds_error(tree, after, (offset, offset + len(new))):
+            return part
+    return None

@@ -1,0 +1,226 @@
+"""Is what the engine answers greedily what the model says? Every path beside llama-cpp-python's high-level class.
+
+    python -m tests.benchmarks.exact [--prompts 40] [--tokens 48] [--repo PATH] [--json]
+
+Paths: a fresh prompt; a prompt of which the first half was resident; one restored from disk after a SIGKILL; four at once
+in one batch; with drafting from the prompt. The same sums in another order differ in their last bits, so where two tokens
+are almost equally likely another one may win: of each difference the gap between the two likeliest tokens at that place
+is shown (natural logarithm), and one above `TIE` is called a fault.
+"""
+
+import argparse
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from lsp_harness.bench.edits import real_edits
+from lsp_harness.bench.ours import Ours, engine
+from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.config.load import load
+from lsp_harness.errors import HarnessError
+from lsp_harness.inference.request import Continuation, Owner, Sampling
+
+TIE = 0.2
+CHARACTERS = 480
+TOGETHER = 4
+HOT = 16
+"""Prompts that are resident at the same time, and so on disk after a kill."""
+SOME = 16
+"""Tokens: fewer than so many reused are the first words that all prompts share."""
+PATIENCE = 60.0
+"""Seconds an idle engine gets to save what is hot."""
+
+
+@dataclass
+class Outcome:
+    """Of one path: how many answers are the reference's, and how many prompts really took that path.
+
+    `gaps` has one entry a difference; None where the engine gives no log probabilities.
+    """
+
+    path: str
+    prompts: int
+    equal: int = 0
+    taken: int = 0
+    gaps: list[float | None] = field(default_factory=list[float | None])
+
+    @property
+    def faults(self) -> int:
+        return sum(gap is None or gap > TIE for gap in self.gaps)
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One path over all prompts. `took` says of an answer whether it came by this path."""
+
+    path: str
+    answers: Callable[[Ours, Sequence[str], int], Awaitable[list[Timing]]]
+    took: Callable[[Timing], bool]
+
+
+async def ask(ours: Ours, prompt: str, tokens: int, *, lookup: bool = False, persist: bool = False) -> Timing:
+    sampling = Sampling(n_predict=tokens, lookup=lookup)
+    return await timed(ours.client.stream(Continuation(prompt, sampling, owner=Owner("exact", persist=persist))))
+
+
+async def fresh(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Timing]:
+    return [await ask(ours, prompt, tokens) for prompt in prompts]
+
+
+async def drafted(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Timing]:
+    return [await ask(ours, prompt, tokens, lookup=True) for prompt in prompts]
+
+
+async def reused(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Timing]:
+    answers: list[Timing] = []
+    for prompt in prompts:
+        await ask(ours, prompt[: len(prompt) // 2], 0)
+        answers.append(await ask(ours, prompt, tokens))
+    return answers
+
+
+async def together(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Timing]:
+    answers: list[Timing] = []
+    for at in range(0, len(prompts), TOGETHER):
+        answers += await asyncio.gather(*(ask(ours, prompt, tokens) for prompt in prompts[at : at + TOGETHER]))
+    return answers
+
+
+async def restored(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Timing]:
+    answers: list[Timing] = []
+    for at in range(0, len(prompts), HOT):
+        group = prompts[at : at + HOT]
+        for prompt in group:
+            await ask(ours, prompt, 0, persist=True)
+        await saved(ours, len(group))
+        await ours.end(signal.SIGKILL)
+        await ours.start()
+        answers += [await ask(ours, prompt, tokens, persist=True) for prompt in group]
+    return answers
+
+
+async def saved(ours: Ours, wanted: int) -> None:
+    """Wait until an engine that was just started has saved so many sequences, or has had time enough."""
+    until = monotonic() + PATIENCE
+    while monotonic() < until:
+        kv: dict[str, Any] = (await ours.client.props()).raw.get("kv") or {}
+        if int(kv.get("saved") or 0) >= wanted:
+            return
+        await asyncio.sleep(0.1)
+
+
+TRIALS = (
+    Trial("fresh", fresh, lambda answer: answer.usage.reused < SOME),
+    Trial("reused prefix", reused, lambda answer: answer.usage.reused >= SOME),
+    Trial("restored from disk", restored, lambda answer: answer.usage.reused >= SOME),
+    Trial("batched beside three others", together, lambda answer: True),
+    Trial("with drafting", drafted, lambda answer: answer.usage.drafted > 0),
+)
+
+
+async def gap(ours: Ours, prompt: str, answer: str, expected: str, tokens: int) -> float | None:
+    """How much likelier the first choice is than the second where two answers part, from a run of its own."""
+    same = next(
+        (i for i, (a, b) in enumerate(zip(answer, expected, strict=False)) if a != b), min(len(answer), len(expected))
+    )
+    sampling = Sampling(n_predict=tokens, top_logprobs=2, lookup=False)
+    at, smallest = 0, None
+    async for chunk in ours.client.stream(Continuation(prompt, sampling, owner=Owner("gap"))):
+        for item in chunk.logprobs:
+            end = at + len(item.text)
+            # the texts may part within a token: the one that holds the place, or ends at it
+            if at <= same <= end and len(item.top) > 1:
+                found = abs(item.top[0][1] - item.top[1][1])
+                smallest = found if smallest is None else min(smallest, found)
+            at = end
+    return smallest
+
+
+def reference(ours: Ours, props: dict[str, Any], prompts: Sequence[str], tokens: int) -> list[str]:
+    """The high-level class, in a process of its own."""
+    asked = {
+        "model": str(ours.model),
+        "threads": props.get("threads") or 1,
+        "context": 2048,
+        "repack": props.get("weights_repacked", True),
+        "tokens": tokens,
+        "prompts": list(prompts),
+    }
+    ran = subprocess.run(
+        [sys.executable, "-m", "tests.benchmarks.reference"],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if ran.returncode:
+        sys.exit(f"the reference failed: {ran.stderr.strip()[-300:]}")
+    return json.loads(ran.stdout)
+
+
+def prompts_from(repo: Path | None, count: int) -> list[str]:
+    """Beginnings of real files, each under a first line of its own, so that none continues another."""
+    edits = real_edits(repo)
+    texts = [(edit.before + edit.text + edit.after)[:CHARACTERS].rstrip() for edit in edits]
+    return [f"// {number}\n{texts[number % len(texts)]}" for number in range(count)]
+
+
+@asynccontextmanager
+async def new_engine() -> AsyncGenerator[tuple[Ours, dict[str, Any]]]:
+    async with engine(load()[0]) as ours:
+        yield ours, await ours.start()
+
+
+async def measure(prompts: Sequence[str], tokens: int, say: Callable[[str], None]) -> list[Outcome]:
+    """Each path on an engine of its own, which knows nothing yet."""
+    async with new_engine() as (ours, props):
+        say("reference")
+        expected = await asyncio.to_thread(reference, ours, props, prompts, tokens)
+    outcomes: list[Outcome] = []
+    for trial in TRIALS:
+        say(trial.path)
+        async with new_engine() as (ours, _):
+            answers = await trial.answers(ours, prompts, tokens)
+            outcome = Outcome(trial.path, len(prompts), taken=sum(map(trial.took, answers)))
+            for prompt, answer, right in zip(prompts, answers, expected, strict=True):
+                if answer.text == right:
+                    outcome.equal += 1
+                else:
+                    outcome.gaps.append(await gap(ours, prompt, answer.text, right, tokens))
+        outcomes.append(outcome)
+    return outcomes
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prompts", type=int, default=40)
+    parser.add_argument("--tokens", type=int, default=48)
+    parser.add_argument("--repo", type=Path)
+    parser.add_argument("--json", action="store_true")
+    args = parser.parse_args()
+    try:
+        prompts = prompts_from(args.repo, args.prompts)
+        outcomes = asyncio.run(measure(prompts, args.tokens, lambda text: print(text, file=sys.stderr)))
+    except HarnessError as error:
+        sys.exit(error.message)
+    if args.json:
+        print(json.dumps([asdict(outcome) | {"faults": outcome.faults} for outcome in outcomes], indent=2))
+        return
+    for outcome in outcomes:
+        gaps = ", ".join("?" if value is None else f"{value:.3f}" for value in outcome.gaps)
+        print(
+            f"{outcome.path}: {outcome.equal} of {outcome.prompts} equal, {outcome.taken} took this path, "
+            f"{len(outcome.gaps)} differ{f' (gaps {gaps})' if gaps else ''}, {outcome.faults} not explained by a tie"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""Cheaper prompts for the same hole, and the outline that stays while one types."""
+
+from itertools import pairwise
+
+from lsp_harness.config.schema import Completion
+from lsp_harness.context.infill import LEAST, InfillPrompt, ladder
+from lsp_harness.context.outlines import Outlines
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.edit import Edit
+from tests.context.counting import words
+from tests.support import markup
+
+LONG = "import os\n" + "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(40))
+
+
+async def rungs(source: str, least: int, budget: Completion | None = None) -> tuple[InfillPrompt, ...]:
+    src = markup.parse(source)
+    return await ladder(src.document, parse(src.document), src.cursor, "a.py", budget or Completion(), least, words)
+
+
+async def test_each_rung_is_cheaper_and_around_the_same_place() -> None:
+    full, half, least = await rungs(LONG + "y = <|>\n" + "z = a + b + c\n" * 30, 80, Completion(prefix_tokens=200))
+    assert [bool(prompt.outline.text) for prompt in (full, half, least)] == [True, False, False]
+    for longer, shorter in pairwise((full, half, least)):
+        assert shorter.tokens < longer.tokens
+        assert longer.prefix.text.endswith(shorter.prefix.text)
+        assert longer.suffix.text.startswith(shorter.suffix.text)
+    assert half.prefix.tokens <= 100
+    assert half.suffix.tokens <= 48
+    assert least.prefix.tokens <= 60
+    assert least.suffix.tokens <= 20
+    assert least.prefix.text.endswith("y = ")
+    assert least.prefix.text.count("\n") >= 3
+
+
+async def test_the_last_rung_is_never_next_to_nothing() -> None:
+    *_, least = await rungs(LONG + "y = <|>\n", 0)
+    assert LEAST // 2 < least.tokens <= LEAST
+
+
+async def test_what_saves_nothing_is_no_rung() -> None:
+    assert len(await rungs("x = 1\ny = <|>\n", 50)) == 1
+
+
+async def test_no_rung_is_longer_than_the_settings_allow() -> None:
+    budget = Completion(prefix_tokens=10, suffix_tokens=4, outline_tokens=0)
+    assert max(prompt.tokens for prompt in await rungs(LONG + "y = <|>\n", 500, budget)) <= 14
+
+
+def test_an_outline_stays_while_the_text_in_the_window_changes() -> None:
+    src = markup.parse(LONG + "y = <|>\n" + "def last():\n    return 1\n")
+    outlines = Outlines()
+    start = src.cursor - 40
+
+    def seen(typed: bytes) -> list[str]:
+        document = src.document.edited(Edit(src.cursor, src.cursor, typed), 2)
+        tree = parse(document)
+        assert tree
+        return [line.text for line in outlines.of(tree, (start, src.cursor + len(typed)))]
+
+    before = seen(b"")
+    assert "def last(): ..." in before
+    assert seen(b"'''") == before
+
+
+def test_an_outline_follows_changes_outside_the_window() -> None:
+    outlines = Outlines()
+    for name in ("one", "two"):
+        src = markup.parse(f"def {name}():\n    return 1\n\n\nx = <|>\n")
+        tree = parse(src.document)
+        assert tree
+        assert [line.text for line in outlines.of(tree, (src.cursor - 4, src.cursor))] == [f"def {name}(): ..."]

@@ -1,0 +1,88 @@
+"""What never enters a prompt. The tokens here are made up, and put together so that no scanner takes them for real."""
+
+import pytest
+
+from lsp_harness.config.schema import Completion
+from lsp_harness.context.infill import infill, ladder
+from lsp_harness.context.secrets import secret_lines, secret_path
+from lsp_harness.errors import NoAnswer
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from tests.context.counting import words
+from tests.support import markup
+
+TOKEN = "ghp_" + "a1B2" * 9
+KEY = "-----BEGIN RSA PRIVATE" + " KEY-----\nMIIE\nabcd\n-----END RSA PRIVATE" + " KEY-----"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(".env", "app/.env.local", "prod.env", "tls/server.pem", "server.KEY", "a.pfx", "id_rsa", "id_ed25519.pub"),
+        *("home/.ssh/config", ".aws/config", "credentials", "credentials.json", "client_secret_1.json", "secrets.yaml"),
+        *("k8s-secrets.yml", ".npmrc", ".netrc", "terraform.tfvars", "x.auto.tfvars.json", "C:\\keys\\site.key"),
+    ],
+)
+def test_files_that_are_secret_by_name(path: str) -> None:
+    assert secret_path(path)
+
+
+@pytest.mark.parametrize(
+    "path", ["a.py", "secrets.py", "credentials.go", "environment.ts", "keyboard.c", "monkey.md", "untitled:1", ""]
+)
+def test_files_that_are_not(path: str) -> None:
+    assert not secret_path(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(TOKEN, "AKIA" + "ABCDEFGH" * 2, "github_pat_" + "a" * 22, "glpat-" + "a" * 20, "xoxb-" + "1" * 12),
+        *("sk_live_" + "a" * 20, "AIza" + "b" * 35, "sk-proj-" + "c" * 32, "npm_" + "d" * 36, "pypi-" + "e" * 50),
+        *("hf_" + "f" * 30, "SG." + "g" * 22 + "." + "h" * 43, "eyJ" + "i" * 12 + ".eyJ" + "j" * 12 + "." + "k" * 12),
+        "postgres://me:hunter" + "2@db/x",
+    ],
+)
+def test_lines_that_hold_a_secret(text: str) -> None:
+    assert secret_lines(Document.of("file:///a.py", f"x = 1\ny = '{text}'\nz = 2\n")) == {1}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["password = 'hunter2'", "AKIA", "https://host:8080/a@b", "git@github.com:a/b", "://{user}:{password}@{host}/"],
+)
+def test_lines_that_only_look_a_little_like_it(text: str) -> None:
+    assert not secret_lines(Document.of("file:///a.py", text))
+
+
+def test_a_private_key_is_all_its_lines_even_without_an_end() -> None:
+    assert secret_lines(Document.of("file:///a.py", f"a\nk = '''{KEY}'''\nb\n")) == {1, 2, 3, 4}
+    assert secret_lines(Document.of("file:///a.py", "a\n" + KEY[:40] + "\nb")) == {1, 2, 3, 4}
+
+
+async def prompt_of(source: str) -> str:
+    src = markup.parse(source)
+    return (await infill(src.document, parse(src.document), src.cursor, "a.py", Completion(), words)).render()
+
+
+async def test_a_window_ends_before_a_secret() -> None:
+    source = f"a = 1\nb = '{TOKEN}'\nc = 3\nd = <|>\ne = 5\nf = '{TOKEN}'\ng = 7\n"
+    assert await prompt_of(source) == "# a.py\na = 1\ng = 7\nc = 3\nd = <FILL>\ne = 5\n"
+    found = await prompt_of(f"d = <|>\n{KEY}\n")
+    assert found.endswith("d = <FILL>\n")
+    assert "KEY" not in found
+
+
+async def test_an_outline_leaves_a_secret_out() -> None:
+    far = "".join(f"def f{n}():\n    return {n}\n" for n in range(60))
+    found = await prompt_of(f"import os\nKEY = '{TOKEN}'\nOTHER = 1\n{far}x = <|>\n")
+    assert "import os\nOTHER = 1\ndef f0(): ...\n" in found
+    assert TOKEN not in found
+
+
+async def test_nothing_is_asked_about_a_line_with_a_secret() -> None:
+    with pytest.raises(NoAnswer, match="holds what looks like a secret"):
+        await prompt_of(f"a = '{TOKEN}'<|>\n")
+    src = markup.parse(f"a = '{TOKEN}'<|>\n")
+    with pytest.raises(NoAnswer):
+        await ladder(src.document, None, src.cursor, "a.py", Completion(), 50, words)
