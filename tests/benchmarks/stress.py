@@ -28,7 +28,7 @@ from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import PRIORITIES, Around, Continuation, Infill, Owner, Sampling
 from tests.support.tiny import tiny_gguf
 
-WORDS = "def return value self import class for in range print None True ( ) : \n    , = + 'text' # é".split(" ")
+WORDS = ["def", "return", "value", "self", "class", "in", "(", ")", ":", "\n", "   ", ",", "=", "'text'", "#", "é"]
 AT_ONCE = 12
 HANGS_AFTER = 120.0
 
@@ -94,7 +94,7 @@ async def many(client: EngineClient, count: int, chance: random.Random, ends: Co
 
 async def settled(client: EngineClient) -> dict[str, Any]:
     """The engine's own account once nothing is pending."""
-    while (props := (await client.props()).raw)["pending"]:
+    while (props := (await client.props()).raw)["pending"]:  # noqa: ASYNC110 - another process
         await asyncio.sleep(0.05)
     return props
 
