@@ -82,6 +82,8 @@ class Scheduler:
         self._wake = threading.Condition()
         self._closing = False
         self._batch: list[Job] = []
+        self._full = False
+        """Somebody found no room for his cells, and nothing has changed since."""
         self._yields = False
         """The step at work reads a part of a prompt and nothing else, and could read less."""
         self._alarm = False
@@ -107,7 +109,7 @@ class Scheduler:
             if len(self._jobs) >= self._limit:
                 raise EngineBusy(f"{self._limit} requests are waiting already; try again")
             self._jobs.append(job)
-            self._alarm = True
+            self._alarm, self._full = True, False
             self._wake.notify()
         left = work.sampling.n
         try:
@@ -188,7 +190,8 @@ class Scheduler:
         urgent = sorted((job for job in waiting if job.level == level), key=lambda job: job.turn)
         others = [job for job in waiting if job.level > level]
         for job in urgent:
-            if job.run is None:
+            # whoever finds no room waits, and those behind him too, until somebody has left or come
+            if job.run is None and not self._full:
                 self._start(job)
         runs = [job for job in urgent if job.run and job in self._jobs]
         if not runs:
@@ -205,7 +208,9 @@ class Scheduler:
                 self._end(job)
         except EngineBusy as error:
             # those at work will leave; with nobody at work it will never be better
-            if not any(other.run for other in self._jobs):
+            if any(other.run for other in self._jobs):
+                self._full = True
+            else:
                 self._fail(job, error)
         except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
             self._fail(job, error)
@@ -274,6 +279,7 @@ class Scheduler:
             if job not in self._jobs:
                 return
             self._jobs.remove(job)
+            self._full = False
         if self._observer:
             now = perf_counter()
             began = job.began or now
