@@ -30,7 +30,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def probed(tiny_model: Path) -> Iterator[Path]:
     """What the probe of this machine says of the tiny model: asked once, not once a test."""
-    from lsp_harness.inference.probe import repacking_works
+    from lsp_harness.inference.decode.probe import repacking_works
 
     home = Path(tempfile.mkdtemp(prefix="lh-"))
     with pytest.MonkeyPatch.context() as patch:

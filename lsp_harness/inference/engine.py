@@ -50,16 +50,16 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
 
 def load(args: argparse.Namespace) -> "Host":
     """Load the model, learn what this machine can do with it, and start its thread."""
+    from lsp_harness.inference.decode.generate import Model
+    from lsp_harness.inference.decode.kv import Kv
+    from lsp_harness.inference.decode.llama import Llama, Row
+    from lsp_harness.inference.decode.machine import Machine
+    from lsp_harness.inference.decode.probe import processor, repacking_works
+    from lsp_harness.inference.decode.saved import Saved
+    from lsp_harness.inference.decode.scheduler import Scheduler
     from lsp_harness.inference.door.host import Host
-    from lsp_harness.inference.embedder import Embedder
-    from lsp_harness.inference.generate import Model
-    from lsp_harness.inference.kv import Kv
-    from lsp_harness.inference.llama import Llama, Row
-    from lsp_harness.inference.machine import Machine
+    from lsp_harness.inference.embed.embedder import Embedder
     from lsp_harness.inference.meter import Meter
-    from lsp_harness.inference.probe import processor, repacking_works
-    from lsp_harness.inference.saved import Saved
-    from lsp_harness.inference.scheduler import Scheduler
 
     began = monotonic()
     # what is written from here on, saved sequences above all, is for this user alone

@@ -7,11 +7,11 @@ import pytest
 
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.config.schema import Model as ModelSettings
-from lsp_harness.inference.batch import compose
-from lsp_harness.inference.generate import Model, Prompt, Run, Work
-from lsp_harness.inference.kv import Kv
-from lsp_harness.inference.llama import Llama
-from lsp_harness.inference.machine import Machine
+from lsp_harness.inference.decode.batch import compose
+from lsp_harness.inference.decode.generate import Model, Prompt, Run, Work
+from lsp_harness.inference.decode.kv import Kv
+from lsp_harness.inference.decode.llama import Llama
+from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.request import Chunk, Owner, Sampling
 from tests.support.grammar import Acceptor
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
-from lsp_harness.inference.embedder import Embedder, Encodes
-from lsp_harness.inference.embedding import Embedding
+from lsp_harness.inference.embed.embedder import Embedder, Encodes
+from lsp_harness.inference.embed.request import Embedding
 
 
 class Slow:

@@ -12,7 +12,7 @@ import pytest
 from starlette.applications import Starlette
 
 from lsp_harness.inference.door.embedding import routes
-from lsp_harness.inference.embedder import Embedder
+from lsp_harness.inference.embed.embedder import Embedder
 from lsp_harness.inference.models.bert import convert
 from tests.support.encoder import WIDTH, tiny_encoder
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ModelError
-from lsp_harness.inference.encoder import Encoder
+from lsp_harness.inference.embed.encoder import Encoder
 from lsp_harness.inference.models.bert import convert
 from tests.support.encoder import CONTEXT, SPECIAL, WIDTH, tiny_encoder
 

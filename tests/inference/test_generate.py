@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.fim import assemble
-from lsp_harness.inference.generate import Prompt, Run, Work
+from lsp_harness.inference.decode.fim import assemble
+from lsp_harness.inference.decode.generate import Prompt, Run, Work
+from lsp_harness.inference.decode.text import Text
 from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Stop
-from lsp_harness.inference.text import Text
 
 from .conftest import Bench
 

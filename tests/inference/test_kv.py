@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from lsp_harness.errors import EngineBusy, EngineRefused
-from lsp_harness.inference.kv import Kv, Slot, common
+from lsp_harness.inference.decode.kv import Kv, Slot, common
 
 
 class FakeMemory:

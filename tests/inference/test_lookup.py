@@ -1,7 +1,7 @@
 """Where drafts come from, and how long they are."""
 
-from lsp_harness.inference.lookup import Lookup
-from lsp_harness.inference.machine import Machine
+from lsp_harness.inference.decode.lookup import Lookup
+from lsp_harness.inference.decode.machine import Machine
 
 CPU = {1: 19.0, 2: 41.0, 4: 60.0, 8: 78.0, 16: 106.0}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.inference.machine import SIZES, Machine
+from lsp_harness.inference.decode.machine import SIZES, Machine
 
 CPU = {1: 19, 2: 41, 3: 53, 4: 60, 6: 83, 8: 78, 12: 98, 16: 106, 32: 212, 64: 300, 128: 420}
 """Milliseconds for the 0.5B model on two cores of another machine than this."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from lsp_harness.inference.encoder import Encoder
+from lsp_harness.inference.embed.encoder import Encoder
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull import pull
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.inference.generate import Model
-from lsp_harness.inference.machine import Machine
+from lsp_harness.inference.decode.generate import Model
+from lsp_harness.inference.decode.machine import Machine
+from lsp_harness.inference.decode.saved import Saved
 from lsp_harness.inference.request import Owner, Sampling
-from lsp_harness.inference.saved import Saved
 
 from .conftest import CURVE, Bench
 

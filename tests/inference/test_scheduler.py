@@ -9,12 +9,12 @@ from typing import Any, cast
 import pytest
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable
-from lsp_harness.inference.generate import Model, Prompt, Work
-from lsp_harness.inference.kv import Kv
-from lsp_harness.inference.llama import Aborted, Llama, Row
-from lsp_harness.inference.machine import Machine
+from lsp_harness.inference.decode.generate import Model, Prompt, Work
+from lsp_harness.inference.decode.kv import Kv
+from lsp_harness.inference.decode.llama import Aborted, Llama, Row
+from lsp_harness.inference.decode.machine import Machine
+from lsp_harness.inference.decode.scheduler import Scheduler
 from lsp_harness.inference.request import Owner, Priority, Sampling, Usage
-from lsp_harness.inference.scheduler import Scheduler
 
 from .conftest import CURVE, Bench
 

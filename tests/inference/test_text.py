@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.inference.text import Text
+from lsp_harness.inference.decode.text import Text
 
 
 def pieces(data: bytes, cuts: list[int]) -> list[bytes]:

@@ -10,9 +10,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from lsp_harness.errors import EngineRefused, ModelError
-from lsp_harness.inference import embedding
 from lsp_harness.inference.door.answer import error, posted
-from lsp_harness.inference.embedder import Embedder, Vector
+from lsp_harness.inference.embed import request as embedding
+from lsp_harness.inference.embed.embedder import Embedder, Vector
 
 Json = dict[str, Any]
 Handle = Callable[[Request, Json], Awaitable[Response]]

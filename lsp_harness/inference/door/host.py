@@ -6,12 +6,12 @@ from time import monotonic
 from typing import Any
 
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.embedder import Embedder
-from lsp_harness.inference.fim import Order, assemble
-from lsp_harness.inference.generate import Model, Prompt, Work
+from lsp_harness.inference.decode.fim import Order, assemble
+from lsp_harness.inference.decode.generate import Model, Prompt, Work
+from lsp_harness.inference.decode.scheduler import Scheduler
+from lsp_harness.inference.embed.embedder import Embedder
 from lsp_harness.inference.meter import Load, Meter
 from lsp_harness.inference.request import Chunk, Continuation, Infill
-from lsp_harness.inference.scheduler import Scheduler
 
 Json = dict[str, Any]
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineUnavailable, HarnessError
-from lsp_harness.inference.embedding import Embedding
+from lsp_harness.inference.embed.request import Embedding
 from lsp_harness.inference.models.place import resolve
 from lsp_harness.inference.request import PRIORITIES
 
@@ -38,7 +38,7 @@ class Encodes(Protocol):
 
 def load(path: Path) -> Encodes:
     """The model in one thread: a second one gains nothing for texts this short and takes a core from the answers."""
-    from lsp_harness.inference.encoder import Encoder
+    from lsp_harness.inference.embed.encoder import Encoder
 
     return Encoder(path, threads=1)
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from lsp_harness.inference.branch import Branch
-from lsp_harness.inference.generate import Run
-from lsp_harness.inference.kv import Slot
-from lsp_harness.inference.llama import Row
-from lsp_harness.inference.machine import Machine
+from lsp_harness.inference.decode.branch import Branch
+from lsp_harness.inference.decode.generate import Run
+from lsp_harness.inference.decode.kv import Slot
+from lsp_harness.inference.decode.llama import Row
+from lsp_harness.inference.decode.machine import Machine
 
 FREE = 1.1
 """Less urgent candidates ride along when that makes the step at most so much slower: never on a CPU, always on a GPU."""

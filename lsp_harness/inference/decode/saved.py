@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol
 
-from lsp_harness.inference.kv import Kv, Slot, common
+from lsp_harness.inference.decode.kv import Kv, Slot, common
 
 HEADER = struct.Struct("<III")
 """llama.cpp's sequence state: magic, version, number of tokens; then the tokens as int32."""

@@ -4,12 +4,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from lsp_harness.inference.branch import Branch
-from lsp_harness.inference.kv import Kv, Slot
-from lsp_harness.inference.llama import Llama, Sampler
-from lsp_harness.inference.machine import Machine
+from lsp_harness.inference.decode.branch import Branch
+from lsp_harness.inference.decode.kv import Kv, Slot
+from lsp_harness.inference.decode.llama import Llama, Sampler
+from lsp_harness.inference.decode.machine import Machine
+from lsp_harness.inference.decode.saved import Saved
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop, Usage
-from lsp_harness.inference.saved import Saved
 
 
 @dataclass(frozen=True, slots=True)

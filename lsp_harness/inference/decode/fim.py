@@ -8,7 +8,7 @@ import re
 from typing import Literal, Protocol
 
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.generate import Prompt, Work
+from lsp_harness.inference.decode.generate import Prompt, Work
 from lsp_harness.inference.request import Around, Infill
 
 Order = Literal["suffix-first", "prefix-suffix-middle"]

@@ -13,9 +13,9 @@ from time import perf_counter
 from typing import Protocol
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineUnavailable, HarnessError
-from lsp_harness.inference.batch import Batch, compose
-from lsp_harness.inference.generate import Model, Run, Work
-from lsp_harness.inference.llama import Aborted
+from lsp_harness.inference.decode.batch import Batch, compose
+from lsp_harness.inference.decode.generate import Model, Run, Work
+from lsp_harness.inference.decode.llama import Aborted
 from lsp_harness.inference.request import PRIORITIES, Chunk, Priority, Usage
 
 

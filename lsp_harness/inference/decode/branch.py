@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from time import perf_counter
 
-from lsp_harness.inference.kv import Kv, Slot
-from lsp_harness.inference.llama import Llama, Logits, Sampler, best, likeliest
-from lsp_harness.inference.lookup import Lookup
+from lsp_harness.inference.decode.kv import Kv, Slot
+from lsp_harness.inference.decode.llama import Llama, Logits, Sampler, best, likeliest
+from lsp_harness.inference.decode.lookup import Lookup
+from lsp_harness.inference.decode.text import Text
 from lsp_harness.inference.request import Chunk, Sampling, Stop, TokenLogprob, Usage
-from lsp_harness.inference.text import Text
 
 
 class Branch:

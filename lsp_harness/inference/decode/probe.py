@@ -49,7 +49,7 @@ def repacking_works(model: Path) -> bool:
 
 
 if __name__ == "__main__":
-    from lsp_harness.inference.llama import Llama, Row
+    from lsp_harness.inference.decode.llama import Llama, Row
 
     llama = Llama(
         Path(sys.argv[1]), n_ctx=64, n_seq=1, n_batch=32, threads=1, decode_threads=1, n_gpu_layers=0, repack=True

@@ -1,0 +1,1 @@
+"""The decode loop: sequences, their cells, and whose step it is."""
