@@ -46,14 +46,15 @@ def test_speeds_are_those_of_the_curve():
     assert (facts["candidates"], facts["chunk"]) == (8, 128)
 
 
-def test_live_figures_move_the_curve():
+def test_live_figures_move_the_whole_curve():
     cpu = machine(CPU)
     for _ in range(200):
         cpu.observe(1, 38.0)
-        cpu.observe(5, 1000.0)
 
-    assert cpu.cost(1) == pytest.approx(38, abs=0.5)
-    assert cpu.cost(4) == 60
+    assert cpu.cost(1) == pytest.approx(38, rel=0.01)
+    assert cpu.cost(16) == pytest.approx(212, rel=0.01)
+    assert cpu.generated_per_second == pytest.approx(26.3, rel=0.01)
+    assert (cpu.candidates(), cpu.chunk()) == (8, 128)
     # one stall is not the machine's speed
     cpu.observe(1, 60_000.0)
     assert cpu.cost(1) < 45

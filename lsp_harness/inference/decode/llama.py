@@ -72,6 +72,9 @@ class Llama:
         params.n_threads = decode_threads
         params.n_threads_batch = threads
         params.no_perf = True
+        if not lib.llama_supports_gpu_offload():
+            # on a CPU the fused kernel makes a step over eight long sequences two and a half times as long
+            params.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_DISABLED
         self.should_abort: Callable[[], bool] = lambda: False
         self._abort = lib.ggml_abort_callback(self._aborting)
         params.abort_callback = self._abort

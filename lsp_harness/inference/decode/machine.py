@@ -14,10 +14,14 @@ WORTH = 1.02
 
 
 class Machine:
-    """The curve `step_ms[n]`: milliseconds of a step over n tokens."""
+    """The curve `step_ms[n]`: milliseconds of a step over n tokens, as measured at load.
+
+    How full the cache is and what else the machine does makes all of it slower: `pace` is by how much lately.
+    """
 
     def __init__(self, step_ms: dict[int, float]) -> None:
         self.step_ms = dict(sorted(step_ms.items()))
+        self.pace = 1.0
 
     @classmethod
     def measured(cls, decode: Callable[[Sequence[int]], None], forget: Callable[[], object]) -> "Machine":
@@ -54,7 +58,11 @@ class Machine:
         file.write_text(json.dumps(kept | {key: self.step_ms}))
 
     def cost(self, tokens: int) -> float:
-        """Milliseconds of a step over so many tokens; between measured sizes on a line, past the last one in proportion."""
+        """Milliseconds of a step over so many tokens, at the pace of late."""
+        return self._measured(tokens) * self.pace
+
+    def _measured(self, tokens: int) -> float:
+        """Between measured sizes on a line, past the last one in proportion."""
         sizes = list(self.step_ms)
         if tokens >= sizes[-1]:
             return self.step_ms[sizes[-1]] * tokens / sizes[-1]
@@ -66,17 +74,16 @@ class Machine:
         return self.step_ms[low] + share * (self.step_ms[high] - self.step_ms[low])
 
     def observe(self, tokens: int, ms: float) -> None:
-        """A step over `tokens` took `ms`: the measured size it belongs to moves a little towards it."""
-        if tokens in self.step_ms:
-            self.step_ms[tokens] += 0.05 * (min(ms, 4 * self.step_ms[tokens]) - self.step_ms[tokens])
+        """A step over `tokens` took `ms`: the pace moves a little towards it. One stall is not a pace."""
+        self.pace += 0.05 * (min(ms / self._measured(tokens), 4.0) - self.pace)
 
     @property
     def prompt_per_second(self) -> float:
-        return max(size * 1000 / ms for size, ms in self.step_ms.items())
+        return max(size * 1000 / ms for size, ms in self.step_ms.items()) / self.pace
 
     @property
     def generated_per_second(self) -> float:
-        return 1000 / self.step_ms[1]
+        return 1000 / self.cost(1)
 
     def candidates(self, most: int = 8) -> int:
         """How many candidates give the most tokens a second: on a CPU some sizes cost what a smaller one does."""
@@ -88,7 +95,7 @@ class Machine:
 
     def chunk(self) -> int:
         """Tokens of a prompt to read in one step: the fewest that come near the best speed, but not just a few."""
-        near = min(size for size, ms in self.step_ms.items() if size * 1000 / ms >= NEAR * self.prompt_per_second)
+        near = min(size for size in self.step_ms if size * 1000 / self.cost(size) >= NEAR * self.prompt_per_second)
         return max(16, near)
 
     def facts(self) -> dict[str, Any]:
@@ -96,7 +103,7 @@ class Machine:
         return {
             "prompt_per_second": round(self.prompt_per_second, 1),
             "generated_per_second": round(self.generated_per_second, 1),
-            "decode_ms": {str(size): round(ms, 1) for size, ms in self.step_ms.items()},
+            "decode_ms": {str(size): round(self.cost(size), 1) for size in self.step_ms},
             "candidates": self.candidates(),
             "chunk": self.chunk(),
         }
