@@ -15,7 +15,7 @@ from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.request import Chunk, Owner, Sampling
 from tests.support.grammar import Acceptor
 
-CURVE = {1: 10.0, 2: 11.0, 4: 16.0, 8: 30.0, 16: 60.0, 32: 80.0}
+CURVE = {1: 10.0, 2: 13.0, 4: 16.0, 8: 30.0, 16: 60.0, 32: 80.0}
 """Milliseconds of a step on some imagined CPU."""
 
 

@@ -125,6 +125,19 @@ async def test_the_interactive_overtakes_the_background_between_steps(scheduler:
     ]
 
 
+async def test_where_a_larger_step_costs_nothing_the_less_urgent_ride_along(gate: Gate):
+    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(dict.fromkeys(CURVE, 10.0))))
+    slow = asyncio.create_task(all_of(scheduler, work("slow", 5), "background"))
+    await gate.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, work("quick", 3), "interactive"))
+    await until(lambda: scheduler.pending == 2)
+    gate.open.set()
+    await asyncio.gather(slow, quick)
+    await asyncio.to_thread(scheduler.close)
+
+    assert [set(step) for step in gate.log] == [{"slow"}, {"quick"}, *([{"quick", "slow"}] * 2), *([{"slow"}] * 2)]
+
+
 async def test_equals_share_their_steps(scheduler: Scheduler, gate: Gate):
     first = asyncio.create_task(all_of(scheduler, work("a", 4)))
     await gate.at_work.wait()
@@ -163,8 +176,11 @@ async def test_a_long_background_prompt_is_given_up_for_the_interactive_and_read
     assert [step["slow"] for step in gate.log[2:]] == [16, 32, 32, 10]
 
 
-async def test_a_shortest_part_is_read_whatever_arrives(scheduler: Scheduler, gate: Gate):
-    slow = asyncio.create_task(all_of(scheduler, work("slow", 0, prompt=Scheduler.SHORTEST), "background"))
+async def test_a_prompt_that_was_given_up_for_long_is_read_whatever_arrives(
+    scheduler: Scheduler, gate: Gate, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Scheduler, "STARVED", 0.0)
+    slow = asyncio.create_task(all_of(scheduler, work("slow", 0, prompt=32), "background"))
     await gate.at_work.wait()
     quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
     await until(lambda: scheduler.pending == 2)
@@ -172,7 +188,7 @@ async def test_a_shortest_part_is_read_whatever_arrives(scheduler: Scheduler, ga
     gate.open.set()
     await asyncio.gather(slow, quick)
 
-    assert gate.log == [{"slow": Scheduler.SHORTEST}, {"quick": 1}]
+    assert gate.log == [{"slow": 32}, {"quick": 1}]
 
 
 async def test_leaving_the_answer_stops_the_work_at_its_next_step(scheduler: Scheduler, gate: Gate, book: Book):

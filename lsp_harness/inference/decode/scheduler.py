@@ -2,7 +2,7 @@
 
 Each step belongs to the most urgent class that has work; within a class, candidates of all requests share the step, and
 prompts are read in parts, the client that was served longest ago first. A request that cannot get its cells yet waits.
-A step that reads a less urgent prompt is given up when something more urgent arrives, unless it is as short as it can be.
+A step that reads a less urgent prompt is given up when something more urgent arrives, unless too many were.
 """
 
 import asyncio
@@ -48,6 +48,8 @@ class Job:
         self.run: Run | None = None
         self.chunk = 0
         """Tokens of its prompt a step may read; smaller after a step was given up for more urgent work."""
+        self.read = 0.0
+        """When the last step that read its prompt was done."""
         self.arrived = perf_counter()
         self.began: float | None = None
         self.first: float | None = None
@@ -71,7 +73,9 @@ class Scheduler:
     QUIET = 2.0
     """Seconds without work after which hot sequences are saved."""
     SHORTEST = 16
-    """Tokens of a prompt that are read whatever arrives meanwhile, or it would never be done."""
+    """Tokens of a prompt that are read at once at least."""
+    STARVED = 10.0
+    """Seconds after which a part of a prompt is read whatever arrives meanwhile, or it would never be done."""
 
     def __init__(self, model: Model, *, limit: int = 64, observer: Observer | None = None) -> None:
         self._model = model
@@ -85,7 +89,7 @@ class Scheduler:
         self._full = False
         """Somebody found no room for his cells, and nothing has changed since."""
         self._yields = False
-        """The step at work reads a part of a prompt and nothing else, and could read less."""
+        """The step at work only reads a part of a prompt, and can be given up."""
         self._alarm = False
         """Something was submitted or cancelled since the step at work began."""
         model.llama.should_abort = self._pointless
@@ -203,7 +207,7 @@ class Scheduler:
     def _start(self, job: Job) -> None:
         try:
             job.run = Run(self._model, job.work, job.tell)
-            job.began = perf_counter()
+            job.began = job.read = perf_counter()
             if job.run.done:
                 self._end(job)
         except EngineBusy as error:
@@ -230,9 +234,9 @@ class Scheduler:
             chunk,
         )
         self._batch = [job for job in (*jobs, *others) if job.run and _in(job.run, batch)]
-        self._yields = not batch.branches and batch.size > self.SHORTEST
         self._alarm = False
         began = perf_counter()
+        self._yields = bool(reader and not batch.branches and began - reader.read < self.STARVED)
         try:
             model.llama.decode(batch.rows)
             model.machine.observe(batch.size, (perf_counter() - began) * 1000)
@@ -240,7 +244,7 @@ class Scheduler:
             if reader:
                 # another client's prompt comes next
                 reader.turn = next(self._arrivals)
-                reader.chunk = min(2 * reader.chunk, self._chunk())
+                reader.chunk, reader.read = min(2 * reader.chunk, self._chunk()), perf_counter()
         except Aborted:
             if reader:
                 reader.chunk = max(self.SHORTEST, reader.chunk // 2)
