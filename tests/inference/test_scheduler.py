@@ -176,6 +176,20 @@ async def test_a_long_background_prompt_is_given_up_for_the_interactive_and_read
     assert [step["slow"] for step in gate.log[2:]] == [16, 32, 32, 10]
 
 
+async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: Scheduler, gate: Gate):
+    warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=32), "background"))
+    await gate.at_work.wait()
+    tokens = work("same", prompt=32).prompts[0].tokens
+    asked = Work((Prompt([1, 2]), Prompt([*tokens, 7])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0)
+    key = asyncio.create_task(all_of(scheduler, asked, "interactive"))
+    await until(lambda: scheduler.pending == 2)
+    assert not gate.should_abort()
+    gate.open.set()
+    await asyncio.gather(warm, key)
+
+    assert gate.log == [{"same": 32}, {"key": 1}]
+
+
 async def test_a_prompt_that_was_given_up_for_long_is_read_whatever_arrives(
     scheduler: Scheduler, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ):

@@ -95,6 +95,11 @@ class Run:
         """Part of the prompt is still to be evaluated."""
         return self._slot is not None
 
+    @property
+    def read(self) -> Sequence[int]:
+        """What of the prompt is evaluated."""
+        return self._slot.tokens if self._slot else ()
+
     def part(self, most: int) -> tuple[Slot, Sequence[int], bool]:
         """The next part of the prompt, at most `most` tokens, and whether it is the last."""
         assert self._slot is not None

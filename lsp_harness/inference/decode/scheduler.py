@@ -2,7 +2,8 @@
 
 Each step belongs to the most urgent class that has work; within a class, candidates of all requests share the step, and
 prompts are read in parts, the client that was served longest ago first. A request that cannot get its cells yet waits.
-A step that reads a less urgent prompt is given up when something more urgent arrives, unless too many were.
+A step that reads a less urgent prompt is given up when something more urgent arrives, unless that needs just this part,
+or too many were given up.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ from typing import Protocol
 from lsp_harness.errors import EngineBusy, EngineError, EngineUnavailable, HarnessError
 from lsp_harness.inference.decode.batch import Batch, compose
 from lsp_harness.inference.decode.generate import Model, Run, Work
+from lsp_harness.inference.decode.kv import common
 from lsp_harness.inference.decode.llama import Aborted
 from lsp_harness.inference.request import PRIORITIES, Chunk, Priority, Usage
 
@@ -50,6 +52,8 @@ class Job:
         """Tokens of its prompt a step may read; smaller after a step was given up for more urgent work."""
         self.read = 0.0
         """When the last step that read its prompt was done."""
+        self.welcomes: object = None
+        """The step that was at work when this came, if it reads what this needs, too."""
         self.arrived = perf_counter()
         self.began: float | None = None
         self.first: float | None = None
@@ -86,6 +90,8 @@ class Scheduler:
         self._wake = threading.Condition()
         self._closing = False
         self._batch: list[Job] = []
+        self._reading: list[int] | None = None
+        """A prompt up to the end of the part that the step at work reads."""
         self._full = False
         """Somebody found no room for his cells, and nothing has changed since."""
         self._yields = False
@@ -107,6 +113,8 @@ class Scheduler:
     async def submit(self, work: Work, priority: Priority) -> AsyncIterator[Chunk]:
         """Chunks as they come, of all candidates. Leaving the iterator early cancels the work at its next token."""
         job = Job(priority, next(self._arrivals), work)
+        if (reading := self._reading) and any(common(p.tokens, reading) == len(reading) for p in work.prompts):
+            job.welcomes = reading
         with self._wake:
             if self._closing:
                 raise EngineUnavailable("the engine is shutting down; the next request starts another")
@@ -178,7 +186,10 @@ class Scheduler:
         if all(job.cancelled.is_set() for job in at_work):
             return True
         level = min(job.level for job in at_work)
-        return self._yields and any(job.level < level and not job.cancelled.is_set() for job in list(self._jobs))
+        return self._yields and any(
+            job.level < level and not job.cancelled.is_set() and job.welcomes is not self._reading
+            for job in list(self._jobs)
+        )
 
     def _step(self, jobs: list[Job]) -> None:
         for job in jobs:
@@ -234,6 +245,7 @@ class Scheduler:
             chunk,
         )
         self._batch = [job for job in (*jobs, *others) if job.run and _in(job.run, batch)]
+        self._reading = [*batch.prompt[0].read, *batch.rows[-1].tokens] if batch.prompt else None
         self._alarm = False
         began = perf_counter()
         self._yields = bool(reader and not batch.branches and began - reader.read < self.STARVED)
@@ -254,7 +266,7 @@ class Scheduler:
         for job in self._batch:
             if job.run and job.run.done and job in self._jobs:
                 self._end(job)
-        self._batch = []
+        self._batch, self._reading = [], None
 
     def _chunk(self) -> int:
         return min(self._model.llama.n_batch, self._model.machine.chunk())
