@@ -140,6 +140,8 @@ async def test_a_hole_is_filled_in_the_models_order(http: httpx2.AsyncClient):
     other = await post(http, "/infill", **body, fim_order="prefix-suffix-middle")
     assert other["tokens_evaluated"] == filled["tokens_evaluated"]
     assert other["content"] != filled["content"]
+    assert (await post(http, "/infill", **body, fim_order="suffix-first"))["content"] == filled["content"]
+    assert "`fim_order`" in await refused(http, "/infill", body | {"fim_order": "sideways"})
 
 
 @pytest.mark.parametrize(

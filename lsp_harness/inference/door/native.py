@@ -9,6 +9,7 @@ from starlette.routing import BaseRoute, Route
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
+from lsp_harness.inference.decode.fim import Order
 from lsp_harness.inference.door import openai
 from lsp_harness.inference.door.answer import Answer, posted
 from lsp_harness.inference.door.host import Host
@@ -49,6 +50,17 @@ def turns(messages: Any) -> list[tuple[str, str]]:
     if not found:
         raise EngineRefused("`messages` must be a list of {role, content}")
     return found
+
+
+def fim_order(body: Json) -> Order | None:
+    """The order that is asked for; None for the model's own."""
+    match body.get("fim_order"):
+        case None:
+            return None
+        case "suffix-first" | "prefix-suffix-middle" as order:
+            return order
+        case _:
+            raise EngineRefused("`fim_order` must be suffix-first or prefix-suffix-middle")
 
 
 def _turn(message: Any) -> tuple[str, str]:
@@ -92,8 +104,9 @@ def routes(host: Host) -> list[BaseRoute]:
 
     async def infill(body: Json) -> Response:
         request = dialect.infill(body)
-        order = "prefix-suffix-middle" if body.get("fim_order") == "prefix-suffix-middle" else None
-        return Answer(host.ask(request, order), Native(dialect.response_fields(body)), stream=bool(body.get("stream")))
+        return Answer(
+            host.ask(request, fim_order(body)), Native(dialect.response_fields(body)), stream=bool(body.get("stream"))
+        )
 
     async def cancel(body: Json) -> Response:
         name, index = body.get("id"), body.get("index")
