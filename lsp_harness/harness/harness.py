@@ -6,6 +6,7 @@ answered at once.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
-from lsp_harness.text.uri import local_path
+from lsp_harness.text.uri import elsewhere, local_path
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
@@ -105,8 +106,12 @@ class Harness:
         document = self.documents.get(uri)
         file = local_path(uri)
         root = next((root for root in self.roots if file and file.is_relative_to(root)), None)
-        path = str(file.relative_to(root)) if file and root else file.name if file else uri.rsplit("/", 1)[-1]
+        path = str(file.relative_to(root)) if file and root else file.name if file else elsewhere(uri)
         return Snapshot(document, path, file, root)
+
+    def current(self, document: Document) -> bool:
+        """Whether this is still the text of its document."""
+        return document.uri in self.documents and self.documents.get(document.uri) is document
 
     def tree(self, snapshot: Snapshot) -> "SyntaxTree | None":
         """The syntax tree of a snapshot, kept up to date with the open document."""
@@ -117,7 +122,7 @@ class Harness:
         if known and known.document.data == document.data:
             return known
         tree = parse(document)
-        if document.uri in self.documents and self.documents.get(document.uri) is document:
+        if self.current(document):
             self._trees[document.uri] = tree
         return tree
 
@@ -161,9 +166,11 @@ class Harness:
         if uri in self.documents:
             snapshot = self.snapshot(uri)
             offset = min(self._cursors.get(uri, 0), len(snapshot.document.data))
-            self.completer.warm(
-                snapshot.document, self.tree(snapshot), offset, snapshot.path, persist=self._persist(snapshot)
-            )
+            # what is wrong with the settings the request itself will tell
+            with suppress(HarnessError):
+                self.completer.warm(
+                    snapshot.document, self.tree(snapshot), offset, snapshot.path, persist=self._persist(snapshot)
+                )
 
     def _persist(self, snapshot: Snapshot) -> bool:
         """Whether the engine may write what it makes of a document to disk."""
@@ -331,7 +338,7 @@ class Harness:
         if self._log is None:
             from lsp_harness.session.log import SessionLog
 
-            self._log = SessionLog()
+            self._log = SessionLog(keep=self.trusted)
         return self._log
 
     async def _own_fix(self, snapshot: Snapshot, finding: Finding) -> "RuffReport | None":

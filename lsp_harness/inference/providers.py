@@ -118,6 +118,9 @@ def _target(
     base = "" if socket else _base(place)
     if provider.needs_key and not key_name:
         raise KeyMissing(f"{base} needs a key; set {' or '.join(filter(None, names))} in the environment")
+    key = env[key_name].strip() if key_name else ""
+    if not (key.isascii() and key.isprintable()):
+        raise ConfigError(f"the key in {key_name} holds a character that no key has; copy it once more")
     return Target(
         base=base,
         socket=socket,
@@ -126,7 +129,7 @@ def _target(
         provider=provider,
         fim=provider.fim if settings.fim == "auto" else settings.fim,
         key_name=key_name,
-        key=env[key_name].strip() if key_name else "",
+        key=key,
     )
 
 

@@ -219,15 +219,17 @@ class Generator:
         assert self._place.function is not None
         start, end = self._place.function
         old = decode(self._document.data[start:end])
+        # by line too: a function may lie inside what only the whole text shows to be a secret
+        lines = range(self._document.line_of(start), self._document.line_of(max(start, end - 1)) + 1)
+        told = [self._finding.message, *feedback, old]
+        # before anything is counted: the tokenizer may be on another machine
+        if any(spans(encode(text)) for text in told) or not secret_lines(self._document).isdisjoint(lines):
+            return None
         [size] = await self._engine.count([old])
         if size > self._config.context.code_budget:
             return None
         task = await self._told(feedback)
         user = f"{task}\n\n```{self._tree.language.id}\n{old}\n```"
-        # by line too: a function may lie inside what only the whole text shows to be a secret
-        lines = range(self._document.line_of(start), self._document.line_of(max(start, end - 1)) + 1)
-        if spans(encode(user)) or not secret_lines(self._document).isdisjoint(lines):
-            return None
         prompt = await self._engine.chat_prompt([("system", SYSTEM), ("user", user)])
         grammar = resource("gbnf", "code_block.gbnf").read_text()
         sampling = self._sampling(plan, n_predict=size + 128, grammar=grammar)

@@ -31,6 +31,8 @@ class Client:
         """The configuration before the editor had its say."""
         self.load_project: Callable[[], tuple[Config, list[Problem]]] = lambda: (base, [])
         """Reads the project's settings files again."""
+        self.options: dict[str, Any] = {}
+        """The editor's settings of `initialize`, beneath those it gives later."""
         self.given: dict[str, Any] = {}
         """What the editor last set."""
         self.settings_files: set[str] = set()

@@ -128,6 +128,7 @@ def _client(
     harness.roots[:] = greeting.roots
     harness.eager, harness.trusted = True, greeting.trusted
     client = Client(Server(transport), harness, greeting.abilities, settled)
+    client.options = greeting.options or {}
     client.load_project = lambda: load(project)
     bind(client, FEATURES)
     settings.report(client, problems)

@@ -42,7 +42,9 @@ def apply(client: Client, settings: Any) -> None:
 
 def reload(client: Client) -> None:
     """A settings file of the project was saved."""
-    client.base, problems = client.load_project()
+    loaded, problems = client.load_project()
+    # what the editor said at the start still stands
+    client.base, _ = merged(loaded, client.options)
     report(client, problems)
     apply(client, client.given)
 

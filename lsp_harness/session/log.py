@@ -8,11 +8,12 @@ import os
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from ulid import ULID
 
 from lsp_harness.config import paths
+from lsp_harness.context.secrets import spans
 from lsp_harness.wire.event import Event, decode, encode
 
 Listener = Callable[[Event], None]
@@ -21,8 +22,10 @@ Listener = Callable[[Event], None]
 class SessionLog:
     """One session. The directory is made with the first event, so a session in which nothing happens leaves nothing."""
 
-    def __init__(self, folder: Path | None = None) -> None:
+    def __init__(self, folder: Path | None = None, *, keep: bool = True) -> None:
         self.id = str(ULID())
+        self._keep = keep
+        """Whether events are written; those who listen hear them in any case."""
         self._folder = folder
         self._file: int | None = None
         self._seq = 0
@@ -42,15 +45,19 @@ class SessionLog:
         self, kind: str, data: dict[str, Any], *, turn: int | None, step: str | None, cause: str | None
     ) -> Event:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        event = Event(str(ULID()), self._seq, now, self.id, turn, step, cause, kind, data)
-        if self._file is None:
-            self.path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.write(self._file, (encode(event) + "\n").encode("utf-8", "replace"))
+        event = Event(str(ULID()), self._seq, now, self.id, turn, step, cause, kind, _without_secrets(data))
+        if self._keep:
+            self._write(event)
         self._seq += 1
         for listener in list(self.listeners):
             listener(event)
         return event
+
+    def _write(self, event: Event) -> None:
+        if self._file is None:
+            self.path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        os.write(self._file, (encode(event) + "\n").encode("utf-8", "replace"))
 
     def close(self) -> None:
         if self._file is not None:
@@ -77,6 +84,20 @@ class Turn:
         """The driver is now in `state`."""
         self.step = state
         self.tell("state.entered", state=state, **data)
+
+
+def _without_secrets(value: Any) -> Any:
+    """The same data, each secret in its texts replaced by an ellipsis."""
+    if isinstance(value, str):
+        data = value.encode("utf-8", "surrogatepass")
+        for start, end in sorted(spans(data), reverse=True):
+            data = data[:start] + "…".encode() + data[end:]
+        return data.decode("utf-8", "surrogatepass")
+    if isinstance(value, dict):
+        return {key: _without_secrets(item) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_without_secrets(item) for item in cast("list[Any]", value)]
+    return value
 
 
 def read(path: Path) -> Iterator[Event]:

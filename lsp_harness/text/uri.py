@@ -16,3 +16,12 @@ def local_path(uri: Any) -> Path | None:
     if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
         return None
     return Path(unquote(parts.path))
+
+
+def elsewhere(uri: str) -> str:
+    """The path within a URI that names no file on this machine."""
+    try:
+        path = unquote(urlsplit(uri).path)
+    except ValueError:
+        path = uri
+    return path.lstrip("/") or uri

@@ -422,7 +422,7 @@ async def test_a_snapshot_is_named_from_its_workspace_and_frozen(bench: Make) ->
     assert b.harness.snapshot(outside.uri) == Snapshot(outside, "c.py", Path("/elsewhere/c.py"))
     unsaved = Document.of("untitled:Untitled-1", "")
     b.harness.open(unsaved)
-    assert b.harness.snapshot(unsaved.uri) == Snapshot(unsaved, "untitled:Untitled-1")
+    assert b.harness.snapshot(unsaved.uri) == Snapshot(unsaved, "Untitled-1")
     assert local_path("untitled:x") is None
 
 

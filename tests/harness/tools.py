@@ -1,7 +1,7 @@
 """What tests of the drivers share: an engine that can be waited for, settings by name, and the log's invariants."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from pathlib import Path
@@ -25,12 +25,17 @@ class Script(ScriptedEngine):
 
     def __init__(self, *replies: str | dict[str, Any]) -> None:
         super().__init__([{"text": reply} if isinstance(reply, str) else reply for reply in replies])
+        self.counted: list[str] = []
         self.started = asyncio.Event()
         self.closed = 0
         self.ended = asyncio.Event()
         self.begun_ahead, self.ended_ahead = asyncio.Event(), asyncio.Event()
         self.held = False
         """Whether what is asked in the background never ends."""
+
+    async def count(self, texts: Sequence[str]) -> list[int]:
+        self.counted += texts
+        return await super().count(texts)
 
     async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
         if request.priority == "background":

@@ -88,6 +88,11 @@ def test_healing_goes_back_to_where_a_token_surely_ends(kept: str, forced: str):
     assert heal(kept + forced) == (kept, forced.encode())
 
 
+@pytest.mark.parametrize("tail", ["=" * 5000, " " * 5000, "a" * 5000, " " + "b" * 80])
+def test_what_is_longer_than_a_word_is_not_healed(tail: str):
+    assert heal(f"x{tail}") == (f"x{tail}", b"")
+
+
 def test_while_a_word_is_typed_the_prompt_stays_the_same(llama: Llama):
     prompts = {
         tuple(

@@ -11,6 +11,7 @@ import pytest
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.decode.fim import assemble
 from lsp_harness.inference.decode.generate import Prompt, Run, Work
+from lsp_harness.inference.decode.llama import Row
 from lsp_harness.inference.decode.text import Text
 from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Stop
 
@@ -271,13 +272,46 @@ def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Benc
     assert last.usage.generated <= 12 + len(prompt.forced)
 
 
-def test_forced_text_longer_than_the_limit_gives_nothing(machine: Bench):
-    forced = "é = 日本".encode()
+@pytest.mark.parametrize("forced", ["é = 日本", "q", " return"])
+def test_forced_text_is_no_part_of_what_was_asked_for(machine: Bench, forced: str):
+    text, last = machine.run(PROMPT, Sampling(n_predict=1), forced.encode())
 
-    text, last = machine.run(PROMPT, Sampling(n_predict=1), forced)
-
-    assert text == ""
+    assert text
     assert last.stop == "limit"
+    assert last.usage.generated <= 1 + len(forced.encode())
+
+
+def test_a_grammar_is_not_passed_by_on_the_way_out_of_forced_text(machine: Bench):
+    for seed in range(20):
+        sampling = Sampling(n_predict=12, temperature=2.0, seed=seed, grammar="root ::= [0-9] [0-9]")
+        assert re.fullmatch("[0-9]{2}", machine.run(PROMPT, sampling, b"  valu")[0])
+
+
+def test_a_grammar_that_allows_no_token_ends_the_answer(machine: Bench):
+    for temperature in (0.0, 1.0):
+        text, last = machine.run(PROMPT, Sampling(temperature=temperature, grammar='root ::= "ab\\x00"'))
+        assert (text.rstrip("\0"), last.stop) in (("ab", "eos"), ("", "eos"))
+
+
+def test_a_prompt_that_took_long_to_read_has_its_own_logits(machine: Bench):
+    """While it was read, more sequences were done than logits are kept for."""
+    setattr(machine.kv, "ROWS", 1)  # noqa: B010 - a small world
+    slow = Work((Prompt(list(range(5, 105))),), Sampling(n_predict=6))
+    [alone] = machine.together(slow)
+    machine.forget()
+    setattr(machine.kv, "ROWS", 1)  # noqa: B010
+
+    def after(step: int, runs: list[Run]) -> None:
+        if step == 0:
+            for kind in (110, 120):
+                run = Run(machine.model, Work((Prompt([kind] * 5),), Sampling(n_predict=0)), lambda _: None)
+                while not run.done:
+                    slot, tokens, _ = run.part(5)
+                    machine.llama.decode([Row(slot.seq, len(slot.tokens), tokens)])
+                    run.evaluated(tokens, len(tokens) - 1)
+
+    [beside] = machine.together(slow, after=after)
+    assert [chunk.text for chunk in beside] == [chunk.text for chunk in alone]
 
 
 def block_may_go_on(text: str) -> bool:

@@ -238,6 +238,30 @@ def test_a_memory_that_cannot_be_cut_starts_again():
     assert desk.whole([1, 2, 4, 5]) == 3
 
 
+def test_a_reader_of_a_memory_that_cannot_be_cut_is_never_set_back():
+    class Recurrent(FakeMemory):
+        def cut(self, seq: int, length: int) -> bool:
+            return length in (0, len(self.held[seq])) and super().cut(seq, length)
+
+    desk = Desk(100, 3, Recurrent(3), cuts=False)
+    desk.whole([1] * 20 + [2])
+    slot = desk.kv.take([1] * 30, 0)
+    desk.add(slot, [1] * 10)
+
+    desk.kv.catch_up(slot, [1] * 30)
+
+    assert slot.tokens == [1] * 10
+
+
+def test_nothing_is_given_up_for_what_has_no_room_anyway():
+    desk = Desk(cells=50, slots=3)
+    desk.whole([1] * 20)
+    desk.kv.take([2] * 20, 5)
+
+    assert desk.kv.vacant("a", 40) is None
+    assert desk.kv.resident([1] * 20) == 20
+
+
 def test_of_a_memory_that_cannot_be_cut_only_whole_sequences_are_shared():
     class Recurrent(FakeMemory):
         def cut(self, seq: int, length: int) -> bool:

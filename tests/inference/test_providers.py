@@ -135,3 +135,10 @@ def test_what_names_no_server_is_said(settings: dict[str, Any], message: str):
         named(**settings)
 
     assert "secret" not in caught.value.message
+
+
+@pytest.mark.parametrize("key", ["sk-fake\u200b1", "sk-“fake”", "sk-\x07fake"])
+def test_a_key_with_a_character_that_no_key_has_is_named_and_not_shown(key: str):
+    with pytest.raises(ConfigError, match="the key in OPENAI_API_KEY") as error:
+        one({"OPENAI_API_KEY": key}, model="openai/x")
+    assert "fake" not in error.value.message

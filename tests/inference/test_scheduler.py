@@ -239,6 +239,8 @@ async def test_one_candidate_is_cancelled_by_its_number(scheduler: Scheduler, ga
     await gate.at_work.wait()
     assert scheduler.cancel("many", "many", 1)
     assert not scheduler.cancel("many", "other", 1)
+    assert not scheduler.cancel("many", "many", 3)
+    assert not scheduler.cancel("many", "many", -1)
     assert not scheduler.cancel("else", "many", 1)
     gate.open.set()
 
@@ -286,7 +288,19 @@ async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, 
         await all_of(scheduler, work("refused", 5000))
     assert await all_of(scheduler, work("a")) == ["limit"]
     await until(lambda: scheduler.pending == 0)
-    assert [outcome for _, outcome, _ in book.ends] == ["refused", "refused", "limit"]
+    assert [outcome for _, outcome, _ in book.ends] == ["failed", "refused", "limit"]
+
+
+async def test_a_fault_of_our_own_ends_those_it_met_and_nobody_else(
+    scheduler: Scheduler, gate: Gate, monkeypatch: pytest.MonkeyPatch
+):
+    gate.open.set()
+    with monkeypatch.context() as broken:
+        broken.setattr(Scheduler, "_evaluate", lambda *_: 1 / 0)
+        with pytest.raises(EngineError, match="division"):
+            await all_of(scheduler, work("met"))
+
+    assert await all_of(scheduler, work("next")) == ["limit"]
 
 
 async def test_closing_ends_what_runs_and_what_waits(gate: Gate):

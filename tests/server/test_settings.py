@@ -114,6 +114,19 @@ async def test_saving_the_project_file_takes_effect_and_clears_what_was_wrong(sp
     assert await model(editor) == "other"
 
 
+async def test_saving_the_project_file_keeps_what_the_editor_said_at_the_start(spawn: Spawn, tmp_path: Path):
+    file = tmp_path / "lsp-harness.toml"
+    file.write_text("[modle]\n")
+    editor = await spawn("plain", rootUri=tmp_path.as_uri(), initializationOptions=setting("editors"))
+    await editor.said("textDocument/publishDiagnostics", lambda params: bool(params["diagnostics"]))
+
+    file.write_text('[model]\npath = "projects"\n')
+    editor.notify("textDocument/didSave", {"textDocument": {"uri": file.as_uri()}})
+
+    await editor.said("textDocument/publishDiagnostics", lambda params: not params["diagnostics"])
+    assert await model(editor) == "editors"
+
+
 async def test_a_project_cannot_choose_the_engine(spawn: Spawn, tmp_path: Path):
     (tmp_path / "lsp-harness.toml").write_text('[engine]\nurl = "/tmp/theirs.sock"\n')
     editor = await spawn("plain", rootUri=tmp_path.as_uri())

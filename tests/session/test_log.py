@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.wire.event import VERSION, Event, decode, encode
+from tests.context.test_secrets import TOKEN
 
 KEYS = ["v", "id", "seq", "ts", "session_id", "turn", "step", "cause", "type", "data"]
 
@@ -148,3 +149,20 @@ def test_half_a_surrogate_pair_does_not_lose_the_event(log: SessionLog) -> None:
     log.turn().tell("x", text="a\ud83d")
     log.turn().tell("y")
     assert [(event.type, event.data) for event in read(log.path)] == [("x", {"text": "a?"}), ("y", {})]
+
+
+def test_no_secret_is_written_wherever_it_stands(log: SessionLog) -> None:
+    event = log.turn().tell("x", diff=f" a\n-key = '{TOKEN}'\n", deep={"list": [1, f"é {TOKEN}."]}, plain="ghp_short")
+
+    assert TOKEN not in log.path.read_text()
+    assert event.data == {"diff": " a\n-key = '…'\n", "deep": {"list": [1, "é …."]}, "plain": "ghp_short"}
+
+
+def test_a_session_that_is_not_kept_is_heard_and_leaves_nothing(tmp_path: Path) -> None:
+    log, heard = SessionLog(tmp_path / "sessions", keep=False), list[Event]()
+    log.listeners.append(heard.append)
+    log.turn().tell("x")
+    log.turn().tell("y")
+
+    assert [(event.seq, event.type) for event in heard] == [(0, "x"), (1, "y")]
+    assert not (tmp_path / "sessions").exists()

@@ -60,7 +60,9 @@ class Endpoint:
                 response = await http.send(request, stream=True)
             try:
                 if response.status_code != 200:
-                    raise self._failure(response, await response.aread())
+                    async with asyncio.timeout(self._patience.first):
+                        content = await response.aread()
+                    raise self._failure(response, content)
                 lines = response.aiter_lines()
                 limit = self._patience.first
                 while True:
@@ -163,7 +165,7 @@ def understood(name: str) -> Generator[None]:
     try:
         yield
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise EngineError(f"{name} answered something else than its dialect has ({error!r:.80})") from error
+        raise EngineError(f"{name} answered something else than its dialect has ({type(error).__name__})") from error
 
 
 def seconds(retry_after: str) -> float:

@@ -57,6 +57,7 @@ class _Exchange:
         if self._began is not None and monotonic() - self._began > self._seconds:
             yield from (Chunk("", "deadline", Usage(), index) for index in sorted(self._open))
             self._open.clear()
+            yield from self.ended()
             self.complete = True
 
     def ended(self) -> Iterable[Chunk]:

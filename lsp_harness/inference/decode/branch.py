@@ -39,7 +39,7 @@ class Branch:
         self._most = sampling.n_predict + len(forced)
         self._generated = self._shown = self._drafted = self._accepted = 0
         self._began = perf_counter()
-        self._lookup = Lookup(cost) if sampling.lookup else None
+        self._lookup = Lookup(cost) if sampling.lookup and kv.cuts else None
         self._sampler = Sampler.of(llama, sampling, index)
 
     @property
@@ -106,8 +106,11 @@ class Branch:
         """The next token, its text handed on; None when it ended this candidate."""
         forced = self._forced
         allowed = self._llama.spelled(forced) if forced else []
+        if self._sampling.grammar:
+            # what goes beyond the forced text must not pass by the grammar
+            allowed = [token for token in allowed if len(self._llama.piece(token)) <= len(forced)]
         token = best(logits, allowed) if allowed else self._sampler.sample(logits)
-        if self._llama.ends(token):
+        if token is None or self._llama.ends(token):
             self.end("eos")
             return None
         self._generated += 1
@@ -117,7 +120,8 @@ class Branch:
             used = min(len(piece), len(forced))
             self._forced, piece = forced[used:], piece[used:]
         self._emit(Chunk(self._text.add(piece), None, self.usage, self.index, self._logprobs(logits, token)))
-        self._shown += not self._forced
+        # a token that only spells what was there already is none of those that were asked for
+        self._shown += bool(piece) if forced else 1
         late = self._sampling.t_max_predict_ms
         if self._text.stopped:
             self.end("word")

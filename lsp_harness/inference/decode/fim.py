@@ -17,6 +17,9 @@ OPEN = re.compile(r"(?:[^\r\n\w]|_)?[^\W\d_]+\Z|[ \t]+\Z| ?(?:[^\w\s]|_)+\Z")
 or a run of signs (how byte-pair tokenizers of GPT-4's kind split text first)."""
 
 
+LONGEST = 64
+
+
 class Tokenizer(Protocol):
     fim: dict[str, int]
 
@@ -29,10 +32,12 @@ def heal(prefix: str) -> tuple[str, bytes]:
 
     It stays the same place while a word is typed, so that what the model predicts there serves every key of the word.
     """
-    found = OPEN.search(prefix)
-    if not found:
+    tail = prefix[-LONGEST:]
+    found = OPEN.search(tail)
+    # what is longer than any word would take longer to spell than it is worth
+    if not found or (found.start() == 0 and len(prefix) > LONGEST):
         return prefix, b""
-    return prefix[: found.start()], found.group().encode("utf-8", "replace")
+    return prefix[: len(prefix) - len(found.group())], found.group().encode("utf-8", "replace")
 
 
 def assemble(tokenizer: Tokenizer, infill: Infill, order: Order) -> Work:

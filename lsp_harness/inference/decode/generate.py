@@ -6,7 +6,7 @@ from time import perf_counter
 
 from lsp_harness.inference.decode.branch import Branch
 from lsp_harness.inference.decode.kv import Kv, Slot
-from lsp_harness.inference.decode.llama import Llama, Sampler
+from lsp_harness.inference.decode.llama import Llama, Logits, Sampler
 from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.decode.saved import Saved
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop, Usage
@@ -79,7 +79,7 @@ class Run:
         self._reused = len(self._slot.tokens)
         self.branches: list[Branch] = []
         if self._slot.logits is not None and len(self._slot.tokens) == len(self._prompt.tokens):
-            self._branch()
+            self._branch(self._slot.logits)
 
     @property
     def done(self) -> bool:
@@ -94,6 +94,11 @@ class Run:
     def prompting(self) -> bool:
         """Part of the prompt is still to be evaluated."""
         return self._slot is not None
+
+    @property
+    def slots(self) -> list[Slot]:
+        """The sequences it keeps busy."""
+        return [slot for slot in (self._slot, *(b.slot for b in self.branches if not b.stop)) if slot]
 
     @property
     def read(self) -> Sequence[int]:
@@ -116,8 +121,9 @@ class Run:
         self._model.kv.grow(self._slot, tokens)
         self._evaluated += len(tokens)
         if len(self._slot.tokens) == len(self._prompt.tokens):
-            self._model.kv.keep_logits(self._slot, self._model.llama.logits(at).copy())
-            self._branch()
+            logits = self._model.llama.logits(at).copy()
+            self._model.kv.keep_logits(self._slot, logits)
+            self._branch(logits)
 
     def stop(self, index: int | None, reason: Stop) -> None:
         """End one candidate, or all of the request."""
@@ -148,15 +154,14 @@ class Run:
         ms = (perf_counter() - self._began) * 1000
         return Usage(self._evaluated, self._reused, 0, ms, 0.0, 0, 0, self._rung)
 
-    def _branch(self) -> None:
+    def _branch(self, logits: Logits) -> None:
         """The prompt is done: all candidates begin with what its last token predicts."""
         model, work, slot = self._model, self._work, self._slot
         assert slot is not None
         usage = self._usage()
-        slots = [slot, *(model.kv.fork(slot) for _ in range(work.sampling.n - 1))]
-        logits = slot.logits
         self._slot = None
-        for index, own in enumerate(slots):
+        for index in range(work.sampling.n):
+            own = slot if index == 0 else model.kv.fork(slot)
             self.branches.append(
                 Branch(
                     model.llama,

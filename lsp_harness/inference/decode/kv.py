@@ -82,7 +82,7 @@ class Kv:
         self._memory = memory
         self._size = cells
         self._now = now
-        self._cuts = cuts
+        self.cuts = cuts
         self._free = list(range(cells))
         self._holders = [0] * cells
         self.slots = [Slot(seq) for seq in range(slots)]
@@ -113,16 +113,16 @@ class Kv:
         if sum(not slot.busy for slot in self.slots) < branches + sum(slot.forks for slot in self.slots):
             raise EngineBusy("every sequence slot is in use; try again")
         source, keep = self._closest(prompt)
+        logits = source.logits if keep == len(prompt) == source.at else None
+        if logits is None:
+            # the last token is evaluated again: what it predicts is needed
+            keep = min(keep, len(prompt) - 1)
         # what is in progress will grow to its need; this is asked before anything resident is given up for it
         promised = sum(slot.promised for slot in self.slots)
         pinned = len({cell for slot in self.slots if slot.busy for cell in slot.cells})
         new = len(prompt) - (keep if source.busy else 0) + extra * branches
         if pinned + promised + new > self._size:
             raise EngineBusy("the KV cache is full of requests in progress; try again")
-        logits = source.logits if keep == len(prompt) == source.at else None
-        if logits is None:
-            # the last token is evaluated again: what it predicts is needed
-            keep = min(keep, len(prompt) - 1)
         in_place = not source.busy and len(source.tokens) - keep <= min(keep, self.LOSS)
         slot = source if in_place else self._vacant(source) or source
         if slot is source:
@@ -150,7 +150,7 @@ class Kv:
         """Take over what another slot has evaluated of the same prompt meanwhile."""
         source, keep = self._closest(prompt)
         keep = min(keep, len(prompt) - 1)
-        if source is not slot and keep > len(slot.tokens):
+        if source is not slot and keep > len(slot.tokens) and (self.cuts or keep == len(source.tokens)):
             persist = slot.persist and source.persist
             self.shrink(slot, 0)
             self._copy(source, slot, keep)
@@ -184,7 +184,7 @@ class Kv:
 
     def keep_logits(self, slot: Slot, logits: Any) -> None:
         """Remember what the slot's last token predicts: the same prompt again needs no evaluation at all."""
-        slot.logits, slot.at = logits, len(slot.tokens)
+        slot.logits, slot.at, slot.used = logits, len(slot.tokens), self._now()
         kept = sorted((s for s in self.slots if s.logits is not None), key=lambda s: s.used)
         for old in kept[: -self.ROWS]:
             old.logits, old.at = None, 0
@@ -197,6 +197,9 @@ class Kv:
     def vacant(self, client: str, tokens: int) -> Slot | None:
         """An empty slot, not busy, with room for `tokens`, if there can be one."""
         promised = sum(slot.promised for slot in self.slots)
+        pinned = len({cell for slot in self.slots if slot.busy for cell in slot.cells})
+        if pinned + promised + tokens > self._size:
+            return None
         slot = self._vacant(None)
         if slot is None or not self._make_room(tokens + promised):
             return None
@@ -215,7 +218,7 @@ class Kv:
         return best[3], best[0]
 
     def _copy(self, source: Slot, target: Slot, length: int) -> None:
-        if not length or not (self._cuts or length == len(source.tokens)):
+        if not length or not (self.cuts or length == len(source.tokens)):
             return
         self._memory.copy(source.seq, target.seq, length)
         target.tokens = source.tokens[:length]

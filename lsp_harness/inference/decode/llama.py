@@ -276,26 +276,30 @@ class Sampler:
             grammar=sampling.grammar,
         )
 
-    def sample(self, logits: Logits) -> int:
-        """The next token; it counts as chosen."""
+    def sample(self, logits: Logits) -> int | None:
+        """The next token; it counts as chosen. None where the grammar allows none at all."""
         token = self._pick(logits)
         if self._grammar is not None:
             if not self._allowed(token):
                 token = self._next_allowed(logits.copy(), token)
+                if token is None:
+                    return None
             lib.llama_sampler_accept(self._grammar, token)
         return token
 
     def _pick(self, logits: Logits) -> int:
         return int(np.argmax(logits)) if self._greedy else self._choose(logits, filtered=False)
 
-    def _next_allowed(self, logits: Logits, refused: int) -> int:
+    def _next_allowed(self, logits: Logits, refused: int) -> int | None:
         """Leave out what the grammar refuses, a token at a time: mostly the next one or two are right."""
         for _ in range(self.TRIES):
             logits[refused] = -np.inf
             refused = self._pick(logits)
             if self._allowed(refused):
                 return refused
-        return self._choose(logits, filtered=True)
+        token = self._choose(logits, filtered=True)
+        # llama.cpp selects one of them even if all were refused, and dies when it is accepted
+        return token if self._allowed(token) else None
 
     def _choose(self, logits: Logits, *, filtered: bool) -> int:
         room = np.empty(len(logits), dtype=CANDIDATE)

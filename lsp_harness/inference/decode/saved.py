@@ -10,7 +10,9 @@ import os
 import struct
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from time import time_ns
 from typing import Protocol
 
 from lsp_harness.inference.decode.kv import Kv, Slot, common
@@ -18,6 +20,8 @@ from lsp_harness.inference.decode.kv import Kv, Slot, common
 HEADER = struct.Struct("<III")
 """llama.cpp's sequence state: magic, version, number of tokens; then the tokens as int32."""
 MAGIC = 0x67677371
+YOUNG = 600 * 10**9
+"""Nanoseconds for which a half-written file may be another engine's."""
 
 
 class Store(Protocol):
@@ -43,13 +47,16 @@ class Saved:
         self._files: dict[Path, list[int]] = {}
         self.restored = self.written = 0
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for file in sorted(folder.iterdir(), key=lambda f: f.lstat().st_mtime_ns):
+        for file in sorted(folder.iterdir(), key=_age):
+            if file.suffix == ".tmp" and time_ns() - _age(file) < YOUNG:
+                # another engine is just leaving
+                continue
             tokens = _tokens(file) if file.suffix == ".kv" else None
             if tokens:
                 self._files[file] = tokens
             else:
                 _say(f"{file.name} is no saved sequence of this engine; removed")
-                file.unlink(missing_ok=True)
+                self._remove(file)
 
     def fetch(self, kv: Kv, prompt: Sequence[int], client: str) -> None:
         """Make what is on disk of `prompt` resident, if it is clearly more than what is."""
@@ -67,7 +74,8 @@ class Saved:
                 kv.grow(slot, read)
                 slot.persist, slot.stored = True, len(tokens)
                 self.restored += 1
-                os.utime(file)
+                with suppress(OSError):
+                    os.utime(file)
                 return
             self._store.cut(slot.seq, 0)
             _say(f"{file.name} is damaged; removed")
@@ -81,7 +89,7 @@ class Saved:
         slot.stored = len(tokens)
         if any(common(other, tokens) > len(tokens) - self.LEAST for other in self._files.values()):
             return False
-        draft = self._folder / "draft.tmp"
+        draft = self._folder / f"draft-{os.getpid()}.tmp"
         try:
             if not self._store.save(slot.seq, tokens, draft):
                 raise OSError("llama.cpp could not write it")
@@ -90,7 +98,7 @@ class Saved:
             file = self._folder / f"{name}-{_digest(draft)}.kv"
             draft.replace(file)
         except OSError as error:
-            draft.unlink(missing_ok=True)
+            self._remove(draft)
             _say(f"a sequence could not be saved: {error}")
             return False
         # what this one continues is not needed any more
@@ -108,8 +116,8 @@ class Saved:
             self.keep(slot)
 
     def _fit(self) -> None:
-        sizes = {file: file.lstat().st_size for file in self._files if file.exists()}
-        for file in sorted(sizes, key=lambda f: f.lstat().st_mtime_ns):
+        sizes = {file: _size(file) for file in self._files}
+        for file in sorted(sizes, key=_age):
             if sum(sizes.values()) <= self._limit:
                 return
             del sizes[file]
@@ -117,7 +125,23 @@ class Saved:
 
     def _remove(self, file: Path) -> None:
         self._files.pop(file, None)
-        file.unlink(missing_ok=True)
+        with suppress(OSError):
+            file.unlink()
+
+
+def _age(file: Path) -> int:
+    """When it was last used, in nanoseconds; 0 when it is gone."""
+    try:
+        return file.lstat().st_mtime_ns
+    except OSError:
+        return 0
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.lstat().st_size
+    except OSError:
+        return 0
 
 
 def _tokens(file: Path) -> list[int] | None:

@@ -9,6 +9,7 @@ or too many were given up.
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from itertools import count
 from time import perf_counter
 from typing import Protocol
@@ -138,7 +139,8 @@ class Scheduler:
     def cancel(self, client: str, name: str, index: int | None) -> bool:
         """Stop the request `client` calls `name`, or one candidate of it. False when there is none."""
         with self._wake:
-            found = [job for job in self._jobs if (job.work.owner.client, job.work.owner.id) == (client, name)]
+            named = [job for job in self._jobs if (job.work.owner.client, job.work.owner.id) == (client, name)]
+            found = [job for job in named if index is None or 0 <= index < job.work.sampling.n]
             for job in found:
                 job.dropped |= set(range(job.work.sampling.n)) if index is None else {index}
             self._wake.notify()
@@ -162,12 +164,14 @@ class Scheduler:
                     if not self._wake.wait(timeout=self.QUIET):
                         break
                 jobs = list(self._jobs)
+                self._alarm = False
                 if not jobs and self._closing:
                     break
-            if jobs:
-                self._step(jobs)
-            else:
-                self._save()
+            try:
+                self._step(jobs) if jobs else self._save()
+            except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
+                for job in jobs:
+                    self._fail(job, error)
         self._save(all_=True)
 
     def _save(self, *, all_: bool = False) -> None:
@@ -197,7 +201,8 @@ class Scheduler:
                 self._stop(job, None)
             else:
                 for index in sorted(job.dropped):
-                    self._stop(job, index)
+                    if job in self._jobs:
+                        self._stop(job, index)
         waiting = [job for job in jobs if job in self._jobs]
         if not waiting:
             return
@@ -211,7 +216,7 @@ class Scheduler:
         runs = [job for job in urgent if job.run and job in self._jobs]
         if not runs:
             # nothing of this class can start: what holds the cells must end first
-            runs, others = [job for job in others if job.run], []
+            runs, others = sorted((job for job in others if job.run), key=lambda job: (job.level, job.turn)), []
         if runs:
             self._evaluate(runs, others)
 
@@ -246,9 +251,13 @@ class Scheduler:
         )
         self._batch = [job for job in (*jobs, *others) if job.run and _in(job.run, batch)]
         self._reading = [*batch.prompt[0].read, *batch.rows[-1].tokens] if batch.prompt else None
-        self._alarm = False
         began = perf_counter()
-        self._yields = bool(reader and not batch.branches and began - reader.read < self.STARVED)
+        level = min(job.level for job in self._batch)
+        waiting = self._full and any(job.run is None and job.level < level for job in list(self._jobs))
+        self._yields = bool(
+            # for those who wait for room this must go on
+            reader and not batch.branches and not waiting and model.kv.cuts and began - reader.read < self.STARVED
+        )
         try:
             model.llama.decode(batch.rows)
             model.machine.observe(batch.size, (perf_counter() - began) * 1000)
@@ -260,6 +269,10 @@ class Scheduler:
         except Aborted:
             if reader:
                 reader.chunk = max(self.SHORTEST, reader.chunk // 2)
+            if not model.kv.cuts:
+                # what was half evaluated cannot be taken back
+                for job in self._batch:
+                    self._fail(job, EngineError("the evaluation was interrupted; ask again"))
         except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
             for job in self._batch:
                 self._fail(job, error)
@@ -284,10 +297,15 @@ class Scheduler:
 
     def _fail(self, job: Job, error: Exception) -> None:
         if job.run:
+            slots = job.run.slots
             job.run.abandon()
+            if not self._model.kv.cuts:
+                for slot in slots:
+                    self._model.kv.forget(slot)
+        outcome = "refused" if isinstance(error, HarnessError) else "failed"
         if not isinstance(error, HarnessError):
             error = EngineError(f"the model process failed on this request: {error}")
-        self._end(job, "refused" if isinstance(error, EngineError) else "failed")
+        self._end(job, outcome)
         job.tell(error)
 
     def _end(self, job: Job, outcome: str = "") -> None:
@@ -300,14 +318,16 @@ class Scheduler:
             now = perf_counter()
             began = job.began or now
             last = job.last or Chunk("", None)
-            self._observer.finished(
-                job.priority,
-                outcome or str(last.stop),
-                last.usage,
-                (began - job.arrived) * 1000,
-                None if job.first is None else (job.first - job.arrived) * 1000,
-                (now - job.arrived) * 1000,
-            )
+            # a figure that cannot be kept must not end the thread
+            with suppress(ValueError):
+                self._observer.finished(
+                    job.priority,
+                    outcome or str(last.stop),
+                    last.usage,
+                    (began - job.arrived) * 1000,
+                    None if job.first is None else (job.first - job.arrived) * 1000,
+                    (now - job.arrived) * 1000,
+                )
 
 
 def _in(run: Run, batch: Batch) -> bool:

@@ -21,7 +21,8 @@ async def run(
     client: Client, snapshot: Snapshot, params: types.CodeActionParams
 ) -> list[types.CodeAction | types.Command]:
     document, able = snapshot.document, client.able
-    if params.range.start == params.range.end:
+    # the user may have typed on since this was asked
+    if params.range.start == params.range.end and client.harness.current(document):
         client.harness.warm(document.uri, offset(document, params.range.end, able.encoding))
     only = params.context.only
     if document.binary or not params.context.diagnostics or not (only is None or any(map(_covers, only))):

@@ -5,7 +5,7 @@ The list is never complete, so that the client asks again as one types; each ite
 
 from lsprotocol import types
 
-from lsp_harness.errors import EngineError, ModelError
+from lsp_harness.errors import ConfigError, EngineError, ModelError
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Suggestion
 from lsp_harness.server import commands
@@ -31,7 +31,7 @@ async def run(client: Client, snapshot: Snapshot, params: types.CompletionParams
         try:
             suggestions = await client.harness.complete(snapshot, cursor)
             client.content()
-        except (EngineError, ModelError) as error:
+        except (ConfigError, EngineError, ModelError) as error:
             if client.first_complaint(error.message):
                 raise
     items = [

@@ -5,7 +5,7 @@ An engine that is down is reported once; asked again by the next keystroke, the 
 
 from lsprotocol import types
 
-from lsp_harness.errors import EngineError, ModelError
+from lsp_harness.errors import ConfigError, EngineError, ModelError
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.server import commands
 from lsp_harness.server.client import Client
@@ -23,7 +23,7 @@ async def run(client: Client, snapshot: Snapshot, params: types.InlineCompletion
         suggestions = await client.harness.complete(
             snapshot, offset(document, params.position, encoding), automatic=automatic
         )
-    except (EngineError, ModelError) as error:
+    except (ConfigError, EngineError, ModelError) as error:
         if client.first_complaint(error.message) or not automatic:
             raise
         return types.InlineCompletionList(items=[])

@@ -197,6 +197,15 @@ async def test_a_deadline_is_kept_by_leaving(monkeypatch: pytest.MonkeyPatch):
     assert (text(chunks), chunks[-1].stop) == ("ab", "deadline")
 
 
+async def test_an_end_that_comes_after_the_deadline_is_told(monkeypatch: pytest.MonkeyPatch):
+    ticks = count(step=2.0)
+    monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
+    async with service(chunk("ab", "length"), asyncio.Event()) as (made, _):
+        chunks = await answer(made, Continuation("x", Sampling(t_max_predict_ms=1000)))
+
+    assert [(c.text, c.stop) for c in chunks] == [("ab", None), ("", "limit")]
+
+
 async def test_the_suffix_parameter():
     async with service(chunk("a", "stop"), "[DONE]", fim="suffix") as (made, server):
         await answer(made, Infill(Around("p", "s", (("x.py", "# x\n"),))))

@@ -1,0 +1,26 @@
+"""Which file a URI names, and which path where it names none here."""
+
+import pytest
+
+from lsp_harness.context.secrets import secret_path
+from lsp_harness.text.uri import elsewhere, local_path
+
+
+@pytest.mark.parametrize(
+    ("uri", "path"),
+    [
+        ("untitled:Untitled-1", "Untitled-1"),
+        ("file://wsl.localhost/Ubuntu/home/u/.aws/config", "Ubuntu/home/u/.aws/config"),
+        ("vscode-remote://ssh/home/u/a%20b.py?x#y", "home/u/a b.py"),
+        ("vscode-userdata:/x/%2Eenv#cell", "x/.env"),
+        ("http://[broken", "http://[broken"),
+    ],
+)
+def test_the_path_of_a_uri_that_is_no_file_here(uri: str, path: str):
+    assert local_path(uri) is None
+    assert elsewhere(uri) == path
+
+
+def test_secret_names_are_seen_elsewhere_too():
+    assert secret_path(elsewhere("file://wsl.localhost/Ubuntu/home/u/.aws/config"))
+    assert secret_path(elsewhere("vscode-userdata:/x/%2Eenv#cell"))
