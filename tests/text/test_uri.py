@@ -10,8 +10,8 @@ from lsp_harness.text.uri import elsewhere, local_path
     ("uri", "path"),
     [
         ("untitled:Untitled-1", "Untitled-1"),
-        ("file://wsl.localhost/Ubuntu/home/u/.aws/config", "Ubuntu/home/u/.aws/config"),
-        ("vscode-remote://ssh/home/u/a%20b.py?x#y", "home/u/a b.py"),
+        ("file://wsl.localhost/Ubuntu/h/u/.aws/config", "Ubuntu/h/u/.aws/config"),
+        ("vscode-remote://ssh/h/u/a%20b.py?x#y", "h/u/a b.py"),
         ("vscode-userdata:/x/%2Eenv#cell", "x/.env"),
         ("http://[broken", "http://[broken"),
     ],
@@ -22,5 +22,5 @@ def test_the_path_of_a_uri_that_is_no_file_here(uri: str, path: str):
 
 
 def test_secret_names_are_seen_elsewhere_too():
-    assert secret_path(elsewhere("file://wsl.localhost/Ubuntu/home/u/.aws/config"))
+    assert secret_path(elsewhere("file://wsl.localhost/Ubuntu/h/u/.aws/config"))
     assert secret_path(elsewhere("vscode-userdata:/x/%2Eenv#cell"))
