@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable
+from lsp_harness.inference.decode.batch import Batch
 from lsp_harness.inference.decode.generate import Model, Prompt, Work
 from lsp_harness.inference.decode.kv import Kv
 from lsp_harness.inference.decode.llama import Aborted, Llama, Row
@@ -29,6 +30,7 @@ class Gate:
         self.loop = asyncio.get_running_loop()
         self.at_work = asyncio.Event()
         self.open = threading.Event()
+        self.waits = False
         self.broken = ""
         self.abortable = False
         self.should_abort: Callable[[], bool] = lambda: False
@@ -41,6 +43,7 @@ class Gate:
         self.log.append(clients)
         self.loop.call_soon_threadsafe(self.at_work.set)
         while not self.open.wait(0.001):
+            self.waits = True
             if self.abortable and self.should_abort():
                 self.log[-1] = {"aborted": self.log[-1].popitem()[1]}
                 raise Aborted
@@ -210,8 +213,7 @@ async def test_leaving_the_answer_stops_the_work_at_its_next_step(scheduler: Sch
     async with aclosing(cast("Any", scheduler.submit(work("long", 900), "normal"))) as chunks:
         await anext(chunks)
         gate.open.clear()
-        gate.at_work.clear()
-        await gate.at_work.wait()
+        await until(lambda: gate.waits)
     assert gate.should_abort(), "an evaluation under way is told too"
     gate.open.set()
     await until(lambda: scheduler.pending == 0)
@@ -284,11 +286,16 @@ async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, 
 
     with pytest.raises(EngineError, match="this request: oh"):
         await all_of(scheduler, work("broken"))
+    with pytest.MonkeyPatch.context() as patch:
+        # after the evaluation, before it is in the book
+        patch.setattr(Batch, "deliver", lambda _: 1 / 0)
+        with pytest.raises(EngineError, match="division"):
+            await all_of(scheduler, work("a"))
     with pytest.raises(EngineRefused, match="context_length"):
         await all_of(scheduler, work("refused", 5000))
     assert await all_of(scheduler, work("a")) == ["limit"]
     await until(lambda: scheduler.pending == 0)
-    assert [outcome for _, outcome, _ in book.ends] == ["failed", "refused", "limit"]
+    assert [outcome for _, outcome, _ in book.ends] == ["failed", "failed", "refused", "limit"]
 
 
 async def test_a_fault_of_our_own_ends_those_it_met_and_nobody_else(
