@@ -15,6 +15,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.models.place import resolve
+from lsp_harness.process.memory import resident
 
 HOME = "LSP_HARNESS_HOME"
 PROBED = "probe.json"
@@ -70,11 +71,8 @@ class Ours:
 
     @property
     def rss(self) -> int:
-        """Bytes of resident memory; 0 where the system has no /proc."""
-        try:
-            return int(Path(f"/proc/{self.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, ValueError, IndexError):
-            return 0
+        """Bytes of resident memory."""
+        return resident(self.pid)
 
 
 async def _gone(pid: int) -> None:

@@ -15,6 +15,7 @@ from lsp_harness.cli.engine_status import clients, facts
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config import paths
 from lsp_harness.errors import EngineUnavailable
+from lsp_harness.process.memory import resident
 
 app = cyclopts.App(name="engine", help="The process that holds the model: status, stop, logs, token.")
 
@@ -103,7 +104,7 @@ def running() -> list[dict[str, Any]]:
             except (httpx2.HTTPError, ValueError):
                 props = None
         shown = cast("dict[str, Any]", props) if isinstance(props, dict) else {}
-        found.append({"pid": pid, "socket": str(path), "rss_bytes": _rss(pid), "props": shown})
+        found.append({"pid": pid, "socket": str(path), "rss_bytes": resident(pid), "props": shown})
     return found
 
 
@@ -116,11 +117,3 @@ def _peer(path: Path) -> int | None:
             return struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
         except OSError:
             return None
-
-
-def _rss(pid: int) -> int:
-    try:
-        pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    return pages * os.sysconf("SC_PAGE_SIZE")

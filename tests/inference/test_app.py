@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.support.engine import EngineProcess
+from tests.support.engine import EngineProcess, served
 
 N_CTX = 32768
 """So much that generating it all takes seconds."""
@@ -19,16 +17,8 @@ N_CTX = 32768
 
 @pytest.fixture(scope="module")
 def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
-    folder = Path(tempfile.mkdtemp(prefix="lh-"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LSP_HARNESS_HOME", str(probed.parent.parent))
-        options = ("--n-ctx", str(N_CTX), "--name", "tiny", "--fim-order", "suffix-first")
-        with EngineProcess.start(tiny_model, folder / "s", *options) as engine:
-            yield engine
-            log = engine.log()
-    shutil.rmtree(folder)
-    assert "Traceback" not in log
-    assert "Exception" not in log
+    with served(tiny_model, probed, "--n-ctx", str(N_CTX), "--name", "tiny", "--fim-order", "suffix-first") as engine:
+        yield engine
 
 
 @pytest.fixture

@@ -1,8 +1,6 @@
 """OpenAI's dialect, asked by OpenAI's own client: over the Unix socket and over TCP, with the tiny model."""
 
 import json
-import shutil
-import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ import pytest
 from openai import AsyncOpenAI
 
 from lsp_harness.config import paths
-from tests.support.engine import EngineProcess
+from tests.support.engine import EngineProcess, served
 
 N_CTX = 1280
 HI: Any = [{"role": "user", "content": "Hi"}]
@@ -22,16 +20,8 @@ PROMPT = "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
 
 @pytest.fixture(scope="module")
 def engine(tiny_model: Path, probed: Path) -> Iterator[EngineProcess]:
-    folder = Path(tempfile.mkdtemp(prefix="lh-"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LSP_HARNESS_HOME", str(probed.parent.parent))
-        options = ("--n-ctx", str(N_CTX), "--name", "tiny", "--tcp", "0", "--kv-disk", "0")
-        with EngineProcess.start(tiny_model, folder / "s", *options) as engine:
-            yield engine
-            log = engine.log()
-    shutil.rmtree(folder)
-    assert "Traceback" not in log
-    assert "Exception" not in log
+    with served(tiny_model, probed, "--n-ctx", str(N_CTX), "--name", "tiny", "--tcp", "0", "--kv-disk", "0") as engine:
+        yield engine
 
 
 @pytest.fixture

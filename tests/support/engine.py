@@ -2,13 +2,18 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import httpx2
+import pytest
 
 
 @dataclass
@@ -53,3 +58,17 @@ class EngineProcess:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait()
+
+
+@contextmanager
+def served(model: Path, probed: Path, *options: str) -> Iterator[EngineProcess]:
+    """An engine for a whole module of tests, in whose log there must be no traceback at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="lh-"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LSP_HARNESS_HOME", str(probed.parent.parent))
+        with EngineProcess.start(model, folder / "s", *options) as engine:
+            yield engine
+            log = engine.log()
+    shutil.rmtree(folder)
+    assert "Traceback" not in log
+    assert "Exception" not in log
