@@ -7,8 +7,8 @@
     initializationOptions, workspace/configuration
 
 Each key is taken from the strongest layer that has it. What is not understood is a `Problem`, never an exception: a
-language server must start with a broken settings file. A project may not set `[engine]`: opening a folder must not
-decide which process is talked to.
+language server must start with a broken settings file. Opening a folder must not decide who is talked to: a project may
+not set `[engine]`, and an editor, which mixes the workspace's settings with the user's, not what names a server or a key.
 """
 
 import os
@@ -25,6 +25,7 @@ from lsp_harness.config.schema import Config, tables
 
 PREFIX = "LSP_HARNESS_"
 USER_ONLY = frozenset({"engine"})
+NOT_BY_EDITOR = {"engine": frozenset({"url", "model", "api_key_env", "script"})}
 PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
 
 
@@ -62,8 +63,21 @@ def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> t
 def from_settings(base: Config, settings: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """`base` with an editor's settings on top: the same tables and keys, as JSON."""
     problems: list[Problem] = []
-    config = _merged(base, settings, problems, None, "")
+    given = {table: _allowed(table, values, problems) for table, values in settings.items()}
+    config = _merged(base, given, problems, None, "")
     return config, [p.message for p in problems]
+
+
+def _allowed(table: str, values: Any, problems: list[Problem]) -> Any:
+    """A table of an editor without what only the user may set."""
+    refused = NOT_BY_EDITOR.get(table, frozenset())
+    if not isinstance(values, Mapping) or not refused & values.keys():
+        return values
+    keys = cast("Mapping[str, Any]", values)
+    for key in sorted(refused & keys.keys()):
+        where = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"
+        problems.append(Problem(f"{table}.{key} is not taken from an editor, but from {where}"))
+    return {key: value for key, value in keys.items() if key not in refused}
 
 
 def _from_file(config: Config, file: Path, problems: list[Problem], *, shared: bool) -> Config:

@@ -17,9 +17,9 @@ Generated from `lsp_harness/config/schema.py` by `make docs`; do not edit.
 
 Every key can be set, weakest first, in `config.toml` in the user's configuration directory, in the project's
 `lsp-harness.toml` (or `localcode.toml`) and `lsp-harness.local.toml`, in the environment
-(`LSP_HARNESS_<TABLE>__<KEY>`), and by the editor (section `lspHarness`, same tables and keys). The `[engine]` table is
-taken from the user's file, the environment and the editor only: opening a folder must not decide which process is
-talked to. What is not understood is reported and ignored.
+(`LSP_HARNESS_<TABLE>__<KEY>`), and by the editor (section `lspHarness`, same tables and keys). Opening a folder must
+not decide who is talked to: the project's files may not set `[engine]`, and an editor, whose settings a workspace can
+change, not its `url`, `model`, `api_key_env` and `script`. What is not understood is reported and ignored.
 """
 
 

@@ -16,6 +16,7 @@ Intent = Literal["edit", "explain", "fix", "generate"]
 INTENTS: tuple[Intent, ...] = get_args(Intent)
 
 BLOCK = re.compile(r"```[a-z]*\n(.*\n)```", re.DOTALL)
+FENCED = re.compile(r"^```[^\n`]*\n(.*?^)```", re.DOTALL | re.MULTILINE)
 EDIT = re.compile(r"<<<<<<< SEARCH\n(.*?\n)=======\n((?:.*?\n)??)>>>>>>> REPLACE", re.DOTALL)
 MARKS = ("=======", ">>>>>>>")
 ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
@@ -87,6 +88,12 @@ def code_block(*, most_lines: int = 200, most_chars: int = 240) -> str:
 def parse_code_block(text: str) -> str | None:
     """The lines within the fence."""
     found = BLOCK.fullmatch(text)
+    return found[1] if found else None
+
+
+def find_code_block(text: str) -> str | None:
+    """The first code block in an answer that no grammar held to its form; None where its end is missing."""
+    found = FENCED.search(text)
     return found[1] if found else None
 
 

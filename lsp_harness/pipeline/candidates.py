@@ -4,17 +4,16 @@ What small models can do is fill a hole; so most candidates are holes, and only 
 what was wrong with the ones before.
 """
 
-import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
-from lsp_harness.config.resources import resource
 from lsp_harness.config.schema import Config
 from lsp_harness.context.infill import infill
 from lsp_harness.context.secrets import secret_lines, spans
 from lsp_harness.inference.client import Engine
+from lsp_harness.inference.grammar import code_block, find_code_block
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling, Usage
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.lines import to_lf
@@ -27,7 +26,6 @@ from lsp_harness.text.position import decode, encode
 from lsp_harness.verify.finding import Finding
 
 Kind = Literal["fill", "hinted fill", "import", "plain import", "rewrite"]
-FENCE = re.compile(r"```[^\n]*\n(.*?)(?:\n```|\Z)", re.DOTALL)
 SYSTEM = "You repair code. Answer with the corrected code in one code block and nothing else."
 USUAL = 5
 """Candidates where neither the settings nor the engine say how many."""
@@ -231,14 +229,14 @@ class Generator:
         task = await self._told(feedback)
         user = f"{task}\n\n```{self._tree.language.id}\n{old}\n```"
         prompt = await self._engine.chat_prompt([("system", SYSTEM), ("user", user)])
-        grammar = resource("gbnf", "code_block.gbnf").read_text()
-        sampling = self._sampling(plan, n_predict=size + 128, grammar=grammar)
+        sampling = self._sampling(plan, n_predict=size + 128, grammar=code_block())
 
         def edit(raw: str) -> Edit | None:
-            found = FENCE.search(to_lf(raw))
-            if not found:
+            # servers without grammars write around the block; one that was cut off would take code away
+            found = find_code_block(to_lf(raw))
+            if found is None:
                 return None
-            new = _reindented(found.group(1).rstrip(), old)
+            new = _reindented(found.rstrip(), old)
             if old.endswith("\n"):
                 new += "\n"
             return Edit(start, end, encode(new.replace("\n", self._document.newline)))

@@ -1,6 +1,7 @@
 """Settings from every layer, the stronger one winning, and what is said about what is not understood."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,15 @@ def test_a_project_cannot_say_which_process_is_talked_to(home: Path, tmp_path: P
     assert load(tmp_path, {})[0].engine.url == "/run/mine.sock"
     assert load(tmp_path, {"LSP_HARNESS_ENGINE__SCRIPT": "mine.json"})[0].engine.script == "mine.json"
     assert user_file() == home / "config.toml"
+
+
+@pytest.mark.parametrize("key", ["url", "model", "api_key_env", "script"])
+def test_an_editor_whose_settings_a_workspace_can_change_does_not_name_servers_and_keys(home: Path, key: str) -> None:
+    base, _ = load(None, {f"LSP_HARNESS_ENGINE__{key.upper()}": "mine"})
+    config, problems = from_settings(base, {"engine": {key: "evil", "idle_seconds": 5.0}})
+    assert config == replace(base, engine=replace(base.engine, idle_seconds=5.0))
+    where = f"{home / 'config.toml'} or LSP_HARNESS_ENGINE__{key.upper()}"
+    assert problems == [f"engine.{key} is not taken from an editor, but from {where}"]
 
 
 @pytest.mark.parametrize(

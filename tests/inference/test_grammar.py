@@ -10,6 +10,7 @@ from lsp_harness.inference.grammar import (
     choice,
     code_block,
     edit,
+    find_code_block,
     intent,
     one_of,
     parse_choice,
@@ -110,6 +111,22 @@ def test_what_gets_through_and_how_it_is_read(
 @pytest.mark.parametrize("text", ["", "Y", "```\nx", block("a\n", "b\n")[:-1]])
 def test_an_answer_cut_short_is_none(parse: Callable[[str], object], text: str):
     assert parse(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("```python\nx = 1\n```", "x = 1\n"),
+        ("Here it is:\n```C++\nint a;\n\nint b;\n```\nThat is all.\n```\nno\n```", "int a;\n\nint b;\n"),
+        ("```\ns = '```'\n```", "s = '```'\n"),
+        ("```\n```", ""),
+        ("```python\nx = 1\n", None),
+        ("```python\nx = 1```", None),
+        ("x = 1", None),
+    ],
+)
+def test_a_block_is_found_in_an_answer_without_a_grammar_unless_it_was_cut_off(text: str, found: str | None):
+    assert find_code_block(text) == found
 
 
 def test_a_choice_among_nothing_is_a_mistake_of_the_caller():
