@@ -39,7 +39,7 @@ def clients(props: Json) -> Iterator[tuple[str, str, str, str]]:
             str(resident.get("client") or "unnamed")[:CLIENT_SHOWN],
             "?" if tokens is None else f"{tokens:,.0f}",
             "?" if age is None else _age(age),
-            "at work" if resident.get("busy") is True else "",
+            "at work" if resident.get("busy") is True else "parked" if resident.get("parked") is True else "",
         )
 
 

@@ -70,9 +70,9 @@ def from_settings(base: Config, settings: Mapping[str, Any]) -> tuple[Config, li
 
 def _allowed(table: str, values: Any, problems: list[Problem]) -> Any:
     """A table of an editor without what only the user may set."""
-    refused = NOT_BY_EDITOR.get(table, frozenset())
-    if not isinstance(values, Mapping) or not refused & values.keys():
-        return values
+    refused = NOT_BY_EDITOR.get(table)
+    if not refused or not isinstance(values, Mapping):
+        return cast("Any", values)
     keys = cast("Mapping[str, Any]", values)
     for key in sorted(refused & keys.keys()):
         where = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"

@@ -54,6 +54,7 @@ def load(args: argparse.Namespace) -> "Host":
     from lsp_harness.inference.decode.kv import Kv
     from lsp_harness.inference.decode.llama import Llama, Row
     from lsp_harness.inference.decode.machine import Machine
+    from lsp_harness.inference.decode.parked import HOT, Lot
     from lsp_harness.inference.decode.probe import processor, repacking_works
     from lsp_harness.inference.decode.saved import Saved
     from lsp_harness.inference.decode.scheduler import Scheduler
@@ -92,10 +93,11 @@ def load(args: argparse.Namespace) -> "Host":
     if args.kv_disk > 0 and traits["cuts"]:
         name = f"{fingerprint(args.model)}-{args.n_ctx}-{version('llama-cpp-python')}"
         saved = Saved(llama, paths.cache() / "kv" / name, args.kv_disk * 2**20)
-    kv = Kv(llama, cells=llama.n_ctx, slots=SLOTS, cuts=traits["cuts"])
-    if saved:
-        kv.leaving = saved.leave
-    model = Model(llama, kv, machine, saved)
+    # fused attention passes over what is not its own; without it only few cells should be in use
+    hot = llama.n_ctx if llama.fused or not traits["cuts"] else min(HOT, llama.n_ctx)
+    kv = Kv(llama, cells=llama.n_ctx, slots=SLOTS, hot=hot, cuts=traits["cuts"])
+    lot = Lot(llama, llama.n_ctx - hot) if hot < llama.n_ctx else None
+    model = Model(llama, kv, machine, saved, lot)
     facts: dict[str, Any] = {
         "model_path": str(args.model),
         "n_ctx_train": llama.n_ctx_train,

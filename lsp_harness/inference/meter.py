@@ -20,12 +20,13 @@ BUCKETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 1
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What the engine holds now: requests, resident sequences, KV cells in tokens, and texts to embed."""
+    """What the engine holds now: requests, resident sequences, KV cells and parked ones in tokens, texts to embed."""
 
     pending: int = 0
     sequences: int = 0
     cells_used: int = 0
     cells_total: int = 0
+    parked: int = 0
     texts_pending: int = 0
 
 
@@ -47,9 +48,10 @@ class Meter:
         self._first = self._histogram("first_token_seconds", "From the arrival of a request to its first token.")
         self._total = self._histogram("request_seconds", "From the arrival of a request to its end.")
         self._pending = self._gauge("pending_requests", "Requests that wait or are at work.")
-        self._sequences = self._gauge("resident_sequences", "Token sequences in the KV cache.")
+        self._sequences = self._gauge("resident_sequences", "Token sequences that need not be evaluated again.")
         self._used = self._gauge("kv_cells_used", "KV cells, of a token each, that hold something.")
         self._cells = self._gauge("kv_cells", "KV cells in all.")
+        self._parked = self._gauge("parked_tokens", "Tokens of sequences kept outside of the KV cells.")
         self._texts = self._gauge("pending_texts", "Texts that wait to be embedded.")
         for source in ("evaluated", "reused"):
             self._prompt.labels(source)
@@ -100,6 +102,7 @@ class Meter:
         self._sequences.set(load.sequences)
         self._used.set(load.cells_used)
         self._cells.set(load.cells_total)
+        self._parked.set(load.parked)
         self._texts.set(load.texts_pending)
         return generate_latest(self._registry)
 

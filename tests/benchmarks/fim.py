@@ -30,7 +30,7 @@ from lsp_harness.inference.supervisor import Supervisor
 
 Case = dict[str, Any]
 LANGUAGES = {"js": "javascript", "ts": "typescript"}
-AT_ONCE = 8
+AT_ONCE = 4
 
 
 def cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
@@ -60,7 +60,7 @@ async def through_server(rows: list[Case]) -> list[dict[str, Any]]:
                 ms = (perf_counter() - began) * 1000
                 client.close(uri)
                 answers.append({"id": row["id"], "answer": items[0]["insertText"] if items else "", "ms": round(ms)})
-                _progress(number, rows)
+                progress(number, rows)
     return answers
 
 
@@ -80,7 +80,7 @@ async def raw(rows: list[Case], order: str) -> list[dict[str, Any]]:
                 began = perf_counter()
                 line = await first_line(http, row, order)
                 answered[number] = {"id": row["id"], "answer": line, "ms": round((perf_counter() - began) * 1000)}
-                _progress(len(answered) - 1, rows)
+                progress(len(answered) - 1, rows)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(AT_ONCE):
@@ -112,7 +112,7 @@ async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
     return line + "\n" if prefix.endswith("\n") and not suffix.startswith("\n") else line
 
 
-def _progress(number: int, rows: list[Case]) -> None:
+def progress(number: int, rows: list[Case]) -> None:
     sys.stderr.write(f"\r{number + 1}/{len(rows)} ")
     sys.stderr.flush()
 

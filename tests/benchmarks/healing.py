@@ -28,9 +28,8 @@ from lsp_harness.pipeline.completion import Completer
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
-from tests.benchmarks.fim import LANGUAGES, Case, cases
+from tests.benchmarks.fim import LANGUAGES, Case, cases, progress
 
-AT_ONCE = 4
 CUTS = 200
 WORD = re.compile(r"[^\W\d]\w{3,}")
 PATIENT_MS = 120_000
@@ -93,19 +92,11 @@ async def run(rows: list[Case]) -> dict[str, list[dict[str, Any]]]:
     engines = {"on": EngineClient(config), "off": Unhealed(config)}
     completers = {mode: Completer(engine, settings) for mode, engine in engines.items()}
     answers: dict[str, list[dict[str, Any]]] = {mode: [] for mode in engines}
-    waiting = list(rows)
-
-    async def work() -> None:
-        while waiting:
-            row = waiting.pop(0)
-            # one after the other: but for its end the second prompt is resident
-            for mode, completer in completers.items():
-                answers[mode].append({"id": row["id"], "answer": await answer(completer, row)})
-            print(f"\r{len(answers['off'])}/{len(rows)} ", end="", flush=True)
-
-    async with asyncio.TaskGroup() as group:
-        for _ in range(AT_ONCE):
-            group.create_task(work())
+    for number, row in enumerate(rows):
+        # one after the other: but for its end the second prompt is resident
+        for mode, completer in completers.items():
+            answers[mode].append({"id": row["id"], "answer": await answer(completer, row)})
+        progress(number, rows)
     for engine in engines.values():
         await engine.aclose()
     return answers

@@ -12,6 +12,7 @@ from lsp_harness.inference.decode.generate import Model, Prompt, Run, Work
 from lsp_harness.inference.decode.kv import Kv
 from lsp_harness.inference.decode.llama import Llama
 from lsp_harness.inference.decode.machine import Machine
+from lsp_harness.inference.decode.parked import Lot
 from lsp_harness.inference.request import Chunk, Owner, Sampling
 from tests.support.grammar import Acceptor
 
@@ -30,6 +31,7 @@ class Bench:
         for seq in range(self.llama.n_seq):
             self.llama.cut(seq, 0)
         self.kv = Kv(self.llama, cells=self.llama.n_ctx, slots=self.llama.n_seq)
+        self.lot: Lot | None = None
         self.model = Model(self.llama, self.kv, Machine(CURVE))
 
     def run(

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from lsp_harness.errors import EngineBusy, EngineRefused
-from lsp_harness.inference.decode.kv import Kv, Slot, common
+from lsp_harness.inference.decode.kv import IDLE, Kv, Slot, common
 
 
 class FakeMemory:
@@ -295,7 +295,7 @@ def test_shared_cells_are_there_for_longer_than_who_evaluated_them():
 def test_an_idle_client_loses_its_state_before_one_at_work():
     desk = Desk(cells=100, slots=8)
     desk.whole([1] * 30, client="idle")
-    desk.time += Kv.IDLE
+    desk.time += IDLE
     desk.whole([2] * 30, client="busy")
     desk.whole([3] * 30, client="busy")
 

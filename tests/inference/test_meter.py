@@ -69,9 +69,9 @@ def test_times_are_in_seconds_and_only_there_where_something_happened(meter: Met
 
 
 def test_what_is_held_is_told_at_each_reading(meter: Meter):
-    first = scrape(meter, Load(pending=2, sequences=3, cells_used=500, cells_total=8192, texts_pending=7))
-    names = ("pending_requests", "resident_sequences", "kv_cells_used", "kv_cells", "pending_texts")
-    assert [first[name] for name in names] == [2, 3, 500, 8192, 7]
+    first = scrape(meter, Load(pending=2, sequences=3, cells_used=500, cells_total=8192, parked=900, texts_pending=7))
+    names = ("pending_requests", "resident_sequences", "kv_cells_used", "kv_cells", "parked_tokens", "pending_texts")
+    assert [first[name] for name in names] == [2, 3, 500, 8192, 900, 7]
     assert scrape(meter)["pending_requests"] == 0
     assert first["process_resident_memory_bytes"] > 2**20
     assert first["process_start_time_seconds"] <= time.time()

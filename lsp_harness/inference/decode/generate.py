@@ -8,6 +8,7 @@ from lsp_harness.inference.decode.branch import Branch
 from lsp_harness.inference.decode.kv import Kv, Slot
 from lsp_harness.inference.decode.llama import Llama, Logits, Sampler
 from lsp_harness.inference.decode.machine import Machine
+from lsp_harness.inference.decode.parked import Lot
 from lsp_harness.inference.decode.saved import Saved
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop, Usage
 
@@ -38,6 +39,19 @@ class Model:
     kv: Kv
     machine: Machine
     saved: Saved | None = None
+    lot: Lot | None = None
+
+    def __post_init__(self) -> None:
+        lot, saved, kv = self.lot, self.saved, self.kv
+        if lot:
+            kv.leaving = lambda slot: lot.take(slot, kv.slots)
+        if saved:
+            # what leaves the cells goes to the lot, where there is one; what leaves that, to the disk
+            (lot or kv).leaving = saved.leave
+
+    def resident(self, tokens: Sequence[int]) -> int:
+        """How many of `tokens` need not be evaluated."""
+        return max(self.kv.resident(tokens), self.lot.resident(tokens) if self.lot else 0)
 
     def choose(self, work: Work) -> int:
         """Which prompt of `work` to take."""
@@ -45,14 +59,16 @@ class Model:
         if not last or not work.budget_ms:
             return 0
         for rung, prompt in enumerate(work.prompts[:-1]):
-            new = len(prompt.tokens) - self.kv.resident(prompt.tokens)
+            new = len(prompt.tokens) - self.resident(prompt.tokens)
             if not new or self.machine.cost(new) <= work.budget_ms:
                 return rung
         return last
 
     def take(self, prompt: Prompt, work: Work) -> Slot:
-        """A busy slot for `prompt`, with what is on disk of it if that is more than what is resident."""
+        """A busy slot for `prompt`, with what is parked or on disk of it if that is more than what is in the cells."""
         sampling, owner = work.sampling, work.owner
+        if self.lot:
+            self.lot.fetch(self.kv, prompt.tokens, owner.client)
         if self.saved:
             self.saved.fetch(self.kv, prompt.tokens, owner.client)
         extra = sampling.n_predict + len(prompt.forced) if sampling.n_predict > 0 else 0

@@ -4,13 +4,13 @@ Pure book-keeping over a `Memory` that can cut and copy sequences, so that it ca
 with a common beginning share its cells: the cache is a prefix tree whose leaves are the slots, and a cell is counted
 once however many slots go through it. A prompt continues the slot it shares most with: in place when little of it
 would be lost, else in another slot. When cells or slots run out, those go first that belong to a client which has been
-idle; the newest sequence of a client at work goes last.
+idle; the newest sequence of a client at work goes last. `hot` is how many cells it is good to use, where full ones cost.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from lsp_harness.errors import EngineBusy, EngineRefused
 
@@ -66,6 +66,38 @@ def common(a: Sequence[int], b: Sequence[int]) -> int:
     return low
 
 
+IDLE = 60.0
+"""Seconds after which a client is not at work any more."""
+
+
+class Owned(Protocol):
+    """What decides who leaves."""
+
+    @property
+    def client(self) -> str: ...
+    @property
+    def used(self) -> float: ...
+
+
+S = TypeVar("S", bound=Owned)
+
+
+def leaving(held: Sequence[S], now: float) -> list[S]:
+    """Sequences in the order in which they should go: those of clients that were idle first, the newest one of each
+    client at work last."""
+    newest: dict[str, S] = {}
+    for one in held:
+        if one.client not in newest or one.used >= newest[one.client].used:
+            newest[one.client] = one
+
+    def rank(one: S) -> tuple[bool, bool, float]:
+        latest = newest[one.client]
+        at_work = latest.used >= now - IDLE
+        return at_work, at_work and latest is one, one.used
+
+    return sorted(held, key=rank)
+
+
 class Kv:
     """`cells` tokens in all, over `slots` sequences. `leaving` hears of each slot before it is given up."""
 
@@ -73,14 +105,20 @@ class Kv:
     """Tokens we rather lose than occupy another slot: what a completion generated and nobody accepted."""
     ROWS = 16
     """Slots that keep what their last token predicts."""
-    IDLE = 60.0
-    """Seconds after which a client is not at work any more."""
 
     def __init__(
-        self, memory: Memory, *, cells: int, slots: int, now: Callable[[], float] = monotonic, cuts: bool = True
+        self,
+        memory: Memory,
+        *,
+        cells: int,
+        slots: int,
+        hot: int = 0,
+        now: Callable[[], float] = monotonic,
+        cuts: bool = True,
     ) -> None:
         self._memory = memory
         self._size = cells
+        self.hot = hot or cells
         self._now = now
         self.cuts = cuts
         self._free = list(range(cells))
@@ -241,25 +279,12 @@ class Kv:
 
     def _order(self) -> list[Slot]:
         """Idle slots that hold something, the first to go first."""
-        seen: dict[str, float] = {}
-        newest: dict[str, Slot] = {}
-        for slot in self.slots:
-            if slot.tokens:
-                seen[slot.client] = max(seen.get(slot.client, 0.0), slot.used)
-                if slot.client not in newest or slot.used >= newest[slot.client].used:
-                    newest[slot.client] = slot
-        late = self._now() - self.IDLE
-
-        def rank(slot: Slot) -> tuple[bool, bool, float]:
-            at_work = seen[slot.client] >= late
-            return at_work, at_work and newest[slot.client] is slot, slot.used
-
-        return sorted((s for s in self.slots if s.tokens and not s.busy), key=rank)
+        return [slot for slot in leaving([s for s in self.slots if s.tokens], self._now()) if not slot.busy]
 
     def _make_room(self, cells: int) -> bool:
-        """Give up idle slots until `cells` are free."""
+        """Give up idle slots until `cells` are free, and as many as are not good to use."""
         for slot in self._order():
-            if len(self._free) >= cells:
+            if len(self._free) >= cells and self.used + cells <= self.hot:
                 break
             self._evict(slot)
         return len(self._free) >= cells

@@ -23,6 +23,12 @@ from lsp_harness.inference.request import Sampling
 Logits = np.ndarray[Any, np.dtype[np.float32]]
 """One row: the score of each token of the vocabulary."""
 
+State = np.ndarray[Any, np.dtype[np.uint8]]
+"""The bytes of a sequence's cells, as llama.cpp packs them."""
+
+STATE_HEAD = 8
+"""Bytes before it that are not in a file: a magic number and the sequence's."""
+
 CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)], align=True)
 """`llama_token_data` as numpy sees it."""
 
@@ -72,8 +78,10 @@ class Llama:
         params.n_threads = decode_threads
         params.n_threads_batch = threads
         params.no_perf = True
-        if not lib.llama_supports_gpu_offload():
-            # on a CPU the fused kernel makes a step over eight long sequences two and a half times as long
+        self.fused = bool(lib.llama_supports_gpu_offload())
+        """Attention by llama.cpp's fused kernel, which passes over cells of other sequences. Without it they cost."""
+        if not self.fused:
+            # on a CPU that kernel makes a step over eight long sequences two and a half times as long
             params.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_DISABLED
         self.should_abort: Callable[[], bool] = lambda: False
         self._abort = lib.ggml_abort_callback(self._aborting)
@@ -235,6 +243,27 @@ class Llama:
         self.cut(seq, 0)
         return []
 
+    def state(self, seq: int) -> State:
+        """A copy of what a sequence's cells hold."""
+        room = np.empty(lib.llama_state_seq_get_size(self.ctx, seq), np.uint8)
+        size = lib.llama_state_seq_get_data(self.ctx, _bytes(room), len(room), seq)
+        return room[:size]
+
+    def put(self, seq: int, state: State) -> bool:
+        """Fill an empty sequence with such a copy; False, and it stays empty, when llama.cpp has no room for it."""
+        if lib.llama_state_seq_set_data(self.ctx, _bytes(state), len(state), seq):
+            return True
+        self.cut(seq, 0)
+        return False
+
+    def write(self, tokens: Sequence[int], state: State, file: Path) -> bool:
+        """The file `save` would make of a sequence that is not in the memory any more."""
+        head = np.array([lib.LLAMA_STATE_SEQ_MAGIC, lib.LLAMA_STATE_SEQ_VERSION, len(tokens)], np.uint32)
+        with file.open("wb") as out:
+            for part in (head, np.asarray(tokens, np.int32), state[STATE_HEAD:]):
+                out.write(part.data)
+        return True
+
 
 class Sampler:
     """How one candidate chooses its tokens.
@@ -336,6 +365,10 @@ def likeliest(logits: Logits, token: int, top: int) -> tuple[float, list[tuple[i
     ids = np.argpartition(shifted, -top)[-top:] if top else np.empty(0, dtype=np.int64)
     ids = ids[np.argsort(-shifted[ids], kind="stable")]
     return float(shifted[token]) - total, [(int(i), float(shifted[i]) - total) for i in ids]
+
+
+def _bytes(room: State) -> Any:
+    return room.ctypes.data_as(ctypes.POINTER(ctypes.c_uint8))
 
 
 def _candidates(room: Any) -> Any:

@@ -13,9 +13,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import time_ns
-from typing import Protocol
+from typing import Any, Protocol
 
 from lsp_harness.inference.decode.kv import Kv, Slot, common
+from lsp_harness.inference.decode.parked import Parked
 
 HEADER = struct.Struct("<III")
 """llama.cpp's sequence state: magic, version, number of tokens; then the tokens as int32."""
@@ -28,6 +29,7 @@ class Store(Protocol):
     """What llama.cpp can do with one sequence's state."""
 
     def save(self, seq: int, tokens: Sequence[int], file: Path) -> bool: ...
+    def write(self, tokens: Sequence[int], state: Any, file: Path) -> bool: ...
     def restore(self, seq: int, file: Path, most: int) -> list[int]: ...
     def cut(self, seq: int, length: int) -> bool: ...
 
@@ -81,17 +83,17 @@ class Saved:
             _say(f"{file.name} is damaged; removed")
             self._remove(file)
 
-    def keep(self, slot: Slot) -> bool:
+    def keep(self, held: Slot | Parked) -> bool:
         """Write a sequence, unless it may not be or is there already. True when something was written."""
-        tokens = slot.tokens
-        if not slot.persist or len(tokens) - slot.stored < self.LEAST:
+        tokens = held.tokens
+        if not held.persist or len(tokens) - held.stored < self.LEAST:
             return False
-        slot.stored = len(tokens)
+        held.stored = len(tokens)
         if any(common(other, tokens) > len(tokens) - self.LEAST for other in self._files.values()):
             return False
         draft = self._folder / f"draft-{os.getpid()}.tmp"
         try:
-            if not self._store.save(slot.seq, tokens, draft):
+            if not self._write(held, draft):
                 raise OSError("llama.cpp could not write it")
             draft.chmod(0o600)
             name = hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]
@@ -102,18 +104,23 @@ class Saved:
             _say(f"a sequence could not be saved: {error}")
             return False
         # what this one continues is not needed any more
-        for other, held in list(self._files.items()):
-            if common(held, tokens) > len(held) - self.LEAST:
+        for other, known in list(self._files.items()):
+            if common(known, tokens) > len(known) - self.LEAST:
                 self._remove(other)
         self._files[file] = list(tokens)
         self.written += 1
         self._fit()
         return True
 
-    def leave(self, slot: Slot) -> None:
+    def leave(self, held: Slot | Parked) -> None:
         """A sequence is about to be given up: keep it when evaluating it again would be dear."""
-        if len(slot.tokens) >= self.DEAR:
-            self.keep(slot)
+        if len(held.tokens) >= self.DEAR:
+            self.keep(held)
+
+    def _write(self, held: Slot | Parked, file: Path) -> bool:
+        if isinstance(held, Slot):
+            return self._store.save(held.seq, held.tokens, file)
+        return self._store.write(held.tokens, held.state, file)
 
     def _fit(self) -> None:
         sizes = {file: _size(file) for file in self._files}

@@ -176,10 +176,11 @@ class Scheduler:
 
     def _save(self, *, all_: bool = False) -> None:
         """Write hot sequences, newest first, until somebody wants the model."""
-        saved = self._model.saved
-        for slot in sorted(self._model.kv.slots, key=lambda s: -s.used):
-            if saved and not slot.busy and (all_ or not self._jobs):
-                saved.keep(slot)
+        saved, lot = self._model.saved, self._model.lot
+        idle = [slot for slot in self._model.kv.slots if not slot.busy]
+        for held in sorted([*idle, *(lot.sequences if lot else ())], key=lambda held: -held.used):
+            if saved and (all_ or not self._jobs):
+                saved.keep(held)
 
     def _pointless(self) -> bool:
         """Whether the step at work may as well be given up (asked by llama.cpp between two operations)."""

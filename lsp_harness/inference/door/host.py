@@ -8,6 +8,8 @@ from typing import Any
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.decode.fim import Order, assemble
 from lsp_harness.inference.decode.generate import Model, Prompt, Work
+from lsp_harness.inference.decode.kv import Slot
+from lsp_harness.inference.decode.parked import Parked
 from lsp_harness.inference.decode.scheduler import Scheduler
 from lsp_harness.inference.embed.embedder import Embedder
 from lsp_harness.inference.meter import Load, Meter
@@ -61,28 +63,36 @@ class Host:
 
     def residents(self) -> list[Json]:
         """The resident sequences, newest first."""
-        slots = sorted((s for s in list(self.model.kv.slots) if s.tokens), key=lambda s: -s.used)
+        slots = [slot for slot in list(self.model.kv.slots) if slot.tokens]
         return [
             {
-                "client": slot.client,
-                "tokens": len(slot.tokens),
-                "age_s": round(monotonic() - slot.used, 1),
-                "busy": slot.busy,
-                "persist": slot.persist,
+                "client": held.client,
+                "tokens": len(held.tokens),
+                "age_s": round(monotonic() - held.used, 1),
+                "busy": isinstance(held, Slot) and held.busy,
+                "parked": isinstance(held, Parked),
+                "persist": held.persist,
             }
-            for slot in slots
+            for held in sorted([*slots, *self._parked()], key=lambda held: -held.used)
         ]
 
+    def _parked(self) -> list[Parked]:
+        return list(self.model.lot.sequences) if self.model.lot else []
+
     def _kv(self) -> Json:
-        kv, saved = self.model.kv, self.model.saved
-        known: Json = {"cells": self.llama.n_ctx, "used": kv.used, "evicted": kv.evicted}
+        kv, lot, saved = self.model.kv, self.model.lot, self.model.saved
+        known: Json = {"cells": self.llama.n_ctx, "hot": kv.hot, "used": kv.used}
+        known["parked"] = sum(len(parked.tokens) for parked in self._parked())
+        known["evicted"] = lot.lost if lot else kv.evicted
         return known | ({"saved": saved.written, "restored": saved.restored} if saved else {})
 
     def load(self) -> Load:
         """What is held now, for `/metrics`."""
         kv = self.model.kv
-        sequences = sum(bool(slot.tokens) for slot in list(kv.slots))
-        return Load(self.scheduler.pending, sequences, kv.used, self.llama.n_ctx, self.embedder.pending)
+        parked = self._parked()
+        sequences = sum(bool(slot.tokens) for slot in list(kv.slots)) + len(parked)
+        aside = sum(len(one.tokens) for one in parked)
+        return Load(self.scheduler.pending, sequences, kv.used, self.llama.n_ctx, aside, self.embedder.pending)
 
     def ask(self, request: Continuation | Infill, order: Order | None = None) -> AsyncIterator[Chunk]:
         """Queue a request; its chunks. Raises EngineRefused when it cannot be understood."""

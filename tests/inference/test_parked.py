@@ -1,0 +1,140 @@
+"""Sequences outside the cells: what is moved there, what comes back, and that nothing is lost on the way."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.inference.decode.generate import Model, Prompt, Work
+from lsp_harness.inference.decode.kv import IDLE, Kv
+from lsp_harness.inference.decode.llama import Llama
+from lsp_harness.inference.decode.machine import Machine
+from lsp_harness.inference.decode.parked import Lot
+from lsp_harness.inference.decode.saved import Saved
+from lsp_harness.inference.request import Owner, Sampling
+
+from .conftest import CURVE, Bench
+
+HOT = 256
+SHORT = Sampling(n_predict=4)
+A, B, C = ([200 + step, *(n * step % 190 + 5 for n in range(199))] for step in (1, 3, 7))
+
+
+@pytest.fixture
+def machine(llama: Llama) -> Bench:
+    return parking(Bench(llama))
+
+
+def parking(machine: Bench, *, limit: int = 768, saved: Saved | None = None) -> Bench:
+    """With few cells that are good to use."""
+    machine.forget()
+    machine.kv = Kv(machine.llama, cells=machine.llama.n_ctx, slots=machine.llama.n_seq, hot=HOT)
+    machine.lot = Lot(machine.llama, limit)
+    machine.model = Model(machine.llama, machine.kv, Machine(CURVE), saved, machine.lot)
+    return machine
+
+
+def parked(machine: Bench) -> list[int]:
+    assert machine.lot
+    return [len(one.tokens) for one in machine.lot.sequences]
+
+
+def test_what_was_parked_answers_as_if_it_had_stayed(machine: Bench):
+    first, _ = machine.run(A, SHORT)
+    machine.run(B, SHORT)
+    assert (machine.kv.used, parked(machine)) == (203, [203])
+    assert machine.kv.resident(A) < 16
+
+    again, last = machine.run(A, SHORT)
+
+    assert again == first
+    # what its last token predicts was parked with it
+    assert (last.usage.evaluated, last.usage.reused) == (0, 200)
+    assert len(parked(machine)) == 1
+    assert machine.kv.resident(B) < 16
+
+
+def test_a_prompt_that_begins_like_a_parked_one_goes_on_from_there(machine: Bench):
+    machine.run(A, SHORT)
+    machine.run(B, SHORT)
+
+    _, last = machine.run([*A[:150], 7, 7], SHORT)
+
+    assert (last.usage.evaluated, last.usage.reused) == (2, 150)
+
+
+def test_which_prompt_can_be_read_in_time_counts_what_is_parked(machine: Bench):
+    machine.run(A, SHORT)
+    machine.run(B, SHORT)
+
+    assert machine.model.resident(A) == 200
+    assert machine.model.resident(C) < 16
+
+
+def test_while_there_is_room_nothing_is_moved(machine: Bench):
+    machine.run(A[:100], SHORT)
+    machine.run(B[:100], SHORT)
+
+    assert (machine.kv.used, parked(machine)) == (206, [])
+
+
+def test_what_others_have_is_not_kept_twice(machine: Bench):
+    machine.together(Work((Prompt(A),), Sampling(n_predict=4, n=3, temperature=1.0)))
+    machine.run(B, SHORT)
+
+    assert parked(machine) == [203]
+
+
+def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+    now = 100.0
+    parking(machine, limit=450)
+    assert machine.lot
+    monkeypatch.setattr(machine.kv, "_now", lambda: now)
+    monkeypatch.setattr(machine.lot, "_now", lambda: now)
+    machine.run(A, SHORT, owner=Owner("gone"))
+    now += IDLE + 1
+    for step in (3, 7, 11):
+        now += 1
+        machine.run([200 + step, *(n * step % 190 + 5 for n in range(199))], SHORT, owner=Owner("here"))
+
+    assert [one.client for one in machine.lot.sequences] == ["here", "here"]
+    assert machine.lot.lost == 1
+    assert machine.model.resident(A) < 16
+    assert machine.model.resident(B) == 200
+
+
+def test_a_state_that_does_not_fit_any_more_is_evaluated_again(machine: Bench):
+    first, _ = machine.run(A, SHORT)
+    machine.run(B, SHORT)
+    assert machine.lot
+    machine.lot.sequences[0].state = machine.lot.sequences[0].state[:100]
+
+    again, last = machine.run(A, SHORT)
+
+    assert (again, last.usage.evaluated) == (first, 200)
+    assert machine.lot.lost == 1
+
+
+def test_a_parked_sequence_is_written_as_llama_cpp_writes_one(machine: Bench, tmp_path: Path):
+    machine.run(A, SHORT)
+    [slot] = [slot for slot in machine.kv.slots if slot.tokens]
+    llama = machine.llama
+    assert llama.save(slot.seq, slot.tokens, tmp_path / "theirs")
+    assert llama.write(slot.tokens, llama.state(slot.seq), tmp_path / "ours")
+
+    assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
+
+
+def test_what_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_path: Path):
+    tokens = [n * 13 % 190 + 5 for n in range(300)]
+    saved = Saved(machine.llama, tmp_path / "kv", 2**30)
+    parking(machine, limit=310, saved=saved)
+    first, _ = machine.run(tokens, SHORT, owner=Owner("editor", persist=True))
+    machine.run(B, SHORT)
+    assert (parked(machine), saved.written) == ([303], 0)
+    machine.run(C, SHORT)
+    machine.run(A, SHORT)
+    assert (machine.model.resident(tokens) < 16, saved.written) == (True, 1)
+
+    again, last = machine.run(tokens, SHORT)
+
+    assert (again, last.usage.evaluated, saved.restored) == (first, 1, 1)
