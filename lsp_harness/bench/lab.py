@@ -19,11 +19,12 @@ NO_ANCHOR = f"no llama-server was given (--anchor or {VARIABLE}): only our own f
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run may be told. `limit` 0 is the full size."""
+    """What a run may be told. `limit` 0 is the full size; llama-server does every `anchor_every`-th part of it."""
 
     anchor: Path | None = None
     repo: Path | None = None
     limit: int = 0
+    anchor_every: int = 1
 
 
 @dataclass(slots=True)
@@ -41,6 +42,10 @@ class Lab:
         """`full`, or what the user limited it to."""
         return min(full, self.options.limit) if self.options.limit else full
 
+    def on_anchor(self, number: int) -> bool:
+        """Whether llama-server does part `number`, too."""
+        return self.anchor is not None and number % self.options.anchor_every == 0
+
     def edits(self) -> list[RealEdit]:
         """Real edits, languages taking turns."""
         return real_edits(self.options.repo)
@@ -51,6 +56,8 @@ class Lab:
         """With what is known of this run."""
         if self.anchor is None:
             notes = (*notes, NO_ANCHOR)
+        elif self.options.anchor_every > 1:
+            notes = (*notes, f"llama-server did one of {self.options.anchor_every} parts: edits, jumps or keys")
         if self.options.limit:
             notes = (*notes, f"a short run (--limit {self.options.limit}): not a measurement")
         return Result(name, title, figures, notes, series, self.machine)

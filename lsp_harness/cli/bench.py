@@ -40,6 +40,9 @@ class Run:
         Path | None, Parameter(help="A git repository whose recent commits are replayed, for the development set.")
     ] = None
     limit: Annotated[int, Parameter(help="Shorten the run to so many requests or rounds; 0 is all.")] = 0
+    anchor_every: Annotated[
+        int, Parameter(help="Let llama-server do one of so many edits, jumps or keys: it takes most of the time.")
+    ] = 1
 
 
 WIDE = 140
@@ -134,6 +137,8 @@ def _measured(name: str, run: Run | None) -> "Result":
     given = run or Run()
     if given.limit < 0:
         raise UsageError("--limit must be 0 (everything) or more")
+    if given.anchor_every < 1:
+        raise UsageError("--anchor-every must be 1 (everything) or more")
     suite: Callable[[Lab], Awaitable[Result]] = import_module(f"lsp_harness.bench.suite.{name}").run
 
     async def measure() -> "Result":
@@ -141,7 +146,9 @@ def _measured(name: str, run: Run | None) -> "Result":
         assert task
         # the engine and llama-server would outlive us
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        async with open_lab(Options(given.anchor, given.repo, given.limit), lambda text: _progress(name, text)) as lab:
+        async with open_lab(
+            Options(given.anchor, given.repo, given.limit, given.anchor_every), lambda text: _progress(name, text)
+        ) as lab:
             return await suite(lab)
 
     try:

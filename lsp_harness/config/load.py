@@ -72,7 +72,7 @@ def _allowed(table: str, values: Any, problems: list[Problem]) -> Any:
     """A table of an editor without what only the user may set."""
     refused = NOT_BY_EDITOR.get(table)
     if not refused or not isinstance(values, Mapping):
-        return cast("Any", values)
+        return values
     keys = cast("Mapping[str, Any]", values)
     for key in sorted(refused & keys.keys()):
         where = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"

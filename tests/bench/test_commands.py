@@ -41,6 +41,13 @@ def test_without_an_anchor_it_says_so_and_gives_our_figures(bench: Shell) -> Non
     assert "typing: 3 keys of 1 edits in python" in ran.out
 
 
+def test_the_anchor_can_do_a_part_of_it(bench: Shell, fake_server: Path) -> None:
+    ran = bench.run("bench", "jump", "--limit", "5", "--anchor", str(fake_server), "--anchor-every", "3", "--json")
+    told = [json.loads(line) for line in Path(bench.folder / "seen").read_text().splitlines()][1:]
+    assert len(told) == 2, ran.err
+    assert "llama-server did one of 3 parts: edits, jumps or keys" in ran.json["notes"]
+
+
 def test_the_anchor_can_be_named_by_the_environment(bench: Shell, fake_server: Path) -> None:
     bench.set("LSP_HARNESS_BENCH_ANCHOR", str(fake_server))
     ran = bench.run("bench", "typing", "--limit", "3", "--json")
@@ -67,6 +74,7 @@ def test_missing_data_is_one_sentence(bench: Shell, tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("--limit", "-1"), "--limit must be 0 (everything) or more"),
+        (("--anchor-every", "0"), "--anchor-every must be 1 (everything) or more"),
         (("--anchor", "nowhere"), "nowhere is not a program"),
         (("--repo", "nowhere"), "cannot be read as a git repository"),
     ],

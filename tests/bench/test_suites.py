@@ -23,7 +23,7 @@ def timing(first: float, total: float, *, text: str = "", **usage: int) -> Timin
 
 def test_totals_are_compared_where_both_sides_generated_everything() -> None:
     whole, short = timing(1, 10, generated=TOKENS), timing(1, 4, generated=3)
-    assert full([whole, whole, short], [whole, short, whole]) == ([10], [10])
+    assert full([whole, whole, short], [(whole, whole), (whole, short), (short, whole)]) == ([10], [10])
     assert full([whole, short], []) == ([10], [])
 
 

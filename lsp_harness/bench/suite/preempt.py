@@ -29,7 +29,11 @@ async def run(lab: Lab) -> Result:
     ours = await both(lab, found, half, on_ours, lambda turn: on_ours_in_background(lab, prompt, turn))
     theirs: tuple[list[float], list[float]] = ([], [])
     if lab.anchor:
-        theirs = await both(lab, found, half, on_anchor, lambda turn: on_anchor_in_background(lab, prompt, turn))
+        quiet = [trace for number, trace in enumerate(found[:half]) if lab.on_anchor(number)]
+        loaded = [trace for number, trace in enumerate(found[half:]) if lab.on_anchor(number)]
+        theirs = await both(
+            lab, [*quiet, *loaded], len(quiet), on_anchor, lambda turn: on_anchor_in_background(lab, prompt, turn)
+        )
     return lab.result(
         "preempt",
         f"{len(ours[0])} keys quiet, {len(ours[1])} beside {N} candidates of {TOKENS} tokens",

@@ -16,19 +16,21 @@ async def run(lab: Lab) -> Result:
     found = traces(lab.edits(), lab.size(REQUESTS), each=EACH)
     ours: list[Timing] = []
     theirs: list[Timing] = []
+    pairs: list[tuple[Timing, Timing]] = []
     behind: list[Timing] = []
     for number, trace in enumerate(found):
         lab.say(f"edit {number + 1} of {len(found)}: {trace.edit.path}")
-        if number % 2:
-            theirs += await on_anchor(lab, trace)
-            ours += await on_ours(lab, trace, behind)
-        else:
-            ours += await on_ours(lab, trace, behind)
-            theirs += await on_anchor(lab, trace)
+        asked = lab.on_anchor(number)
+        beside = await on_anchor(lab, trace) if asked and number % 2 else []
+        typed = await on_ours(lab, trace, behind)
+        beside = beside or (await on_anchor(lab, trace) if asked else [])
+        ours += typed
+        theirs += beside
+        pairs += zip(typed, beside, strict=False)
     return lab.result(
         "typing",
         f"{len(ours)} keys of {len(found)} edits in {', '.join(languages(found))}",
-        figures(ours, theirs, behind),
+        figures(ours, theirs, pairs, behind),
         f"each of the {len(found)} edits begins with a cold prompt, which is counted; {TOKENS} tokens asked for",
         series={
             "prompt tokens evaluated": {"ours": evaluated(ours), ANCHOR: evaluated(theirs)},
@@ -64,16 +66,18 @@ def first(timings: list[Timing]) -> list[float]:
     return [timing.first_ms for timing in timings]
 
 
-def full(ours: list[Timing], theirs: list[Timing]) -> tuple[list[float], list[float]]:
+def full(ours: list[Timing], pairs: list[tuple[Timing, Timing]]) -> tuple[list[float], list[float]]:
     """Totals of the requests for which each side generated all tokens: an answer that ends early is no 16 tokens."""
-    if not theirs:
+    if not pairs:
         return [timing.total_ms for timing in ours if timing.generated >= TOKENS], []
-    both = [(a, b) for a, b in zip(ours, theirs, strict=True) if min(a.generated, b.generated) >= TOKENS]
+    both = [(a, b) for a, b in pairs if min(a.generated, b.generated) >= TOKENS]
     return [a.total_ms for a, _ in both], [b.total_ms for _, b in both]
 
 
-def figures(ours: list[Timing], theirs: list[Timing], behind: list[Timing]) -> list[Figure]:
-    total, beside = full(ours, theirs)
+def figures(
+    ours: list[Timing], theirs: list[Timing], pairs: list[tuple[Timing, Timing]], behind: list[Timing]
+) -> list[Figure]:
+    total, beside = full(ours, pairs)
     tokens, theirs_tokens = evaluated(ours), evaluated(theirs)
     began, theirs_began = first(ours), first(theirs)
     hidden = sum(timing.evaluated for timing in behind) / len(ours)
