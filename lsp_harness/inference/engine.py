@@ -89,14 +89,16 @@ def load(args: argparse.Namespace) -> "Host":
             lambda: llama.cut(0, 0),
         )
         machine.remember(file, key)
+    # of a sliding window llama.cpp packs only what the end still sees, which a prompt that leaves earlier cannot use
+    movable = traits["cuts"] and not traits["window"]
     saved = None
-    if args.kv_disk > 0 and traits["cuts"]:
+    if args.kv_disk > 0 and movable:
         name = f"{fingerprint(args.model)}-{args.n_ctx}-{version('llama-cpp-python')}"
         saved = Saved(llama, paths.cache() / "kv" / name, args.kv_disk * 2**20)
     # fused attention passes over what is not its own; without it only few cells should be in use
-    hot = llama.n_ctx if llama.fused or not traits["cuts"] else min(HOT, llama.n_ctx)
+    hot = llama.n_ctx if llama.fused or not movable else min(HOT, llama.n_ctx)
     kv = Kv(llama, cells=llama.n_ctx, slots=SLOTS, hot=hot, cuts=traits["cuts"])
-    lot = Lot(llama, llama.n_ctx - hot) if hot < llama.n_ctx else None
+    lot = Lot(llama, max(llama.n_ctx - hot, hot)) if hot < llama.n_ctx else None
     model = Model(llama, kv, machine, saved, lot)
     facts: dict[str, Any] = {
         "model_path": str(args.model),

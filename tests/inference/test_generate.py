@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.decode.fim import assemble
@@ -270,6 +272,41 @@ def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Benc
     assert text.startswith(shown)
     assert last.stop == "limit"
     assert last.usage.generated <= 12 + len(prompt.forced)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text("abeinrst_ ", min_size=1, max_size=9), min_size=1, max_size=4), st.booleans())
+def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(
+    machine: Bench, words: list[str], deleted: bool
+):
+    sampling = Sampling(n_predict=6)
+    typed = [word[:size] for word in words for size in range(1, len(word) + 1)]
+    typed += reversed(typed) if deleted else ()
+    machine.forget()
+    warm = [machine.run(PROMPT, sampling, text.encode()) for text in typed]
+
+    for text, (said, last) in zip(typed, warm, strict=True):
+        machine.forget()
+        assert machine.run(PROMPT, sampling, text.encode())[0] == said
+        assert last.usage.evaluated <= 1 or text == typed[0]
+
+
+def test_what_healing_spelled_is_not_spelled_again(machine: Bench):
+    sampling = Sampling(n_predict=6)
+    machine.run(PROMPT, sampling, b"abeinrst")
+    _, first = machine.run(PROMPT, sampling, b"abeinrst_")
+    _, second = machine.run(PROMPT, sampling, b"abeinrst_")
+    _, third = machine.run(PROMPT, sampling, b"abeinrst_")
+
+    # one token of the word, and what comes after it
+    assert first.usage.generated <= 7
+    assert (first.usage.evaluated, second.usage.evaluated, third.usage.evaluated) == (1, 1, 0)
+
+
+def test_what_was_drawn_is_no_guide_to_what_is_likeliest(machine: Bench):
+    machine.run(PROMPT, Sampling(n_predict=6, temperature=2.0), b"ab")
+
+    assert machine.run(PROMPT, Sampling(n_predict=6), b"abe")[1].usage.reused == len(machine.llama.tokenize(PROMPT))
 
 
 @pytest.mark.parametrize("forced", ["é = 日本", "q", " return"])

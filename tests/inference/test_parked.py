@@ -77,11 +77,21 @@ def test_while_there_is_room_nothing_is_moved(machine: Bench):
     assert (machine.kv.used, parked(machine)) == (206, [])
 
 
-def test_what_others_have_is_not_kept_twice(machine: Bench):
-    machine.together(Work((Prompt(A),), Sampling(n_predict=4, n=3, temperature=1.0)))
+def test_of_many_candidates_one_is_kept(machine: Bench):
+    machine.together(Work((Prompt(A),), Sampling(n_predict=24, n=3, temperature=1.0)))
     machine.run(B, SHORT)
 
-    assert parked(machine) == [203]
+    assert len(parked(machine)) == 1
+    assert machine.model.resident(A) == 200
+
+
+def test_a_longer_one_takes_the_place_of_what_it_continues(machine: Bench):
+    machine.run(A[:150], SHORT)
+    machine.run(B, SHORT)
+    machine.run(A, SHORT)
+    machine.run(C, SHORT)
+
+    assert sorted(parked(machine)) == [203, 203]
 
 
 def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench, monkeypatch: pytest.MonkeyPatch):
@@ -100,6 +110,89 @@ def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench, monkeypa
     assert machine.lot.lost == 1
     assert machine.model.resident(A) < 16
     assert machine.model.resident(B) == 200
+
+
+def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+    now = 100.0
+    parking(machine, limit=250)
+    assert machine.lot
+    monkeypatch.setattr(machine.kv, "_now", lambda: now)
+    monkeypatch.setattr(machine.lot, "_now", lambda: now)
+    machine.run(A, SHORT, owner=Owner("typist"))
+    machine.run(B, SHORT, owner=Owner("typist"))
+    now += IDLE + 1
+    machine.run([9, 9], SHORT, owner=Owner("typist"))
+    machine.run(C, SHORT, owner=Owner("other"))
+
+    # A's owner has not parked anything for a minute, but he is at work
+    assert [one.tokens[:200] for one in machine.lot.sequences] == [B]
+
+
+def test_what_is_wanted_is_not_given_up_for_what_makes_room_for_it(machine: Bench):
+    parking(machine, limit=410)
+    machine.run(A, SHORT)
+    machine.run(B, SHORT)
+    machine.run(C, SHORT)
+    assert parked(machine) == [203, 203]
+
+    _, last = machine.run(A, SHORT)
+
+    assert last.usage.evaluated == 0
+
+
+def test_one_that_is_larger_than_the_lot_leaves_the_others_alone(machine: Bench):
+    parking(machine, limit=210)
+    machine.run(A, SHORT)
+    machine.run([n * 13 % 190 + 5 for n in range(220)], SHORT)
+    machine.run(B, SHORT)
+
+    assert machine.lot
+    assert [one.tokens[:200] for one in machine.lot.sequences] == [A]
+    assert machine.lot.lost == 1
+
+
+def test_a_sequence_stays_its_owner_s_when_another_reads_its_beginning(machine: Bench):
+    machine.run(A, SHORT, owner=Owner("mine"))
+    machine.run(B, SHORT, owner=Owner("other"))
+
+    machine.run([*A[:50], 7, 7], SHORT, owner=Owner("other"))
+
+    assert [slot.client for slot in machine.kv.slots if slot.tokens[:200] == A] == ["mine"]
+
+
+def test_what_may_be_written_is_kept_beside_what_may_not(machine: Bench):
+    mine = Work((Prompt(A),), SHORT, Owner("mine", persist=True))
+    other = Work((Prompt([*A, 7, 7]),), SHORT, Owner("other"))
+    machine.together(mine, other)
+    machine.run(B, SHORT)
+
+    assert machine.lot
+    assert True in {one.persist for one in machine.lot.sequences if one.tokens[:200] == A}
+
+
+def test_after_a_crowd_what_stays_moves_to_the_lowest_cells(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+    last = [9, *A[:80]]
+    machine.together(*(Work((Prompt(prompt),), SHORT) for prompt in (A, B, C, last)))
+    moved: list[int] = []
+    put = machine.llama.put
+    monkeypatch.setattr(machine.llama, "put", lambda seq, state: moved.append(seq) or put(seq, state))
+
+    _, first = machine.run(last, SHORT)
+    _, second = machine.run(last, SHORT)
+
+    assert (first.usage.evaluated, second.usage.evaluated, len(moved)) == (0, 0, 1)
+
+
+def test_a_machine_without_memory_for_it_evaluates_again(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+    def full(_: int) -> None:
+        raise MemoryError
+
+    first, _ = machine.run(A, SHORT)
+    monkeypatch.setattr(machine.llama, "state", full)
+    machine.run(B, SHORT)
+
+    assert parked(machine) == []
+    assert machine.run(A, SHORT)[0] == first
 
 
 def test_a_state_that_does_not_fit_any_more_is_evaluated_again(machine: Bench):
@@ -128,7 +221,7 @@ def test_what_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_path: Path):
     tokens = [n * 13 % 190 + 5 for n in range(300)]
     saved = Saved(machine.llama, tmp_path / "kv", 2**30)
     parking(machine, limit=310, saved=saved)
-    first, _ = machine.run(tokens, SHORT, owner=Owner("editor", persist=True))
+    first, _ = machine.run(tokens, SHORT, owner=Owner(persist=True))
     machine.run(B, SHORT)
     assert (parked(machine), saved.written) == ([303], 0)
     machine.run(C, SHORT)

@@ -193,6 +193,20 @@ async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: 
     assert gate.log == [{"same": 32}, {"key": 1}]
 
 
+async def test_it_is_given_up_where_a_shorter_prompt_will_do_for_the_more_urgent(scheduler: Scheduler, gate: Gate):
+    gate.abortable = True
+    warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=90), "background"))
+    await gate.at_work.wait()
+    tokens = work("same", prompt=90).prompts[0].tokens
+    asked = Work((Prompt([*tokens, 7]), Prompt([1, 2])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0)
+    key = asyncio.create_task(all_of(scheduler, asked, "interactive"))
+    await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
+    gate.open.set()
+    await asyncio.gather(warm, key)
+
+    assert gate.log[:2] == [{"aborted": 32}, {"key": 2}]
+
+
 async def test_a_prompt_that_was_given_up_for_long_is_read_whatever_arrives(
     scheduler: Scheduler, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ):

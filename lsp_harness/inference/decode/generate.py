@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from lsp_harness.inference.decode.branch import Branch
-from lsp_harness.inference.decode.kv import Kv, Slot
+from lsp_harness.inference.decode.kv import Kv, Slot, common
 from lsp_harness.inference.decode.llama import Llama, Logits, Sampler
 from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.decode.parked import Lot
@@ -64,15 +64,44 @@ class Model:
                 return rung
         return last
 
-    def take(self, prompt: Prompt, work: Work) -> Slot:
-        """A busy slot for `prompt`, with what is parked or on disk of it if that is more than what is in the cells."""
+    def take(self, prompt: Prompt, work: Work) -> tuple[Slot, Prompt]:
+        """A busy slot for `prompt`, with what is parked or on disk of it if that is more than what is in the cells; and
+        the prompt with what is known of its healing (see `further`)."""
         sampling, owner = work.sampling, work.owner
         if self.lot:
+            self.kv.tidy()
             self.lot.fetch(self.kv, prompt.tokens, owner.client)
         if self.saved:
             self.saved.fetch(self.kv, prompt.tokens, owner.client)
         extra = sampling.n_predict + len(prompt.forced) if sampling.n_predict > 0 else 0
-        return self.kv.take(prompt.tokens, extra, branches=sampling.n, client=owner.client, persist=owner.persist)
+        prompt = self.further(prompt)
+        slot = self.kv.take(prompt.tokens, extra, branches=sampling.n, client=owner.client, persist=owner.persist)
+        return slot, prompt
+
+    def further(self, prompt: Prompt) -> Prompt:
+        """`prompt` and the tokens with which an earlier answer to it spelled the beginning of its `forced` text.
+
+        Healing takes the likeliest token that agrees with the text. When more of a word is typed, fewer tokens agree:
+        one that was the likeliest and still agrees is the likeliest again. So only the rest needs to be spelled.
+        """
+        start, forced = len(prompt.tokens), prompt.forced
+        tail: Sequence[int] = ()
+        for slot in self.kv.slots:
+            at, given = slot.healed or (-1, b"")
+            if forced and at == start and forced.startswith(given) and common(slot.tokens, prompt.tokens) == start:
+                tail = max(tail, self._spelling(slot.tokens[start:], forced), key=len)
+        spelled = b"".join(self.llama.piece(token) for token in tail)
+        return Prompt([*prompt.tokens, *tail], forced[len(spelled) :]) if tail else prompt
+
+    def _spelling(self, tokens: Sequence[int], text: bytes) -> Sequence[int]:
+        """As many of `tokens` as spell a beginning of `text`."""
+        size = 0
+        for number, token in enumerate(tokens):
+            piece = self.llama.piece(token)
+            if not piece or not text.startswith(piece, size):
+                return tokens[:number]
+            size += len(piece)
+        return tokens
 
 
 class Run:
@@ -83,7 +112,7 @@ class Run:
         self._model = model
         self._work = work
         self._emit = emit
-        self._prompt = work.prompts[rung]
+        self._asked = work.prompts[rung]
         self._rung = rung
         self._began = perf_counter()
         self._evaluated = 0
@@ -91,11 +120,12 @@ class Run:
         if work.sampling.grammar:
             # a grammar that is wrong is refused before anything is evaluated for it
             Sampler.of(model.llama, work.sampling, 0).close()
-        self._slot: Slot | None = model.take(self._prompt, work)
-        self._reused = len(self._slot.tokens)
+        slot, self._prompt = model.take(self._asked, work)
+        self._slot: Slot | None = slot
+        self._reused = len(slot.tokens)
         self.branches: list[Branch] = []
-        if self._slot.logits is not None and len(self._slot.tokens) == len(self._prompt.tokens):
-            self._branch(self._slot.logits)
+        if slot.logits is not None and len(slot.tokens) == len(self._prompt.tokens):
+            self._branch(slot.logits)
 
     @property
     def done(self) -> bool:
@@ -176,8 +206,10 @@ class Run:
         assert slot is not None
         usage = self._usage()
         self._slot = None
+        likeliest = work.sampling.temperature <= 0 and not work.sampling.grammar
         for index in range(work.sampling.n):
             own = slot if index == 0 else model.kv.fork(slot)
+            own.healed = (len(self._asked.tokens), self._asked.forced) if likeliest else None
             self.branches.append(
                 Branch(
                     model.llama,

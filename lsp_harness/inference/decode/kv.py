@@ -44,6 +44,8 @@ class Slot:
     logits: Any = None
     """What token `at - 1` predicts, if that was kept."""
     at: int = 0
+    healed: tuple[int, bytes] | None = None
+    """From that token on it is what the model likes best after those before, given that it begins with that text."""
 
     @property
     def promised(self) -> int:
@@ -103,6 +105,8 @@ class Kv:
 
     LOSS = 256
     """Tokens we rather lose than occupy another slot: what a completion generated and nobody accepted."""
+    ROOM = 1.25
+    """Of the cells that are good to use, so many may lie below the highest in use."""
     ROWS = 16
     """Slots that keep what their last token predicts."""
 
@@ -126,6 +130,8 @@ class Kv:
         self.slots = [Slot(seq) for seq in range(slots)]
         self.leaving: Callable[[Slot], None] = lambda _: None
         self.evicted = 0
+        self._top = 0
+        """As many cells as were in use at once since all that is in use was moved to the lowest ones."""
 
     @property
     def used(self) -> int:
@@ -135,6 +141,13 @@ class Kv:
     def resident(self, prompt: Sequence[int]) -> int:
         """How many tokens of `prompt` need not be evaluated."""
         return max((common(slot.tokens, prompt) for slot in self.slots), default=0)
+
+    def tidy(self) -> None:
+        """Give everything up when most of what is in use may lie high: brought back, it takes the lowest cells."""
+        if self._top > self.ROOM * self.hot and not any(slot.busy for slot in self.slots):
+            for slot in self._order():
+                self._evict(slot)
+            self._top = 0
 
     def take(
         self, prompt: Sequence[int], extra: int, *, branches: int = 1, client: str = "", persist: bool = False
@@ -171,7 +184,7 @@ class Kv:
         if logits is not None and len(slot.tokens) == len(prompt):
             slot.logits, slot.at = logits, len(prompt)
         slot.persist = persist and (slot.persist or not slot.tokens)
-        slot.client, slot.used = client, self._now()
+        slot.client, slot.used, slot.healed = client, self._now(), None
         self._make_room(len(prompt) - len(slot.tokens) + extra * branches + promised)
         return slot
 
@@ -203,6 +216,7 @@ class Kv:
             self._holders[cell] = 1
             slot.cells.append(cell)
             slot.tokens.append(token)
+        self._top = max(self._top, self.used)
 
     def shrink(self, slot: Slot, length: int) -> None:
         """Keep the first `length` tokens; none where the memory cannot be cut."""
@@ -219,6 +233,8 @@ class Kv:
         slot.stored = min(slot.stored, length)
         if slot.at > length:
             slot.logits, slot.at = None, 0
+        if slot.healed and slot.healed[0] >= length:
+            slot.healed = None
 
     def keep_logits(self, slot: Slot, logits: Any) -> None:
         """Remember what the slot's last token predicts: the same prompt again needs no evaluation at all."""

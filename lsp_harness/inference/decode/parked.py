@@ -35,6 +35,7 @@ class Parked:
     stored: int
     logits: Any
     at: int
+    healed: tuple[int, bytes] | None
 
 
 class Lot:
@@ -48,7 +49,7 @@ class Lot:
         self._limit = limit
         self._now = now
         self.sequences: list[Parked] = []
-        self.leaving: Callable[[Parked], None] = lambda _: None
+        self.leaving: Callable[[Slot | Parked], None] = lambda _: None
         self.lost = 0
 
     def resident(self, prompt: Sequence[int]) -> int:
@@ -63,48 +64,63 @@ class Lot:
         length, _, parked = max(found, key=lambda entry: entry[:2])
         if length - kv.resident(prompt) < self.LEAST:
             return
-        slot = kv.vacant(client, len(parked.tokens))
-        # making room may have parked others, and given this one up for them
-        if slot is None or parked not in self.sequences:
-            return
+        # first, or it might be given up for those that make room for it
         self.sequences.remove(parked)
-        if not self._store.put(slot.seq, parked.state):
+        slot = kv.vacant(client, len(parked.tokens))
+        if slot is None:
+            self.sequences.append(parked)
+            self._fit(kv.slots)
+        elif self._store.put(slot.seq, parked.state):
+            kv.grow(slot, parked.tokens)
+            # whose it is now is for him to say who takes it
+            slot.client, slot.used = parked.client, parked.used
+            slot.persist, slot.stored = parked.persist, parked.stored
+            slot.logits, slot.at, slot.healed = parked.logits, parked.at, parked.healed
+        else:
             self.lost += 1
-            return
-        kv.grow(slot, parked.tokens)
-        slot.persist, slot.stored = parked.persist, parked.stored
-        slot.logits, slot.at = parked.logits, parked.at
 
     def take(self, slot: Slot, slots: Sequence[Slot]) -> None:
         """Park what `slot` is about to give up, unless others of `slots`, or parked ones, have nearly all of it."""
         size = len(slot.tokens)
-        others = [*(other.tokens for other in slots if other is not slot), *(p.tokens for p in self.sequences)]
-        if size < self.LEAST or any(common(other, slot.tokens) > size - self.LEAST for other in others):
+        others = [
+            *(other for other in slots if other is not slot and other.persist >= slot.persist),
+            *(parked for parked in self.sequences if parked.persist >= slot.persist),
+        ]
+        if size < self.LEAST or any(_nearly(slot.tokens, other.tokens) for other in others):
+            return
+        if size > self._limit or (state := self._copied(slot)) is None:
+            self.leaving(slot)
+            self.lost += 1
             return
         for parked in list(self.sequences):
-            if common(parked.tokens, slot.tokens) > len(parked.tokens) - self.LEAST:
-                # this one continues it
+            if slot.persist >= parked.persist and _nearly(parked.tokens, slot.tokens):
                 self.sequences.remove(parked)
-        self.sequences.append(
-            Parked(
-                list(slot.tokens),
-                self._store.state(slot.seq),
-                slot.client,
-                slot.used,
-                slot.persist,
-                slot.stored,
-                slot.logits,
-                slot.at,
-            )
-        )
-        self._fit()
+        kept = (slot.client, slot.used, slot.persist, slot.stored, slot.logits, slot.at, slot.healed)
+        self.sequences.append(Parked(list(slot.tokens), state, *kept))
+        self._fit(slots)
 
-    def _fit(self) -> None:
+    def _copied(self, slot: Slot) -> Any:
+        """What its cells hold; None when the machine has no memory for it."""
+        try:
+            return self._store.state(slot.seq)
+        except MemoryError:
+            return None
+
+    def _fit(self, slots: Sequence[Slot]) -> None:
+        """Give up what is too much. Who is at work shows in the cells, too."""
         tokens = sum(len(parked.tokens) for parked in self.sequences)
-        for parked in leaving(self.sequences, self._now()):
+        held = [*self.sequences, *(slot for slot in slots if slot.tokens)]
+        for parked in leaving(held, self._now()):
             if tokens <= self._limit:
                 return
-            tokens -= len(parked.tokens)
-            self.leaving(parked)
-            self.sequences.remove(parked)
-            self.lost += 1
+            if isinstance(parked, Parked):
+                tokens -= len(parked.tokens)
+                self.leaving(parked)
+                self.sequences.remove(parked)
+                self.lost += 1
+
+
+def _nearly(tokens: Sequence[int], other: Sequence[int]) -> bool:
+    """Whether `other` has all of `tokens` but what we rather lose than keep twice: an answer nobody took."""
+    shared = common(tokens, other)
+    return len(tokens) - shared <= min(shared, Kv.LOSS)

@@ -53,8 +53,8 @@ class Job:
         """Tokens of its prompt a step may read; smaller after a step was given up for more urgent work."""
         self.read = 0.0
         """When the last step that read its prompt was done."""
-        self.welcomes: object = None
-        """The step that was at work when this came, if it reads what this needs, too."""
+        self.waits: tuple[object, bool] = (None, False)
+        """A step's part of a prompt, and whether this needs it, too."""
         self.arrived = perf_counter()
         self.began: float | None = None
         self.first: float | None = None
@@ -114,8 +114,6 @@ class Scheduler:
     async def submit(self, work: Work, priority: Priority) -> AsyncIterator[Chunk]:
         """Chunks as they come, of all candidates. Leaving the iterator early cancels the work at its next token."""
         job = Job(priority, next(self._arrivals), work)
-        if (reading := self._reading) and any(common(p.tokens, reading) == len(reading) for p in work.prompts):
-            job.welcomes = reading
         with self._wake:
             if self._closing:
                 raise EngineUnavailable("the engine is shutting down; the next request starts another")
@@ -192,9 +190,16 @@ class Scheduler:
             return True
         level = min(job.level for job in at_work)
         return self._yields and any(
-            job.level < level and not job.cancelled.is_set() and job.welcomes is not self._reading
-            for job in list(self._jobs)
+            job.level < level and not job.cancelled.is_set() and not self._waits(job) for job in list(self._jobs)
         )
+
+    def _waits(self, job: Job) -> bool:
+        """Whether the part that is being read is one `job` needs: not where a shorter prompt will do for it."""
+        reading = self._reading
+        if job.waits[0] is not reading:
+            prompt = job.work.prompts[self._model.choose(job.work)]
+            job.waits = reading, reading is not None and common(prompt.tokens, reading) == len(reading)
+        return job.waits[1]
 
     def _step(self, jobs: list[Job]) -> None:
         for job in jobs:
