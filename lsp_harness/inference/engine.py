@@ -98,7 +98,7 @@ def load(args: argparse.Namespace) -> "Host":
     # fused attention passes over what is not its own; without it only few cells should be in use
     hot = llama.n_ctx if llama.fused or not movable else min(HOT, llama.n_ctx)
     kv = Kv(llama, cells=llama.n_ctx, slots=SLOTS, hot=hot, cuts=traits["cuts"])
-    lot = Lot(llama, max(llama.n_ctx - hot, hot)) if hot < llama.n_ctx else None
+    lot = Lot(llama, llama.n_ctx) if hot < llama.n_ctx else None
     model = Model(llama, kv, machine, saved, lot)
     facts: dict[str, Any] = {
         "model_path": str(args.model),

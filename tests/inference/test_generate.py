@@ -303,6 +303,13 @@ def test_what_healing_spelled_is_not_spelled_again(machine: Bench):
     assert (first.usage.evaluated, second.usage.evaluated, third.usage.evaluated) == (1, 1, 0)
 
 
+def test_who_asks_for_probabilities_gets_those_of_every_token(machine: Bench):
+    told = Sampling(n_predict=6, top_logprobs=0)
+    machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
+
+    assert machine.run(PROMPT, told, b"abeinrst")[1].usage.reused == len(machine.llama.tokenize(PROMPT))
+
+
 def test_what_was_drawn_is_no_guide_to_what_is_likeliest(machine: Bench):
     machine.run(PROMPT, Sampling(n_predict=6, temperature=2.0), b"ab")
 

@@ -114,18 +114,25 @@ def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench, monkeypa
 
 def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     now = 100.0
-    parking(machine, limit=250)
+    parking(machine, limit=500)
     assert machine.lot
     monkeypatch.setattr(machine.kv, "_now", lambda: now)
     monkeypatch.setattr(machine.lot, "_now", lambda: now)
-    machine.run(A, SHORT, owner=Owner("typist"))
-    machine.run(B, SHORT, owner=Owner("typist"))
-    now += IDLE + 1
-    machine.run([9, 9], SHORT, owner=Owner("typist"))
-    machine.run(C, SHORT, owner=Owner("other"))
+    d, e, f = ([200 + step, *(n * step % 190 + 5 for n in range(199))] for step in (11, 13, 17))
+    for at, client, prompt in (
+        (100, "other", d),
+        (103, "other", B),
+        (105, "typist", A),
+        (175, "other", e),
+        (178, "typist", [9, 9]),
+        (180, "other", f),
+    ):
+        now = float(at)
+        machine.run(prompt, SHORT, owner=Owner(client))
 
-    # A's owner has not parked anything for a minute, but he is at work
-    assert [one.tokens[:200] for one in machine.lot.sequences] == [B]
+    # the typist has parked nothing for a minute, but is at work: the oldest go, not his
+    assert A in [one.tokens[:200] for one in machine.lot.sequences]
+    assert B not in [one.tokens[:200] for one in machine.lot.sequences]
 
 
 def test_what_is_wanted_is_not_given_up_for_what_makes_room_for_it(machine: Bench):
@@ -181,6 +188,25 @@ def test_after_a_crowd_what_stays_moves_to_the_lowest_cells(machine: Bench, monk
     _, second = machine.run(last, SHORT)
 
     assert (first.usage.evaluated, second.usage.evaluated, len(moved)) == (0, 0, 1)
+
+
+def test_a_long_sequence_that_lies_low_already_is_not_moved(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+    long = [n * 13 % 190 + 5 for n in range(400)]
+    machine.run(long, SHORT)
+    monkeypatch.setattr(machine.llama, "put", lambda *_: pytest.fail("moved"))
+
+    assert machine.run(long, SHORT)[1].usage.evaluated == 0
+
+
+def test_the_latest_stays_when_the_lot_is_full(machine: Bench):
+    parking(machine, limit=300)
+    machine.run(A, SHORT, owner=Owner("one"))
+    machine.run(B, SHORT, owner=Owner("two"))
+    machine.run(C, SHORT, owner=Owner("three"))
+
+    # A and B are each the newest of somebody at work
+    assert machine.lot
+    assert [one.tokens[:200] for one in machine.lot.sequences] == [B]
 
 
 def test_a_machine_without_memory_for_it_evaluates_again(machine: Bench, monkeypatch: pytest.MonkeyPatch):

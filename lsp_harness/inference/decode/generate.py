@@ -73,8 +73,10 @@ class Model:
             self.lot.fetch(self.kv, prompt.tokens, owner.client)
         if self.saved:
             self.saved.fetch(self.kv, prompt.tokens, owner.client)
+        if sampling.n_predict > 0 and sampling.top_logprobs < 0:
+            # who asks for probabilities wants those of every token
+            prompt = self.further(prompt)
         extra = sampling.n_predict + len(prompt.forced) if sampling.n_predict > 0 else 0
-        prompt = self.further(prompt)
         slot = self.kv.take(prompt.tokens, extra, branches=sampling.n, client=owner.client, persist=owner.persist)
         return slot, prompt
 

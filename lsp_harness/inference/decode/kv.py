@@ -144,7 +144,7 @@ class Kv:
 
     def tidy(self) -> None:
         """Give everything up when most of what is in use may lie high: brought back, it takes the lowest cells."""
-        if self._top > self.ROOM * self.hot and not any(slot.busy for slot in self.slots):
+        if self._top > self.ROOM * max(self.hot, self.used) and not any(slot.busy for slot in self.slots):
             for slot in self._order():
                 self._evict(slot)
             self._top = 0

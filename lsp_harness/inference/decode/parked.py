@@ -77,6 +77,7 @@ class Lot:
             slot.persist, slot.stored = parked.persist, parked.stored
             slot.logits, slot.at, slot.healed = parked.logits, parked.at, parked.healed
         else:
+            self.leaving(parked)
             self.lost += 1
 
     def take(self, slot: Slot, slots: Sequence[Slot]) -> None:
@@ -97,7 +98,7 @@ class Lot:
                 self.sequences.remove(parked)
         kept = (slot.client, slot.used, slot.persist, slot.stored, slot.logits, slot.at, slot.healed)
         self.sequences.append(Parked(list(slot.tokens), state, *kept))
-        self._fit(slots)
+        self._fit([other for other in slots if other is not slot])
 
     def _copied(self, slot: Slot) -> Any:
         """What its cells hold; None when the machine has no memory for it."""
