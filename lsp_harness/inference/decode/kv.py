@@ -106,7 +106,7 @@ class Kv:
     LOSS = 256
     """Tokens we rather lose than occupy another slot: what a completion generated and nobody accepted."""
     ROOM = 1.25
-    """Of the cells that are good to use, so many may lie below the highest in use."""
+    """Times `hot`: where more cells were in use at once, what is left of them may lie too high to be good."""
     ROWS = 16
     """Slots that keep what their last token predicts."""
 
