@@ -42,9 +42,9 @@ class Lab:
         """`full`, or what the user limited it to."""
         return min(full, self.options.limit) if self.options.limit else full
 
-    def on_anchor(self, number: int) -> bool:
-        """Whether llama-server does part `number`, too."""
-        return self.anchor is not None and number % self.options.anchor_every == 0
+    def anchor_does(self, number: int) -> bool:
+        """Whether part `number` is one for llama-server, too."""
+        return number % self.options.anchor_every == 0
 
     def edits(self) -> list[RealEdit]:
         """Real edits, languages taking turns."""

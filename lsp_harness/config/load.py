@@ -63,21 +63,8 @@ def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> t
 def from_settings(base: Config, settings: Mapping[str, Any]) -> tuple[Config, list[str]]:
     """`base` with an editor's settings on top: the same tables and keys, as JSON."""
     problems: list[Problem] = []
-    given = {table: _allowed(table, values, problems) for table, values in settings.items()}
-    config = _merged(base, given, problems, None, "")
+    config = _merged(base, settings, problems, None, "", by_editor=True)
     return config, [p.message for p in problems]
-
-
-def _allowed(table: str, values: Any, problems: list[Problem]) -> Any:
-    """A table of an editor without what only the user may set."""
-    refused = NOT_BY_EDITOR.get(table)
-    if not refused or not isinstance(values, Mapping):
-        return values
-    keys = cast("Mapping[str, Any]", values)
-    for key in sorted(refused & keys.keys()):
-        where = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"
-        problems.append(Problem(f"{table}.{key} is not taken from an editor, but from {where}"))
-    return {key: value for key, value in keys.items() if key not in refused}
 
 
 def _from_file(config: Config, file: Path, problems: list[Problem], *, shared: bool) -> Config:
@@ -119,6 +106,7 @@ def _merged(
     text: str,
     *,
     spelled: bool = False,
+    by_editor: bool = False,
 ) -> Config:
     known = tables()
     for table, values in given.items():
@@ -134,6 +122,10 @@ def _merged(
             line = _line(text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", where)
             if key not in known[table]:
                 problems.append(Problem(f"unknown key {table}.{key}; known are {', '.join(known[table])}", file, line))
+                continue
+            if by_editor and key in NOT_BY_EDITOR.get(table, ()):
+                place = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"
+                problems.append(Problem(f"{table}.{key} is not taken from an editor, but from {place}", file, line))
                 continue
             kind, _ = known[table][key]
             converted = _converted(kind, value, spelled=spelled)

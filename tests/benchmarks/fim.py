@@ -18,6 +18,7 @@ import os
 import statistics
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -112,6 +113,11 @@ async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
     return line + "\n" if prefix.endswith("\n") and not suffix.startswith("\n") else line
 
 
+def save(file: Path, answers: Sequence[Mapping[str, Any]]) -> None:
+    """As the sets' own scorer reads them."""
+    file.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+
+
 def progress(number: int, rows: list[Case]) -> None:
     sys.stderr.write(f"\r{number + 1}/{len(rows)} ")
     sys.stderr.flush()
@@ -128,7 +134,7 @@ def main() -> None:
     args = parser.parse_args()
     rows = cases(args.set, smoke=args.smoke, limit=args.limit)
     answers = asyncio.run(raw(rows, args.order) if args.raw else through_server(rows))
-    args.out.write_text("".join(json.dumps(answer) + "\n" for answer in answers))
+    save(args.out, answers)
     times = sorted(answer["ms"] for answer in answers)
     shown = sum(bool(answer["answer"].strip()) for answer in answers)
     print(f"{args.set}: {len(answers)} answers, {shown} not empty, {statistics.median(times)} ms median")

@@ -28,7 +28,7 @@ from lsp_harness.pipeline.completion import Completer
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
-from tests.benchmarks.fim import LANGUAGES, Case, cases, progress
+from tests.benchmarks.fim import LANGUAGES, Case, cases, progress, save
 
 CUTS = 200
 WORD = re.compile(r"[^\W\d]\w{3,}")
@@ -120,7 +120,7 @@ def main() -> None:
     with gzip.open(args.out / "cases.jsonl.gz", "wt", encoding="utf-8") as out:
         out.writelines(json.dumps(row) + "\n" for row in rows)
     for mode, answers in asyncio.run(run(rows)).items():
-        (args.out / f"{mode}.jsonl").write_text("".join(json.dumps(given) + "\n" for given in answers))
+        save(args.out / f"{mode}.jsonl", answers)
         shown = sum(bool(given["answer"].strip()) for given in answers)
         print(f"{mode}: {len(answers)} answers, {shown} not empty, {stray(rows, answers)} with a stray blank")
 

@@ -11,9 +11,7 @@ go `fresh.jsonl` and `shifted.jsonl` for the set's own scorer; printed are token
 
 import argparse
 import asyncio
-import json
 import statistics
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -31,7 +29,7 @@ from lsp_harness.inference.request import Around, Infill
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
-from tests.benchmarks.fim import Case
+from tests.benchmarks.fim import Case, progress, save
 from tests.benchmarks.healing import lines
 
 JUMP = 6
@@ -130,7 +128,7 @@ class Bench:
 
 
 async def run(bench: Bench, rows: list[Case], out: Path) -> None:
-    answers: dict[str, list[str]] = {"fresh": [], "shifted": []}
+    answers: dict[str, list[dict[str, str]]] = {"fresh": [], "shifted": []}
     pairs: list[tuple[Outcome, Outcome]] = []
     for row in rows:
         now = await bench.prompt(row)
@@ -139,11 +137,11 @@ async def run(bench: Bench, rows: list[Case], out: Path) -> None:
             continue
         pairs.append((bench.fresh(now), moved))
         for name, outcome in zip(answers, pairs[-1], strict=True):
-            answers[name].append(json.dumps({"id": row["id"], "answer": outcome.text}) + "\n")
-        sys.stderr.write(f"\r{len(pairs)} ")
+            answers[name].append({"id": row["id"], "answer": outcome.text})
+        progress(len(pairs) - 1, rows)
     out.mkdir(parents=True, exist_ok=True)
-    for number, (name, rows_) in enumerate(answers.items()):
-        (out / f"{name}.jsonl").write_text("".join(rows_))
+    for number, (name, given) in enumerate(answers.items()):
+        save(out / f"{name}.jsonl", given)
         ms = statistics.median(pair[number].ms for pair in pairs)
         evaluated = statistics.median(pair[number].evaluated for pair in pairs)
         print(f"{name}: {len(pairs)} cases, {evaluated:.0f} tokens evaluated, {ms:.0f} ms to read the prompt (medians)")

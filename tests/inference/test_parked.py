@@ -1,6 +1,8 @@
 """Sequences outside the cells: what is moved there, what comes back, and that nothing is lost on the way."""
 
+from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 
 import pytest
 
@@ -24,11 +26,13 @@ def machine(llama: Llama) -> Bench:
     return parking(Bench(llama))
 
 
-def parking(machine: Bench, *, limit: int = 768, saved: Saved | None = None) -> Bench:
+def parking(
+    machine: Bench, *, limit: int = 768, saved: Saved | None = None, now: Callable[[], float] = monotonic
+) -> Bench:
     """With few cells that are good to use."""
     machine.forget()
-    machine.kv = Kv(machine.llama, cells=machine.llama.n_ctx, slots=machine.llama.n_seq, hot=HOT)
-    machine.lot = Lot(machine.llama, limit)
+    machine.kv = Kv(machine.llama, cells=machine.llama.n_ctx, slots=machine.llama.n_seq, hot=HOT, now=now)
+    machine.lot = Lot(machine.llama, limit, now)
     machine.model = Model(machine.llama, machine.kv, Machine(CURVE), saved, machine.lot)
     return machine
 
@@ -94,30 +98,25 @@ def test_a_longer_one_takes_the_place_of_what_it_continues(machine: Bench):
     assert sorted(parked(machine)) == [203, 203]
 
 
-def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench):
     now = 100.0
-    parking(machine, limit=450)
-    assert machine.lot
-    monkeypatch.setattr(machine.kv, "_now", lambda: now)
-    monkeypatch.setattr(machine.lot, "_now", lambda: now)
+    parking(machine, limit=450, now=lambda: now)
     machine.run(A, SHORT, owner=Owner("gone"))
     now += IDLE + 1
     for step in (3, 7, 11):
         now += 1
         machine.run([200 + step, *(n * step % 190 + 5 for n in range(199))], SHORT, owner=Owner("here"))
 
+    assert machine.lot
     assert [one.client for one in machine.lot.sequences] == ["here", "here"]
     assert machine.lot.lost == 1
     assert machine.model.resident(A) < 16
     assert machine.model.resident(B) == 200
 
 
-def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench, monkeypatch: pytest.MonkeyPatch):
+def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench):
     now = 100.0
-    parking(machine, limit=500)
-    assert machine.lot
-    monkeypatch.setattr(machine.kv, "_now", lambda: now)
-    monkeypatch.setattr(machine.lot, "_now", lambda: now)
+    parking(machine, limit=500, now=lambda: now)
     d, e, f = ([200 + step, *(n * step % 190 + 5 for n in range(199))] for step in (11, 13, 17))
     for at, client, prompt in (
         (100, "other", d),
@@ -130,6 +129,7 @@ def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench, monkeypatch: 
         now = float(at)
         machine.run(prompt, SHORT, owner=Owner(client))
 
+    assert machine.lot
     # the typist has parked nothing for a minute, but is at work: the oldest go, not his
     assert A in [one.tokens[:200] for one in machine.lot.sequences]
     assert B not in [one.tokens[:200] for one in machine.lot.sequences]
@@ -238,7 +238,7 @@ def test_a_parked_sequence_is_written_as_llama_cpp_writes_one(machine: Bench, tm
     [slot] = [slot for slot in machine.kv.slots if slot.tokens]
     llama = machine.llama
     assert llama.save(slot.seq, slot.tokens, tmp_path / "theirs")
-    assert llama.write(slot.tokens, llama.state(slot.seq), tmp_path / "ours")
+    llama.write(slot.tokens, llama.state(slot.seq), tmp_path / "ours")
 
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 

@@ -56,7 +56,7 @@ async def run(lab: Lab) -> Result:
         if number % 10 == 0:
             lab.say(f"jump {number + 1} of {len(jumps)}")
         ours.append(await on_ours(editors[jump.file], jump))
-        if lab.anchor and lab.on_anchor(number):
+        if lab.anchor and lab.anchor_does(number):
             document = documents[jump.file]
             text = (document.data[: jump.offset].decode("utf-8", "replace"), document.data[jump.offset :])
             before = text[0] + opened(document, jump.offset)

@@ -29,8 +29,8 @@ async def run(lab: Lab) -> Result:
     ours = await both(lab, found, half, on_ours, lambda turn: on_ours_in_background(lab, prompt, turn))
     theirs: tuple[list[float], list[float]] = ([], [])
     if lab.anchor:
-        quiet = [trace for number, trace in enumerate(found[:half]) if lab.on_anchor(number)]
-        loaded = [trace for number, trace in enumerate(found[half:]) if lab.on_anchor(number)]
+        quiet = found[: half : lab.options.anchor_every]
+        loaded = found[half :: lab.options.anchor_every]
         theirs = await both(
             lab, [*quiet, *loaded], len(quiet), on_anchor, lambda turn: on_anchor_in_background(lab, prompt, turn)
         )

@@ -15,22 +15,21 @@ async def run(lab: Lab) -> Result:
     """Both sides type the same edits, one edit after the other, each side first every second time."""
     found = traces(lab.edits(), lab.size(REQUESTS), each=EACH)
     ours: list[Timing] = []
-    theirs: list[Timing] = []
     pairs: list[tuple[Timing, Timing]] = []
     behind: list[Timing] = []
     for number, trace in enumerate(found):
         lab.say(f"edit {number + 1} of {len(found)}: {trace.edit.path}")
-        asked = lab.on_anchor(number)
+        asked = lab.anchor_does(number)
         beside = await on_anchor(lab, trace) if asked and number % 2 else []
         typed = await on_ours(lab, trace, behind)
         beside = beside or (await on_anchor(lab, trace) if asked else [])
         ours += typed
-        theirs += beside
-        pairs += zip(typed, beside, strict=False)
+        pairs += zip(typed, beside, strict=bool(beside))
+    theirs = [b for _, b in pairs]
     return lab.result(
         "typing",
         f"{len(ours)} keys of {len(found)} edits in {', '.join(languages(found))}",
-        figures(ours, theirs, pairs, behind),
+        figures(ours, pairs, behind),
         f"each of the {len(found)} edits begins with a cold prompt, which is counted; {TOKENS} tokens asked for",
         series={
             "prompt tokens evaluated": {"ours": evaluated(ours), ANCHOR: evaluated(theirs)},
@@ -74,9 +73,8 @@ def full(ours: list[Timing], pairs: list[tuple[Timing, Timing]]) -> tuple[list[f
     return [a.total_ms for a, _ in both], [b.total_ms for _, b in both]
 
 
-def figures(
-    ours: list[Timing], theirs: list[Timing], pairs: list[tuple[Timing, Timing]], behind: list[Timing]
-) -> list[Figure]:
+def figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], behind: list[Timing]) -> list[Figure]:
+    theirs = [b for _, b in pairs]
     total, beside = full(ours, pairs)
     tokens, theirs_tokens = evaluated(ours), evaluated(theirs)
     began, theirs_began = first(ours), first(theirs)

@@ -23,20 +23,12 @@ class Memory(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Slot:
-    """A resident sequence; `tokens` are evaluated, position for position, in `cells`."""
+class Held:
+    """A sequence that need not be evaluated again, wherever it is, and what is known of it."""
 
-    seq: int
     tokens: list[int] = field(default_factory=list[int])
-    cells: list[int] = field(default_factory=list[int])
     client: str = ""
     used: float = 0.0
-    busy: bool = False
-    need: int = 0
-    """Tokens it may grow to while it is busy."""
-    forks: int = 0
-    """How many more slots will branch off, each to grow by `extra` tokens."""
-    extra: int = 0
     persist: bool = False
     """Everything in it may be written to disk."""
     stored: int = 0
@@ -46,6 +38,26 @@ class Slot:
     at: int = 0
     healed: tuple[int, bytes] | None = None
     """From that token on it is what the model likes best after those before, given that it begins with that text."""
+
+    def tell(self, other: "Held") -> None:
+        """Let `other`, which holds the same tokens, know all that is known of this one."""
+        other.client, other.used = self.client, self.used
+        other.persist, other.stored = self.persist, self.stored
+        other.logits, other.at, other.healed = self.logits, self.at, self.healed
+
+
+@dataclass(slots=True, eq=False)
+class Slot(Held):
+    """A resident sequence; `tokens` are evaluated, position for position, in `cells`."""
+
+    seq: int = 0
+    cells: list[int] = field(default_factory=list[int])
+    busy: bool = False
+    need: int = 0
+    """Tokens it may grow to while it is busy."""
+    forks: int = 0
+    """How many more slots will branch off, each to grow by `extra` tokens."""
+    extra: int = 0
 
     @property
     def promised(self) -> int:
@@ -72,27 +84,18 @@ IDLE = 60.0
 """Seconds after which a client is not at work any more."""
 
 
-class Owned(Protocol):
-    """What decides who leaves."""
-
-    @property
-    def client(self) -> str: ...
-    @property
-    def used(self) -> float: ...
+H = TypeVar("H", bound=Held)
 
 
-S = TypeVar("S", bound=Owned)
-
-
-def leaving(held: Sequence[S], now: float) -> list[S]:
+def leaving(held: Sequence[H], now: float) -> list[H]:
     """Sequences in the order in which they should go: those of clients that were idle first, the newest one of each
     client at work last."""
-    newest: dict[str, S] = {}
+    newest: dict[str, H] = {}
     for one in held:
         if one.client not in newest or one.used >= newest[one.client].used:
             newest[one.client] = one
 
-    def rank(one: S) -> tuple[bool, bool, float]:
+    def rank(one: H) -> tuple[bool, bool, float]:
         latest = newest[one.client]
         at_work = latest.used >= now - IDLE
         return at_work, at_work and latest is one, one.used
@@ -127,7 +130,7 @@ class Kv:
         self.cuts = cuts
         self._free = list(range(cells))
         self._holders = [0] * cells
-        self.slots = [Slot(seq) for seq in range(slots)]
+        self.slots = [Slot(seq=seq) for seq in range(slots)]
         self.leaving: Callable[[Slot], None] = lambda _: None
         self.evicted = 0
         self._top = 0
@@ -298,7 +301,7 @@ class Kv:
         return [slot for slot in leaving([s for s in self.slots if s.tokens], self._now()) if not slot.busy]
 
     def _make_room(self, cells: int) -> bool:
-        """Give up idle slots until `cells` are free, and as many as are not good to use."""
+        """Give up idle slots until `cells` are free and taking them leaves no more than `hot` in use."""
         for slot in self._order():
             if len(self._free) >= cells and self.used + cells <= self.hot:
                 break

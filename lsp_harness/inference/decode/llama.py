@@ -256,13 +256,12 @@ class Llama:
         self.cut(seq, 0)
         return False
 
-    def write(self, tokens: Sequence[int], state: State, file: Path) -> bool:
+    def write(self, tokens: Sequence[int], state: State, file: Path) -> None:
         """The file `save` would make of a sequence that is not in the memory any more."""
         head = np.array([lib.LLAMA_STATE_SEQ_MAGIC, lib.LLAMA_STATE_SEQ_VERSION, len(tokens)], np.uint32)
         with file.open("wb") as out:
             for part in (head, np.asarray(tokens, np.int32), state[STATE_HEAD:]):
                 out.write(part.data)
-        return True
 
 
 class Sampler:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Protocol
 
-from lsp_harness.inference.decode.kv import Kv, Slot, common, leaving
+from lsp_harness.inference.decode.kv import Held, Kv, Slot, common, leaving
 
 HOT = 2048
 """Cells in use up to which a step is little slower than over an empty cache."""
@@ -24,18 +24,10 @@ class Store(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Parked:
-    """What a slot held, and what its cells held."""
+class Parked(Held):
+    """What a slot held; `state` is what its cells held."""
 
-    tokens: list[int]
-    state: Any
-    client: str
-    used: float
-    persist: bool
-    stored: int
-    logits: Any
-    at: int
-    healed: tuple[int, bytes] | None
+    state: Any = None
 
 
 class Lot:
@@ -49,8 +41,13 @@ class Lot:
         self._limit = limit
         self._now = now
         self.sequences: list[Parked] = []
-        self.leaving: Callable[[Slot | Parked], None] = lambda _: None
+        self.leaving: Callable[[Held], None] = lambda _: None
         self.lost = 0
+
+    @property
+    def used(self) -> int:
+        """Tokens of all."""
+        return sum(len(parked.tokens) for parked in list(self.sequences))
 
     def resident(self, prompt: Sequence[int]) -> int:
         """How many tokens of `prompt` need not be evaluated."""
@@ -73,9 +70,7 @@ class Lot:
         elif self._store.put(slot.seq, parked.state):
             kv.grow(slot, parked.tokens)
             # whose it is now is for him to say who takes it
-            slot.client, slot.used = parked.client, parked.used
-            slot.persist, slot.stored = parked.persist, parked.stored
-            slot.logits, slot.at, slot.healed = parked.logits, parked.at, parked.healed
+            parked.tell(slot)
         else:
             self.leaving(parked)
             self.lost += 1
@@ -96,8 +91,9 @@ class Lot:
         for parked in list(self.sequences):
             if slot.persist >= parked.persist and _nearly(parked.tokens, slot.tokens):
                 self.sequences.remove(parked)
-        kept = (slot.client, slot.used, slot.persist, slot.stored, slot.logits, slot.at, slot.healed)
-        self.sequences.append(Parked(list(slot.tokens), state, *kept))
+        moved = Parked(list(slot.tokens), state=state)
+        slot.tell(moved)
+        self.sequences.append(moved)
         self._fit([other for other in slots if other is not slot])
 
     def _copied(self, slot: Slot) -> Any:
@@ -109,13 +105,11 @@ class Lot:
 
     def _fit(self, slots: Sequence[Slot]) -> None:
         """Give up what is too much. Who is at work shows in the cells, too."""
-        tokens = sum(len(parked.tokens) for parked in self.sequences)
         held = [*self.sequences, *(slot for slot in slots if slot.tokens)]
         for parked in leaving(held, self._now()):
-            if tokens <= self._limit:
+            if self.used <= self._limit:
                 return
             if isinstance(parked, Parked):
-                tokens -= len(parked.tokens)
                 self.leaving(parked)
                 self.sequences.remove(parked)
                 self.lost += 1

@@ -15,7 +15,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Any, Protocol
 
-from lsp_harness.inference.decode.kv import Kv, Slot, common
+from lsp_harness.inference.decode.kv import Held, Kv, Slot, common
 from lsp_harness.inference.decode.parked import Parked
 
 HEADER = struct.Struct("<III")
@@ -29,7 +29,7 @@ class Store(Protocol):
     """What llama.cpp can do with one sequence's state."""
 
     def save(self, seq: int, tokens: Sequence[int], file: Path) -> bool: ...
-    def write(self, tokens: Sequence[int], state: Any, file: Path) -> bool: ...
+    def write(self, tokens: Sequence[int], state: Any, file: Path) -> None: ...
     def restore(self, seq: int, file: Path, most: int) -> list[int]: ...
     def cut(self, seq: int, length: int) -> bool: ...
 
@@ -83,7 +83,7 @@ class Saved:
             _say(f"{file.name} is damaged; removed")
             self._remove(file)
 
-    def keep(self, held: Slot | Parked) -> bool:
+    def keep(self, held: Held) -> bool:
         """Write a sequence, unless it may not be or is there already. True when something was written."""
         tokens = held.tokens
         if not held.persist or len(tokens) - held.stored < self.LEAST:
@@ -93,8 +93,7 @@ class Saved:
             return False
         draft = self._folder / f"draft-{os.getpid()}.tmp"
         try:
-            if not self._write(held, draft):
-                raise OSError("llama.cpp could not write it")
+            self._write(held, draft)
             draft.chmod(0o600)
             name = hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]
             file = self._folder / f"{name}-{_digest(draft)}.kv"
@@ -112,15 +111,16 @@ class Saved:
         self._fit()
         return True
 
-    def leave(self, held: Slot | Parked) -> None:
+    def leave(self, held: Held) -> None:
         """A sequence is about to be given up: keep it when evaluating it again would be dear."""
         if len(held.tokens) >= self.DEAR:
             self.keep(held)
 
-    def _write(self, held: Slot | Parked, file: Path) -> bool:
-        if isinstance(held, Slot):
-            return self._store.save(held.seq, held.tokens, file)
-        return self._store.write(held.tokens, held.state, file)
+    def _write(self, held: Held, file: Path) -> None:
+        if isinstance(held, Parked):
+            self._store.write(held.tokens, held.state, file)
+        elif not (isinstance(held, Slot) and self._store.save(held.seq, held.tokens, file)):
+            raise OSError("llama.cpp could not write it")
 
     def _fit(self) -> None:
         sizes = {file: _size(file) for file in self._files}

@@ -175,9 +175,11 @@ class Scheduler:
     def _save(self, *, all_: bool = False) -> None:
         """Write hot sequences, newest first, until somebody wants the model."""
         saved, lot = self._model.saved, self._model.lot
+        if not saved:
+            return
         idle = [slot for slot in self._model.kv.slots if not slot.busy]
         for held in sorted([*idle, *(lot.sequences if lot else ())], key=lambda held: -held.used):
-            if saved and (all_ or not self._jobs):
+            if all_ or not self._jobs:
                 saved.keep(held)
 
     def _pointless(self) -> bool:

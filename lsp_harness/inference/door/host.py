@@ -64,6 +64,7 @@ class Host:
     def residents(self) -> list[Json]:
         """The resident sequences, newest first."""
         slots = [slot for slot in list(self.model.kv.slots) if slot.tokens]
+        parked = list(self.model.lot.sequences) if self.model.lot else []
         return [
             {
                 "client": held.client,
@@ -73,25 +74,22 @@ class Host:
                 "parked": isinstance(held, Parked),
                 "persist": held.persist,
             }
-            for held in sorted([*slots, *self._parked()], key=lambda held: -held.used)
+            for held in sorted([*slots, *parked], key=lambda held: -held.used)
         ]
-
-    def _parked(self) -> list[Parked]:
-        return list(self.model.lot.sequences) if self.model.lot else []
 
     def _kv(self) -> Json:
         kv, lot, saved = self.model.kv, self.model.lot, self.model.saved
         known: Json = {"cells": self.llama.n_ctx, "hot": kv.hot, "used": kv.used}
-        known["parked"] = sum(len(parked.tokens) for parked in self._parked())
+        known["parked"] = lot.used if lot else 0
         known["evicted"] = lot.lost if lot else kv.evicted
         return known | ({"saved": saved.written, "restored": saved.restored} if saved else {})
 
     def load(self) -> Load:
         """What is held now, for `/metrics`."""
         kv = self.model.kv
-        parked = self._parked()
-        sequences = sum(bool(slot.tokens) for slot in list(kv.slots)) + len(parked)
-        aside = sum(len(one.tokens) for one in parked)
+        lot = self.model.lot
+        sequences = sum(bool(slot.tokens) for slot in list(kv.slots)) + (len(lot.sequences) if lot else 0)
+        aside = lot.used if lot else 0
         return Load(self.scheduler.pending, sequences, kv.used, self.llama.n_ctx, aside, self.embedder.pending)
 
     def ask(self, request: Continuation | Infill, order: Order | None = None) -> AsyncIterator[Chunk]:
