@@ -15,6 +15,7 @@ from lsp_harness.context.infill import InfillPrompt, ladder
 from lsp_harness.context.outlines import Outlines
 from lsp_harness.inference.request import Around, Infill, Owner, Sampling
 from lsp_harness.pipeline.pace import Pacer
+from lsp_harness.pipeline.writing import Site
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -53,7 +54,7 @@ class Editor:
         Where a short prompt had to do, the full one is evaluated behind it.
         """
         began = perf_counter() if began is None else began
-        prompts = await self._prompts(offset)
+        prompts = await self._prompts(self._site(offset))
         full, *shorter = (_around(prompt) for prompt in prompts)
         budget = (await self._pacer.now()).budget_ms(self._ours.config.completion)
         request = Infill(
@@ -71,7 +72,8 @@ class Editor:
     async def rest(self, offset: int) -> None:
         """The cursor rests here: begin to evaluate the cheapest prompt, then the full one."""
         await self.leave()
-        prompts = await self._prompts(offset)
+        site = self._site(offset)
+        prompts = await self._prompts(site.opened() or site)
         self._ahead = asyncio.ensure_future(self._evaluate([prompts[-1], *prompts[: len(prompts) > 1]]))
 
     @property
@@ -91,11 +93,14 @@ class Editor:
             with suppress(asyncio.CancelledError):
                 await self._ahead
 
-    async def _prompts(self, offset: int) -> tuple[InfillPrompt, ...]:
+    def _site(self, offset: int) -> Site:
+        return Site(self.document, self.tree, offset, self.path)
+
+    async def _prompts(self, site: Site) -> tuple[InfillPrompt, ...]:
         settings = self._ours.config.completion
         least = (await self._pacer.now()).affordable(settings)
         count = self._ours.client.count
-        return await ladder(self.document, self.tree, offset, self.path, settings, least, count, self._outlines)
+        return await ladder(site.document, site.tree, site.offset, site.path, settings, least, count, self._outlines)
 
     async def _evaluate(self, prompts: tuple[InfillPrompt, ...] | list[InfillPrompt]) -> None:
         for prompt in prompts:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.cli.engine import running
+from lsp_harness.cli.engine_status import limits
 from lsp_harness.cli.remote import servers
 from lsp_harness.cli.say import AsJson, as_json, console
 from lsp_harness.config import paths
@@ -84,6 +85,8 @@ def _engine() -> list[dict[str, Any]]:
                 "this machine's special instructions (AMX) crash llama.cpp; plain weights are used, prompts are slower"
             )
             rows.append(_row("note", "processor", says))
+        if less := limits(props):
+            rows.append(_row("note", "model memory", f"{props.get('model_alias')} {less}"))
     return rows
 
 

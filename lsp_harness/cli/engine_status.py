@@ -27,7 +27,20 @@ def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
         yield "a step", steps
     if (pending := _number(props.get("pending"))) is not None:
         yield "queue", f"{pending:.0f} requests"
+    if less := limits(props):
+        yield "limits", less
     yield from _counts(totals)
+
+
+def limits(props: Json) -> str:
+    """What this model's memory cannot do, and what that costs; empty where it can do everything."""
+    memory = _object(props.get("memory"))
+    window = _number(memory.get("window"))
+    if memory.get("cuts") is False:
+        return "cannot go back (recurrent): a prompt that does not continue a resident one is read from its beginning"
+    if window:
+        return f"sees {window:,.0f} tokens back (sliding window): sequences are neither parked nor saved"
+    return ""
 
 
 def clients(props: Json) -> Iterator[tuple[str, str, str, str]]:

@@ -7,21 +7,22 @@
     initializationOptions, workspace/configuration
 
 Each key is taken from the strongest layer that has it. What is not understood is a `Problem`, never an exception: a
-language server must start with a broken settings file. Opening a folder must not decide who is talked to: a project may
-not set `[engine]`, and an editor, which mixes the workspace's settings with the user's, not what names a server or a key.
+language server must start with a broken settings file. Opening a folder must not decide who is talked to or what is
+loaded: a project may not set `[engine]`, an editor, which mixes the workspace's settings with the user's, not what names
+a server or a key, and neither a model file that came with the project.
 """
 
 import os
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import platformdirs
 
-from lsp_harness.config.schema import Config, tables
+from lsp_harness.config.schema import Config, names_file, tables
 
 PREFIX = "LSP_HARNESS_"
 USER_ONLY = frozenset({"engine"})
@@ -38,6 +39,19 @@ class Problem:
     line: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """Where settings come from, and so what they may say."""
+
+    file: Path | None = None
+    text: str = ""
+    spelled: bool = False
+    """Values are strings, as in an environment."""
+    by_editor: bool = False
+    roots: Sequence[Path] = ()
+    """The folders whose authors may have written this."""
+
+
 Load = Callable[[Path | None], tuple[Config, list[Problem]]]
 """Reads the settings of a project folder."""
 
@@ -50,24 +64,22 @@ def user_file() -> Path:
 def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[Config, list[Problem]]:
     """The settings for a project directory, and what was wrong in the layers."""
     config, problems = Config(), list[Problem]()
-    files = [(user_file(), False)]
+    config = _from_file(config, user_file(), problems)
     if project:
         named = project / "lsp-harness.toml"
-        files.append((named if named.exists() else project / "localcode.toml", True))
-        files.append((project / "lsp-harness.local.toml", True))
-    for file, shared in files:
-        config = _from_file(config, file, problems, shared=shared)
+        for file in (named if named.exists() else project / "localcode.toml", project / "lsp-harness.local.toml"):
+            config = _from_file(config, file, problems, project)
     return _from_env(config, os.environ if env is None else env, problems), problems
 
 
-def from_settings(base: Config, settings: Mapping[str, Any]) -> tuple[Config, list[str]]:
-    """`base` with an editor's settings on top: the same tables and keys, as JSON."""
+def from_settings(base: Config, settings: Mapping[str, Any], roots: Sequence[Path] = ()) -> tuple[Config, list[str]]:
+    """`base` with the settings of an editor that has `roots` open on top: the same tables and keys, as JSON."""
     problems: list[Problem] = []
-    config = _merged(base, settings, problems, None, "", by_editor=True)
+    config = _merged(base, settings, problems, Layer(by_editor=True, roots=roots))
     return config, [p.message for p in problems]
 
 
-def _from_file(config: Config, file: Path, problems: list[Problem], *, shared: bool) -> Config:
+def _from_file(config: Config, file: Path, problems: list[Problem], project: Path | None = None) -> Config:
     try:
         text = file.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -82,11 +94,11 @@ def _from_file(config: Config, file: Path, problems: list[Problem], *, shared: b
         where = int(line.group(1)) - 1 if line else text.rstrip("\n").count("\n")
         problems.append(Problem(f"{file.name} is not valid TOML: {error}", file, where))
         return config
-    if shared:
+    if project:
         for table in USER_ONLY & given.keys():
             problems.append(Problem(f"[{table}] may only be set in {user_file()}", file, _header(text, table)))
             del given[table]
-    return _merged(config, given, problems, file, text)
+    return _merged(config, given, problems, Layer(file, text, roots=[project] if project else []))
 
 
 def _from_env(config: Config, env: Mapping[str, str], problems: list[Problem]) -> Config:
@@ -95,47 +107,60 @@ def _from_env(config: Config, env: Mapping[str, str], problems: list[Problem]) -
         if name.startswith(PREFIX) and "__" in name:
             table, key = name.removeprefix(PREFIX).lower().split("__", 1)
             given.setdefault(table, {})[key] = value
-    return _merged(config, given, problems, None, "", spelled=True)
+    return _merged(config, given, problems, Layer(spelled=True))
 
 
-def _merged(
-    config: Config,
-    given: Mapping[str, Any],
-    problems: list[Problem],
-    file: Path | None,
-    text: str,
-    *,
-    spelled: bool = False,
-    by_editor: bool = False,
-) -> Config:
+def _merged(config: Config, given: Mapping[str, Any], problems: list[Problem], layer: Layer) -> Config:
     known = tables()
     for table, values in given.items():
-        where = _header(text, table)
+        where = _header(layer.text, table)
         if table in known and not isinstance(values, Mapping):
-            problems.append(Problem(f"{table} must be a table, not {values!r}", file, where))
+            problems.append(Problem(f"{table} must be a table, not {values!r}", layer.file, where))
             continue
         if table not in known:
-            problems.append(Problem(f"unknown table [{table}]; known are {', '.join(known)}", file, where))
+            problems.append(Problem(f"unknown table [{table}]; known are {', '.join(known)}", layer.file, where))
             continue
         changes: dict[str, Any] = {}
         for key, value in cast("Mapping[str, Any]", values).items():
-            line = _line(text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", where)
+            line = _line(layer.text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", where)
             if key not in known[table]:
-                problems.append(Problem(f"unknown key {table}.{key}; known are {', '.join(known[table])}", file, line))
+                problems.append(
+                    Problem(f"unknown key {table}.{key}; known are {', '.join(known[table])}", layer.file, line)
+                )
                 continue
-            if by_editor and key in NOT_BY_EDITOR.get(table, ()):
-                place = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"
-                problems.append(Problem(f"{table}.{key} is not taken from an editor, but from {place}", file, line))
+            if refusal := _refused(layer, table, key, value):
+                problems.append(Problem(refusal, layer.file, line))
                 continue
             kind, _ = known[table][key]
-            converted = _converted(kind, value, spelled=spelled)
+            converted = _converted(kind, value, spelled=layer.spelled)
             if converted is None:
-                problems.append(Problem(f"{table}.{key} must be a {kind.__name__}, not {value!r}", file, line))
+                problems.append(Problem(f"{table}.{key} must be a {kind.__name__}, not {value!r}", layer.file, line))
             else:
                 changes[key] = converted
         if changes:
             config = replace(config, **{table: replace(getattr(config, table), **changes)})
     return config
+
+
+def _refused(layer: Layer, table: str, key: str, value: object) -> str:
+    """Why this layer may not say this; empty where it may."""
+    place = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"
+    if layer.by_editor and key in NOT_BY_EDITOR.get(table, ()):
+        return f"{table}.{key} is not taken from an editor, but from {place}"
+    if (table, key) == ("model", "path") and isinstance(value, str) and names_file(value) and _brought(layer, value):
+        return f"model.path: {value} is a file of the project, which could be anything; it may be set in {place}"
+    return ""
+
+
+def _brought(layer: Layer, path: str) -> bool:
+    """Whether a project, or an editor that may have read it there, names a file that can be the project's own."""
+    if not (layer.roots or layer.by_editor):
+        return False
+    named = os.path.expanduser(path)
+    if not os.path.isabs(named) or "\0" in named:
+        return True
+    file = Path(os.path.realpath(named))
+    return any(file.is_relative_to(os.path.realpath(root)) for root in layer.roots)
 
 
 def _converted(kind: type, value: Any, *, spelled: bool) -> Any:

@@ -1,5 +1,6 @@
 """Every setting, with its default: the one source that files, environment, editors and documentation follow."""
 
+import os
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, get_type_hints
 
@@ -9,11 +10,18 @@ class Model:
     """Which model the engine loads, and how."""
 
     path: str = "qwen2.5-coder-0.5b-instruct"
-    """A catalogue name, or the path of a GGUF file."""
+    """A catalogue name, or the path of a GGUF file; of a file in the project only by the user's own settings."""
     context_length: int = 8192
     """Tokens of the KV cache, shared by all resident sequences."""
     n_gpu_layers: int = -1
     """Layers to put on a GPU; -1 is all. Without one it has no effect."""
+    fim_order: str = "auto"
+    """How our engine lays out a hole: `suffix-first`, `prefix-suffix-middle`, or `auto` for what its card says; without a card that is the latter."""
+
+
+def names_file(path: str) -> bool:
+    """Whether a `model.path` is a file's rather than a catalogue name."""
+    return path.endswith(".gguf") or "/" in path or os.sep in path
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +60,8 @@ class Engine:
 class Generation:
     """How many answers are tried, and how varied they are."""
 
-    candidates: int = 8
-    """Candidates for a fix, fills and rewrites together; 0 is as many as this machine makes best at once."""
+    candidates: int = 0
+    """Candidates for a fix, fills and rewrites together; 0 is as many fills as this machine makes best at once, and the rewrites."""
     max_retries: int = 3
     """How many of them are rewrites that are told what was wrong with the ones before."""
     temperature: float = 0.6

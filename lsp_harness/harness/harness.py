@@ -69,14 +69,13 @@ class Harness:
         self._log: SessionLog | None = None
         self._trees: dict[str, SyntaxTree | None] = {}
         self._cursors: dict[str, int] = {}
-        """Where the user was last seen in a document."""
+        """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
         self._proposals: dict[str, Proposed] = {}
 
     # -- text
     def open(self, document: Document) -> None:
         self.documents.open(document)
         self._trees.pop(document.uri, None)
-        self._cursors.pop(document.uri, None)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
         """One edit; call in order. Raises NotOpen or Stale."""
@@ -95,7 +94,6 @@ class Harness:
     def close(self, uri: str) -> None:
         self.documents.close(uri)
         self._trees.pop(uri, None)
-        self._cursors.pop(uri, None)
         if self._completer:
             self._completer.forget(uri)
         if self._watch:
@@ -169,7 +167,9 @@ class Harness:
             # what is wrong with the settings the request itself will tell
             with suppress(HarnessError):
                 self.completer.warm(
-                    snapshot.document, self.tree(snapshot), offset, snapshot.path, persist=self._persist(snapshot)
+                    *(snapshot.document, self.tree(snapshot), offset, snapshot.path),
+                    seen=uri in self._cursors,
+                    persist=self._persist(snapshot),
                 )
 
     def _persist(self, snapshot: Snapshot) -> bool:

@@ -29,6 +29,10 @@ BATCH = 256
 """Tokens in one step at most."""
 
 
+HEAD = 2**20
+"""Bytes of a model file that are looked at to tell it from others."""
+
+
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lsp-harness engine process", description=__doc__)
     parser.add_argument("--model", type=Path, required=True)
@@ -56,7 +60,7 @@ def load(args: argparse.Namespace) -> "Host":
     from lsp_harness.inference.decode.machine import Machine
     from lsp_harness.inference.decode.parked import HOT, Lot
     from lsp_harness.inference.decode.probe import processor, repacking_works
-    from lsp_harness.inference.decode.saved import Saved
+    from lsp_harness.inference.decode.saved import Saved, prune
     from lsp_harness.inference.decode.scheduler import Scheduler
     from lsp_harness.inference.door.host import Host
     from lsp_harness.inference.embed.embedder import Embedder
@@ -80,7 +84,9 @@ def load(args: argparse.Namespace) -> "Host":
     # the table that healing looks tokens up in takes half a second to make: now, not at the first keystroke
     llama.spelled(b" ")
     traits = llama.traits()
-    key = f"{processor()}/{version('llama-cpp-python')}/{args.model.name}/{threads}/{args.n_gpu_layers}"
+    binding, weights = version("llama-cpp-python"), "repacked" if repack else "plain"
+    size = args.model.stat().st_size
+    key = f"{processor()}/{binding}/{args.model.name}/{size}/{weights}/{threads}/{args.n_gpu_layers}"
     file = paths.cache() / "machine.json"
     machine = Machine.remembered(file, key)
     if machine is None:
@@ -91,10 +97,11 @@ def load(args: argparse.Namespace) -> "Host":
         machine.remember(file, key)
     # of a sliding window llama.cpp packs only what the end still sees, which a prompt that leaves earlier cannot use
     movable = traits["cuts"] and not traits["window"]
-    saved = None
-    if args.kv_disk > 0 and movable:
-        name = f"{fingerprint(args.model)}-{args.n_ctx}-{version('llama-cpp-python')}"
-        saved = Saved(llama, paths.cache() / "kv" / name, args.kv_disk * 2**20)
+    saved, folder, limit = None, paths.cache() / "kv", args.kv_disk * 2**20
+    # of other models and earlier settings too: nobody else would ever remove them
+    prune(folder, limit)
+    if limit > 0 and movable:
+        saved = Saved(llama, folder / f"{fingerprint(args.model)}-{args.n_ctx}-{binding}", limit)
     # fused attention passes over what is not its own; without it only few cells should be in use
     hot = llama.n_ctx if llama.fused or not movable else min(HOT, llama.n_ctx)
     kv = Kv(llama, cells=llama.n_ctx, slots=SLOTS, hot=hot, cuts=traits["cuts"])
@@ -116,10 +123,19 @@ def load(args: argparse.Namespace) -> "Host":
 
 
 def fingerprint(model: Path) -> str:
-    """The beginning of the file's SHA-256, as the pull that checked it noted it, else computed."""
+    """What tells this model from others: the beginning of the SHA-256 that a pull noted.
+
+    Of a file of the user's own it is that of its size, its time and its first part: to read gigabytes at every start
+    would take longer than to load them.
+    """
     from lsp_harness.inference.models.place import checked
 
-    return (checked(model) or hashlib.file_digest(model.open("rb"), "sha256").hexdigest())[:16]
+    if noted := checked(model):
+        return noted[:16]
+    file = model.stat()
+    with model.open("rb") as data:
+        head = data.read(HEAD)
+    return hashlib.sha256(f"{file.st_size} {file.st_mtime_ns} ".encode() + head).hexdigest()[:16]
 
 
 def bind(path: Path) -> socket.socket:

@@ -58,12 +58,13 @@ class ScriptedEngine:
             )
         reply = self._replies[self._played]
         self._played += 1
-        prompt = (
-            request.prompt
-            if isinstance(request, Continuation)
-            else request.around.prefix + "\0" + request.around.suffix
-        )
-        if (expected := reply.get("expect")) and expected not in str(prompt):
+        rung = int(reply.get("rung", 0))
+        if isinstance(request, Continuation):
+            prompt = str(request.prompt)
+        else:
+            around = (request.around, *request.shorter[:rung])[-1]
+            prompt = f"{around.prefix}\0{around.suffix}"
+        if (expected := reply.get("expect")) and expected not in prompt:
             raise EngineError(f"reply {self._played} expected {expected!r} in the prompt, which is {prompt!r:.300}")
         if reply.get("hang"):
             await asyncio.Event().wait()
@@ -72,7 +73,7 @@ class ScriptedEngine:
         text = str(reply.get("text", ""))
         for stop in request.sampling.stop:
             text = text.split(stop, 1)[0]
-        usage = Usage(len(str(prompt).split()), generated=len(text.split()), rung=int(reply.get("rung", 0)))
+        usage = Usage(len(prompt.replace("\0", "").split()), generated=len(text.split()), rung=rung)
         yield Chunk(text, index=index)
         yield Chunk("", cast("Stop", reply.get("stop", "eos")), usage, index)
 

@@ -17,11 +17,12 @@ from filelock import FileLock, Timeout
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineUnavailable
-from lsp_harness.inference.models.catalogue import cards
+from lsp_harness.errors import ConfigError, EngineUnavailable
+from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
 from lsp_harness.inference.models.place import resolve
 from lsp_harness.process import detached
 
+ORDERS = ("auto", "suffix-first", "prefix-suffix-middle")
 SOCKET_LIMIT = 100
 """Bytes of a Unix socket's path; the system's limit is 108."""
 
@@ -43,6 +44,7 @@ def identity(model: Path, config: Config) -> str:
         info.st_mtime_ns,
         config.model.context_length,
         config.model.n_gpu_layers,
+        config.model.fim_order,
         config.index.embedding_model,
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
@@ -81,6 +83,13 @@ async def responding(path: Path) -> bool:
                 writer.close()
     except (OSError, TimeoutError):
         return False
+
+
+def _order(config: Config, card: ModelCard | None) -> str:
+    chosen = config.model.fim_order
+    if chosen not in ORDERS:
+        raise ConfigError(f"model.fim_order must be one of {', '.join(ORDERS)}, not {chosen!r}")
+    return chosen if chosen != "auto" else (card.fim if card else FimRecipe()).order
 
 
 class Supervisor:
@@ -152,7 +161,7 @@ class Supervisor:
             *(sys.executable, "-m", "lsp_harness.inference.engine"),
             *("--model", str(model), "--socket", str(where.socket)),
             *("--name", card.name if card else model.stem),
-            *("--fim-order", card.fim.order if card else "prefix-suffix-middle"),
+            *("--fim-order", _order(config, card)),
             *("--n-ctx", str(config.model.context_length), "--n-gpu-layers", str(config.model.n_gpu_layers)),
             *("--threads", str(config.engine.threads), "--idle", str(config.engine.idle_seconds)),
             *("--kv-disk", str(config.engine.kv_disk_mb)),

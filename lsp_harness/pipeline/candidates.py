@@ -28,7 +28,7 @@ from lsp_harness.verify.finding import Finding
 Kind = Literal["fill", "hinted fill", "import", "plain import", "rewrite"]
 SYSTEM = "You repair code. Answer with the corrected code in one code block and nothing else."
 USUAL = 5
-"""Candidates where neither the settings nor the engine say how many."""
+"""Fills where neither the settings nor the engine say how many."""
 MOST = 32
 WARMER = 0.1
 """Above the set temperature: the first of each kind has shown what the model thinks best."""
@@ -61,11 +61,12 @@ class Candidate:
 def plans(config: Config, place: Place, best: int = 0) -> tuple[list[Plan], list[Plan]]:
     """Fills and rewrites, together `generation.candidates`; rewrites are the retries that get feedback.
 
-    `best` is the number the engine makes best at once, for the setting 0. Of each kind of fill one is the model's best
-    guess, then the rest are drawn warmer, all of a kind at once.
+    For the setting 0 it is `best` fills, the number the engine makes best at once, and the rewrites come on top. Of each
+    kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once.
     """
-    total = min(max(1, config.generation.candidates or best or USUAL), MOST)
-    rewrites = min(config.generation.max_retries, total - 1) if place.function else 0
+    retries = config.generation.max_retries if place.function else 0
+    total = min(max(1, config.generation.candidates or (best or USUAL) + retries), MOST)
+    rewrites = min(retries, total - 1)
     heat = config.generation.temperature
     kinds: list[Kind] = ["fill", "hinted fill"]
     if place.unknown_name:
@@ -79,8 +80,7 @@ def plans(config: Config, place: Place, best: int = 0) -> tuple[list[Plan], list
             if size:
                 fills.append(Plan(kind, temperature, made, tuple(range(made + 1, made + 1 + size))))
                 made += size
-    retries = [Plan("rewrite", 0.0 if n == 0 else heat, 100 + n, (made + 1 + n,)) for n in range(rewrites)]
-    return fills, retries
+    return fills, [Plan("rewrite", 0.0 if n == 0 else heat, 100 + n, (made + 1 + n,)) for n in range(rewrites)]
 
 
 class Generator:
@@ -143,6 +143,9 @@ class Generator:
                     yield chunk.index, texts[chunk.index], chunk.usage
                 if not left:
                     break
+        # a server may have room for fewer than were asked for
+        for index in sorted(left):
+            yield index, "", Usage()
 
     async def _fill(self, plan: Plan) -> "_Asked":
         """The statement, taken out and written again."""

@@ -126,17 +126,27 @@ class Completer:
                 del self._running[uri]
 
     def warm(
-        self, document: Document, tree: SyntaxTree | None, offset: int, path: str, *, persist: bool = False
+        self,
+        document: Document,
+        tree: SyntaxTree | None,
+        offset: int,
+        path: str,
+        *,
+        seen: bool = True,
+        persist: bool = False,
     ) -> None:
-        """Have the prompt for this place evaluated before it is asked about; the last call for a document counts."""
+        """Have the prompt for this place evaluated before it is asked about; the last call for a document counts.
+
+        Where nobody was `seen` yet, only the shortest one is: it starts the engine, and the place will be another.
+        """
         uri = document.uri
         if not self._eager or uri in self._running or not _allowed(document, offset, path) or secret_lines(document):
             return
         site = Site(document, tree, offset, path, persist)
         if any(site.same(known) for known in self._prepared.get(uri, ())) or self._ahead.covers(site):
             return
-        self._prepared[uri] = [site]
-        self._ahead.start("warm", site, lambda: self._warm(site))
+        self._prepared[uri] = [site] if seen else []
+        self._ahead.start("warm", site, lambda: self._warm(site, seen=seen))
 
     def shown(self, uri: str, suggestion_id: str) -> Shown | None:
         """The last suggestion of a document, if it is that one."""
@@ -243,10 +253,10 @@ class Completer:
         else:
             follow()
 
-    async def _warm(self, site: Site) -> None:
-        prompts = (await self._task(site)).prompts
+    async def _warm(self, site: Site, *, seen: bool) -> None:
+        full, *shorter = (await self._task(site.opened() or site)).prompts
         # the cheapest first, so that there is something to answer with soon
-        await self._evaluate(site, [prompts[-1], *prompts[: len(prompts) > 1]])
+        await self._evaluate(site, [*shorter[-1:], *([full] if seen or not shorter else [])])
 
     async def _evaluate(self, site: Site, prompts: Sequence[InfillPrompt]) -> None:
         for prompt in prompts:
@@ -282,7 +292,8 @@ def _owner(site: Site) -> Owner:
 
 def _stats(usage: Usage, tokens: int, began: float) -> dict[str, Any]:
     return {
-        "prompt_tokens": tokens,
+        # a server that does not say leaves the estimate
+        "prompt_tokens": usage.evaluated + usage.reused or tokens,
         "evaluated": usage.evaluated,
         "reused": usage.reused,
         "generated": usage.generated,

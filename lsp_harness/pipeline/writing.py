@@ -56,6 +56,16 @@ class Site:
             and new[self.offset :] == old[other.offset :]
         )
 
+    def opened(self) -> "Site | None":
+        """The cursor on a new line below, for one at the end of a line's text: there the next key is often Enter.
+
+        Its prompt goes on from this place's, so whoever reads it has read both. How far the line is indented makes no
+        difference to it, as blanks before the cursor are healed.
+        """
+        data, offset = self.document.data, self.offset
+        ends = offset == len(data) or data[offset : offset + 1] in (b"\r", b"\n")
+        return self.after(self.document.newline) if ends and data[max(0, offset - 1) : offset].strip() else None
+
     def after(self, text: str) -> "Site":
         """The cursor behind `text`, as if that had been accepted."""
         edit = Edit(self.offset, self.offset, encode(text))

@@ -123,7 +123,7 @@ def _client(
     # settings of a folder that is not trusted do not count either
     project = greeting.roots[0] if greeting.roots and greeting.trusted else None
     base, problems = load(project)
-    settled, faults = settings.merged(base, greeting.options) if greeting.options else (base, [])
+    settled, faults = settings.merged(base, greeting.options, greeting.roots) if greeting.options else (base, [])
     harness = make_harness(settled)
     harness.roots[:] = greeting.roots
     harness.eager, harness.trusted = True, greeting.trusted

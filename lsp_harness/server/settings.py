@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, cast
 
 from lsprotocol import types
@@ -16,11 +17,11 @@ log = logging.getLogger(__name__)
 SECTION = "lspHarness"
 
 
-def merged(base: Config, settings: dict[str, Any]) -> tuple[Config, list[str]]:
+def merged(base: Config, settings: dict[str, Any], roots: Sequence[Path]) -> tuple[Config, list[str]]:
     """The configuration with the editor's settings on top, and what is wrong with them."""
     from lsp_harness.config.load import from_settings
 
-    return from_settings(base, section(settings))
+    return from_settings(base, section(settings), roots)
 
 
 def section(settings: dict[str, Any]) -> dict[str, Any]:
@@ -33,7 +34,7 @@ def apply(client: Client, settings: Any) -> None:
     if not isinstance(settings, dict):
         return
     client.given = cast("dict[str, Any]", settings)
-    config, faults = merged(client.base, client.given)
+    config, faults = merged(client.base, client.given, client.harness.roots)
     for fault in faults:
         client.warn(fault)
     if config != client.harness.config:
@@ -44,7 +45,7 @@ def reload(client: Client) -> None:
     """A settings file of the project was saved."""
     loaded, problems = client.load_project()
     # what the editor said at the start still stands
-    client.base, _ = merged(loaded, client.options)
+    client.base, _ = merged(loaded, client.options, client.harness.roots)
     report(client, problems)
     apply(client, client.given)
 

@@ -12,6 +12,7 @@ go `fresh.jsonl` and `shifted.jsonl` for the set's own scorer; printed are token
 import argparse
 import asyncio
 import statistics
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -139,6 +140,8 @@ async def run(bench: Bench, rows: list[Case], out: Path) -> None:
         for name, outcome in zip(answers, pairs[-1], strict=True):
             answers[name].append({"id": row["id"], "answer": outcome.text})
         progress(len(pairs) - 1, rows)
+    if not pairs:
+        sys.exit("no case has a run worth moving: take more of them with --limit")
     out.mkdir(parents=True, exist_ok=True)
     for number, (name, given) in enumerate(answers.items()):
         save(out / f"{name}.jsonl", given)

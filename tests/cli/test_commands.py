@@ -173,7 +173,11 @@ def test_models_are_listed(shell: Shell) -> None:
         (["fix", "a.py:99"], 2, "the file has 4 lines; line 99 is past its end"),
         (["fix", "binary.py"], 1, "binary.py is not a text"),
         (["fix", "latin.py"], 1, "ruff failed: stream did not contain valid UTF-8"),
-        (["model", "info", "nope"], 3, "“nope” is neither a file nor a known model; known are qwen2.5-coder-0.5b"),
+        (
+            ["model", "info", "nope"],
+            3,
+            "“nope” is neither a file (*.gguf, or with its folder) nor a known model; known are qwen2.5-coder-0.5b",
+        ),
         (["model", "path", "nope.gguf"], 3, "there is no model file "),
     ],
 )

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.cli import engine as cli
-from lsp_harness.cli.engine_status import clients, facts, reuse
+from lsp_harness.cli.engine_status import clients, facts, limits, reuse
 
 PROPS: dict[str, Any] = {
     "model_alias": "tiny",
@@ -43,6 +43,25 @@ def test_everything_an_engine_says_is_shown():
         "requests": "1,207: cancelled 1,200, eos 7",
     }
     assert list(clients(PROPS)) == [("unnamed", "34", "0 s", "at work"), ("01JABC", "1,200", "2 min", "")]
+
+
+@pytest.mark.parametrize(
+    ("memory", "says"),
+    [
+        ({"cuts": True, "shifts": True, "window": 0, "recurrent": False}, ""),
+        (
+            {"cuts": False, "window": 0, "recurrent": True},
+            "cannot go back (recurrent): a prompt that does not continue",
+        ),
+        ({"cuts": True, "window": 1024}, "sees 1,024 tokens back (sliding window): sequences are neither parked nor"),
+        (None, ""),
+    ],
+)
+def test_what_a_model_s_memory_cannot_do_is_said(memory: object, says: str):
+    props = PROPS | {"memory": memory}
+    assert limits(props).startswith(says)
+    assert dict(facts(props, 0)).get("limits", "") == limits(props)
+    assert bool(limits(props)) == bool(says)
 
 
 @pytest.mark.parametrize(

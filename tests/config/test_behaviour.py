@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from lsp_harness.config.schema import Config, tables
-from lsp_harness.errors import ModelMissing, NoAnswer
+from lsp_harness.errors import ConfigError, ModelMissing, NoAnswer
 from lsp_harness.inference.engine import arguments
+from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.place import resolve
 from lsp_harness.inference.request import Continuation, Infill
 from lsp_harness.inference.supervisor import Address, Supervisor, identity
@@ -112,6 +113,7 @@ ENGINE_ONLY = {
     "engine.idle_seconds": ("idle", 7.0),
     "engine.port": ("tcp", 8765),
     "engine.kv_disk_mb": ("kv_disk", 9),
+    "model.fim_order": ("fim_order", "prefix-suffix-middle"),
 }
 
 
@@ -131,6 +133,15 @@ def test_model_and_engine_keys_are_arguments_of_the_engine_process(
     if key in ENGINE:
         # another context is another process
         assert identity(model, config) != identity(model, Config())
+
+
+def test_an_order_that_is_none_is_refused_and_that_of_a_card_can_be_changed(folder: Path) -> None:
+    model, where = folder / card(Config().model.path).file, Address(folder / "s", folder / "l")
+    for order, taken in (("auto", "suffix-first"), ("prefix-suffix-middle",) * 2):
+        argv = Supervisor(changed("model.fim_order", order))._argv(model, where)
+        assert argv[argv.index("--fim-order") + 1] == taken
+    with pytest.raises(ConfigError, match=r"model\.fim_order must be one of auto, suffix-first, .* not 'sideways'"):
+        Supervisor(changed("model.fim_order", "sideways"))._argv(model, where)
 
 
 async def test_model_path_is_the_file_that_is_loaded(folder: Path) -> None:

@@ -14,7 +14,7 @@ from lsp_harness.config.load import Problem, from_settings, load, user_file
 from lsp_harness.config.schema import Config, tables
 
 CHANGED: dict[str, Any] = {
-    "model.path": "other.gguf",
+    "model.path": "other",
     "model.context_length": 2048,
     "model.n_gpu_layers": 0,
     "generation.candidates": 2,
@@ -177,6 +177,41 @@ def test_an_editor_whose_settings_a_workspace_can_change_does_not_name_servers_a
     assert config == replace(base, engine=replace(base.engine, idle_seconds=5.0))
     where = f"{home / 'config.toml'} or LSP_HARNESS_ENGINE__{key.upper()}"
     assert problems == [f"engine.{key} is not taken from an editor, but from {where}"]
+
+
+def test_a_model_file_that_came_with_the_project_is_loaded_only_if_the_user_says_so(home: Path, tmp_path: Path) -> None:
+    project, elsewhere = tmp_path / "project", tmp_path / "models"
+    for folder in (project, elsewhere):
+        folder.mkdir()
+        (folder / "a.gguf").touch()
+    (project / "link").symlink_to(project)
+    (elsewhere / "back").symlink_to(project)
+    theirs = [
+        "a.gguf",
+        "./a",
+        f"{project}/a.gguf",
+        f"{elsewhere}/back/a.gguf",
+        f"{elsewhere}/../project/a.gguf",
+        "/\0/a",
+    ]
+    for path in [*theirs, f"{elsewhere}/a.gguf", "qwen2.5-coder-1.5b-instruct"]:
+        brought = path in theirs
+        refused = f"model.path: {path} is a file of the project, which could be anything; it may be set in "
+        (project / "lsp-harness.toml").write_text(toml("model.path", path))
+        config, problems = load(project, {})
+        assert config.model.path == (Config().model.path if brought else path)
+        assert [p.message.startswith(refused) for p in problems] == [True] * brought
+        assert from_settings(Config(), {"model": {"path": path}}, [elsewhere / "x", project])[0] == config
+        (home / "config.toml").write_text(toml("model.path", path))
+        assert load(tmp_path, {})[0].model.path == path
+        (home / "config.toml").unlink()
+        assert load(project, {"LSP_HARNESS_MODEL__PATH": path})[0].model.path == path
+
+
+def test_an_editor_names_a_model_file_by_its_whole_path(home: Path, tmp_path: Path) -> None:
+    # without a folder open it may still have been started in one
+    assert from_settings(Config(), {"model": {"path": "a.gguf"}})[0] == Config()
+    assert from_settings(Config(), {"model": {"path": f"{tmp_path}/a.gguf"}})[0].model.path == f"{tmp_path}/a.gguf"
 
 
 @pytest.mark.parametrize(

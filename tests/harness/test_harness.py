@@ -487,11 +487,24 @@ async def test_a_place_is_warmed_where_the_user_is_or_was_last_seen(bench: Make)
     assert await warmed(b, src) == ["", "def"]
     b.type(src, "1", src.cursor)
     b.harness.warm(uri)
-    assert await warmed(b, src) == ["", "def", "def area(r):\n    return 1"]
+    assert await warmed(b, src) == ["", "def", "def area(r):\n    return 1\n"]
     b.harness.warm("file:///not/open.py")
     b.harness.warm(uri, 5)
     b.harness.close(uri)
     assert len(await warmed(b, src)) == 3
+
+
+async def test_a_document_that_is_opened_again_is_warmed_where_the_user_left_it(bench: Make) -> None:
+    b = bench()
+    b.harness.eager = True
+    src = b.open(RETURN)
+    b.harness.warm(src.document.uri, 3)
+    assert await warmed(b, src) == ["def"]
+    b.harness.close(src.document.uri)
+    b.harness.open(Document.of(src.document.uri, "de", language="python"))
+    b.harness.warm(src.document.uri)
+    # it may have become shorter
+    assert await warmed(b, src) == ["def", "de\n"]
 
 
 async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make) -> None:
@@ -499,7 +512,8 @@ async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make
     b.harness.eager = True
     src = b.open(RETURN)
     await accept(b, src)
-    assert await warmed(b, src) == ["def area(r):\n    return 3 * r"]
+    # Enter is what often comes next
+    assert await warmed(b, src) == ["def area(r):\n    return 3 * r\n"]
     await b.settled(src)
 
 

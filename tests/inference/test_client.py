@@ -267,13 +267,14 @@ def test_an_engine_is_known_by_what_it_was_loaded_with(home: Path, config: Confi
     others = [
         identity(copy, replace(config, model=replace(config.model, context_length=2048))),
         identity(copy, replace(config, model=replace(config.model, n_gpu_layers=0))),
+        identity(copy, replace(config, model=replace(config.model, fim_order="suffix-first"))),
         identity(tiny_model, config),
     ]
     os.utime(copy, ns=(2, 2))
     others.append(identity(copy, config))
 
-    assert len({first, *others}) == 5
-    assert identity(tiny_model, replace(config, engine=replace(config.engine, threads=7))) == others[2]
+    assert len({first, *others}) == 6
+    assert identity(tiny_model, replace(config, engine=replace(config.engine, threads=7))) == others[3]
     where = address(tiny_model, config)
-    assert where.socket == home / "run" / f"engine-{others[2]}.sock"
-    assert where.log == home / "state" / f"engine-{others[2]}.log"
+    assert where.socket == home / "run" / f"engine-{others[3]}.sock"
+    assert where.log == home / "state" / f"engine-{others[3]}.log"

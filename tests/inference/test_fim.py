@@ -13,8 +13,9 @@ from lsp_harness.inference.request import Around, Infill, Sampling
 class Letters:
     """A token for each character; what stands between `|` and `|` is one token."""
 
-    def __init__(self, *, mid: int = 1003) -> None:
+    def __init__(self, *, mid: int = 1003, opening: tuple[int, ...] = ()) -> None:
         self.fim = {"pre": 1001, "suf": 1002, "mid": mid}
+        self.opening = opening
         self.words: dict[int, str] = {}
 
     def tokenize(self, text: str, *, special: bool = False) -> list[int]:
@@ -36,6 +37,12 @@ def ids(text: str) -> list[int]:
 
 
 INFILL = Infill(Around("pre", "suf", (("a.py", "xa"), ("b.py", "xb"))), heal=False, sampling=Sampling(n_predict=3))
+
+
+def test_a_model_s_own_beginning_comes_before_all():
+    for order in ("suffix-first", "prefix-suffix-middle"):
+        plain, opened = (assemble(Letters(opening=opening), INFILL, order).prompts[0] for opening in ((), (1000,)))
+        assert list(opened.tokens) == [1000, *plain.tokens]
 
 
 def test_suffix_first_lets_the_middle_continue_the_prefix():

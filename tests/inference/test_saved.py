@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.inference.decode.generate import Model
 from lsp_harness.inference.decode.machine import Machine
-from lsp_harness.inference.decode.saved import Saved
+from lsp_harness.inference.decode.saved import Saved, prune
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE, Bench
@@ -163,3 +163,45 @@ def test_a_folder_that_cannot_be_written_fails_no_request(
     assert keep(machine, saved) == 0
     assert "could not be saved" in capsys.readouterr().err
     assert machine.run(PROMPT, SHORT)[1].stop == "limit"
+
+
+def laid(root: Path, **ages: int) -> None:
+    """Files of ten bytes, `<folder>_<name>`, that were used so long ago."""
+    for name, age in ages.items():
+        folder, _, stem = name.partition("_")
+        (root / folder).mkdir(exist_ok=True)
+        file = root / folder / f"{stem}.kv"
+        file.write_bytes(b"0123456789")
+        os.utime(file, (1_000_000 - age, 1_000_000 - age))
+
+
+def left(root: Path) -> list[str]:
+    return sorted(str(file.relative_to(root)) for file in root.glob("*/*.kv"))
+
+
+def test_what_other_models_and_settings_left_counts_too_and_the_oldest_goes_first(tmp_path: Path):
+    laid(tmp_path, mine_new=1, mine_old=4, other_new=2, other_old=3)
+    assert sorted(file.name for file in prune(tmp_path, 25)) == ["old.kv", "old.kv"]
+    assert left(tmp_path) == ["mine/new.kv", "other/new.kv"]
+    assert prune(tmp_path, 20) == []
+
+
+def test_a_limit_of_nothing_removes_everything_and_a_missing_folder_is_fine(tmp_path: Path):
+    laid(tmp_path, mine_new=1, other_old=3)
+    prune(tmp_path, 0)
+    assert left(tmp_path) == []
+    assert prune(tmp_path / "absent", 0) == []
+
+
+def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench, tmp_path: Path):
+    laid(tmp_path, other_old=3)
+    saved = restart(machine, tmp_path / "kv", limit=2**30)
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+    [own] = (tmp_path / "kv").glob("*.kv")
+    size = own.stat().st_size
+    own.unlink()
+    saved = restart(machine, tmp_path / "kv", limit=size + 5)
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+    assert left(tmp_path) == [f"kv/{own.name}"]

@@ -222,6 +222,13 @@ async def test_a_prompt_that_was_given_up_for_long_is_read_whatever_arrives(
     assert gate.log == [{"slow": 32}, {"quick": 1}]
 
 
+async def test_of_several_candidates_what_all_of_them_generated_is_told(scheduler: Scheduler, gate: Gate, book: Book):
+    gate.open.set()
+    assert await all_of(scheduler, work("a", steps=3, n=4)) == ["limit"] * 4
+    await until(lambda: scheduler.pending == 0)
+    assert book.ends == [("normal", "limit", 12)]
+
+
 async def test_leaving_the_answer_stops_the_work_at_its_next_step(scheduler: Scheduler, gate: Gate, book: Book):
     gate.open.set()
     async with aclosing(cast("Any", scheduler.submit(work("long", 900), "normal"))) as chunks:

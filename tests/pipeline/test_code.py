@@ -1,7 +1,8 @@
 """A diagnostic to a verified edit: who wins, what is told, and what the log says about it."""
 
 import asyncio
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, NoAnswer
+from lsp_harness.inference.request import Chunk, Continuation, Infill
 from lsp_harness.pipeline.code import NEXT, Fix
 from lsp_harness.pipeline.offers import Progress, Proposal
 from lsp_harness.session.log import SessionLog
@@ -355,15 +357,39 @@ async def test_what_was_finished_before_a_failure_of_the_engine_still_counts(che
 
 
 async def test_the_machine_may_say_how_many_candidates_there_are(tmp_path: Path, ruff: Ruff) -> None:
-    for facts, made in (({}, 5), ({"curve": {"candidates": 7}}, 7)):
+    for facts, fills in (({}, 5), ({"curve": {"candidates": 7}}, 7)):
         src = markup.parse(AREA, tmp_path / "a.py")
         engine, log = Script(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
         engine.facts = facts
         where = (src.document, tmp_path / "a.py", tmp_path, "a.py", src.finding)
         with pytest.raises(NoAnswer):
-            await Fix(engine, edits(0), ruff, log.turn(), *where, lambda progress: None).run()
-        assert sum(request.sampling.n for request in engine.asked) == made
+            await Fix(engine, edits(0, 2), ruff, log.turn(), *where, lambda progress: None).run()
+        asked = [request.sampling.n for request in engine.asked if isinstance(request, Infill)]
+        # rewrites are made one by one, and so come on top
+        assert (sum(asked), len(engine.asked) - len(asked)) == (fills, 2)
         log.close()
+
+
+class Slots(Script):
+    """A server with room for one answer at a time."""
+
+    def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+        return super().stream(replace(request, sampling=replace(request.sampling, n=1)))
+
+
+async def test_candidates_a_server_has_no_room_for_are_accounted_for(tmp_path: Path, ruff: Ruff) -> None:
+    src = markup.parse(AREA, tmp_path / "a.py")
+    engine, log = Slots(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
+    where = (src.document, tmp_path / "a.py", tmp_path, "a.py", src.finding)
+    with pytest.raises(NoAnswer):
+        await Fix(engine, edits(6), ruff, log.turn(), *where, lambda progress: None).run()
+    log.close()
+    events = checked(log.path)
+    assert [data["candidate"] for data in of_type(events, "candidate.generated")] == [1, 2, 3, 4, 5, 6]
+    empty = [data["candidate"] for data in of_type(events, "candidate.generated") if not data["text"]]
+    rejected = {data["candidate"]: data["reason"] for data in of_type(events, "candidate.rejected")}
+    assert empty == [4, 6]
+    assert {rejected[number] for number in empty} == {"nothing usable was generated"}
 
 
 async def test_of_feedback_that_is_too_long_the_last_lines_are_left_out(check) -> None:

@@ -68,7 +68,7 @@ async def test_a_suggestion_carries_the_figures_of_its_request() -> None:
     assert found
     assert {k: v for k, v in found.stats.items() if k != "ms"} == {
         "prompt_tokens": 3,
-        "evaluated": 4,
+        "evaluated": 3,
         "reused": 0,
         "generated": 3,
     }

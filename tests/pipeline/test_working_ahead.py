@@ -33,8 +33,9 @@ class Desk:
     async def ask(self) -> Suggestion | None:
         return await self.completer.complete(self.document, parse(self.document), self.cursor, self.path, persist=True)
 
-    def warm(self) -> None:
-        self.completer.warm(self.document, parse(self.document), self.cursor, self.path, persist=True)
+    def warm(self, *, seen: bool = True) -> None:
+        place = (self.document, parse(self.document), self.cursor, self.path)
+        self.completer.warm(*place, seen=seen, persist=True)
 
     def type(self, text: str, at: int | None = None) -> None:
         new, start = encode(text), self.cursor if at is None else at
@@ -181,6 +182,37 @@ async def test_the_prompts_are_evaluated_cheapest_first_and_are_those_of_the_com
     [request] = desk.engine.asked
     assert isinstance(request, Infill)
     assert (request.around, request.shorter[-1]) == (full.around, short.around)
+
+
+async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() -> None:
+    desk = Desk(FAR + AREA)
+    desk.warm(seen=False)
+    await desk.settled()
+    desk.warm()
+    await desk.settled()
+    alone, short, full = desk.ahead
+    assert (alone.around, len(full.around.prefix) > len(short.around.prefix)) == (short.around, True)
+
+
+@pytest.mark.parametrize(
+    ("source", "prefix"),
+    [
+        ("def f():<|>\n    pass\n", "def f():\n"),
+        ("x = 1<|>", "x = 1\n"),
+        ("def f():<|>\r\n    pass\r\n", "def f():\r\n"),
+        # where something else is likelier
+        ("x = <|>\n", "x = "),
+        ("f(<|>)\n", "f("),
+        ("x = 1\n<|>\n", "x = 1\n"),
+        ("<|>\n", ""),
+    ],
+)
+async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source: str, prefix: str) -> None:
+    desk = Desk(source)
+    desk.warm()
+    await desk.settled()
+    [request] = desk.ahead
+    assert (request.around.prefix, request.around.suffix) == (prefix, desk.document.text[desk.cursor :])
 
 
 async def test_a_small_document_has_one_prompt_to_warm() -> None:

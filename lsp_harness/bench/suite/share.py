@@ -19,21 +19,21 @@ MIB = 2**20
 
 
 async def run(lab: Lab) -> Result:
-    """One client types all four edits; then four clients type four other ones, key by key in turn."""
+    """One client types all four edits; then four clients type the same ones in other files, key by key in turn."""
     keys = lab.size(KEYS)
-    found = [strokes(edit, 0, keys) for edit in distinct(lab.edits(), 2 * CLIENTS)]
+    found = [strokes(edit, 0, keys) for edit in distinct(lab.edits(), CLIENTS)]
     lab.say("one client")
-    alone = [await typed_alone(lab, trace) for trace in found[:CLIENTS]]
+    alone = [await typed_alone(lab, elsewhere(trace, "alone")) for trace in found]
     before = lab.ours.rss
     lab.say(f"{CLIENTS} clients in turn")
-    shared = await in_turn(lab, found[CLIENTS:])
+    shared = await in_turn(lab, [elsewhere(trace, "shared") for trace in found])
     grown = lab.ours.rss - before
     theirs_alone, theirs_shared = list[Timing](), list[Timing]()
     if lab.anchor:
         lab.say("llama-server, one client and two in the same slot")
         fewer = [replace(trace, typed=trace.typed[: 1 + keys // lab.options.anchor_every]) for trace in found]
         theirs_alone = [t for trace in fewer[:2] for t in (await on_anchor(lab, trace))[1:]]
-        theirs_shared = await pinned(lab, fewer[CLIENTS : CLIENTS + 2])
+        theirs_shared = await pinned(lab, fewer[2:])
     quiet = [timing for typed in alone for timing in typed[1:]]
     busy = [timing for typed in shared for timing in typed[1:]]
     return lab.result(
@@ -73,6 +73,11 @@ async def run(lab: Lab) -> Result:
             }
         },
     )
+
+
+def elsewhere(trace: Trace, folder: str) -> Trace:
+    """The same edit in a file of another path, which the prompt begins with."""
+    return replace(trace, edit=replace(trace.edit, path=f"{folder}/{trace.edit.path}"))
 
 
 async def typed_alone(lab: Lab, trace: Trace) -> list[Timing]:

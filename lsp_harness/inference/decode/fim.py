@@ -22,6 +22,7 @@ LONGEST = 64
 
 class Tokenizer(Protocol):
     fim: dict[str, int]
+    opening: tuple[int, ...]
 
     def tokenize(self, text: str, *, special: bool = False) -> list[int]: ...
     def piece(self, token: int, *, special: bool = False) -> bytes: ...
@@ -50,7 +51,7 @@ def _prompt(tokenizer: Tokenizer, around: Around, order: Order, healed: bool) ->
     pre, suf, mid = (tokenizer.fim[name] for name in ("pre", "suf", "mid"))
     if min(pre, suf, mid) < 0:
         raise EngineRefused("this model has no fill-in-the-middle tokens; choose one that has (lsp-harness model list)")
-    tokens: list[int] = []
+    tokens = [*tokenizer.opening]
     for _, text in around.extra:
         tokens += tokenizer.tokenize(text)
     before, forced = heal(around.prefix) if healed else (around.prefix, b"")

@@ -96,6 +96,8 @@ class Llama:
         self.n_seq = n_seq
         self.n_vocab = int(lib.llama_vocab_n_tokens(self.vocab))
         self.n_ctx_train = int(lib.llama_model_n_ctx_train(self.model))
+        self.opening = _opening(self.vocab)
+        """What every prompt of this model begins with: the token for the beginning of a text, where it knows one."""
         self.fim = {
             name: int(getattr(lib, f"llama_vocab_fim_{name}")(self.vocab))
             for name in ("pre", "suf", "mid", "pad", "rep", "sep")
@@ -350,6 +352,10 @@ class Sampler:
         lib.llama_sampler_free(self._chain)
         if self._grammar is not None:
             lib.llama_sampler_free(self._grammar)
+
+
+def _opening(vocab: Any) -> tuple[int, ...]:
+    return (int(lib.llama_vocab_bos(vocab)),) if lib.llama_vocab_get_add_bos(vocab) else ()
 
 
 def best(logits: Logits, allowed: Sequence[int]) -> int:

@@ -35,7 +35,10 @@ class Store(Protocol):
 
 
 class Saved:
-    """The sequences in `folder`, at most `limit` bytes of them. Nothing that fails here fails a request."""
+    """The sequences in `folder`, at most `limit` bytes with those of the folders beside it.
+
+    Nothing that fails here fails a request.
+    """
 
     LEAST = 64
     """Tokens that reading must save over evaluating them."""
@@ -123,17 +126,28 @@ class Saved:
             raise OSError("llama.cpp could not write it")
 
     def _fit(self) -> None:
-        sizes = {file: _size(file) for file in self._files}
-        for file in sorted(sizes, key=_age):
-            if sum(sizes.values()) <= self._limit:
-                return
-            del sizes[file]
-            self._remove(file)
+        for file in prune(self._folder.parent, self._limit):
+            self._files.pop(file, None)
 
     def _remove(self, file: Path) -> None:
         self._files.pop(file, None)
         with suppress(OSError):
             file.unlink()
+
+
+def prune(root: Path, limit: int) -> list[Path]:
+    """Of the sequences in all folders of `root`, remove those used longest ago until `limit` bytes are left.
+
+    Returns the files that were removed.
+    """
+    removed: list[Path] = []
+    for file in sorted(root.glob("*/*.kv"), key=_age, reverse=True):
+        limit -= _size(file)
+        if limit < 0:
+            with suppress(OSError):
+                file.unlink()
+                removed.append(file)
+    return removed
 
 
 def _age(file: Path) -> int:

@@ -10,6 +10,7 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import count
 from time import perf_counter
 from typing import Protocol
@@ -58,12 +59,33 @@ class Job:
         self.arrived = perf_counter()
         self.began: float | None = None
         self.first: float | None = None
-        self.last: Chunk | None = None
+        self.last: dict[int, Chunk] = {}
+        """Of each candidate."""
+
+    @property
+    def usage(self) -> Usage:
+        """The prompt once, and what all candidates generated."""
+        each = [chunk.usage for chunk in self.last.values()]
+        if not each:
+            return Usage()
+        return replace(
+            each[-1],
+            generated=sum(usage.generated for usage in each),
+            drafted=sum(usage.drafted for usage in each),
+            accepted=sum(usage.accepted for usage in each),
+        )
+
+    @property
+    def outcome(self) -> str:
+        """How the candidate that ended last did."""
+        return str(next((chunk.stop for chunk in reversed(self.last.values()) if chunk.stop), None))
 
     def tell(self, item: Chunk | Exception) -> None:
         """From the worker thread; a loop that is gone has nobody left to tell."""
         if isinstance(item, Chunk):
-            self.last = item
+            # the one that spoke last is the last of them
+            self.last.pop(item.index, None)
+            self.last[item.index] = item
             if self.first is None and item.usage.generated:
                 self.first = perf_counter()
         try:
@@ -328,13 +350,12 @@ class Scheduler:
         if self._observer:
             now = perf_counter()
             began = job.began or now
-            last = job.last or Chunk("", None)
             # a figure that cannot be kept must not end the thread
             with suppress(ValueError):
                 self._observer.finished(
                     job.priority,
-                    outcome or str(last.stop),
-                    last.usage,
+                    outcome or job.outcome,
+                    job.usage,
                     (began - job.arrived) * 1000,
                     None if job.first is None else (job.first - job.arrived) * 1000,
                     (now - job.arrived) * 1000,

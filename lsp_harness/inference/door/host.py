@@ -101,7 +101,7 @@ class Host:
         return self.scheduler.submit(work, request.priority)
 
     def tokens(self, prompt: str | tuple[int | str, ...]) -> list[int]:
-        """Tokens of a prompt that may mix texts and tokens."""
+        """Tokens of a prompt that may mix texts and tokens. One that begins with text gets the model's own beginning."""
         parts = (prompt,) if isinstance(prompt, str) else prompt
         tokens: list[int] = []
         for part in parts:
@@ -113,4 +113,6 @@ class Host:
                 raise EngineRefused(f"token {part} is not in this model's vocabulary")
         if not tokens:
             raise EngineRefused("the prompt is empty")
-        return tokens
+        opening = self.llama.opening if isinstance(parts[0], str) else ()
+        # a chat template may have written it already
+        return tokens if tuple(tokens[: len(opening)]) == opening else [*opening, *tokens]

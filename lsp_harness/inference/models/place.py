@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Literal
 
+from lsp_harness.config.schema import names_file
 from lsp_harness.errors import ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
 
@@ -47,12 +48,14 @@ def resolve(spec: str, kind: Kind | None = None) -> Path:
             fitting = ", ".join(c.name for c in cards() if c.kind == kind)
             raise ModelError(f"{spec} is of kind {model.kind} and {kind} is asked of it; choose from {fitting}")
         return _pulled(model)
-    path = Path(spec).expanduser().absolute()
-    if path.is_file():
-        return _gguf(path)
-    if spec.endswith(".gguf") or "/" in spec or os.sep in spec:
+    if names_file(spec):
+        path = Path(os.path.expanduser(spec)).absolute()
+        if path.is_file():
+            return _gguf(path)
         raise ModelMissing(f"there is no model file {path}")
-    raise UnknownModel(f"“{spec}” is neither a file nor a known model; known are {', '.join(c.name for c in cards())}")
+    raise UnknownModel(
+        f"“{spec}” is neither a file (*.gguf, or with its folder) nor a known model; known are {', '.join(c.name for c in cards())}"
+    )
 
 
 def checked(path: Path) -> str:

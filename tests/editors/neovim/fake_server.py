@@ -108,6 +108,8 @@ class Server:
                 self.texts[params["textDocument"]["uri"]] = params["textDocument"]["text"]
             case "textDocument/didChange":
                 self.texts[params["textDocument"]["uri"]] = params["contentChanges"][-1]["text"]
+            case "lspHarness/didMoveCursor":
+                tell("rests", line=params["position"]["line"], character=params["position"]["character"])
             case "$/cancelRequest":
                 if held := self.held.pop(params["id"], None):
                     tell("cancelled", left=held[0])

@@ -24,5 +24,6 @@ vim.lsp.config('lsp_harness', { cmd = vim.json.decode(vim.env.TEST_SERVER) })
 
 require('lsp_harness').setup({
   debounce_ms = 1,
+  rest_ms = 1,
   keymap = { accept = '<Tab>', accept_word = '<C-Right>', accept_line = '<C-Down>', dismiss = '<C-]>' },
 })

@@ -66,13 +66,16 @@ def test_a_model_that_was_never_pulled_names_the_command(models: Path):
     assert error.value.exit_code == 3
 
 
-@pytest.mark.parametrize("spec", ["nothing.gguf", "./nothing", "/nothing/here"])
+@pytest.mark.parametrize("spec", ["nothing.gguf", "./nothing", "/nothing/here", "~nobody-here/a.gguf"])
 def test_a_path_without_a_file_is_missing(models: Path, spec: str):
     with pytest.raises(ModelMissing, match="there is no model file /"):
         place.resolve(spec)
 
 
-def test_a_word_that_is_nothing_lists_what_there_is(models: Path):
+def test_a_word_that_is_nothing_lists_what_there_is(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # a file of that name in the folder the engine was started in is not meant
+    (tmp_path / "gpt-17").write_bytes(b"GGUF and more")
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(UnknownModel) as error:
         place.resolve("gpt-17")
     assert all(model.name in error.value.message for model in cards())

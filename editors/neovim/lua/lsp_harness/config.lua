@@ -15,6 +15,9 @@ local defaults = {
   --- milliseconds without a key before the server is asked; Neovim 0.12 and newer have their own and ignore this
   ---@type integer
   debounce_ms = 30,
+  --- milliseconds without a move after which the server is told where the cursor rests, and reads what is around it
+  ---@type integer
+  rest_ms = 150,
   --- insert mode keys for `setup` to map; false maps nothing
   ---@type lsp_harness.Keymap|false
   keymap = false,
@@ -36,6 +39,7 @@ function M.set(options)
   local new = vim.tbl_extend('force', defaults, options)
   vim.validate('enable', new.enable, 'boolean')
   vim.validate('debounce_ms', new.debounce_ms, 'number')
+  vim.validate('rest_ms', new.rest_ms, 'number')
   vim.validate('keymap', new.keymap, function(value)
     return value == false or type(value) == 'table'
   end, 'false or a table')

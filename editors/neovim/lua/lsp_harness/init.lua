@@ -10,6 +10,16 @@ local function engine()
   return require(vim.lsp.inline_completion and 'lsp_harness.native' or 'lsp_harness.ghost')
 end
 
+local function attach(buf)
+  engine().attach(buf)
+  require('lsp_harness.rest').attach(buf)
+end
+
+local function detach(buf)
+  engine().detach(buf)
+  require('lsp_harness.rest').detach(buf)
+end
+
 --- Called once by `plugin/`: the command, and ghost text wherever the client attaches.
 function M.load()
   if group then
@@ -27,19 +37,15 @@ function M.load()
   end
   vim.api.nvim_create_autocmd('LspAttach', {
     group = group,
-    callback = ours(function(buf)
-      engine().attach(buf)
-    end),
+    callback = ours(attach),
   })
   vim.api.nvim_create_autocmd('LspDetach', {
     group = group,
-    callback = ours(function(buf)
-      engine().detach(buf)
-    end),
+    callback = ours(detach),
   })
   -- a plugin manager may load us after the client
   for _, buf in ipairs(server.buffers()) do
-    engine().attach(buf)
+    attach(buf)
   end
   require('lsp_harness.view').highlight()
   require('lsp_harness.command').create()

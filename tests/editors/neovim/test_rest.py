@@ -1,0 +1,53 @@
+"""Where the cursor rests is told to the server, in a real Neovim with a fake server."""
+
+from tests.editors.neovim.conftest import Start
+from tests.editors.neovim.editor import Editor
+
+TEXT = "first = 1\nsecond = 'ñ' + 2\nthird = 3\n"
+
+
+def rests(editor: Editor) -> list[tuple[int, int]]:
+    return [(event["line"], event["character"]) for event in editor.events("rests")]
+
+
+def test_a_file_that_is_entered_and_a_move_in_it(start: Start):
+    editor = start()
+    editor.open("moves.py", TEXT)
+    editor.until("seen({ event = 'rests', line = 0, character = 0 })")
+    # bytes, as was agreed on with this server
+    editor.type("jf+")
+    editor.until("seen({ event = 'rests', line = 1, character = 14 })")
+
+
+def test_a_place_is_told_once(start: Start):
+    editor = start()
+    editor.open("moves.py", TEXT)
+    editor.until("seen({ event = 'rests', line = 0, character = 0 })")
+    tell = "require('lsp_harness.rest').tell()"
+    editor.lua(tell)
+    editor.lua(tell)
+    editor.type("j")
+    editor.lua(tell)
+    editor.until("seen({ event = 'rests', line = 1, character = 0 })")
+    assert rests(editor) == [(0, 0), (1, 0)]
+
+
+def test_nothing_is_told_while_typing_or_paused(start: Start):
+    editor = start()
+    editor.open("moves.py", TEXT)
+    editor.until("seen({ event = 'rests', line = 0, character = 0 })")
+    tell = "require('lsp_harness.rest').tell()"
+    editor.type("iname = ")
+    editor.lua(tell)
+    editor.type("<Esc>")
+    editor.until("seen({ event = 'rests', line = 0, character = 6 })")
+    editor.lua("require('lsp_harness').pause()")
+    editor.type("l")
+    editor.lua(tell)
+    editor.type("h")
+    editor.lua("require('lsp_harness').resume()")
+    editor.type("j")
+    editor.lua(tell)
+    # messages keep their order: what was told before would have been seen before
+    editor.until("seen({ event = 'rests', line = 1 })")
+    assert [place for place in rests(editor) if place[0] == 0] == [(0, 0), (0, 6)]
