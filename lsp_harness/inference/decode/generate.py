@@ -84,13 +84,19 @@ class Model:
         """`prompt` and the tokens with which an earlier answer to it spelled the beginning of its `forced` text.
 
         Healing takes the likeliest token that agrees with the text. When more of a word is typed, fewer tokens agree:
-        one that was the likeliest and still agrees is the likeliest again. So only the rest needs to be spelled.
+        one that was the likeliest and still agrees is the likeliest again. So only the rest needs to be spelled. With
+        blanks it is not so (see `Llama.spelled`), and they are spelled in a step anyway.
         """
         start, forced = len(prompt.tokens), prompt.forced
         tail: Sequence[int] = ()
         for slot in self.kv.slots:
             at, given = slot.healed or (-1, b"")
-            if forced and at == start and forced.startswith(given) and common(slot.tokens, prompt.tokens) == start:
+            if (
+                forced.strip()
+                and at == start
+                and forced.startswith(given)
+                and common(slot.tokens, prompt.tokens) == start
+            ):
                 tail = max(tail, self._spelling(slot.tokens[start:], forced), key=len)
         spelled = b"".join(self.llama.piece(token) for token in tail)
         return Prompt([*prompt.tokens, *tail], forced[len(spelled) :]) if tail else prompt

@@ -160,11 +160,22 @@ class Llama:
         return room.raw[:count].decode("utf-8", "replace")
 
     def spelled(self, start: bytes) -> list[int]:
-        """Tokens that agree with text `start`: those that begin with it and those it begins with."""
+        """Tokens that agree with text `start`: those that begin with it and those it begins with.
+
+        Of blanks a tokenizer leaves at most one to the word behind them. So of those that `start` begins with only the
+        longest are taken then: a model that would rather see the line elsewhere spells them one by one, which costs a
+        step each and is no text it was trained on.
+        """
         if self._pieces is None:
             self._pieces = sorted((p, t) for t in range(self.n_vocab) if (p := self.piece(t)))
+        blanks = start.isspace()
+        return self._agreeing(start, max(1, len(start) - 1) if blanks else 1) or self._agreeing(start, 1)
+
+    def _agreeing(self, start: bytes, least: int) -> list[int]:
+        """Tokens that begin with `start`, and those of at least `least` bytes that it begins with."""
+        assert self._pieces is not None
         found: list[int] = []
-        for size in range(1, len(start)):
+        for size in range(least, len(start)):
             at = bisect_left(self._pieces, (start[:size], -1))
             while at < len(self._pieces) and self._pieces[at][0] == start[:size]:
                 found.append(self._pieces[at][1])
