@@ -91,12 +91,8 @@ class Model:
         tail: Sequence[int] = ()
         for slot in self.kv.slots:
             at, given = slot.healed or (-1, b"")
-            if (
-                forced.strip()
-                and at == start
-                and forced.startswith(given)
-                and common(slot.tokens, prompt.tokens) == start
-            ):
+            alike = forced and forced.startswith(given) and not (_blanks(forced) or _blanks(given))
+            if alike and at == start and common(slot.tokens, prompt.tokens) == start:
                 tail = max(tail, self._spelling(slot.tokens[start:], forced), key=len)
         spelled = b"".join(self.llama.piece(token) for token in tail)
         return Prompt([*prompt.tokens, *tail], forced[len(spelled) :]) if tail else prompt
@@ -110,6 +106,11 @@ class Model:
                 return tokens[:number]
             size += len(piece)
         return tokens
+
+
+def _blanks(text: bytes) -> bool:
+    """Whether healing chooses among other tokens than all those that agree with the text."""
+    return len(text) > 1 and text.isspace()
 
 
 class Run:
