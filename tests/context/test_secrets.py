@@ -38,7 +38,14 @@ def test_files_that_are_not(path: str) -> None:
     "text",
     [
         *(TOKEN, "AKIA" + "ABCDEFGH" * 2, "github_pat_" + "a" * 22, "glpat-" + "a" * 20, "xoxb-" + "1" * 12),
-        *("sk_live_" + "a" * 20, "AIza" + "b" * 35, "sk-proj-" + "c" * 32, "npm_" + "d" * 36, "pypi-" + "e" * 50),
+        *(
+            "rk_live_" + "a" * 20,
+            "sk_live_" + "a" * 20,
+            "AIza" + "b" * 35,
+            "sk-proj-" + "c" * 32,
+            "npm_" + "d" * 36,
+            "pypi-" + "e" * 50,
+        ),
         *("hf_" + "f" * 30, "SG." + "g" * 22 + "." + "h" * 43, "eyJ" + "i" * 12 + ".eyJ" + "j" * 12 + "." + "k" * 12),
         "postgres://me:hunter" + "2@db/x",
     ],
@@ -53,6 +60,11 @@ def test_lines_that_hold_a_secret(text: str) -> None:
 )
 def test_lines_that_only_look_a_little_like_it(text: str) -> None:
     assert not secret_lines(Document.of("file:///a.py", text))
+
+
+def test_what_only_begins_like_a_secret_hides_no_later_one() -> None:
+    text = f"sk-learn ghp_ ghp_short {TOKEN[4:]}\nghp_{TOKEN}\n" * 3 + f"xghp_ {TOKEN}\nlast\n"
+    assert secret_lines(Document.of("file:///a.py", text)) == {1, 3, 5, 6}
 
 
 def test_a_private_key_is_all_its_lines_even_without_an_end() -> None:
