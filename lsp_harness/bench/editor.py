@@ -73,7 +73,8 @@ class Editor:
         """The cursor rests here: begin to evaluate the cheapest prompt, then the full one."""
         await self.leave()
         site = self._site(offset)
-        prompts = await self._prompts(site.opened() or site)
+        opened = site.opened() if (await self._pacer.now()).appends else None
+        prompts = await self._prompts(opened or site)
         self._ahead = asyncio.ensure_future(self._evaluate([prompts[-1], *prompts[: len(prompts) > 1]]))
 
     @property

@@ -27,6 +27,7 @@ from lsp_harness.config.schema import Config, names_file, tables
 PREFIX = "LSP_HARNESS_"
 USER_ONLY = frozenset({"engine"})
 NOT_BY_EDITOR = {"engine": frozenset({"url", "model", "api_key_env", "script"})}
+MODEL_FILES = (("model", "path"), ("index", "embedding_model"))
 PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
 
 
@@ -147,8 +148,8 @@ def _refused(layer: Layer, table: str, key: str, value: object) -> str:
     place = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"
     if layer.by_editor and key in NOT_BY_EDITOR.get(table, ()):
         return f"{table}.{key} is not taken from an editor, but from {place}"
-    if (table, key) == ("model", "path") and isinstance(value, str) and names_file(value) and _brought(layer, value):
-        return f"model.path: {value} is a file of the project, which could be anything; it may be set in {place}"
+    if (table, key) in MODEL_FILES and isinstance(value, str) and names_file(value) and _brought(layer, value):
+        return f"{table}.{key}: {value} is a file of the project, which could be anything; it may be set in {place}"
     return ""
 
 
@@ -156,11 +157,13 @@ def _brought(layer: Layer, path: str) -> bool:
     """Whether a project, or an editor that may have read it there, names a file that can be the project's own."""
     if not (layer.roots or layer.by_editor):
         return False
-    named = os.path.expanduser(path)
-    if not os.path.isabs(named) or "\0" in named:
+    try:
+        named = os.path.expanduser(path)
+        file = Path(os.path.realpath(named))
+        return not os.path.isabs(named) or any(file.is_relative_to(os.path.realpath(root)) for root in layer.roots)
+    except ValueError:
+        # what no path can be: a zero, half a character
         return True
-    file = Path(os.path.realpath(named))
-    return any(file.is_relative_to(os.path.realpath(root)) for root in layer.roots)
 
 
 def _converted(kind: type, value: Any, *, spelled: bool) -> Any:

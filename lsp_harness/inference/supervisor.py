@@ -44,7 +44,7 @@ def identity(model: Path, config: Config) -> str:
         info.st_mtime_ns,
         config.model.context_length,
         config.model.n_gpu_layers,
-        config.model.fim_order,
+        _order(model, config),
         config.index.embedding_model,
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
@@ -85,10 +85,16 @@ async def responding(path: Path) -> bool:
         return False
 
 
-def _order(config: Config, card: ModelCard | None) -> str:
+def _card(model: Path, config: Config) -> ModelCard | None:
+    return next((c for c in cards() if c.name == config.model.path or c.file == model.name), None)
+
+
+def _order(model: Path, config: Config) -> str:
+    """What the settings say, else the model's card. Raises ConfigError."""
     chosen = config.model.fim_order
     if chosen not in ORDERS:
         raise ConfigError(f"model.fim_order must be one of {', '.join(ORDERS)}, not {chosen!r}")
+    card = _card(model, config)
     return chosen if chosen != "auto" else (card.fim if card else FimRecipe()).order
 
 
@@ -156,12 +162,12 @@ class Supervisor:
 
     def _argv(self, model: Path, where: Address) -> list[str]:
         config = self._config
-        card = next((c for c in cards() if c.name == config.model.path or c.file == model.name), None)
+        card = _card(model, config)
         return [
             *(sys.executable, "-m", "lsp_harness.inference.engine"),
             *("--model", str(model), "--socket", str(where.socket)),
             *("--name", card.name if card else model.stem),
-            *("--fim-order", _order(config, card)),
+            *("--fim-order", _order(model, config)),
             *("--n-ctx", str(config.model.context_length), "--n-gpu-layers", str(config.model.n_gpu_layers)),
             *("--threads", str(config.engine.threads), "--idle", str(config.engine.idle_seconds)),
             *("--kv-disk", str(config.engine.kv_disk_mb)),

@@ -11,7 +11,9 @@ from lsp_harness.pipeline.writing import Site
 
 log = logging.getLogger(__name__)
 
-Kind = Literal["warm", "speculate"]
+Kind = Literal["glance", "warm", "speculate"]
+"""A glance evaluates the shortest prompt only, and so covers no place."""
+COVERING: tuple[Kind, ...] = ("warm", "speculate")
 Work = Callable[[], Coroutine[Any, Any, None]]
 
 
@@ -44,7 +46,7 @@ class Ahead:
     def covers(self, site: Site, kind: Kind | None = None) -> bool:
         """Whether something of that kind is under way for this place, or for where these characters were typed from."""
         piece = self._pieces.get(site.document.uri)
-        return piece is not None and kind in (None, piece.kind) and site.follows(piece.site)
+        return piece is not None and piece.kind in ((kind,) if kind else COVERING) and site.follows(piece.site)
 
     async def settled(self, uri: str) -> None:
         """Wait for the work under way, for callers that have no events to wait for."""

@@ -65,14 +65,19 @@ def plans(config: Config, place: Place, best: int = 0) -> tuple[list[Plan], list
     kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once.
     """
     retries = config.generation.max_retries if place.function else 0
-    total = min(max(1, config.generation.candidates or (best or USUAL) + retries), MOST)
-    rewrites = min(retries, total - 1)
+    if config.generation.candidates:
+        total = min(max(1, config.generation.candidates), MOST)
+        rewrites = min(retries, total - 1)
+        left = total - rewrites
+    else:
+        left = min(best or USUAL, MOST)
+        rewrites = min(retries, MOST - left)
     heat = config.generation.temperature
     kinds: list[Kind] = ["fill", "hinted fill"]
     if place.unknown_name:
         kinds = ["fill", "import", "hinted fill", "plain import"]
     fills: list[Plan] = []
-    left, made = total - rewrites, 0
+    made = 0
     for temperature, share in ((0.0, len(kinds)), (heat + WARMER, left - len(kinds))):
         for n, kind in enumerate(kinds):
             # of `share` candidates dealt out to the kinds in turn, those of this kind

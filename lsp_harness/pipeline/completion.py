@@ -146,7 +146,7 @@ class Completer:
         if any(site.same(known) for known in self._prepared.get(uri, ())) or self._ahead.covers(site):
             return
         self._prepared[uri] = [site] if seen else []
-        self._ahead.start("warm", site, lambda: self._warm(site, seen=seen))
+        self._ahead.start("warm" if seen else "glance", site, lambda: self._warm(site, seen=seen))
 
     def shown(self, uri: str, suggestion_id: str) -> Shown | None:
         """The last suggestion of a document, if it is that one."""
@@ -254,7 +254,9 @@ class Completer:
             follow()
 
     async def _warm(self, site: Site, *, seen: bool) -> None:
-        full, *shorter = (await self._task(site.opened() or site)).prompts
+        # only where typing appends to the prompt does that of the next line go on from this one's
+        opened = site.opened() if (await self._pacer.now()).appends else None
+        full, *shorter = (await self._task(opened or site)).prompts
         # the cheapest first, so that there is something to answer with soon
         await self._evaluate(site, [*shorter[-1:], *([full] if seen or not shorter else [])])
 

@@ -23,7 +23,7 @@ FRESH_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Tokens a second; a decode step's milliseconds; the number of candidates that is cheapest each.
+    """Tokens a second; a decode step's milliseconds; the number of candidates that is cheapest each; how prompts end.
 
     The defaults stand for an engine that does not say: a slow prompt, and no token limit but the user's (0).
     """
@@ -32,6 +32,8 @@ class Pace:
     generated_per_second: float = 0.0
     step_ms: float = STEP_MS
     candidates: int = 0
+    appends: bool = False
+    """Prompts of this engine end with the text before the cursor, so that typing only appends to them."""
 
     @classmethod
     def of(cls, props: dict[str, Any]) -> "Pace":
@@ -45,6 +47,7 @@ class Pace:
             _positive(curve.get("generated_per_second"), usual.generated_per_second),
             _positive(step, usual.step_ms),
             int(_positive(curve.get("candidates"), usual.candidates)),
+            props.get("fim_order") == "suffix-first",
         )
 
     def budget_ms(self, settings: Completion) -> float:

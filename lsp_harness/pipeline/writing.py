@@ -59,7 +59,8 @@ class Site:
     def opened(self) -> "Site | None":
         """The cursor on a new line below, for one at the end of a line's text: there the next key is often Enter.
 
-        Its prompt goes on from this place's, so whoever reads it has read both. How far the line is indented makes no
+        Where prompts end with the text before the cursor, its goes on from this place's, so whoever reads it has read
+        both. How far the line is indented makes no
         difference to it, as blanks before the cursor are healed.
         """
         data, offset = self.document.data, self.offset

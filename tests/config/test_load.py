@@ -179,33 +179,32 @@ def test_an_editor_whose_settings_a_workspace_can_change_does_not_name_servers_a
     assert problems == [f"engine.{key} is not taken from an editor, but from {where}"]
 
 
-def test_a_model_file_that_came_with_the_project_is_loaded_only_if_the_user_says_so(home: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["model.path", "index.embedding_model"])
+def test_a_model_file_that_came_with_the_project_is_loaded_only_if_the_user_says_so(
+    home: Path, tmp_path: Path, key: str
+) -> None:
     project, elsewhere = tmp_path / "project", tmp_path / "models"
     for folder in (project, elsewhere):
         folder.mkdir()
         (folder / "a.gguf").touch()
     (project / "link").symlink_to(project)
     (elsewhere / "back").symlink_to(project)
-    theirs = [
-        "a.gguf",
-        "./a",
-        f"{project}/a.gguf",
-        f"{elsewhere}/back/a.gguf",
-        f"{elsewhere}/../project/a.gguf",
-        "/\0/a",
-    ]
+    theirs = ["a.gguf", "./a", f"{project}/a.gguf", f"{elsewhere}/back/a.gguf", f"{elsewhere}/../project/a.gguf"]
+    theirs += ["/\0/a", "~\0/a"]
+    table, name = key.split(".")
     for path in [*theirs, f"{elsewhere}/a.gguf", "qwen2.5-coder-1.5b-instruct"]:
         brought = path in theirs
-        refused = f"model.path: {path} is a file of the project, which could be anything; it may be set in "
-        (project / "lsp-harness.toml").write_text(toml("model.path", path))
+        refused = f"{key}: {path} is a file of the project, which could be anything; it may be set in "
+        (project / "lsp-harness.toml").write_text(toml(key, path))
         config, problems = load(project, {})
-        assert config.model.path == (Config().model.path if brought else path)
+        assert value_of(config, key) == (value_of(Config(), key) if brought else path)
         assert [p.message.startswith(refused) for p in problems] == [True] * brought
-        assert from_settings(Config(), {"model": {"path": path}}, [elsewhere / "x", project])[0] == config
-        (home / "config.toml").write_text(toml("model.path", path))
-        assert load(tmp_path, {})[0].model.path == path
+        assert from_settings(Config(), {table: {name: path}}, [elsewhere / "x", project])[0] == config
+        (home / "config.toml").write_text(toml(key, path))
+        assert value_of(load(tmp_path, {})[0], key) == path
         (home / "config.toml").unlink()
-        assert load(project, {"LSP_HARNESS_MODEL__PATH": path})[0].model.path == path
+        assert value_of(load(project, env(key, path))[0], key) == path
+    assert from_settings(Config(), {table: {name: "/\ud800/a"}})[0] == Config()
 
 
 def test_an_editor_names_a_model_file_by_its_whole_path(home: Path, tmp_path: Path) -> None:

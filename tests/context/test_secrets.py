@@ -48,6 +48,8 @@ def test_files_that_are_not(path: str) -> None:
         ),
         *("hf_" + "f" * 30, "SG." + "g" * 22 + "." + "h" * 43, "eyJ" + "i" * 12 + ".eyJ" + "j" * 12 + "." + "k" * 12),
         "postgres://me:hunter" + "2@db/x",
+        # the header of a token that carries its key
+        "eyJ" + "i" * 3000 + ".eyJ" + "j" * 12 + "." + "k" * 12,
     ],
 )
 def test_lines_that_hold_a_secret(text: str) -> None:

@@ -3,6 +3,7 @@
 import os
 import stat
 from pathlib import Path
+from time import time
 
 import pytest
 
@@ -205,3 +206,24 @@ def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench,
     machine.run(PROMPT, SHORT, owner=OPEN)
     keep(machine, saved)
     assert left(tmp_path) == [f"kv/{own.name}"]
+
+
+def test_what_another_engine_removed_is_read_and_written_again(machine: Bench, saved: Saved, tmp_path: Path):
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+    again = restart(machine, tmp_path / "kv")
+    prune(tmp_path, 0)
+    _, last = machine.run(PROMPT, SHORT, owner=OPEN)
+    assert (last.usage.evaluated, again.restored) == (len(PROMPT), 0)
+    assert keep(machine, again) == 1
+    assert len(left(tmp_path)) == 1
+
+
+def test_drafts_that_nobody_finishes_are_removed(tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    for name, age in (("old", 10**6), ("new", 0)):
+        draft = tmp_path / "mine" / f"draft-{name}.tmp"
+        draft.touch()
+        os.utime(draft, (time() - age, time() - age))
+    prune(tmp_path, 2**20)
+    assert [file.name for file in (tmp_path / "mine").iterdir()] == ["draft-new.tmp"]

@@ -208,11 +208,26 @@ async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() ->
     ],
 )
 async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source: str, prefix: str) -> None:
-    desk = Desk(source)
+    for order, read in (("suffix-first", prefix), ("prefix-suffix-middle", None)):
+        desk = Desk(source)
+        desk.engine.facts = {"fim_order": order}
+        desk.warm()
+        await desk.settled()
+        [request] = desk.ahead
+        before, after = desk.document.text[: desk.cursor], desk.document.text[desk.cursor :]
+        assert (request.around.prefix, request.around.suffix) == (before if read is None else read, after)
+
+
+async def test_a_glance_at_a_document_does_not_stand_for_a_user_at_the_same_place() -> None:
+    desk = Desk(FAR + AREA)
+    desk.engine.held = True
+    desk.warm(seen=False)
+    await desk.engine.begun_ahead.wait()
     desk.warm()
+    desk.engine.held = False
     await desk.settled()
-    [request] = desk.ahead
-    assert (request.around.prefix, request.around.suffix) == (prefix, desk.document.text[desk.cursor :])
+    glanced, short, full = desk.ahead
+    assert glanced.around == short.around != full.around
 
 
 async def test_a_small_document_has_one_prompt_to_warm() -> None:

@@ -5,23 +5,29 @@ from itertools import zip_longest
 from pathlib import Path
 
 from lsp_harness.bench.editor import Editor, Typist
-from lsp_harness.bench.edits import distinct
+from lsp_harness.bench.edits import RealEdit, distinct
 from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
 from lsp_harness.bench.keystrokes import Trace, strokes
 from lsp_harness.bench.lab import Lab
 from lsp_harness.bench.suite.typing import first, on_anchor
 from lsp_harness.bench.timing import Timing, timed
 from lsp_harness.inference.models.gguf import read_header
+from lsp_harness.syntax.outline import outline
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
 
 CLIENTS, KEYS = 4, 30
 TOKENS = 16
+FEW = 8
+"""Declarations that one window may show."""
 MIB = 2**20
 
 
 async def run(lab: Lab) -> Result:
     """One client types all four edits; then four clients type the same ones in other files, key by key in turn."""
     keys = lab.size(KEYS)
-    found = [strokes(edit, 0, keys) for edit in distinct(lab.edits(), CLIENTS)]
+    edits = [edit for edit in lab.edits() if outlined(edit)] or lab.edits()
+    found = [strokes(edit, 0, keys) for edit in distinct(edits, CLIENTS)]
     lab.say("one client")
     alone = [await typed_alone(lab, elsewhere(trace, "alone")) for trace in found]
     before = lab.ours.rss
@@ -75,8 +81,14 @@ async def run(lab: Lab) -> Result:
     )
 
 
+def outlined(edit: RealEdit) -> bool:
+    """Whether prompts in this file begin with an outline wherever the window is."""
+    tree = parse(Document.of(edit.path, edit.before + edit.after, language=edit.language))
+    return tree is not None and len(outline(tree)) > FEW
+
+
 def elsewhere(trace: Trace, folder: str) -> Trace:
-    """The same edit in a file of another path, which the prompt begins with."""
+    """The same edit in a file of another path, which the outline, and so the prompt, begins with."""
     return replace(trace, edit=replace(trace.edit, path=f"{folder}/{trace.edit.path}"))
 
 

@@ -168,20 +168,22 @@ class Llama:
         """
         if self._pieces is None:
             self._pieces = sorted((p, t) for t in range(self.n_vocab) if (p := self.piece(t)))
-        blanks = start.isspace()
-        return self._agreeing(start, max(1, len(start) - 1) if blanks else 1) or self._agreeing(start, 1)
-
-    def _agreeing(self, start: bytes, least: int) -> list[int]:
-        """Tokens that begin with `start`, and those of at least `least` bytes that it begins with."""
-        assert self._pieces is not None
-        found: list[int] = []
-        for size in range(least, len(start)):
-            at = bisect_left(self._pieces, (start[:size], -1))
-            while at < len(self._pieces) and self._pieces[at][0] == start[:size]:
-                found.append(self._pieces[at][1])
-                at += 1
+        least = 1
+        if start.isspace():
+            longest = next((size for size in range(len(start), 1, -1) if self._exactly(start[:size])), 1)
+            least = max(1, min(longest, len(start) - 1))
+        found = [token for size in range(least, len(start)) for token in self._exactly(start[:size])]
         at = bisect_left(self._pieces, (start, -1))
         while at < len(self._pieces) and self._pieces[at][0].startswith(start):
+            found.append(self._pieces[at][1])
+            at += 1
+        return found
+
+    def _exactly(self, text: bytes) -> list[int]:
+        """Tokens that are this text; there may be several."""
+        assert self._pieces is not None
+        at, found = bisect_left(self._pieces, (text, -1)), list[int]()
+        while at < len(self._pieces) and self._pieces[at][0] == text:
             found.append(self._pieces[at][1])
             at += 1
         return found
@@ -366,7 +368,8 @@ class Sampler:
 
 
 def _opening(vocab: Any) -> tuple[int, ...]:
-    return (int(lib.llama_vocab_bos(vocab)),) if lib.llama_vocab_get_add_bos(vocab) else ()
+    bos = int(lib.llama_vocab_bos(vocab))
+    return (bos,) if lib.llama_vocab_get_add_bos(vocab) and bos >= 0 else ()
 
 
 def best(logits: Logits, allowed: Sequence[int]) -> int:

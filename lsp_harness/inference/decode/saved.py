@@ -71,6 +71,10 @@ class Saved:
             length, file = max(shared, default=(0, self._folder))
             if length - have < self.LEAST:
                 return
+            if not file.exists():
+                # another engine needed the room
+                del self._files[file]
+                continue
             tokens = self._files[file]
             slot = kv.vacant(client, len(tokens))
             if slot is None:
@@ -92,6 +96,7 @@ class Saved:
         if not held.persist or len(tokens) - held.stored < self.LEAST:
             return False
         held.stored = len(tokens)
+        self._files = {file: known for file, known in self._files.items() if file.exists()}
         if any(common(other, tokens) > len(tokens) - self.LEAST for other in self._files.values()):
             return False
         draft = self._folder / f"draft-{os.getpid()}.tmp"
@@ -138,9 +143,13 @@ class Saved:
 def prune(root: Path, limit: int) -> list[Path]:
     """Of the sequences in all folders of `root`, remove those used longest ago until `limit` bytes are left.
 
-    Returns the files that were removed.
+    Drafts that nobody finishes any more go, too. Returns the sequences that were removed.
     """
     removed: list[Path] = []
+    for draft in root.glob("*/*.tmp"):
+        if time_ns() - _age(draft) > YOUNG:
+            with suppress(OSError):
+                draft.unlink()
     for file in sorted(root.glob("*/*.kv"), key=_age, reverse=True):
         limit -= _size(file)
         if limit < 0:

@@ -15,7 +15,13 @@ local function attach(buf)
   require('lsp_harness.rest').attach(buf)
 end
 
-local function detach(buf)
+local function detach(buf, client)
+  for _, other in ipairs(vim.lsp.get_clients({ bufnr = buf, name = client.name })) do
+    if other.id ~= client.id then
+      -- the server was restarted, and the old one took its time
+      return
+    end
+  end
   engine().detach(buf)
   require('lsp_harness.rest').detach(buf)
 end
@@ -31,7 +37,7 @@ function M.load()
     return function(event)
       local client = vim.lsp.get_client_by_id(event.data.client_id)
       if client and client.name == server.NAME then
-        callback(event.buf)
+        callback(event.buf, client)
       end
     end
   end

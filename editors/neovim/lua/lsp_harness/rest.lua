@@ -31,6 +31,8 @@ end
 
 ---@param buf integer
 function M.attach(buf)
+  -- another server knows of no place yet
+  told = nil
   local group = vim.api.nvim_create_augroup(GROUP, { clear = false })
   vim.api.nvim_clear_autocmds({ group = group, buffer = buf })
   vim.api.nvim_create_autocmd({ 'BufEnter', 'CursorMoved', 'InsertLeave' }, {
