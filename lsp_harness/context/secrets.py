@@ -84,7 +84,7 @@ def secret_path(path: str) -> bool:
 
 
 def spans(data: bytes) -> list[tuple[int, int]]:
-    """Byte ranges of what has the form of a secret; a private key counts from its first line to its last."""
+    """Byte ranges of what has the form of a secret, apart and in order; a private key counts with all its lines."""
     found = [match.span() for match in KEY_BLOCK.finditer(data)] if KEY_START in data else []
     for mark, pattern in TOKENS:
         at = data.find(mark)
@@ -93,7 +93,14 @@ def spans(data: bytes) -> list[tuple[int, int]]:
             if match := pattern.match(data, at):
                 found.append(match.span())
             at = data.find(mark, at + len(mark))
-    return found
+    apart: list[tuple[int, int]] = []
+    for start, end in sorted(found):
+        if apart and start <= apart[-1][1]:
+            # a token within an address
+            apart[-1] = (apart[-1][0], max(end, apart[-1][1]))
+        else:
+            apart.append((start, end))
+    return apart
 
 
 @lru_cache(maxsize=8)

@@ -90,7 +90,7 @@ def _without_secrets(value: Any) -> Any:
     """The same data, each secret in its texts replaced by an ellipsis."""
     if isinstance(value, str):
         data = value.encode("utf-8", "surrogatepass")
-        for start, end in sorted(spans(data), reverse=True):
+        for start, end in reversed(spans(data)):
             data = data[:start] + "…".encode() + data[end:]
         return data.decode("utf-8", "surrogatepass")
     if isinstance(value, dict):

@@ -24,10 +24,9 @@ from typing import Any
 
 from lsp_harness.bench.edits import real_edits
 from lsp_harness.bench.ours import Ours, engine
-from lsp_harness.bench.timing import Timing, timed
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
-from lsp_harness.inference.request import Continuation, Owner, Sampling
+from lsp_harness.inference.request import Continuation, Owner, Sampling, Usage
 
 CHARACTERS = 480
 TOGETHER = 4
@@ -65,18 +64,21 @@ class Answer:
     pieces: list[str]
     margins: list[float]
 
-    @property
-    def text(self) -> str:
-        return "".join(self.pieces)
-
-    def gap(self, other: str) -> float:
-        """The margin of the token with which `other` parts from this."""
-        text = ""
-        for piece, margin in zip(self.pieces, self.margins, strict=True):
-            text += piece
-            if not other.startswith(text):
+    def gap(self, others: Sequence[str]) -> float | None:
+        """The margin of the first token that is another one in `others`; None where all are the same."""
+        for other, piece, margin in zip(others, self.pieces, self.margins, strict=False):
+            if other != piece:
                 return margin
-        return self.margins[-1]
+        # one of them ended, by a token without text
+        return None if len(others) == len(self.pieces) else self.margins[min(len(others), len(self.margins) - 1)]
+
+
+@dataclass(frozen=True)
+class Said:
+    """Of the engine: the text of each token, and what the answer cost."""
+
+    pieces: list[str]
+    usage: Usage
 
 
 @dataclass(frozen=True)
@@ -84,40 +86,45 @@ class Trial:
     """One path over all prompts. `took` says of an answer whether it came by this path."""
 
     path: str
-    answers: Callable[[Ours, Sequence[str], int], Awaitable[list[Timing]]]
-    took: Callable[[Timing], bool]
+    answers: Callable[[Ours, Sequence[str], int], Awaitable[list[Said]]]
+    took: Callable[[Usage], bool]
 
 
-async def ask(ours: Ours, prompt: str, tokens: int, *, lookup: bool = False, persist: bool = False) -> Timing:
-    sampling = Sampling(n_predict=tokens, lookup=lookup)
-    return await timed(ours.client.stream(Continuation(prompt, sampling, owner=Owner("exact", persist=persist))))
+async def ask(ours: Ours, prompt: str, tokens: int, *, lookup: bool = False, persist: bool = False) -> Said:
+    """The text of each token, which comes with its probability."""
+    sampling = Sampling(n_predict=tokens, lookup=lookup, top_logprobs=1)
+    pieces, usage = list[str](), Usage()
+    async for chunk in ours.client.stream(Continuation(prompt, sampling, owner=Owner("exact", persist=persist))):
+        pieces += [item.text for item in chunk.logprobs]
+        usage = chunk.usage
+    return Said(pieces, usage)
 
 
-async def fresh(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Timing]:
+async def fresh(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
     return [await ask(ours, prompt, tokens) for prompt in prompts]
 
 
-async def drafted(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Timing]:
+async def drafted(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
     return [await ask(ours, prompt, tokens, lookup=True) for prompt in prompts]
 
 
-async def reused(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Timing]:
-    answers: list[Timing] = []
+async def reused(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
+    answers: list[Said] = []
     for prompt in prompts:
         await ask(ours, prompt[: len(prompt) // 2], 0)
         answers.append(await ask(ours, prompt, tokens))
     return answers
 
 
-async def together(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Timing]:
-    answers: list[Timing] = []
+async def together(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
+    answers: list[Said] = []
     for at in range(0, len(prompts), TOGETHER):
         answers += await asyncio.gather(*(ask(ours, prompt, tokens) for prompt in prompts[at : at + TOGETHER]))
     return answers
 
 
-async def restored(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Timing]:
-    answers: list[Timing] = []
+async def restored(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
+    answers: list[Said] = []
     for at in range(0, len(prompts), HOT):
         group = prompts[at : at + HOT]
         for prompt in group:
@@ -140,11 +147,11 @@ async def saved(ours: Ours, wanted: int) -> None:
 
 
 TRIALS = (
-    Trial("fresh", fresh, lambda answer: answer.usage.reused < SOME),
-    Trial("reused prefix", reused, lambda answer: answer.usage.reused >= SOME),
-    Trial("restored from disk", restored, lambda answer: answer.usage.reused >= SOME),
-    Trial("batched beside three others", together, lambda answer: True),
-    Trial("with drafting", drafted, lambda answer: answer.usage.drafted > 0),
+    Trial("fresh", fresh, lambda usage: usage.reused < SOME),
+    Trial("reused prefix", reused, lambda usage: usage.reused >= SOME),
+    Trial("restored from disk", restored, lambda usage: usage.reused >= SOME),
+    Trial("batched beside three others", together, lambda usage: True),
+    Trial("with drafting", drafted, lambda usage: usage.drafted > 0),
 )
 
 
@@ -194,12 +201,15 @@ async def measure(prompts: Sequence[str], tokens: int, say: Callable[[str], None
         say(trial.path)
         async with new_engine() as (ours, _):
             answers = await trial.answers(ours, prompts, tokens)
-            outcome = Outcome(trial.path, len(prompts), taken=sum(map(trial.took, answers)), noise=noise)
+            outcome = Outcome(
+                trial.path, len(prompts), taken=sum(trial.took(answer.usage) for answer in answers), noise=noise
+            )
             for answer, right in zip(answers, expected, strict=True):
-                if answer.text == right.text:
+                gap = right.gap(answer.pieces)
+                if gap is None:
                     outcome.equal += 1
                 else:
-                    outcome.gaps.append(right.gap(answer.text))
+                    outcome.gaps.append(gap)
         outcomes.append(outcome)
     return outcomes
 

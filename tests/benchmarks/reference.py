@@ -11,6 +11,7 @@ batches does to it: by how much the margin of the first token changes when a pro
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportArgumentType=false
 
+import ctypes
 import json
 import sys
 from collections.abc import Iterator
@@ -45,23 +46,27 @@ class Reference:
     def run(self, prompt: str, most: int) -> Iterator[tuple[int, Any]]:
         """Greedy tokens, and the logits that each was chosen by."""
         self.llama.reset()
-        tokens = self.llama.tokenize(prompt.encode(), add_bos=False, special=True)
+        tokens = self.llama.tokenize(prompt.encode(), add_bos=True, special=True)
         for token in islice(self.llama.generate(tokens, temp=0.0), most):
             logits = llama_cpp.llama_get_logits_ith(self.llama.ctx, -1)
             yield token, np.ctypeslib.as_array(logits, shape=(self.llama.n_vocab(),)).copy()
 
     def answer(self, prompt: str, most: int) -> dict[str, Any]:
-        text, pieces, margins = b"", list[str](), list[float]()
+        pieces, margins = list[str](), list[float]()
         for token, row in self.run(prompt, most):
             first, second = np.sort(row)[-2:][::-1]
             margins.append(float(first - second))
-            ended = llama_cpp.llama_vocab_is_eog(llama_cpp.llama_model_get_vocab(self.llama.model), token)
-            text += b"" if ended else self.llama.detokenize([token])
-            # a character may end in the next token
-            pieces.append(text.decode("utf-8", "ignore")[len("".join(pieces)) :])
-            if ended:
+            if llama_cpp.llama_vocab_is_eog(llama_cpp.llama_model_get_vocab(self.llama.model), token):
                 break
+            pieces.append(self.piece(token))
         return {"pieces": pieces, "margins": margins}
+
+    def piece(self, token: int) -> str:
+        # the class's own `detokenize` leaves out what is longer than 32 bytes
+        room = ctypes.create_string_buffer(512)
+        vocab = llama_cpp.llama_model_get_vocab(self.llama.model)
+        size = llama_cpp.llama_token_to_piece(vocab, token, room, len(room), 0, True)
+        return room.raw[:size].decode("utf-8", "replace")
 
     def noise(self, prompt: str) -> list[float]:
         usual = self.llama.n_batch

@@ -4,7 +4,7 @@ import pytest
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill import infill, ladder
-from lsp_harness.context.secrets import secret_lines, secret_path
+from lsp_harness.context.secrets import secret_lines, secret_path, spans
 from lsp_harness.errors import NoAnswer
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -62,6 +62,15 @@ def test_lines_that_hold_a_secret(text: str) -> None:
 )
 def test_lines_that_only_look_a_little_like_it(text: str) -> None:
     assert not secret_lines(Document.of("file:///a.py", text))
+
+
+@pytest.mark.parametrize(
+    "text", [f"https://u:{TOKEN}@hé", "sk-" + "a" * 20 + "-sk-" + "b" * 40 + "é", f"{KEY}{TOKEN} é"]
+)
+def test_forms_within_one_another_are_one(text: str) -> None:
+    data = f"é {text} after".encode()
+    [(start, end)] = spans(data)
+    assert "é" in (data[:start] + data[end:]).decode()
 
 
 def test_what_only_begins_like_a_secret_hides_no_later_one() -> None:
