@@ -22,7 +22,7 @@ def test_complete_prints_the_text_and_what_it_took(shell: Shell) -> None:
     ran = shell.run("complete", "a.py:2:12")
     text, figures = ran.out.splitlines()
     assert (ran.code, text, ran.err) == (0, "3 * r", "")
-    assert "4 prompt tokens evaluated, 0 reused, 3 generated" in figures
+    assert "3 prompt tokens evaluated, 0 reused, 3 generated" in figures
 
 
 def test_complete_for_programs(shell: Shell) -> None:
