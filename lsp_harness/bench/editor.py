@@ -72,9 +72,8 @@ class Editor:
     async def rest(self, offset: int) -> None:
         """The cursor rests here: begin to evaluate the cheapest prompt, then the full one."""
         await self.leave()
-        site = self._site(offset)
-        opened = site.opened() if (await self._pacer.now()).appends else None
-        prompts = await self._prompts(opened or site)
+        pace = await self._pacer.now()
+        prompts = await self._prompts(self._site(offset).resting(appends=pace.appends))
         self._ahead = asyncio.ensure_future(self._evaluate([prompts[-1], *prompts[: len(prompts) > 1]]))
 
     @property

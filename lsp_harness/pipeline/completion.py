@@ -254,9 +254,8 @@ class Completer:
             follow()
 
     async def _warm(self, site: Site, *, seen: bool) -> None:
-        # only where typing appends to the prompt does that of the next line go on from this one's
-        opened = site.opened() if (await self._pacer.now()).appends else None
-        full, *shorter = (await self._task(opened or site)).prompts
+        pace = await self._pacer.now()
+        full, *shorter = (await self._task(site.resting(appends=pace.appends))).prompts
         # the cheapest first, so that there is something to answer with soon
         await self._evaluate(site, [*shorter[-1:], *([full] if seen or not shorter else [])])
 

@@ -56,16 +56,18 @@ class Site:
             and new[self.offset :] == old[other.offset :]
         )
 
-    def opened(self) -> "Site | None":
-        """The cursor on a new line below, for one at the end of a line's text: there the next key is often Enter.
+    def resting(self, *, appends: bool) -> "Site":
+        """What to prepare for while the cursor rests here: at the end of a line's text a new line below, as the next
+        key is often Enter; else this place.
 
-        Where prompts end with the text before the cursor, its goes on from this place's, so whoever reads it has read
-        both. How far the line is indented makes no
-        difference to it, as blanks before the cursor are healed.
+        Only where a prompt `appends`, ends with the text before the cursor: there the new line's goes on from this
+        place's, so whoever reads it has read both. How far the line is indented makes no difference to it, as blanks
+        before the cursor are healed.
         """
         data, offset = self.document.data, self.offset
         ends = offset == len(data) or data[offset : offset + 1] in (b"\r", b"\n")
-        return self.after(self.document.newline) if ends and data[max(0, offset - 1) : offset].strip() else None
+        written = data[max(0, offset - 1) : offset].strip()
+        return self.after(self.document.newline) if appends and ends and written else self
 
     def after(self, text: str) -> "Site":
         """The cursor behind `text`, as if that had been accepted."""
