@@ -7,7 +7,7 @@
 Sets come from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md): of fim_repo the holes of one line, of fim_he_span all;
 `cuts` are 200 places inside identifiers of single-line holes, half of them in fim_repo, half in fim_he_single. Into the
 folder go `cases.jsonl.gz`, `on.jsonl` and `off.jsonl`, to be scored by the sets' own scorer. Everything but healing is the
-completion pipeline's own, with time for its full prompt. A stray blank is one that follows a blank.
+completion pipeline's own, with time for its full prompt, several cases in one batch. A stray blank is one that follows a blank.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from lsp_harness.pipeline.completion import Completer
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
-from tests.benchmarks.fim import LANGUAGES, Case, cases, progress, save
+from tests.benchmarks.fim import AT_ONCE, LANGUAGES, Case, cases, progress, save
 
 CUTS = 200
 WORD = re.compile(r"[^\W\d]\w{3,}")
@@ -91,15 +91,22 @@ async def run(rows: list[Case]) -> dict[str, list[dict[str, Any]]]:
     settings = replace(config.completion, latency_ms=PATIENT_MS, warm=False, speculate=False)
     engines = {"on": EngineClient(config), "off": Unhealed(config)}
     completers = {mode: Completer(engine, settings) for mode, engine in engines.items()}
-    answers: dict[str, list[dict[str, Any]]] = {mode: [] for mode in engines}
-    for number, row in enumerate(rows):
-        # one after the other: but for its end the second prompt is resident
-        for mode, completer in completers.items():
-            answers[mode].append({"id": row["id"], "answer": await answer(completer, row)})
-        progress(number, rows)
+    waiting, answers = list(rows), {mode: dict[str, str]() for mode in engines}
+
+    async def work() -> None:
+        while waiting:
+            row = waiting.pop(0)
+            # one after the other: but for its end the second prompt is resident
+            for mode, completer in completers.items():
+                answers[mode][row["id"]] = await answer(completer, row)
+            progress(len(answers["off"]) - 1, rows)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(work())
     for engine in engines.values():
         await engine.aclose()
-    return answers
+    return {mode: [{"id": row["id"], "answer": given[row["id"]]} for row in rows] for mode, given in answers.items()}
 
 
 def stray(rows: list[Case], answers: list[dict[str, Any]]) -> int:
