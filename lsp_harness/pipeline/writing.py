@@ -61,13 +61,16 @@ class Site:
         key is often Enter; else this place.
 
         Only where a prompt `appends`, ends with the text before the cursor: there the new line's goes on from this
-        place's, so whoever reads it has read both. How far the line is indented makes no difference to it, as blanks
-        before the cursor are healed.
+        place's, so whoever reads it has read both. It is indented as this line is, which editors mostly do; where they
+        do not, the blanks are spelled once more and no more is lost.
         """
         data, offset = self.document.data, self.offset
         ends = offset == len(data) or data[offset : offset + 1] in (b"\r", b"\n")
         written = data[max(0, offset - 1) : offset].strip()
-        return self.after(self.document.newline) if appends and ends and written else self
+        if not (appends and ends and written):
+            return self
+        line = decode(self.document.line(self.document.line_of(offset)))
+        return self.after(self.document.newline + line[: len(line) - len(line.lstrip())])
 
     def after(self, text: str) -> "Site":
         """The cursor behind `text`, as if that had been accepted."""

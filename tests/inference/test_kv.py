@@ -83,7 +83,7 @@ class Requests(RuleBasedStateMachine):
         assert slot.busy
         assert slot.seq not in self.busy
         assert slot.tokens == prompt[: len(slot.tokens)]
-        assert len(slot.tokens) < len(prompt) or slot.logits == prompt
+        assert len(slot.tokens) < len(prompt) or slot.rows[len(prompt)] == prompt
         self.busy[slot.seq] = (slot, prompt, len(prompt) + extra)
 
     @precondition(lambda self: self.busy)

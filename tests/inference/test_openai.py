@@ -300,6 +300,12 @@ async def test_a_suffix_makes_it_a_hole_to_fill(client: AsyncOpenAI, http: httpx
     assert done.choices[0].text == (await http.post("/infill", json=body)).json()["content"] != ""
     assert done.usage
     assert done.usage.completion_tokens == 8
+    # what healing spells was there already
+    word = await client.completions.create(
+        model="tiny", prompt="def f():\n    retur", suffix="\nprint(f())", temperature=0, max_tokens=8
+    )
+    assert word.usage
+    assert word.usage.completion_tokens == 8
 
 
 async def test_whose_request_it_was(client: AsyncOpenAI, http: httpx2.AsyncClient):

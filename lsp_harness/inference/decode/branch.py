@@ -1,10 +1,10 @@
 """One candidate: from what the model predicts to tokens, text, and what is evaluated next."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from lsp_harness.inference.decode.kv import Kv, Slot
-from lsp_harness.inference.decode.llama import Llama, Logits, Sampler, best, likeliest
+from lsp_harness.inference.decode.llama import Llama, Logits, Sampler, Tokens, best, likeliest
 from lsp_harness.inference.decode.lookup import Lookup
 from lsp_harness.inference.decode.text import Text
 from lsp_harness.inference.request import Chunk, Sampling, Stop, TokenLogprob, Usage
@@ -36,8 +36,10 @@ class Branch:
         self._emit = emit
         self._prompt = prompt
         self._text = Text(sampling.stop)
-        self._most = sampling.n_predict + len(forced)
-        self._generated = self._shown = self._drafted = self._accepted = 0
+        self._most = max(0, sampling.n_predict) + len(forced)
+        self._chosen = self._asked = self._drafted = self._accepted = 0
+        self._spells = False
+        """What is evaluated next is part of the forced text."""
         self._began = perf_counter()
         self._lookup = Lookup(cost) if sampling.lookup and kv.cuts else None
         self._sampler = Sampler.of(llama, sampling, index)
@@ -49,7 +51,7 @@ class Branch:
         return Usage(
             first.evaluated,
             first.reused,
-            self._generated,
+            self._asked,
             first.prompt_ms,
             (now - self._began) * 1000,
             self._drafted,
@@ -59,22 +61,22 @@ class Branch:
 
     def begin(self, logits: Logits) -> None:
         """The prompt is evaluated, and this is what its last token predicts."""
-        if self._sampling.n_predict <= 0:
-            self.end("limit")
-            return
         if (token := self._choose(logits)) is not None:
             self.wanted = [token]
 
     def draft(self, most: int) -> None:
         """Add up to `most` guesses to what is evaluated next."""
-        if self._lookup and not self._forced and len(self.wanted) == 1:
-            left = min(most, self._most - self._generated - 1)
+        if self._lookup and not self._spells and len(self.wanted) == 1:
+            left = min(most, self._most - self._chosen - 1)
             self.wanted += self._lookup.draft(self.slot.tokens + self.wanted, left)
 
     def evaluated(self, at: int) -> None:
         """`wanted` was evaluated in the last batch, beginning at its token `at`."""
         tokens, start = self.wanted, len(self.slot.tokens)
         self._kv.grow(self.slot, tokens)
+        if self._spells and self.index == 0:
+            # with the next key of the word, this is where it goes on
+            self._kv.keep_logits(self.slot, self._llama.logits(at).copy())
         for i, _ in enumerate(tokens):
             token = self._choose(self._llama.logits(at + i))
             right = i + 1 < len(tokens) and token == tokens[i + 1]
@@ -103,29 +105,39 @@ class Branch:
         self._kv.release(self.slot)
 
     def _choose(self, logits: Logits) -> int | None:
-        """The next token, its text handed on; None when it ended this candidate."""
-        forced = self._forced
-        allowed = self._llama.spelled(forced) if forced else []
+        """The next token, its text handed on; None when it ended this candidate.
+
+        Who wants no tokens has the forced text spelled, as far as tokens do that end within it.
+        """
+        forced, most = self._forced, self._sampling.n_predict
+        if most <= 0 and not forced:
+            self.end("limit")
+            return None
+        allowed: Sequence[int] | Tokens = self._llama.spelled(forced) if forced else ()
         if self._sampling.grammar:
             # what goes beyond the forced text must not pass by the grammar
-            allowed = [token for token in allowed if len(self._llama.piece(token)) <= len(forced)]
-        token = best(logits, allowed) if allowed else self._sampler.sample(logits)
+            allowed = [int(token) for token in allowed if len(self._llama.piece(int(token))) <= len(forced)]
+        token = best(logits, allowed) if len(allowed) else self._sampler.sample(logits)
         if token is None or self._llama.ends(token):
             self.end("eos")
             return None
-        self._generated += 1
-        self._llama.tokens_generated += 1
         piece = self._llama.piece(token)
+        self._spells = bool(forced) and len(piece) <= len(forced)
+        if most <= 0 and not self._spells:
+            self.end("limit")
+            return None
+        self._chosen += 1
+        self._llama.tokens_generated += 1
         if forced:
             used = min(len(piece), len(forced))
             self._forced, piece = forced[used:], piece[used:]
-        self._emit(Chunk(self._text.add(piece), None, self.usage, self.index, self._logprobs(logits, token)))
         # a token that only spells what was there already is none of those that were asked for
-        self._shown += bool(piece) if forced else 1
+        self._asked += bool(piece) if forced else 1
+        self._emit(Chunk(self._text.add(piece), None, self.usage, self.index, self._logprobs(logits, token)))
         late = self._sampling.t_max_predict_ms
         if self._text.stopped:
             self.end("word")
-        elif self._shown >= self._sampling.n_predict or self._generated >= self._most:
+        elif (most > 0 and self._asked >= most) or (self._chosen >= self._most and not self._spells):
             self.end("limit")
         elif late and (perf_counter() - self._began) * 1000 > late:
             self.end("deadline")

@@ -6,7 +6,7 @@ from time import perf_counter
 
 from lsp_harness.inference.decode.branch import Branch
 from lsp_harness.inference.decode.kv import Kv, Slot, common
-from lsp_harness.inference.decode.llama import Llama, Logits, Sampler
+from lsp_harness.inference.decode.llama import Llama, Logits, Sampler, best
 from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.decode.parked import Lot
 from lsp_harness.inference.decode.saved import Saved
@@ -66,51 +66,39 @@ class Model:
 
     def take(self, prompt: Prompt, work: Work) -> tuple[Slot, Prompt]:
         """A busy slot for `prompt`, with what is parked or on disk of it if that is more than what is in the cells; and
-        the prompt with what is known of its healing (see `further`)."""
+        the prompt with what of its healing is resident (see `further`)."""
         sampling, owner = work.sampling, work.owner
         if self.lot:
             self.kv.tidy()
             self.lot.fetch(self.kv, prompt.tokens, owner.client)
         if self.saved:
             self.saved.fetch(self.kv, prompt.tokens, owner.client)
-        if sampling.n_predict > 0 and sampling.top_logprobs < 0:
-            # who asks for probabilities wants those of every token
+        if sampling.top_logprobs < 0 and not sampling.grammar:
+            # who asks for probabilities wants those of every token; a grammar leaves less to choose from
             prompt = self.further(prompt)
-        extra = sampling.n_predict + len(prompt.forced) if sampling.n_predict > 0 else 0
+        extra = max(0, sampling.n_predict) + len(prompt.forced)
         slot = self.kv.take(prompt.tokens, extra, branches=sampling.n, client=owner.client, persist=owner.persist)
         return slot, prompt
 
     def further(self, prompt: Prompt) -> Prompt:
-        """`prompt` and the tokens with which an earlier answer to it spelled the beginning of its `forced` text.
+        """`prompt` and those tokens healing would choose next that are resident, and of which it is kept what they
+        predict.
 
-        Healing takes the likeliest token that agrees with the text. When more of a word is typed, fewer tokens agree:
-        one that was the likeliest and still agrees is the likeliest again. So only the rest needs to be spelled. With
-        blanks it is not so (see `Llama.spelled`), and they are spelled in a step anyway.
+        An answer to a shorter beginning of the same word has evaluated them, or one to the same place.
         """
-        start, forced = len(prompt.tokens), prompt.forced
-        tail: Sequence[int] = ()
-        for slot in self.kv.slots:
-            at, given = slot.healed or (-1, b"")
-            alike = forced and forced.startswith(given) and not (_blanks(forced) or _blanks(given))
-            if alike and at == start and common(slot.tokens, prompt.tokens) == start:
-                tail = max(tail, self._spelling(slot.tokens[start:], forced), key=len)
-        spelled = b"".join(self.llama.piece(token) for token in tail)
-        return Prompt([*prompt.tokens, *tail], forced[len(spelled) :]) if tail else prompt
+        slots = [slot for slot in self.kv.slots if common(slot.tokens, prompt.tokens) == len(prompt.tokens)]
+        return max((self._further(prompt, slot) for slot in slots), key=lambda it: len(it.tokens), default=prompt)
 
-    def _spelling(self, tokens: Sequence[int], text: bytes) -> Sequence[int]:
-        """As many of `tokens` as spell a beginning of `text`."""
-        size = 0
-        for number, token in enumerate(tokens):
-            piece = self.llama.piece(token)
-            if not piece or not text.startswith(piece, size):
-                return tokens[:number]
-            size += len(piece)
-        return tokens
-
-
-def _blanks(text: bytes) -> bool:
-    """Whether healing chooses among other tokens than all those that agree with the text."""
-    return len(text) > 1 and text.isspace()
+    def _further(self, prompt: Prompt, slot: Slot) -> Prompt:
+        tokens, forced = list(prompt.tokens), prompt.forced
+        while forced and {len(tokens), len(tokens) + 1} <= slot.rows.keys():
+            allowed = self.llama.spelled(forced)
+            token = best(slot.rows[len(tokens)], allowed) if len(allowed) else -1
+            if token != slot.tokens[len(tokens)] or not forced.startswith(piece := self.llama.piece(token)):
+                break
+            tokens.append(token)
+            forced = forced[len(piece) :]
+        return Prompt(tokens, forced)
 
 
 class Run:
@@ -121,7 +109,6 @@ class Run:
         self._model = model
         self._work = work
         self._emit = emit
-        self._asked = work.prompts[rung]
         self._rung = rung
         self._began = perf_counter()
         self._evaluated = 0
@@ -129,12 +116,12 @@ class Run:
         if work.sampling.grammar:
             # a grammar that is wrong is refused before anything is evaluated for it
             Sampler.of(model.llama, work.sampling, 0).close()
-        slot, self._prompt = model.take(self._asked, work)
+        slot, self._prompt = model.take(work.prompts[rung], work)
         self._slot: Slot | None = slot
         self._reused = len(slot.tokens)
         self.branches: list[Branch] = []
-        if slot.logits is not None and len(slot.tokens) == len(self._prompt.tokens):
-            self._branch(slot.logits)
+        if len(slot.tokens) == len(self._prompt.tokens):
+            self._branch(slot.rows[len(slot.tokens)])
 
     @property
     def done(self) -> bool:
@@ -215,10 +202,8 @@ class Run:
         assert slot is not None
         usage = self._usage()
         self._slot = None
-        likeliest = work.sampling.temperature <= 0 and not work.sampling.grammar
         for index in range(work.sampling.n):
             own = slot if index == 0 else model.kv.fork(slot)
-            own.healed = (len(self._asked.tokens), self._asked.forced) if likeliest else None
             self.branches.append(
                 Branch(
                     model.llama,

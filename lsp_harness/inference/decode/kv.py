@@ -33,17 +33,14 @@ class Held:
     """Everything in it may be written to disk."""
     stored: int = 0
     """So many of its tokens are on disk already."""
-    logits: Any = None
-    """What token `at - 1` predicts, if that was kept."""
-    at: int = 0
-    healed: tuple[int, bytes] | None = None
-    """From that token on it is what the model likes best after those before, given that it begins with that text."""
+    rows: dict[int, Any] = field(default_factory=dict[int, Any])
+    """By number of tokens: the logits these predict, where they were kept."""
 
     def tell(self, other: "Held") -> None:
         """Let `other`, which holds the same tokens, know all that is known of this one."""
         other.client, other.used = self.client, self.used
         other.persist, other.stored = self.persist, self.stored
-        other.logits, other.at, other.healed = self.logits, self.at, self.healed
+        other.rows = dict(self.rows)
 
 
 @dataclass(slots=True, eq=False)
@@ -84,6 +81,9 @@ IDLE = 60.0
 """Seconds after which a client is not at work any more."""
 
 
+ROWS = 32
+"""Rows of logits that are kept, each four bytes a token of the vocabulary."""
+
 H = TypeVar("H", bound=Held)
 
 
@@ -103,6 +103,15 @@ def leaving(held: Sequence[H], now: float) -> list[H]:
     return sorted(held, key=rank)
 
 
+def thin(held: Sequence[Held]) -> None:
+    """Keep `ROWS` rows of logits, those of what was used last."""
+    left = ROWS
+    for one in sorted(held, key=lambda one: -one.used):
+        left -= len(one.rows)
+        if left < 0:
+            one.rows.clear()
+
+
 class Kv:
     """`cells` tokens in all, over `slots` sequences. `leaving` hears of each slot before it is given up."""
 
@@ -110,8 +119,6 @@ class Kv:
     """Tokens we rather lose than occupy another slot: what a completion generated and nobody accepted."""
     ROOM = 1.25
     """Times `hot`: where more cells were in use at once, what is left of them may lie too high to be good."""
-    ROWS = 16
-    """Slots that keep what their last token predicts."""
 
     def __init__(
         self,
@@ -155,7 +162,7 @@ class Kv:
     def take(
         self, prompt: Sequence[int], extra: int, *, branches: int = 1, client: str = "", persist: bool = False
     ) -> Slot:
-        """A busy slot whose tokens are a prefix of `prompt`: a proper one unless its `logits` are kept.
+        """A busy slot whose tokens are a prefix of `prompt`: a proper one unless what they predict is kept.
 
         `extra` more tokens will be generated in each of `branches` slots (see `fork`). Raises EngineRefused when that
         can never fit and EngineBusy when it cannot now.
@@ -167,7 +174,7 @@ class Kv:
         if sum(not slot.busy for slot in self.slots) < branches + sum(slot.forks for slot in self.slots):
             raise EngineBusy("every sequence slot is in use; try again")
         source, keep = self._closest(prompt)
-        logits = source.logits if keep == len(prompt) == source.at else None
+        logits = source.rows.get(len(prompt)) if keep == len(prompt) else None
         if logits is None:
             # the last token is evaluated again: what it predicts is needed
             keep = min(keep, len(prompt) - 1)
@@ -185,9 +192,9 @@ class Kv:
             self._copy(source, slot, keep)
         slot.busy, slot.need, slot.forks, slot.extra = True, len(prompt) + extra, branches - 1, extra
         if logits is not None and len(slot.tokens) == len(prompt):
-            slot.logits, slot.at = logits, len(prompt)
+            slot.rows[len(prompt)] = logits
         slot.persist = persist and (slot.persist or not slot.tokens)
-        slot.client, slot.used, slot.healed = client, self._now(), None
+        slot.client, slot.used = client, self._now()
         self._make_room(len(prompt) - len(slot.tokens) + extra * branches + promised)
         return slot
 
@@ -234,17 +241,12 @@ class Kv:
                 self._free.append(cell)
         del slot.tokens[length:], slot.cells[length:]
         slot.stored = min(slot.stored, length)
-        if slot.at > length:
-            slot.logits, slot.at = None, 0
-        if slot.healed and slot.healed[0] >= length:
-            slot.healed = None
+        slot.rows = {size: row for size, row in slot.rows.items() if size <= length}
 
     def keep_logits(self, slot: Slot, logits: Any) -> None:
-        """Remember what the slot's last token predicts: the same prompt again needs no evaluation at all."""
-        slot.logits, slot.at, slot.used = logits, len(slot.tokens), self._now()
-        kept = sorted((s for s in self.slots if s.logits is not None), key=lambda s: s.used)
-        for old in kept[: -self.ROWS]:
-            old.logits, old.at = None, 0
+        """Remember what the slot's tokens predict: as a prompt they need no evaluation at all."""
+        slot.rows[len(slot.tokens)], slot.used = logits, self._now()
+        thin(self.slots)
 
     def release(self, slot: Slot) -> None:
         """The sequence stays resident until its cells are needed."""
@@ -269,10 +271,14 @@ class Kv:
         slot.persist = False
 
     def _closest(self, prompt: Sequence[int]) -> tuple[Slot, int]:
-        """The slot that shares most with `prompt`, and how much; an idle one among equals."""
-        shared = [(common(slot.tokens, prompt), not slot.busy, slot.used, slot) for slot in self.slots]
-        best = max(shared, key=lambda entry: entry[:3])
-        return best[3], best[0]
+        """The slot that shares most with `prompt`, and how much; an idle one among equals, and one that knows what all of
+        `prompt` predicts."""
+        size = len(prompt)
+        shared = [
+            (common(slot.tokens, prompt), not slot.busy, size in slot.rows, slot.used, slot) for slot in self.slots
+        ]
+        best = max(shared, key=lambda entry: entry[:4])
+        return best[4], best[0]
 
     def _copy(self, source: Slot, target: Slot, length: int) -> None:
         if not length or not (self.cuts or length == len(source.tokens)):

@@ -11,6 +11,7 @@ sequence and re-evaluates from the first difference. Tokens are ints, pieces are
 import ctypes
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +23,8 @@ from lsp_harness.inference.request import Sampling
 
 Logits = np.ndarray[Any, np.dtype[np.float32]]
 """One row: the score of each token of the vocabulary."""
+
+Tokens = np.ndarray[Any, np.dtype[np.int32]]
 
 State = np.ndarray[Any, np.dtype[np.uint8]]
 """The bytes of a sequence's cells, as llama.cpp packs them."""
@@ -104,6 +107,8 @@ class Llama:
         }
         self.ids = np.arange(self.n_vocab, dtype=np.int32)
         self._pieces: list[tuple[bytes, int]] | None = None
+        # one blank has tens of thousands of tokens that begin with it
+        self.spelled = lru_cache(32)(self._spelled)
         self.tokens_generated = 0
 
     def _aborting(self, _: object) -> bool:
@@ -159,7 +164,7 @@ class Llama:
             raise EngineRefused("llama.cpp does not know this model's chat template")
         return room.raw[:count].decode("utf-8", "replace")
 
-    def spelled(self, start: bytes) -> list[int]:
+    def _spelled(self, start: bytes) -> Tokens:
         """Tokens that agree with text `start`: those that begin with it and those it begins with.
 
         Of blanks a tokenizer leaves at most one to the word behind them. So of those that `start` begins with only the
@@ -177,7 +182,7 @@ class Llama:
         while at < len(self._pieces) and self._pieces[at][0].startswith(start):
             found.append(self._pieces[at][1])
             at += 1
-        return found
+        return np.asarray(found, np.int32)
 
     def _exactly(self, text: bytes) -> list[int]:
         """Tokens that are this text; there may be several."""
@@ -372,7 +377,7 @@ def _opening(vocab: Any) -> tuple[int, ...]:
     return (bos,) if lib.llama_vocab_get_add_bos(vocab) and bos >= 0 else ()
 
 
-def best(logits: Logits, allowed: Sequence[int]) -> int:
+def best(logits: Logits, allowed: Sequence[int] | Tokens) -> int:
     """The likeliest of `allowed`."""
     return int(allowed[int(np.argmax(logits[np.asarray(allowed)]))])
 

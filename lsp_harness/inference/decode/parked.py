@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Protocol
 
-from lsp_harness.inference.decode.kv import Held, Kv, Slot, common, leaving
+from lsp_harness.inference.decode.kv import Held, Kv, Slot, common, leaving, thin
 
 HOT = 2048
 """Cells in use up to which a step is little slower than over an empty cache."""
@@ -94,6 +94,7 @@ class Lot:
         moved = Parked(list(slot.tokens), state=state)
         slot.tell(moved)
         self.sequences.append(moved)
+        thin(self.sequences)
         self._fit([other for other in slots if other is not slot])
 
     def _copied(self, slot: Slot) -> Any:

@@ -1,0 +1,102 @@
+"""A harness over a folder, with a script for an engine."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.config.schema import Config
+from lsp_harness.harness.harness import Harness
+from lsp_harness.pipeline.offers import Offer
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import encode
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.ruff import Ruff
+from tests.harness.tools import Script, settings
+from tests.support import markup
+
+QUICK = settings(verification={"debounce_ms": 0})
+AREA = """
+    def area(r):
+        width = r
+        return pi * width ** 2
+        #      ^^ F821 what is this
+    """
+GOOD = "return 3 * width ** 2"
+
+
+class Bench:
+    """A harness over a folder, with a script for an engine and all that was published."""
+
+    def __init__(self, folder: Path, ruff: Ruff, config: Config, replies: Sequence[Any]) -> None:
+        self.folder = folder
+        self.engine = Script(*replies)
+        self.harness = Harness(config, lambda config: self.engine)
+        self.harness.roots.append(folder)
+        self.harness._ruff = ruff  # shared, so that a text is checked once in a run
+        self.harness.on_findings = self._published
+        self.published: list[tuple[int, list[tuple[str, int]]]] = []
+        """Version, and code and line of each finding."""
+        self.stale: list[int] = []
+        """Versions that were not current any more when something was published about them."""
+        self._more = asyncio.Event()
+
+    def open(self, text: str, name: str = "a.py", version: int = 1) -> markup.Source:
+        src = markup.parse(text, self.folder / name, version=version)
+        self.harness.open(src.document)
+        return src
+
+    def type(self, src: markup.Source, text: str, at: int) -> int:
+        """Insert at an offset; the cursor after it."""
+        uri = src.document.uri
+        self.harness.change(uri, Edit(at, at, encode(text)), self.harness.documents.get(uri).version + 1)
+        return at + len(encode(text))
+
+    async def next(self) -> tuple[int, list[tuple[str, int]]]:
+        """Wait for the next publication."""
+        self._more.clear()
+        await self._more.wait()
+        return self.published[-1]
+
+    async def settled(self, src: markup.Source) -> None:
+        await self.harness.watch.settled(src.document.uri)
+
+    def _published(self, uri: str, version: int, findings: Sequence[Finding]) -> None:
+        document = self.harness.documents.get(uri) if uri in self.harness.documents else None
+        if document and document.version != version:
+            # not an assertion: nobody would hear of it in a background task
+            self.stale.append(version)
+        text = document or Document.of(uri, "")
+        self.published.append((version, [(f.code, text.line_of(f.start)) for f in findings]))
+        self._more.set()
+
+
+class Held(Ruff):
+    """A ruff that answers when it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.go = asyncio.Event(), asyncio.Event()
+
+    async def check(self, *args: Any, **more: Any) -> Any:
+        self.asked.set()
+        await self.go.wait()
+        return await super().check(*args, **more)
+
+
+Make = Callable[..., Bench]
+
+
+async def accept(bench: Bench, src: markup.Source) -> None:
+    """Complete at the cursor, put the text in and say so, as an editor does."""
+    uri = src.document.uri
+    [found] = await bench.harness.complete(bench.harness.snapshot(uri), src.cursor)
+    bench.type(src, found.text, found.start)
+    bench.harness.accepted(uri, found.id)
+
+
+async def fixed(b: Bench, src: markup.Source, offer: Offer | None = None) -> Any:
+    """What the harness proposes for the finding of `src`."""
+    snapshot = b.harness.snapshot(src.document.uri)
+    return await b.harness.fix(snapshot, offer or Offer("", "model", src.finding), lambda progress: None)

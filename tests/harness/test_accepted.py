@@ -1,0 +1,109 @@
+"""What is held against edits the user took, for which version, and until when."""
+
+import asyncio
+
+import pytest
+
+from lsp_harness.errors import NotOpen
+from lsp_harness.text.edit import Edit
+from tests.harness.bench import QUICK, Held, Make, accept
+from tests.harness.tools import settings
+
+
+async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cleared_when_it_is_mended(
+    bench: Make,
+) -> None:
+    b = bench("pi * r ** 2")
+    src = b.open("def area(r):\n    return <|>\n")
+    await accept(b, src)
+    assert await b.next() == (2, [("F821", 1)])
+    assert b.harness.findings(src.document.uri)[0] == 2
+    assert [f.code for f in b.harness.findings(src.document.uri)[1]] == ["F821"]
+    b.type(src, "from math import pi\n", 0)
+    assert b.harness.findings(src.document.uri) == (3, ())
+    assert await b.next() == (3, [])
+    assert b.published == [(2, [("F821", 1)]), (3, [])]
+
+
+async def test_a_finding_moves_with_the_text_until_it_is_mended(bench: Make) -> None:
+    b = bench("pi * r ** 2")
+    src = b.open("def area(r):\n    return <|>\n")
+    await accept(b, src)
+    await b.next()
+    b.type(src, "# more\n", 0)
+    assert await b.next() == (3, [("F821", 2)])
+
+
+async def test_what_was_there_before_is_not_held_against_the_completion(bench: Make) -> None:
+    b = bench("3 * r ** 2")
+    src = b.open("import os\n\n\ndef area(r):\n    return <|>\n")
+    await accept(b, src)
+    await b.settled(src)
+    assert b.published == []
+
+
+async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) -> None:
+    b, held = bench("pi * r ** 2"), Held()
+    b.harness._ruff = held
+    src = b.open("def area(r):\n    return <|>\n")
+    await accept(b, src)
+    await held.asked.wait()
+    for _ in range(7):
+        b.type(src, "\n", 0)
+    held.go.set()
+    assert await b.next() == (9, [("F821", 8)])
+    await b.settled(src)
+    assert b.published == [(9, [("F821", 8)])]
+
+
+async def test_a_result_for_a_version_that_is_gone_is_dropped(bench: Make) -> None:
+    b, held = bench("pi * r ** 2"), Held()
+    b.harness._ruff = held
+    src = b.open("def area(r):\n    return <|>\n")
+    await accept(b, src)
+    await held.asked.wait()
+    # behind the watch's back, so that nothing cancels what is under way
+    b.harness.documents.change(src.document.uri, Edit(0, 0, b"\n"), 3)
+    held.go.set()
+    await b.settled(src)
+    assert b.published == []
+
+
+async def test_closing_clears_what_was_published(bench: Make) -> None:
+    b = bench("pi * r ** 2")
+    src = b.open("def area(r):\n    return <|>\n")
+    await accept(b, src)
+    await b.next()
+    b.harness.close(src.document.uri)
+    assert b.published[-1] == (2, [])
+    with pytest.raises(NotOpen):
+        b.harness.findings(src.document.uri)
+
+
+async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> None:
+    b = bench("pi * r ** 2")
+    src = b.open("def area(r):\n    return <|>\n")
+    b.harness._ruff = held = Held()
+    await accept(b, src)
+    await held.asked.wait()
+    b.harness.close(src.document.uri)
+    held.go.set()
+    await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)
+    assert b.published == []
+
+
+async def test_with_the_gates_switched_off_nothing_is_held_against_anybody(bench: Make) -> None:
+    off = settings(QUICK, verification={"lint": False})
+    b = bench("pi * r ** 2", config=off)
+    src = b.open("def area(r):\n    return <|>\n")
+    await accept(b, src)
+    await b.settled(src)
+    assert b.published == []
+
+
+async def test_a_suggestion_nobody_knows_starts_nothing(bench: Make) -> None:
+    b = bench()
+    src = b.open("x = 1\n")
+    b.harness.accepted(src.document.uri, "unknown")
+    b.harness.accepted("file:///nowhere.py", "unknown")
+    assert b.harness.findings(src.document.uri) == (1, ())

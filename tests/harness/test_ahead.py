@@ -1,0 +1,115 @@
+"""What is worked out before it is asked for, and what is not without trust."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from lsp_harness.errors import NoAnswer
+from lsp_harness.inference.request import Infill
+from lsp_harness.pipeline.offers import Offer
+from lsp_harness.text.document import Document
+from tests.harness.bench import AREA, GOOD, QUICK, Bench, Make, accept, fixed
+from tests.harness.tools import edits, settings
+from tests.support import markup
+
+RETURN = "def area(r):\n    return <|>\n"
+
+
+async def warmed(b: Bench, src: markup.Source) -> list[Any]:
+    """The prefix of everything that was evaluated in the background, once that is over."""
+    # the harness warms with the next turn of the loop
+    turned = asyncio.Event()
+    asyncio.get_running_loop().call_soon(turned.set)
+    await turned.wait()
+    if b.harness._completer:
+        await b.harness._completer.settled(src.document.uri)
+    return [request.around.prefix for request in b.engine.ahead if isinstance(request, Infill)]
+
+
+async def test_a_place_is_warmed_where_the_user_is_or_was_last_seen(bench: Make) -> None:
+    b = bench()
+    b.harness.eager = True
+    src = b.open(RETURN)
+    uri = src.document.uri
+    b.harness.warm(uri)
+    assert await warmed(b, src) == [""]
+    b.harness.warm(uri, 3)
+    assert await warmed(b, src) == ["", "def"]
+    b.type(src, "1", src.cursor)
+    b.harness.warm(uri)
+    assert await warmed(b, src) == ["", "def", "def area(r):\n    return 1"]
+    b.harness.warm("file:///not/open.py")
+    b.harness.warm(uri, 5)
+    b.harness.close(uri)
+    assert len(await warmed(b, src)) == 3
+
+
+async def test_a_document_that_is_opened_again_is_warmed_where_the_user_left_it(bench: Make) -> None:
+    b = bench()
+    b.harness.eager = True
+    src = b.open(RETURN)
+    b.harness.warm(src.document.uri, 3)
+    assert await warmed(b, src) == ["def"]
+    b.harness.close(src.document.uri)
+    b.harness.open(Document.of(src.document.uri, "de", language="python"))
+    b.harness.warm(src.document.uri)
+    # it may have become shorter
+    assert await warmed(b, src) == ["def", "de"]
+
+
+async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make) -> None:
+    b = bench("3 * r", config=settings(QUICK, completion={"speculate": False}))
+    b.harness.eager = True
+    src = b.open(RETURN)
+    await accept(b, src)
+    assert await warmed(b, src) == ["def area(r):\n    return 3 * r"]
+    await b.settled(src)
+
+
+@pytest.mark.parametrize(
+    ("completion", "eager", "trusted"),
+    [({}, False, True), ({}, True, False), ({"warm": False}, True, True), ({"enabled": False}, True, True)],
+)
+async def test_nothing_is_warmed_where_that_is_not_wanted(
+    bench: Make, completion: dict[str, Any], eager: bool, trusted: bool
+) -> None:
+    b = bench(config=settings(QUICK, completion=completion))
+    b.harness.eager, b.harness.trusted = eager, trusted
+    src = b.open(RETURN)
+    b.harness.warm(src.document.uri)
+    assert await warmed(b, src) == []
+
+
+async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench: Make) -> None:
+    for trusted, name, expected in ((True, "a.py", True), (True, "/elsewhere/a.py", False), (False, "a.py", False)):
+        b = bench("3 * r", "return 4", config=edits(1))
+        b.harness.trusted = trusted
+        src = b.open(RETURN + "x = pi\n#   ^^ F821 what\n", name)
+        snapshot = b.harness.snapshot(src.document.uri)
+        await b.harness.complete(snapshot, src.cursor)
+        with pytest.raises(NoAnswer):
+            await b.harness.fix(snapshot, Offer("", "model", src.finding), lambda progress: None)
+        assert [request.owner.persist for request in b.engine.asked] == [expected] * 2
+
+
+async def test_without_trust_no_linter_is_run_and_nothing_is_worked_out_ahead(bench: Make) -> None:
+    b = bench("3 * r", GOOD, config=edits(1))
+    b.harness.trusted, b.harness.eager = False, True
+    b.harness._ruff = None
+    src = b.open(AREA)
+    snapshot = b.harness.snapshot(src.document.uri)
+    assert [offer.how for offer in await b.harness.offers(snapshot, src.findings)] == ["model"]
+    assert await b.harness.diagnose(snapshot) == []
+    assert await b.harness.complete(snapshot, 0)
+    assert await warmed(b, src) == []
+    proposal = await fixed(b, src)
+    said = {outcome.check: (outcome.status, outcome.reason) for outcome in proposal.verdict.outcomes}
+    assert said["lint"] == ("skipped", "the workspace is not trusted, so nothing is run on it")
+    assert said["gone"][0] == "skipped"
+
+
+async def test_for_a_file_that_is_secret_by_name_no_fix_of_the_model_is_offered(bench: Make) -> None:
+    b = bench()
+    src = b.open("A=1\n#^ something is wrong\n", ".env")
+    assert await b.harness.offers(b.harness.snapshot(src.document.uri), src.findings) == []

@@ -1,0 +1,145 @@
+"""A diagnostic of an open document, fixed."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.errors import NoAnswer, NotText, Stale
+from lsp_harness.pipeline.offers import Offer, Progress
+from lsp_harness.text.edit import Edit, apply
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.ruff import Ruff
+from tests.harness.bench import AREA, GOOD, Bench, Make, fixed
+from tests.harness.tools import checked, edits, of_type
+
+
+def log_of(b: Bench) -> Path:
+    return b.harness.log.path
+
+
+async def test_an_applied_proposal_is_in_the_log_and_its_text_is_clean(bench: Make) -> None:
+    b = bench(GOOD, config=edits(1))
+    src = b.open(AREA)
+    proposal = await fixed(b, src)
+    [edit] = proposal.edits
+    b.harness.change(src.document.uri, edit, 2)
+    b.harness.applied(src.document.uri, proposal.id)
+    await b.settled(src)
+    events = checked(log_of(b))
+    assert events[-1].type == "edit.applied"
+    assert events[-1].data == {"proposal": proposal.id}
+    assert b.published == []
+    b.harness.applied(src.document.uri, proposal.id)
+    b.harness.applied(src.document.uri, "unknown")
+    assert len(of_type(checked(log_of(b)), "edit.applied")) == 1
+
+
+async def test_a_client_that_does_not_say_so_is_seen_to_have_applied_a_fix(bench: Make) -> None:
+    b = bench(GOOD, config=edits(1))
+    src = b.open(AREA)
+    proposal = await fixed(b, src)
+    cursor = b.type(src, "x", 0)
+    b.harness.change(src.document.uri, Edit(0, cursor, b""), 3)
+    assert of_type(checked(log_of(b)), "edit.applied") == []
+    b.harness.change(src.document.uri, proposal.edits[0], 4)
+    assert of_type(checked(log_of(b)), "edit.applied") == [{"proposal": proposal.id}]
+
+
+async def test_what_is_done_to_a_fix_afterwards_is_verified_again(bench: Make) -> None:
+    b = bench(GOOD, config=edits(1, verification={"debounce_ms": 0}))
+    src = b.open(AREA)
+    proposal = await fixed(b, src)
+    b.harness.change(src.document.uri, proposal.edits[0], 2)
+    end = b.harness.documents.get(src.document.uri).data.index(b" ** 2")
+    b.type(src, " * tau", end)
+    b.harness.applied(src.document.uri, proposal.id)
+    assert await b.next() == (3, [("F821", 2)])
+
+
+async def test_a_document_that_changed_meanwhile_makes_the_fix_stale(bench: Make) -> None:
+    b = bench(GOOD, config=edits(1))
+    src = b.open(AREA)
+
+    def typing(progress: Progress) -> None:
+        if progress.percentage == 0:
+            b.type(src, "# typed\n", 0)
+
+    snapshot = b.harness.snapshot(src.document.uri)
+    with pytest.raises(Stale, match="the document changed while the fix was computed; ask again"):
+        await b.harness.fix(snapshot, Offer("", "model", src.finding), typing)
+    events = checked(log_of(b))
+    assert events[-1].type == "edit.stale"
+    assert of_type(events, "edit.applied") == []
+
+
+async def test_every_candidate_failing_changes_nothing(bench: Make) -> None:
+    b = bench("return pi + 1", config=edits(1))
+    src = b.open(AREA)
+    with pytest.raises(NoAnswer):
+        await fixed(b, src)
+    assert b.harness.documents.get(src.document.uri) == src.document
+    checked(log_of(b))
+
+
+async def test_the_linter_s_own_fix_is_offered_first_and_needs_no_engine(bench: Make) -> None:
+    b = bench()
+    src = b.open("import os\n#      ^^ F401 `os` imported but unused\nx = 1\n")
+    offers = await b.harness.offers(b.harness.snapshot(src.document.uri), src.findings)
+    assert offers == [
+        Offer("Fix with ruff's own safe fix: Remove unused import: `os`", "linter", src.finding),
+        Offer("Fix with lsp-harness: `os` imported but unused", "model", src.finding),
+    ]
+    proposal = await fixed(b, src, offers[0])
+    assert apply(src.document.data, proposal.edits) == b"x = 1\n"
+    assert proposal.verdict.passed
+    assert b.engine.asked == []
+    checked(log_of(b))
+
+
+async def test_a_linter_that_changed_its_mind_makes_its_fix_stale(bench: Make) -> None:
+    b = bench()
+    src = b.open("x = 1\n#^ F401 was never there\n")
+    with pytest.raises(Stale, match="no longer offers this fix"):
+        await fixed(b, src, Offer("", "linter", src.finding))
+
+
+async def test_a_linter_that_fails_offers_nothing_of_its_own(bench: Make) -> None:
+    b = bench()
+    b.harness._ruff = Ruff()
+    (b.folder / "ruff.toml").write_text("nonsense = 1\n")
+    src = b.open("import os\n#      ^^ F401 unused\n")
+    offers = await b.harness.offers(b.harness.snapshot(src.document.uri), src.findings)
+    assert [offer.how for offer in offers] == ["model"]
+
+
+async def test_each_fix_is_a_turn_of_one_session(bench: Make) -> None:
+    b = bench(GOOD, GOOD, config=edits(1))
+    src = b.open(AREA)
+    await fixed(b, src)
+    await fixed(b, src)
+    events = checked(log_of(b))
+    assert {event.turn for event in events} == {0, 1}
+    assert {event.session_id for event in events} == {b.harness.log.id}
+
+
+async def test_a_binary_is_not_fixed_and_not_diagnosed(bench: Make) -> None:
+    b = bench()
+    src = b.open("x\0\n")
+    snapshot = b.harness.snapshot(src.document.uri)
+    with pytest.raises(NotText):
+        await b.harness.fix(snapshot, Offer("", "model", Finding(0, 1, "x")), lambda progress: None)
+    with pytest.raises(NotText):
+        await b.harness.diagnose(snapshot)
+
+
+async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Make) -> None:
+    b = bench()
+    for name, text, expected in (
+        ("a.py", "import os\n", ["F401"]),
+        ("b.py", "import os\nx = = 1\n", ["syntax"]),
+        ("c.js", "foo(1;\n", ["syntax"]),
+        ("d.js", "foo(1);\n", []),
+        ("e.txt", "foo(1;\n", []),
+    ):
+        src = b.open(text, name)
+        assert [f.code for f in await b.harness.diagnose(b.harness.snapshot(src.document.uri))] == expected
