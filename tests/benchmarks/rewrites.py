@@ -1,0 +1,81 @@
+"""One greedy rewrite of a faulty function by the configured model, told what it is to do: to compare two prompts for it.
+
+    python -m tests.benchmarks.rewrites fix_student --out answers.jsonl
+
+Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md), answers are whole files for that set's own scorer. No
+fills, no retries, no gates. To compare, run it in two checkouts.
+"""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from lsp_harness.config.load import load
+from lsp_harness.errors import HarnessError
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.pipeline.candidates import Generator, Plan
+from lsp_harness.pipeline.locate import locate
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import apply
+from lsp_harness.verify.finding import Finding
+from tests.benchmarks.fim import AT_ONCE, Case, cases, progress, save
+
+
+async def rewritten(engine: EngineClient, row: Case) -> str:
+    """The file with its longest function rewritten; as it was where there is nothing to use."""
+    config, given = load()[0], row["input"]
+    document = Document.of(f"file:///{row['id']}/{given['path']}", given["code"], language="python")
+    tree = parse(document)
+    assert tree
+    functions = [node for node in tree.root.children if node.type in ("function_definition", "class_definition")]
+    if not functions:
+        return document.text
+    longest = max(functions, key=lambda node: node.end_byte - node.start_byte)
+    finding = Finding(longest.start_byte, longest.end_byte, given.get("docstring") or given["issue"])
+    place = locate(tree, finding)
+    if place is None or place.function is None:
+        return document.text
+    generator = Generator(engine, config, tree, place, finding, given["path"])
+    async for candidate in generator.make(Plan("rewrite", 0.0, 0, (1,))):
+        if candidate.edit:
+            return apply(document.data, [candidate.edit]).decode()
+    return document.text
+
+
+async def run(rows: list[Case]) -> list[dict[str, str]]:
+    engine = EngineClient(load()[0])
+    waiting, answers = list(rows), dict[str, str]()
+
+    async def work() -> None:
+        while waiting:
+            row = waiting.pop(0)
+            try:
+                answers[row["id"]] = await rewritten(engine, row)
+            except HarnessError as error:
+                print(f"{row['id']}: {error}")
+                answers[row["id"]] = row["input"]["code"]
+            progress(len(answers) - 1, rows)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(work())
+    await engine.aclose()
+    return [{"id": row["id"], "answer": answers[row["id"]]} for row in rows]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set")
+    parser.add_argument("--limit", type=int, default=0)
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    rows = cases(args.set, smoke=False, limit=args.limit)
+    answers = asyncio.run(run(rows))
+    save(args.out, answers)
+    changed = sum(answer["answer"] != row["input"]["code"] for answer, row in zip(answers, rows, strict=True))
+    print(f"{args.set}: {len(answers)} answers, {changed} changed")
+
+
+if __name__ == "__main__":
+    main()
