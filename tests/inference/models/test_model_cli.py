@@ -41,6 +41,8 @@ def test_list_tells_present_partial_and_missing_apart(models: Path, run: Callabl
         (SMALL, "completion", "present"),
         ("qwen2.5-coder-1.5b-instruct", "completion", "partial"),
         (BIG, "completion", "missing"),
+        ("stable-code-3b", "completion", "missing"),
+        ("phi-3.5-mini-instruct", "completion", "missing"),
         (EMBEDS, "embedding", "missing"),
     ]
     table = run("list").splitlines()
