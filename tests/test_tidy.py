@@ -72,6 +72,10 @@ def test_nothing_large_and_no_weights_are_kept():
     assert [relative(p) for p in tracked() if p.suffix == ".gguf" or p.stat().st_size > 600_000] == []
 
 
+def test_no_page_is_empty():
+    assert [relative(p) for p in tracked() if p.suffix == ".md" and len(p.read_text().splitlines()) < 5] == []
+
+
 def test_no_machine_path_is_written_down():
     home = re.compile(r"/(?:home|root|Users)/[a-z]")
     texts = [
