@@ -36,6 +36,8 @@ class Lab:
     options: Options
     props: dict[str, Any]
     say: Say
+    edits: Sequence[RealEdit] = ()
+    """Real edits, languages taking turns; none for a benchmark with a text of its own."""
     machine: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def size(self, full: int) -> int:
@@ -45,10 +47,6 @@ class Lab:
     def anchor_does(self, number: int) -> bool:
         """Whether part `number` is one for llama-server, too."""
         return number % self.options.anchor_every == 0
-
-    def edits(self) -> list[RealEdit]:
-        """Real edits, languages taking turns."""
-        return real_edits(self.options.repo)
 
     def result(
         self, name: str, title: str, figures: Sequence[Figure], *notes: str, series: dict[str, dict[str, list[float]]]
@@ -64,9 +62,14 @@ class Lab:
 
 
 @asynccontextmanager
-async def open_lab(options: Options, say: Say) -> AsyncGenerator[Lab]:
-    """Start what is needed; everything is gone afterwards. Raises UsageError, ModelMissing, EngineUnavailable."""
+async def open_lab(options: Options, say: Say, *, replays: bool = True) -> AsyncGenerator[Lab]:
+    """Start what is needed; everything is gone afterwards. `replays`: real edits are wanted.
+
+    Raises UsageError, ModelMissing, EngineUnavailable.
+    """
     program = chosen(options.anchor)
+    # before an engine is started: they may be missing
+    edits = real_edits(options.repo) if replays else ()
     # other work on the machine shows in every figure: what there was before we began is kept with the result
     load_before = os.getloadavg()[0]
     config, _ = load()
@@ -90,4 +93,4 @@ async def open_lab(options: Options, say: Say) -> AsyncGenerator[Lab]:
             "context": config.model.context_length,
             "load_before": round(load_before, 2),
         }
-        yield Lab(ours, anchor, options, props, say, machine)
+        yield Lab(ours, anchor, options, props, say, edits, machine)

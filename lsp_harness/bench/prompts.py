@@ -9,7 +9,7 @@ async def of_tokens(lab: Lab, tokens: int, number: int = 0) -> str:
 
     Raises UsageError when the edits at hand have not so much text.
     """
-    edits = lab.edits()
+    edits = lab.edits
     lines: list[str] = []
     left = tokens
     for edit in [*edits[number:], *edits[:number]]:

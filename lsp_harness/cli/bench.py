@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from lsp_harness.bench.lab import Lab
 
 app = cyclopts.App(name="bench", help="Measure the engine by real work, beside llama-server where there is one.")
+OWN_TEXT = ("lookup",)
+"""Those that need no real edits."""
 ALL = ("typing", "jump", "candidates", "preempt", "cancel", "restart", "share", "lookup", "threads")
 
 
@@ -146,9 +148,8 @@ def _measured(name: str, run: Run | None) -> "Result":
         assert task
         # the engine and llama-server would outlive us
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        async with open_lab(
-            Options(given.anchor, given.repo, given.limit, given.anchor_every), lambda text: _progress(name, text)
-        ) as lab:
+        options = Options(given.anchor, given.repo, given.limit, given.anchor_every)
+        async with open_lab(options, lambda text: _progress(name, text), replays=name not in OWN_TEXT) as lab:
             return await suite(lab)
 
     try:

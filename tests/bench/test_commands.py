@@ -68,6 +68,7 @@ def test_missing_data_is_one_sentence(bench: Shell, tmp_path: Path) -> None:
     ran = bench.run("bench", "typing")
     assert (ran.code, ran.out) == (2, "")
     assert "set LSP_HARNESS_EVAL_DATA to the development set, or name a git repository with --repo" in ran.err
+    assert "starting our engine" not in ran.err
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ class Landing:
 
 async def run(lab: Lab) -> Result:
     """The same jumps on both sides; llama.vim does nothing while a cursor rests."""
-    edits = [written(edit) for edit in lab.edits()[:FILES]]
+    edits = [written(edit) for edit in lab.edits[:FILES]]
     documents = [Document.of(edit.path, edit.before) for edit in edits]
     jumps = route(documents, lab.size(JUMPS))
     editors = [Editor(lab.ours, edit) for edit in edits]

@@ -23,7 +23,7 @@ TEMPERATURE = 0.8
 async def run(lab: Lab) -> Result:
     """Each edit is typed twice over, quiet and under load; the first key of an edit, which is cold, is left out."""
     requests = lab.size(REQUESTS)
-    found = traces(lab.edits(), 2 * requests, each=EACH)
+    found = traces(lab.edits, 2 * requests, each=EACH)
     half = (len(found) + 1) // 2
     prompt = await of_tokens(lab, PROMPT)
     ours = await both(lab, found, half, on_ours, lambda turn: on_ours_in_background(lab, prompt, turn))

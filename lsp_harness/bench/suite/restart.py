@@ -29,7 +29,7 @@ async def run(lab: Lab) -> Result:
     saved = 0
     rounds = lab.size(ROUNDS)
     # a file that was open before is partly warm
-    for number, edit in enumerate(distinct(lab.edits(), rounds)):
+    for number, edit in enumerate(distinct(lab.edits, rounds)):
         lab.say(f"round {number + 1} of {rounds}: {edit.path}")
         trace = strokes(edit, 0, KEYS)
         typist = Typist(Editor(lab.ours, edit, persist=True, patient=True), edit)

@@ -26,7 +26,7 @@ MIB = 2**20
 async def run(lab: Lab) -> Result:
     """One client types all four edits; then four clients type the same ones in other files, key by key in turn."""
     keys = lab.size(KEYS)
-    edits = [edit for edit in lab.edits() if outlined(edit)] or lab.edits()
+    edits = [edit for edit in lab.edits if outlined(edit)] or lab.edits
     found = [strokes(edit, 0, keys) for edit in distinct(edits, CLIENTS)]
     lab.say("one client")
     alone = [await typed_alone(lab, elsewhere(trace, "alone")) for trace in found]

@@ -13,7 +13,7 @@ TOKENS = 16
 
 async def run(lab: Lab) -> Result:
     """Both sides type the same edits, one edit after the other, each side first every second time."""
-    found = traces(lab.edits(), lab.size(REQUESTS), each=EACH)
+    found = traces(lab.edits, lab.size(REQUESTS), each=EACH)
     ours: list[Timing] = []
     pairs: list[tuple[Timing, Timing]] = []
     behind: list[Timing] = []
