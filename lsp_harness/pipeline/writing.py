@@ -61,16 +61,21 @@ class Site:
         key is often Enter; else this place.
 
         Only where a prompt `appends`, ends with the text before the cursor: there the new line's goes on from this
-        place's, so whoever reads it has read both. It is indented as this line is, which editors mostly do; where they
-        do not, the blanks are spelled once more and no more is lost.
+        place's, so whoever reads it has read both. It is indented as this line is, or as the text below that is further in:
+        where an editor does otherwise, the blanks are spelled once more.
         """
         data, offset = self.document.data, self.offset
         ends = offset == len(data) or data[offset : offset + 1] in (b"\r", b"\n")
         written = data[max(0, offset - 1) : offset].strip()
         if not (appends and ends and written):
             return self
-        line = decode(self.document.line(self.document.line_of(offset)))
-        return self.after(self.document.newline + line[: len(line) - len(line.lstrip())])
+        line = self.document.line_of(offset)
+        return self.after(self.document.newline + max(self._indent(line), self._indent(line + 1), key=len))
+
+    def _indent(self, line: int) -> str:
+        """The blanks a line begins with; none where it has no text."""
+        text = decode(self.document.line(line)) if line < len(self.document.starts) else ""
+        return text[: len(text) - len(text.lstrip())] if text.strip() else ""
 
     def after(self, text: str) -> "Site":
         """The cursor behind `text`, as if that had been accepted."""

@@ -49,6 +49,8 @@ def test_an_empty_file_can_be_jumped_into() -> None:
 
 def test_a_line_is_opened_with_the_indentation_above() -> None:
     assert opened(Document.of("a", "x\n    y = 1\n"), 11) == "\n    "
+    assert opened(Document.of("a", "if x:\n"), 5) == "\n    "
+    assert opened(Document.of("a", "if (x) {\n", language="typescript"), 8) == "\n  "
 
 
 def test_texts_part_between_characters() -> None:

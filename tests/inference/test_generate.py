@@ -15,6 +15,7 @@ from lsp_harness.inference.decode import kv
 from lsp_harness.inference.decode.fim import assemble
 from lsp_harness.inference.decode.generate import Prompt, Run, Work
 from lsp_harness.inference.decode.llama import Row
+from lsp_harness.inference.decode.parked import Lot
 from lsp_harness.inference.decode.text import Text
 from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Stop
 
@@ -288,10 +289,15 @@ def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(
     machine.forget()
     warm = [machine.run(PROMPT, sampling, text.encode()) for text in typed]
 
-    for text, (said, last) in zip(typed, warm, strict=True):
+    size = len(machine.llama.tokenize(PROMPT))
+    for number, (text, (said, last)) in enumerate(zip(typed, warm, strict=True)):
         machine.forget()
-        assert machine.run(PROMPT, sampling, text.encode())[0] == said
-        assert last.usage.evaluated == 0 or text == typed[0]
+        alone, fresh = machine.run(PROMPT, sampling, text.encode())
+        assert alone == said
+        assert last.usage.evaluated <= fresh.usage.evaluated - (size if number else 0)
+        # the same key again has nothing to spell
+        again = machine.run(PROMPT, sampling, text.encode())[1].usage
+        assert (again.evaluated, again.evaluated + again.reused) == (0, fresh.usage.evaluated)
 
 
 def test_what_healing_spelled_is_not_spelled_again(machine: Bench):
@@ -303,7 +309,8 @@ def test_what_healing_spelled_is_not_spelled_again(machine: Bench):
     before = len(machine.llama.tokenize(PROMPT))
     # of the ninth letter nothing was known, of all nine everything
     assert before < first.usage.reused < second.usage.reused
-    assert [last.usage.evaluated for last in (first, second)] == [0, 0]
+    assert first.usage.evaluated + first.usage.reused == second.usage.reused
+    assert second.usage.evaluated == 0
 
 
 def test_who_wants_no_tokens_has_the_healing_evaluated(machine: Bench):
@@ -313,8 +320,8 @@ def test_who_wants_no_tokens_has_the_healing_evaluated(machine: Bench):
     )[0]
 
     assert (text, warmed.usage.generated, warmed.stop) == ("", 0, "limit")
-    assert last.usage.reused > warmed.usage.evaluated
-    assert last.usage.evaluated == 0
+    assert warmed.usage.evaluated > len(machine.llama.tokenize(PROMPT))
+    assert (last.usage.evaluated, last.usage.reused) == (0, warmed.usage.evaluated)
     # what comes first is of the answer
     assert chunks[0].text
     machine.forget()
@@ -329,12 +336,35 @@ def test_who_asks_for_probabilities_gets_those_of_every_token(machine: Bench):
     assert machine.run(PROMPT, told, b"abeinrst")[1].usage.reused == len(machine.llama.tokenize(PROMPT))
 
 
+def test_where_nothing_can_be_taken_back_nothing_is_spelled_ahead(machine: Bench):
+    machine.kv.cuts = False
+    size = len(machine.llama.tokenize(PROMPT))
+    _, warmed = machine.run(PROMPT, Sampling(n_predict=0), b"abeinrst")
+    _, other = machine.run(PROMPT, Sampling(n_predict=2), b"xyz")
+
+    assert (warmed.usage.evaluated, other.usage.reused) == (size, size)
+
+
+def test_what_was_spelled_is_known_after_it_was_parked(machine: Bench):
+    sampling = Sampling(n_predict=6)
+    machine.lot = machine.model.lot = Lot(machine.llama, 1024)
+    machine.kv.leaving = lambda slot: machine.lot.take(slot, machine.kv.slots) if machine.lot else None
+    said, first = machine.run(PROMPT * 3, sampling, b"abeinrst")
+    [used] = [slot for slot in machine.kv.slots if slot.tokens]
+    machine.kv.leaving(used)
+    machine.kv.forget(used)
+    again, last = machine.run(PROMPT * 3, sampling, b"abeinrst")
+
+    assert (again, last.usage.evaluated, last.usage.reused) == (said, 0, first.usage.evaluated)
+
+
 def test_what_was_drawn_is_no_guide_to_what_is_likeliest(machine: Bench):
     alone = machine.run(PROMPT, Sampling(n_predict=6), b"abe")[0]
     machine.forget()
-    machine.run(PROMPT, Sampling(n_predict=6, temperature=2.0), b"ab")
-
+    drawn = Sampling(n_predict=6, temperature=2.0)
+    first = machine.run(PROMPT, drawn, b"ab")[0]
     assert machine.run(PROMPT, Sampling(n_predict=6), b"abe")[0] == alone
+    assert machine.run(PROMPT, drawn, b"ab")[0] == first
 
 
 @pytest.mark.parametrize("forced", ["é = 日本", "q", " return"])

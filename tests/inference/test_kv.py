@@ -6,7 +6,17 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from lsp_harness.errors import EngineBusy, EngineRefused
-from lsp_harness.inference.decode.kv import IDLE, Kv, Slot, common
+from lsp_harness.inference.decode.kv import IDLE, ROWS, Held, Kv, Slot, common, thin
+
+
+def test_logits_are_kept_of_what_was_used_last_a_row_at_a_time():
+    held = [Held(rows=dict.fromkeys(range(100, 110)), used=float(number)) for number in range(4)]
+    held.append(Held(rows=dict.fromkeys(range(ROWS)), used=-1.0))
+    thin(held)
+
+    assert [len(one.rows) for one in held] == [ROWS - 30, 10, 10, 10, 0]
+    # what is left of one that lost some is its prompt, not the end of its healing
+    assert list(held[0].rows) == [100, 101]
 
 
 class FakeMemory:

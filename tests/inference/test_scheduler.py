@@ -179,6 +179,25 @@ async def test_a_long_background_prompt_is_given_up_for_the_interactive_and_read
     assert [step["slow"] for step in gate.log[2:]] == [16, 32, 32, 10]
 
 
+async def test_what_is_spelled_ahead_is_given_up_for_the_interactive_too(scheduler: Scheduler, gate: Gate):
+    gate.abortable = True
+    gate.open.set()
+    await all_of(scheduler, work("warm", 0, prompt=8), "background")
+    gate.open.clear()
+    gate.log.clear()
+    gate.at_work.clear()
+    tokens = work("warm", prompt=8).prompts[0].tokens
+    ahead = Work((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=0), Owner("warm", "warm"))
+    warm = asyncio.create_task(all_of(scheduler, ahead, "background"))
+    await gate.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
+    await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
+    gate.open.set()
+
+    assert await quick == await warm == ["limit"]
+    assert gate.log[:3] == [{"aborted": 1}, {"quick": 1}, {"warm": 1}]
+
+
 async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: Scheduler, gate: Gate):
     warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=32), "background"))
     await gate.at_work.wait()

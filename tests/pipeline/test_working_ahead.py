@@ -197,9 +197,10 @@ async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() ->
 @pytest.mark.parametrize(
     ("source", "prefix"),
     [
-        ("def f():<|>\n    pass\n", "def f():\n"),
+        ("def f():<|>\n    pass\n", "def f():\n    "),
         ("x = 1<|>", "x = 1\n"),
-        ("def f():<|>\r\n    pass\r\n", "def f():\r\n"),
+        ("def f():<|>\r\n    pass\r\n", "def f():\r\n    "),
+        ("def f():<|>\n\n    pass\n", "def f():\n"),
         ("if a:\n\tb = 1<|>\n\tpass\n", "if a:\n\tb = 1\n\t"),
         # where something else is likelier
         ("x = <|>\n", "x = "),

@@ -47,7 +47,7 @@ class Landing:
 async def run(lab: Lab) -> Result:
     """The same jumps on both sides; llama.vim does nothing while a cursor rests."""
     edits = [written(edit) for edit in lab.edits[:FILES]]
-    documents = [Document.of(edit.path, edit.before) for edit in edits]
+    documents = [Document.of(edit.path, edit.before, language=edit.language) for edit in edits]
     jumps = route(documents, lab.size(JUMPS))
     editors = [Editor(lab.ours, edit) for edit in edits]
     ours: list[Landing] = []
@@ -111,9 +111,13 @@ def usable(document: Document) -> list[int]:
 
 
 def opened(document: Document, offset: int) -> str:
-    """The key that opens a line below: a newline, and the indentation editors repeat."""
+    """The key that opens a line below: a newline, the indentation that editors repeat, and one more behind what opens a
+    block."""
     line = document.line(document.line_of(offset)).decode("utf-8", "replace")
-    return "\n" + line[: len(line) - len(line.lstrip())]
+    # as wide as those who wrote the files have it
+    unit = "  " if document.language == "typescript" else "    "
+    deeper = unit if line.rstrip().endswith((":", "{", "(", "[")) else ""
+    return "\n" + line[: len(line) - len(line.lstrip())] + deeper
 
 
 async def on_ours(editor: Editor, jump: Jump) -> Landing:

@@ -32,14 +32,15 @@ class Branch:
         self._llama = llama
         self._kv = kv
         self._sampling = sampling
-        self._forced = forced
+        self._forced: bytes = forced
         self._emit = emit
         self._prompt = prompt
         self._text = Text(sampling.stop)
-        self._most = max(0, sampling.n_predict) + len(forced)
-        self._chosen = self._asked = self._drafted = self._accepted = 0
+        self._asked = self._spelled = self._drafted = self._accepted = 0
         self._spells = False
         """What is evaluated next is part of the forced text."""
+        self.ahead = sampling.n_predict <= 0
+        """Nobody waits for this: it evaluates the forced text, as far as tokens do that end within it."""
         self._began = perf_counter()
         self._lookup = Lookup(cost) if sampling.lookup and kv.cuts else None
         self._sampler = Sampler.of(llama, sampling, index)
@@ -49,7 +50,7 @@ class Branch:
         now = perf_counter()
         first = self._prompt
         return Usage(
-            first.evaluated,
+            first.evaluated + self._spelled,
             first.reused,
             self._asked,
             first.prompt_ms,
@@ -67,16 +68,18 @@ class Branch:
     def draft(self, most: int) -> None:
         """Add up to `most` guesses to what is evaluated next."""
         if self._lookup and not self._spells and len(self.wanted) == 1:
-            left = min(most, self._most - self._chosen - 1)
+            left = min(most, self._sampling.n_predict - self._asked - 1)
             self.wanted += self._lookup.draft(self.slot.tokens + self.wanted, left)
 
     def evaluated(self, at: int) -> None:
         """`wanted` was evaluated in the last batch, beginning at its token `at`."""
         tokens, start = self.wanted, len(self.slot.tokens)
         self._kv.grow(self.slot, tokens)
-        if self._spells and self.index == 0:
-            # with the next key of the word, this is where it goes on
-            self._kv.keep_logits(self.slot, self._llama.logits(at).copy())
+        if self._spells:
+            self._spelled += 1
+            if self.index == 0:
+                # with the next key of the word, this is where it goes on
+                self._kv.keep_logits(self.slot, self._llama.logits(at).copy())
         for i, _ in enumerate(tokens):
             token = self._choose(self._llama.logits(at + i))
             right = i + 1 < len(tokens) and token == tokens[i + 1]
@@ -105,43 +108,46 @@ class Branch:
         self._kv.release(self.slot)
 
     def _choose(self, logits: Logits) -> int | None:
-        """The next token, its text handed on; None when it ended this candidate.
-
-        Who wants no tokens has the forced text spelled, as far as tokens do that end within it.
-        """
-        forced, most = self._forced, self._sampling.n_predict
-        if most <= 0 and not forced:
+        """The next token, its text handed on; None when it ended this candidate."""
+        forced = self._forced
+        if self.ahead and not (forced and self._kv.cuts):
+            # a memory that cannot be cut would have to begin again if the text goes on otherwise
             self.end("limit")
             return None
-        allowed: Sequence[int] | Tokens = self._llama.spelled(forced) if forced else ()
-        if self._sampling.grammar:
-            # what goes beyond the forced text must not pass by the grammar
-            allowed = [int(token) for token in allowed if len(self._llama.piece(int(token))) <= len(forced)]
-        token = best(logits, allowed) if len(allowed) else self._sampler.sample(logits)
+        token = self._agreeing(logits) if forced else self._sampler.sample(logits)
         if token is None or self._llama.ends(token):
             self.end("eos")
             return None
         piece = self._llama.piece(token)
         self._spells = bool(forced) and len(piece) <= len(forced)
-        if most <= 0 and not self._spells:
+        if self._spells:
+            # what was there already is none of what was asked for
+            self._forced = forced[len(piece) :]
+            return token
+        if self.ahead:
             self.end("limit")
             return None
-        self._chosen += 1
+        self._forced, piece = b"", piece[len(forced) :]
+        self._asked += 1
         self._llama.tokens_generated += 1
-        if forced:
-            used = min(len(piece), len(forced))
-            self._forced, piece = forced[used:], piece[used:]
-        # a token that only spells what was there already is none of those that were asked for
-        self._asked += bool(piece) if forced else 1
         self._emit(Chunk(self._text.add(piece), None, self.usage, self.index, self._logprobs(logits, token)))
         late = self._sampling.t_max_predict_ms
         if self._text.stopped:
             self.end("word")
-        elif (most > 0 and self._asked >= most) or (self._chosen >= self._most and not self._spells):
+        elif self._asked >= self._sampling.n_predict:
             self.end("limit")
         elif late and (perf_counter() - self._began) * 1000 > late:
             self.end("deadline")
         return None if self.stop else token
+
+    def _agreeing(self, logits: Logits) -> int | None:
+        """The likeliest token that agrees with the forced text."""
+        allowed: Sequence[int] | Tokens = self._llama.spelled(self._forced)
+        if self._sampling.grammar:
+            # what goes beyond the forced text must not pass by the grammar
+            size = len(self._forced)
+            allowed = [int(token) for token in allowed if len(self._llama.piece(int(token))) <= size]
+        return best(logits, allowed) if len(allowed) else None
 
     def _logprobs(self, logits: Logits, token: int) -> tuple[TokenLogprob, ...]:
         top = self._sampling.top_logprobs

@@ -67,7 +67,7 @@ class Model:
     def take(self, prompt: Prompt, work: Work) -> tuple[Slot, Prompt]:
         """A busy slot for `prompt`, with what is parked or on disk of it if that is more than what is in the cells; and
         the prompt with what of its healing is resident (see `further`)."""
-        sampling, owner = work.sampling, work.owner
+        sampling, owner, start = work.sampling, work.owner, len(prompt.tokens)
         if self.lot:
             self.kv.tidy()
             self.lot.fetch(self.kv, prompt.tokens, owner.client)
@@ -78,6 +78,8 @@ class Model:
             prompt = self.further(prompt)
         extra = max(0, sampling.n_predict) + len(prompt.forced)
         slot = self.kv.take(prompt.tokens, extra, branches=sampling.n, client=owner.client, persist=owner.persist)
+        # those of the words before are of no use to the next key
+        slot.rows = {size: row for size, row in slot.rows.items() if size >= start}
         return slot, prompt
 
     def further(self, prompt: Prompt) -> Prompt:

@@ -107,9 +107,8 @@ def thin(held: Sequence[Held]) -> None:
     """Keep `ROWS` rows of logits, those of what was used last."""
     left = ROWS
     for one in sorted(held, key=lambda one: -one.used):
+        one.rows = {size: one.rows[size] for size in sorted(one.rows)[:left]}
         left -= len(one.rows)
-        if left < 0:
-            one.rows.clear()
 
 
 class Kv:

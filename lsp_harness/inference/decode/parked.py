@@ -71,6 +71,7 @@ class Lot:
             kv.grow(slot, parked.tokens)
             # whose it is now is for him to say who takes it
             parked.tell(slot)
+            thin(kv.slots)
         else:
             self.leaving(parked)
             self.lost += 1

@@ -2,8 +2,8 @@
 
 Each step belongs to the most urgent class that has work; within a class, candidates of all requests share the step, and
 prompts are read in parts, the client that was served longest ago first. A request that cannot get its cells yet waits.
-A step that reads a less urgent prompt is given up when something more urgent arrives, unless that needs just this part,
-or too many were given up.
+A step that reads a less urgent prompt or works ahead is given up when something more urgent arrives, unless that needs just
+this part, or too many were given up.
 """
 
 import asyncio
@@ -118,7 +118,7 @@ class Scheduler:
         self._full = False
         """Somebody found no room for his cells, and nothing has changed since."""
         self._yields = False
-        """The step at work only reads a part of a prompt, and can be given up."""
+        """The step at work only reads a part of a prompt, or works ahead, and can be given up."""
         self._alarm = False
         """Something was submitted or cancelled since the step at work began."""
         model.llama.should_abort = self._pointless
@@ -284,9 +284,11 @@ class Scheduler:
         began = perf_counter()
         level = min(job.level for job in self._batch)
         waiting = self._full and any(job.run is None and job.level < level for job in list(self._jobs))
-        self._yields = bool(
+        self._yields = (
+            all(branch.ahead for branch, _ in batch.branches)
             # for those who wait for room this must go on
-            reader and not batch.branches and not waiting and model.kv.cuts and began - reader.read < self.STARVED
+            and not (waiting or any(began - job.read > self.STARVED for job in self._batch))
+            and model.kv.cuts
         )
         try:
             model.llama.decode(batch.rows)
