@@ -69,8 +69,13 @@ def cut(rows: list[Case], number: int) -> list[Case]:
         for row in draw.sample(rows, len(rows)):
             word = draw.choice(list(WORD.finditer(row["gold"])))
             at = draw.randrange(word.start() + 1, word.end())
-            given = row["input"] | {"prefix": row["input"]["prefix"] + row["gold"][:at]}
-            made.append(row | {"id": f"{row['id']}@{at}", "input": given, "gold": row["gold"][at:]})
+            # the line's end is there already
+            gold: str = row["gold"].removesuffix("\n")
+            given = row["input"] | {
+                "prefix": row["input"]["prefix"] + gold[:at],
+                "suffix": row["gold"][len(gold) :] + row["input"]["suffix"],
+            }
+            made.append(row | {"id": f"{row['id']}@{at}", "input": given, "gold": gold[at:]})
     return made[:number]
 
 
