@@ -235,7 +235,8 @@ class Generator:
         if size > self._config.context.code_budget:
             return None
         task = await self._told(feedback)
-        user = f"{task}\n\n```{self._tree.language.id}\n{old}\n```"
+        # what changes from one rewrite to the next comes last, so that the rest is resident
+        user = f"```{self._tree.language.id}\n{old}\n```\n\n{task}"
         prompt = await self._engine.chat_prompt([("system", SYSTEM), ("user", user)])
         sampling = self._sampling(plan, n_predict=size + 128, grammar=code_block())
 

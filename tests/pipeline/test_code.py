@@ -177,6 +177,16 @@ async def test_a_rewrite_is_told_what_the_gates_said_of_those_before(check) -> N
     assert states(found.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "GENERATE", "VERIFY", "COMPLETE"]
 
 
+async def test_what_changes_from_one_rewrite_to_the_next_comes_last(check) -> None:
+    again = "```python\ndef area(r):\n    return tau\n```"
+    found = await check(AREA, STILL, again, again, config=edits(3, 2))
+    first, second = (found.engine.prompt(number).partition("Problem at line 3") for number in (1, 2))
+    assert first[0] == second[0]
+    assert first[2] != second[2]
+    # the engine has read the function by then
+    assert first[0].endswith("```python\ndef area(r):\n    width = r\n    return pi * width ** 2\n```\n\n")
+
+
 async def test_a_syntax_error_is_told_with_its_line(check) -> None:
     broken = "```python\ndef area(r):\n    width = r\n   return 3\n```"
     found = await check(AREA, STILL, broken, "```\ndef area(r):\n    return 3\n```", config=edits(3, 2))
