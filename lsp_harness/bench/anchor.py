@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
 from lsp_harness.inference.dialect import to_chunk
 from lsp_harness.inference.request import Chunk
+from lsp_harness.process import openmp
 
 if TYPE_CHECKING:
     import httpx2
@@ -132,11 +133,9 @@ async def llama_server(program: Path, model: Path, *, threads: int, n_ctx: int, 
             *("--parallel", str(SLOTS), "--kv-unified", "--batch-size", str(BATCH), "--ubatch-size", str(BATCH)),
             *("--cache-reuse", "256", "--repack" if repack else "--no-repack"),
         ]
-        # as in our engine: waiting threads that spin would stop whoever else runs
-        env = {**os.environ, "OMP_WAIT_POLICY": "passive"}
         with open(log, "wb") as out:
             process = subprocess.Popen(  # noqa: ASYNC220 - it is waited for in `ready`
-                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env
+                argv, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=openmp.environment()
             )
         transport = httpx2.AsyncHTTPTransport(uds=str(socket))
         async with httpx2.AsyncClient(

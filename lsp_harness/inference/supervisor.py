@@ -20,7 +20,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
 from lsp_harness.inference.models.place import resolve
-from lsp_harness.process import detached
+from lsp_harness.process import detached, openmp
 
 ORDERS = ("auto", "suffix-first", "prefix-suffix-middle")
 SOCKET_LIMIT = 100
@@ -150,7 +150,7 @@ class Supervisor:
         try:
             if await responding(where.socket):
                 return
-            said = await detached.start(self._argv(model, where), self._env(), where.log)
+            said = await detached.start(self._argv(model, where), openmp.environment(), where.log)
         finally:
             lock.release()
         if error := said.get("error"):
@@ -174,8 +174,3 @@ class Supervisor:
             *("--embedding-model", config.index.embedding_model),
             *(("--tcp", str(config.engine.port)) if config.engine.port > 0 else ()),
         ]
-
-    @staticmethod
-    def _env() -> dict[str, str]:
-        # spinning OpenMP threads stop a busy machine dead; the policy is read when libgomp loads
-        return {**os.environ, "OMP_WAIT_POLICY": "passive"}

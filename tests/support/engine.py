@@ -15,6 +15,8 @@ from typing import Any, Self
 import httpx2
 import pytest
 
+from lsp_harness.process import openmp
+
 
 @dataclass
 class EngineProcess:
@@ -38,7 +40,7 @@ class EngineProcess:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "OMP_WAIT_POLICY": "passive"},
+                env=openmp.environment(),
             )
         os.close(writer)
         with open(reader, "rb") as pipe:
