@@ -32,10 +32,15 @@ def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
     yield from _counts(totals)
 
 
+HOLE = ("pre", "suf", "mid")
+
+
 def limits(props: Json) -> str:
-    """What this model's memory cannot do, and what that costs; empty where it can do everything."""
+    """What this model or its memory cannot do, and what that costs; empty where it can do everything."""
     memory = _object(props.get("memory"))
     window = _number(memory.get("window"))
+    if any((_number(token) or 0) < 0 for name, token in _object(props.get("fim_tokens")).items() if name in HOLE):
+        return "fills no holes: no inline completions, and fixes only by rewriting a function"
     if memory.get("cuts") is False:
         return "cannot go back (recurrent): a prompt that does not continue a resident one is read from its beginning"
     if window:

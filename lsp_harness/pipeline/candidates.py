@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple, cast
 from lsp_harness.config.schema import Config
 from lsp_harness.context.infill import infill
 from lsp_harness.context.secrets import secret_lines, spans
+from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import code_block, find_code_block
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling, Usage
@@ -58,13 +59,17 @@ class Candidate:
         return self.plan.seed + self.plan.numbers.index(self.number)
 
 
-def plans(config: Config, place: Place, best: int = 0) -> tuple[list[Plan], list[Plan]]:
+def plans(config: Config, place: Place, best: int = 0, *, fills: bool = True) -> tuple[list[Plan], list[Plan]]:
     """Fills and rewrites, together `generation.candidates`; rewrites are the retries that get feedback.
+
+    A model that does not do `fills` makes rewrites only, at least one where there is a function.
 
     For the setting 0 it is `best` fills, the number the engine makes best at once, and the rewrites come on top. Of each
     kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once.
     """
     retries = config.generation.max_retries if place.function else 0
+    if not fills:
+        return [], _rewrites(0, max(1, retries) if place.function else 0, config.generation.temperature)
     if config.generation.candidates:
         total = min(max(1, config.generation.candidates), MOST)
         rewrites = min(retries, total - 1)
@@ -76,16 +81,20 @@ def plans(config: Config, place: Place, best: int = 0) -> tuple[list[Plan], list
     kinds: list[Kind] = ["fill", "hinted fill"]
     if place.unknown_name:
         kinds = ["fill", "import", "hinted fill", "plain import"]
-    fills: list[Plan] = []
+    holes: list[Plan] = []
     made = 0
     for temperature, share in ((0.0, len(kinds)), (heat + WARMER, left - len(kinds))):
         for n, kind in enumerate(kinds):
             # of `share` candidates dealt out to the kinds in turn, those of this kind
             size = len(range(n, min(share, left), len(kinds)))
             if size:
-                fills.append(Plan(kind, temperature, made, tuple(range(made + 1, made + 1 + size))))
+                holes.append(Plan(kind, temperature, made, tuple(range(made + 1, made + 1 + size))))
                 made += size
-    return fills, [Plan("rewrite", 0.0 if n == 0 else heat, 100 + n, (made + 1 + n,)) for n in range(rewrites)]
+    return holes, _rewrites(made, rewrites, heat)
+
+
+def _rewrites(made: int, count: int, heat: float) -> list[Plan]:
+    return [Plan("rewrite", 0.0 if n == 0 else heat, 100 + n, (made + 1 + n,)) for n in range(count)]
 
 
 class Generator:
@@ -237,7 +246,11 @@ class Generator:
         task = await self._told(feedback)
         # what changes from one rewrite to the next comes last, so that the rest is resident
         user = f"```{self._tree.language.id}\n{old}\n```\n\n{task}"
-        prompt = await self._engine.chat_prompt([("system", SYSTEM), ("user", user)])
+        try:
+            prompt = await self._engine.chat_prompt([("system", SYSTEM), ("user", user)])
+        except EngineRefused:
+            # a base model, which has no template for instructions
+            return None
         sampling = self._sampling(plan, n_predict=size + 128, grammar=code_block())
 
         def edit(raw: str) -> Edit | None:

@@ -136,10 +136,14 @@ class Fix:
         return await self._generate(generator, place)
 
     async def _generate(self, generator: Generator, place: Place) -> Proposal:
-        fills, rewrites = plans(self.config, place, await self._best_at_once())
-        self._total = sum(len(plan.numbers) for plan in (*fills, *rewrites))
+        pace = Pace.of((await self.engine.props()).raw)
+        fills, rewrites = plans(self.config, place, pace.candidates, fills=pace.fills)
         # all fills are one round; every rewrite is a round of its own, told what failed before it
-        for round_number, batch in enumerate([fills, *([plan] for plan in rewrites)]):
+        rounds = [batch for batch in (fills, *([plan] for plan in rewrites)) if batch]
+        if not rounds:
+            raise self._failed("this model fills no holes, and there is no function here that it could write again")
+        self._total = sum(len(plan.numbers) for plan in (*fills, *rewrites))
+        for round_number, batch in enumerate(rounds):
             self._enter("GENERATE", round=round_number)
             passed = await self._round(generator, batch, round_number)
             if passed:
@@ -147,10 +151,6 @@ class Fix:
                 return self._complete(best.change, best.verdict, f"candidate {best.candidate.number} of {self.made}")
         lines = self._feedback()
         raise self._failed("no candidate passed the checks" + (f"; the closest: {lines[0]}" if lines else ""))
-
-    async def _best_at_once(self) -> int:
-        """How many candidates the engine says are cheapest each, where the settings leave that to it."""
-        return 0 if self.config.generation.candidates else Pace.of((await self.engine.props()).raw).candidates
 
     async def _round(self, generator: Generator, batch: Sequence[Plan], number: int) -> list[Tried]:
         """Judge candidates as they are finished; those that pass, of all that were finished when the first one did."""

@@ -176,6 +176,9 @@ class Completer:
     # -- asked for
     async def _compute(self, site: Site) -> Suggestion | None:
         began = perf_counter()
+        if not (await self._pacer.now()).fills:
+            # `doctor` says so; an error for every key would help nobody
+            return None
         task = await self._task(site)
         written, usage, found = self._results.find(task.ghost.prefix, task.about), Usage(), {"cached": True}
         if written is None:
@@ -255,6 +258,8 @@ class Completer:
 
     async def _warm(self, site: Site, *, seen: bool) -> None:
         pace = await self._pacer.now()
+        if not pace.fills:
+            return
         full, *shorter = (await self._task(site.resting(appends=pace.appends))).prompts
         # the cheapest first, so that there is something to answer with soon
         await self._evaluate(site, [*shorter[-1:], *([full] if seen or not shorter else [])])

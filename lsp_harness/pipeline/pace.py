@@ -34,6 +34,8 @@ class Pace:
     candidates: int = 0
     appends: bool = False
     """Prompts of this engine end with the text before the cursor, so that typing only appends to them."""
+    fills: bool = True
+    """Its model fills holes; one that only follows instructions does not."""
 
     @classmethod
     def of(cls, props: dict[str, Any]) -> "Pace":
@@ -48,6 +50,7 @@ class Pace:
             _positive(step, usual.step_ms),
             int(_positive(curve.get("candidates"), usual.candidates)),
             props.get("fim_order") == "suffix-first",
+            _fills(props.get("fim_tokens")),
         )
 
     def budget_ms(self, settings: Completion) -> float:
@@ -73,6 +76,13 @@ class Pace:
 
 def _positive(value: Any, default: float) -> float:
     return float(value) if isinstance(value, int | float) and value > 0 else default
+
+
+def _fills(tokens: object) -> bool:
+    """Whether there is a token for each part of a hole; a server that does not say is believed to know."""
+    known = cast("dict[str, Any]", tokens) if isinstance(tokens, dict) else {}
+    given = [known.get(name) for name in ("pre", "suf", "mid")]
+    return not any(isinstance(token, int) and token < 0 for token in given)
 
 
 class Pacer:

@@ -35,7 +35,7 @@ HANGS_AFTER = 120.0
 
 def request(chance: random.Random) -> tuple[Continuation | Infill, str]:
     """Some request, and whether the caller will leave early."""
-    text = " ".join(chance.choice(WORDS) for _ in range(chance.choice((5, 40, 200, 600))))
+    text = " ".join(chance.choice(WORDS) for _ in range(chance.choice((2, 10, 40, 300))))
     grammar = 'root ::= "yes" | "no"' if chance.random() < 0.1 else ""
     sampling = Sampling(
         n_predict=chance.choice((0, 1, 8, 32, 64)),

@@ -64,6 +64,11 @@ def test_what_a_model_s_memory_cannot_do_is_said(memory: object, says: str):
     assert bool(limits(props)) == bool(says)
 
 
+def test_that_a_model_fills_no_holes_is_said():
+    assert limits(PROPS | {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1, "pad": -1}}).startswith("fills no holes")
+    assert limits(PROPS | {"fim_tokens": {"pre": 1, "suf": 2, "mid": 3, "pad": -1}}) == ""
+
+
 @pytest.mark.parametrize(
     ("props", "shown"),
     [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineError, NoAnswer
+from lsp_harness.errors import EngineError, EngineRefused, NoAnswer
 from lsp_harness.inference.request import Chunk, Continuation, Infill
 from lsp_harness.pipeline.code import NEXT, Fix
 from lsp_harness.pipeline.offers import Progress, Proposal
@@ -58,10 +58,16 @@ def check(tmp_path: Path, ruff: Ruff):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
 
     async def check(
-        source: str, *replies: Any, config: Config, name: str = "a.py", given: tuple[Edit, ...] = ()
+        source: str,
+        *replies: Any,
+        config: Config,
+        name: str = "a.py",
+        given: tuple[Edit, ...] = (),
+        facts: dict[str, Any] | None = None,
     ) -> Result:
         src = markup.parse(source, tmp_path / name)
         engine, log = Script(*replies), SessionLog(tmp_path / "sessions")
+        engine.facts |= facts or {}
         result = Result([], engine)
         fix = Fix(
             engine=engine,
@@ -224,6 +230,35 @@ async def test_feedback_too_long_for_the_task_budget_is_left_out(check) -> None:
     found = await check(AREA, STILL, rewritten, config=edits(2, 1, context={"task_budget": 8}))
     assert "Problem at line 3: what is this" in found.engine.prompt(1)
     assert "Earlier attempts failed" not in found.engine.prompt(1)
+
+
+NO_HOLES = {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}
+
+
+async def test_a_model_that_fills_no_holes_rewrites_the_function(check) -> None:
+    rewritten = "```python\ndef area(r):\n    return 3 * r ** 2\n```"
+    for retries in (0, 2):
+        found = await check(AREA, rewritten, config=edits(3, retries), facts=NO_HOLES)
+        assert found.text == "def area(r):\n    return 3 * r ** 2\n"
+        assert [data["kind"] for data in of_type(found.events, "candidate.generated")] == ["rewrite"]
+
+
+async def test_a_model_that_fills_no_holes_has_nothing_to_do_outside_of_functions(check) -> None:
+    found = await check("x = pi\n#   ^^ F821 what is this\n", config=edits(3, 2), facts=NO_HOLES)
+    assert "fills no holes, and there is no function here" in str(found.error)
+    assert states(found.events)[-1] == "FAILED"
+
+
+async def test_a_model_without_a_template_for_instructions_is_asked_for_fills_only(check, monkeypatch) -> None:
+    async def refuse(*_: Any) -> str:
+        raise EngineRefused("llama.cpp does not know this model's chat template")
+
+    monkeypatch.setattr(Script, "chat_prompt", refuse)
+    found = await check(AREA, STILL, config=edits(2, 1))
+    assert "no candidate passed the checks" in str(found.error).lower()
+    assert [data["reason"] for data in of_type(found.events, "candidate.rejected")][
+        -1
+    ] == "nothing usable was generated"
 
 
 # -- numbers

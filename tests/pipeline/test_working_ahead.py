@@ -220,6 +220,16 @@ async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source:
         assert (request.around.prefix, request.around.suffix) == (before if read is None else read, after)
 
 
+async def test_a_model_that_fills_no_holes_is_not_asked_for_any() -> None:
+    desk = Desk(AREA)
+    desk.engine.facts = {"fim_tokens": {"pre": 1, "suf": 2, "mid": -1}}
+    assert await desk.ask() is None
+    desk.completer.forget(desk.document.uri)
+    desk.warm()
+    await desk.settled()
+    assert (desk.engine.asked, desk.ahead) == ([], [])
+
+
 async def test_a_glance_at_a_document_does_not_stand_for_a_user_at_the_same_place() -> None:
     desk = Desk(FAR + AREA)
     desk.engine.held = True
