@@ -16,7 +16,7 @@ class Model:
     n_gpu_layers: int = -1
     """Layers to put on a GPU; -1 is all. Without one it has no effect."""
     fim_order: str = "auto"
-    """How our engine lays out a hole: `suffix-first`, `prefix-suffix-middle`, or `auto` for what its card says; without a card that is the latter."""
+    """How our engine lays out a hole: `suffix-first`, `prefix-suffix-middle`, or `auto`: what its card says, without a card `prefix-suffix-middle`."""
 
 
 def names_file(path: str) -> bool:
@@ -37,7 +37,7 @@ class Engine:
     api_key_env: str = "LSP_HARNESS_API_KEY"
     """The environment variable that holds the key of a remote server. Keys are never read from a file."""
     fim: str = "auto"
-    """How a remote server is given a hole: by the tokens of a model family (`auto`: by the model's name), or with `suffix` in the server's own way."""
+    """How a remote server is given a hole: by the tokens of a model family (qwen2.5-coder, qwen3-coder, codegemma, starcoder, granite, deepseek-coder; `auto`: by the model's name), or with `suffix` in the server's own way."""
     retries: int = 3
     """How often a remote request is tried again while nothing of its answer has come."""
     first_token_seconds: float = 60.0
@@ -47,13 +47,13 @@ class Engine:
     script: str = ""
     """A JSON file of replies for the scripted engine: a test double, not a model."""
     idle_seconds: float = 900.0
-    """The engine exits after this long without a request."""
+    """The engine exits after this long without a request; like the three settings below from its next start on (`lsp-harness engine stop`)."""
     threads: int = 0
     """Threads for prompts; 0 is one per core."""
     kv_disk_mb: int = 512
     """MiB of evaluated prompts that are kept on disk, so that a restarted engine need not read them again; 0 keeps none."""
     port: int = 0
-    """A loopback port on which our engine serves other programs as well, from its next start on; 0 is none. [Engine](engine.md)"""
+    """A loopback port on which our engine serves other programs as well; 0 is none. [Engine](engine.md)"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,9 @@ class Generation:
     candidates: int = 0
     """Candidates for a fix, fills and rewrites together; 0 is as many fills as this machine makes best at once, and the rewrites."""
     max_retries: int = 3
-    """How many of them are rewrites that are told what was wrong with the ones before."""
+    """Rewrites that are told what was wrong with the candidates before; of the `candidates` where these are set, else on top."""
     temperature: float = 0.6
-    """Of the candidates after the first of each kind, which is greedy."""
+    """Of the rewrites after the first, which is greedy as the first fill of each kind is; the other fills are drawn 0.1 warmer."""
     temperature_classify: float = 0.1
     """For choices among fixed answers. No feature uses it yet."""
 
@@ -89,11 +89,11 @@ class Completion:
     """Inline completion at the cursor."""
 
     enabled: bool = True
-    """Whether anything is suggested."""
+    """Whether suggestions come by themselves; who asks for one gets it all the same."""
     prefix_tokens: int = 384
-    """Tokens of the text before the cursor."""
+    """Tokens of the text before the cursor, and at most 60 lines of it."""
     suffix_tokens: int = 96
-    """Tokens of the text after the cursor."""
+    """Tokens of the text after the cursor, and at most 19 lines of it."""
     outline_tokens: int = 400
     """Tokens of the file's outline; 0 leaves it out."""
     max_tokens: int = 64
