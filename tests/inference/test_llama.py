@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.errors import EngineRefused, ModelError
-from lsp_harness.inference.decode.llama import Aborted, Llama, Row, best
+from lsp_harness.inference.decode.llama import Aborted, Llama, Row
+from lsp_harness.inference.decode.sampler import best
 from tests.support.tiny import tiny_gguf
 
 from .conftest import Bench

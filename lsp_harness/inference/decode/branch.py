@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from time import perf_counter
 
 from lsp_harness.inference.decode.kv import Kv, Slot
-from lsp_harness.inference.decode.llama import Llama, Logits, Sampler, Tokens, best, likeliest
+from lsp_harness.inference.decode.llama import Llama, Logits, Tokens
 from lsp_harness.inference.decode.lookup import Lookup
+from lsp_harness.inference.decode.sampler import Sampler, best, likeliest
 from lsp_harness.inference.decode.text import Text
 from lsp_harness.inference.request import Chunk, Sampling, Stop, TokenLogprob, Usage
 

@@ -6,9 +6,10 @@ from time import perf_counter
 
 from lsp_harness.inference.decode.branch import Branch
 from lsp_harness.inference.decode.kv import Kv, Slot, common
-from lsp_harness.inference.decode.llama import Llama, Logits, Sampler, best
+from lsp_harness.inference.decode.llama import Llama, Logits
 from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.decode.parked import Lot
+from lsp_harness.inference.decode.sampler import Sampler, best
 from lsp_harness.inference.decode.saved import Saved
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop, Usage
 
