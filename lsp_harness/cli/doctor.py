@@ -86,7 +86,7 @@ def _engine() -> list[dict[str, Any]]:
             )
             rows.append(_row("note", "processor", says))
         if less := limits(props):
-            rows.append(_row("note", "model memory", f"{props.get('model_alias')} {less}"))
+            rows.append(_row("note", "model", f"{props.get('model_alias')} {less}"))
     return rows
 
 

@@ -39,13 +39,16 @@ def limits(props: Json) -> str:
     """What this model or its memory cannot do, and what that costs; empty where it can do everything."""
     memory = _object(props.get("memory"))
     window = _number(memory.get("window"))
+    less: list[str] = []
     if any((_number(token) or 0) < 0 for name, token in _object(props.get("fim_tokens")).items() if name in HOLE):
-        return "fills no holes: no inline completions, and fixes only by rewriting a function"
+        less.append("fills no holes: no inline completions, and fixes only by rewriting a function")
     if memory.get("cuts") is False:
-        return "cannot go back (recurrent): a prompt that does not continue a resident one is read from its beginning"
-    if window:
-        return f"sees {window:,.0f} tokens back (sliding window): sequences are neither parked nor saved"
-    return ""
+        less.append(
+            "cannot go back (recurrent): a prompt that does not continue a resident one is read from its beginning"
+        )
+    elif window:
+        less.append(f"sees {window:,.0f} tokens back (sliding window): sequences are neither parked nor saved")
+    return "; ".join(less)
 
 
 def clients(props: Json) -> Iterator[tuple[str, str, str, str]]:

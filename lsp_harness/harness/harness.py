@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineError, HarnessError, NotText, Stale
+from lsp_harness.errors import EngineError, HarnessError, NoAnswer, NotText, Stale
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
 from lsp_harness.text.document import Document
@@ -145,9 +145,15 @@ class Harness:
         if automatic and not self.config.completion.enabled:
             return []
         self._cursors[snapshot.document.uri] = offset
-        found = await self.completer.complete(
-            snapshot.document, self.tree(snapshot), offset, snapshot.path, persist=self._persist(snapshot)
-        )
+        try:
+            found = await self.completer.complete(
+                snapshot.document, self.tree(snapshot), offset, snapshot.path, persist=self._persist(snapshot)
+            )
+        except NoAnswer:
+            # the same sentence at every key would help nobody
+            if automatic:
+                return []
+            raise
         return [found] if found else []
 
     def warm(self, uri: str, offset: int | None = None) -> None:

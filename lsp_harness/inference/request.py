@@ -94,6 +94,8 @@ class Usage:
     """Of the drafted tokens, those the model would have chosen itself."""
     rung: int = 0
     """Which prompt was taken: 0 is the first choice, more is one of `Infill.shorter`."""
+    spelled: int = 0
+    """Of the evaluated tokens, those this candidate's healing took."""
 
 
 @dataclass(frozen=True, slots=True)

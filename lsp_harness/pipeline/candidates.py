@@ -62,14 +62,16 @@ class Candidate:
 def plans(config: Config, place: Place, best: int = 0, *, fills: bool = True) -> tuple[list[Plan], list[Plan]]:
     """Fills and rewrites, together `generation.candidates`; rewrites are the retries that get feedback.
 
-    A model that does not do `fills` makes rewrites only, at least one where there is a function.
+    A model that does not do `fills` makes rewrites only, all of `generation.candidates`, at least one.
 
     For the setting 0 it is `best` fills, the number the engine makes best at once, and the rewrites come on top. Of each
     kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once.
     """
     retries = config.generation.max_retries if place.function else 0
     if not fills:
-        return [], _rewrites(0, max(1, retries) if place.function else 0, config.generation.temperature)
+        most = min(max(1, config.generation.candidates), MOST) if config.generation.candidates else MOST
+        count = min(max(1, retries), most) if place.function else 0
+        return [], _rewrites(0, count, config.generation.temperature)
     if config.generation.candidates:
         total = min(max(1, config.generation.candidates), MOST)
         rewrites = min(retries, total - 1)
@@ -118,6 +120,8 @@ class Generator:
         self._finding = finding
         self._path = path
         self._owner = Owner(persist=persist, affinity=tree.document.uri)
+        self.refused = ""
+        """Why the engine takes no instructions, once it has said so."""
 
     async def make(
         self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
@@ -248,8 +252,9 @@ class Generator:
         user = f"```{self._tree.language.id}\n{old}\n```\n\n{task}"
         try:
             prompt = await self._engine.chat_prompt([("system", SYSTEM), ("user", user)])
-        except EngineRefused:
-            # a base model, which has no template for instructions
+        except EngineRefused as error:
+            # a base model has no template for instructions; what it filled in counts all the same
+            self.refused = error.message
             return None
         sampling = self._sampling(plan, n_predict=size + 128, grammar=code_block())
 

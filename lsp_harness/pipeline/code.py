@@ -149,8 +149,10 @@ class Fix:
             if passed:
                 best = min(passed, key=lambda t: t.order)
                 return self._complete(best.change, best.verdict, f"candidate {best.candidate.number} of {self.made}")
-        lines = self._feedback()
-        raise self._failed("no candidate passed the checks" + (f"; the closest: {lines[0]}" if lines else ""))
+        closest = [f"the closest: {line}" for line in self._feedback()[:1]]
+        raise self._failed(
+            "; ".join(["no candidate passed the checks", *(closest or filter(None, [generator.refused]))])
+        )
 
     async def _round(self, generator: Generator, batch: Sequence[Plan], number: int) -> list[Tried]:
         """Judge candidates as they are finished; those that pass, of all that were finished when the first one did."""

@@ -67,6 +67,9 @@ def test_what_a_model_s_memory_cannot_do_is_said(memory: object, says: str):
 def test_that_a_model_fills_no_holes_is_said():
     assert limits(PROPS | {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1, "pad": -1}}).startswith("fills no holes")
     assert limits(PROPS | {"fim_tokens": {"pre": 1, "suf": 2, "mid": 3, "pad": -1}}) == ""
+    both = limits(PROPS | {"fim_tokens": {"mid": -1}, "memory": {"cuts": False}})
+    assert both.startswith("fills no holes")
+    assert "; cannot go back" in both
 
 
 @pytest.mark.parametrize(

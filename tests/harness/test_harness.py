@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineError
+from lsp_harness.errors import EngineError, NoAnswer
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.text.document import Document
@@ -22,6 +22,16 @@ async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench
     assert await b.harness.complete(snapshot, src.cursor) == []
     [found] = await b.harness.complete(snapshot, src.cursor, automatic=False)
     assert found.text == "3 * r"
+
+
+async def test_that_a_model_fills_no_holes_is_said_to_who_asks(bench: Make) -> None:
+    b = bench()
+    b.engine.facts = {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}
+    src = b.open("def area(r):\n    return <|>\n")
+    snapshot = b.harness.snapshot(src.document.uri)
+    assert await b.harness.complete(snapshot, src.cursor) == []
+    with pytest.raises(NoAnswer, match="fills no holes"):
+        await b.harness.complete(snapshot, src.cursor, automatic=False)
 
 
 async def test_new_settings_count_from_the_next_request(bench: Make) -> None:

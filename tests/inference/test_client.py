@@ -51,9 +51,10 @@ async def test_the_first_request_starts_the_engine(client: EngineClient):
     assert await client.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
     filled = await answer(client, Infill(Around("def f():\n    ", "\n"), sampling=Sampling(n_predict=4)))
     assert filled[-1].stop == "limit"
-    # a spinning OpenMP pool would stop a busy machine dead
+    # an OpenMP pool that spins would stop a busy machine dead
     environment = Path(f"/proc/{props.pid}/environ").read_bytes().split(b"\0")
-    assert {b"OMP_WAIT_POLICY=passive", b"GOMP_SPINCOUNT=1000"} <= set(environment)
+    assert b"OMP_WAIT_POLICY=passive" in environment
+    assert any(entry.startswith(b"GOMP_SPINCOUNT=") for entry in environment)
 
 
 async def test_two_clients_at_once_start_one_engine(home: Path, config: Config):

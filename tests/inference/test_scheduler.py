@@ -57,6 +57,7 @@ class Book:
 
     def __init__(self) -> None:
         self.ends: list[tuple[Priority, str, int]] = []
+        self.usages: list[Usage] = []
 
     def finished(
         self, priority: Priority, outcome: str, usage: Usage, waited_ms: float, first_ms: float | None, total_ms: float
@@ -64,6 +65,7 @@ class Book:
         assert 0 <= waited_ms <= total_ms
         assert (first_ms is not None) == (usage.generated > 0)
         self.ends.append((priority, outcome, usage.generated))
+        self.usages.append(usage)
 
 
 def work(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) -> Work:
@@ -246,6 +248,18 @@ async def test_of_several_candidates_what_all_of_them_generated_is_told(schedule
     assert await all_of(scheduler, work("a", steps=3, n=4)) == ["limit"] * 4
     await until(lambda: bool(book.ends))
     assert book.ends == [("normal", "limit", 12)]
+
+
+async def test_what_each_candidate_spelled_is_counted(scheduler: Scheduler, gate: Gate, book: Book):
+    gate.open.set()
+    tokens = work("a", prompt=8).prompts[0].tokens
+    asked = Work((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=1, n=2, lookup=False), Owner("a", "a"))
+    each = [chunk.usage async for chunk in scheduler.submit(asked, "normal") if chunk.stop]
+    await until(lambda: bool(book.usages))
+    [usage] = book.usages
+
+    assert min(usage.spelled for usage in each) > 0
+    assert usage.evaluated == len(tokens) + sum(usage.spelled for usage in each)
 
 
 async def test_leaving_the_answer_stops_the_work_at_its_next_step(scheduler: Scheduler, gate: Gate, book: Book):

@@ -243,6 +243,14 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(check) -> None:
         assert [data["kind"] for data in of_type(found.events, "candidate.generated")] == ["rewrite"]
 
 
+async def test_without_holes_the_settings_say_how_many_rewrites_there_are(check) -> None:
+    failing = "```python\ndef area(r):\n    return pi - 1\n```"
+    for candidates, retries, asked in ((1, 3, 1), (3, 2, 2), (0, 3, 3), (-1, 2, 1)):
+        found = await check(AREA, *[failing] * asked, config=edits(candidates, retries), facts=NO_HOLES)
+        assert len(found.engine.asked) == asked
+        assert found.error
+
+
 async def test_a_model_that_fills_no_holes_has_nothing_to_do_outside_of_functions(check) -> None:
     found = await check("x = pi\n#   ^^ F821 what is this\n", config=edits(3, 2), facts=NO_HOLES)
     assert "fills no holes, and there is no function here" in str(found.error)
@@ -255,7 +263,9 @@ async def test_a_model_without_a_template_for_instructions_is_asked_for_fills_on
 
     monkeypatch.setattr(Script, "chat_prompt", refuse)
     found = await check(AREA, STILL, config=edits(2, 1))
-    assert "no candidate passed the checks" in str(found.error).lower()
+    assert "No candidate passed the checks; the closest: STILL THERE" in str(found.error)
+    found = await check(AREA, config=edits(3, 2), facts=NO_HOLES)
+    assert "No candidate passed the checks; llama.cpp does not know this model's chat template" in str(found.error)
     assert [data["reason"] for data in of_type(found.events, "candidate.rejected")][
         -1
     ] == "nothing usable was generated"

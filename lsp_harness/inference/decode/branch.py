@@ -59,6 +59,7 @@ class Branch:
             self._drafted,
             self._accepted,
             first.rung,
+            self._spelled,
         )
 
     def begin(self, logits: Logits) -> None:

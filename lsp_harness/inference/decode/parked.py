@@ -70,7 +70,9 @@ class Lot:
         elif self._store.put(slot.seq, parked.state):
             kv.grow(slot, parked.tokens)
             # whose it is now is for him to say who takes it
+            used = slot.used
             parked.tell(slot)
+            slot.used = used
             thin(kv.slots)
         else:
             self.leaving(parked)

@@ -64,12 +64,15 @@ class Job:
 
     @property
     def usage(self) -> Usage:
-        """The prompt once, and what all candidates generated."""
+        """The prompt once, what all candidates spelled, and what they generated."""
         each = [chunk.usage for chunk in self.last.values()]
         if not each:
             return Usage()
+        spelled = sum(usage.spelled for usage in each)
         return replace(
             each[-1],
+            evaluated=each[-1].evaluated - each[-1].spelled + spelled,
+            spelled=spelled,
             generated=sum(usage.generated for usage in each),
             drafted=sum(usage.drafted for usage in each),
             accepted=sum(usage.accepted for usage in each),

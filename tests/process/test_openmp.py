@@ -1,0 +1,18 @@
+"""What a process that runs llama.cpp is told about its threads."""
+
+import pytest
+
+from lsp_harness.process import openmp
+
+
+def test_the_users_own_spin_count_counts_and_the_policy_is_ours(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    monkeypatch.delenv("GOMP_SPINCOUNT", raising=False)
+    ours = openmp.environment()
+    monkeypatch.setenv("GOMP_SPINCOUNT", "7")
+    theirs = openmp.environment()
+
+    assert [(it["OMP_WAIT_POLICY"], it["GOMP_SPINCOUNT"]) for it in (ours, theirs)] == [
+        ("passive", str(openmp.SPINS)),
+        ("passive", "7"),
+    ]
