@@ -7,7 +7,8 @@
 Cases are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's own scorer. Through
 the server, a case is an open document with the cursor in the hole, and the answer is what would be shown. Raw is one
 `/infill` in the order asked for (prefix-suffix-middle without `--order`), greedy, its first line that is not empty: no
-context, no healing, no rules, no gate. Another model is chosen by LSP_HARNESS_MODEL__PATH.
+context, no healing, no rules, no gate. Another model is chosen by LSP_HARNESS_MODEL__PATH. Each answer is written as it
+comes; a run with the same file goes on where the last one ended.
 """
 
 import argparse
@@ -18,7 +19,7 @@ import os
 import statistics
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,6 +31,7 @@ from lsp_harness.config.load import load
 from lsp_harness.inference.supervisor import Supervisor
 
 Case = dict[str, Any]
+Keep = Callable[[dict[str, Any]], None]
 LANGUAGES = {"js": "javascript", "ts": "typescript"}
 AT_ONCE = 4
 
@@ -45,8 +47,7 @@ def cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
     return rows[:limit] if limit else rows
 
 
-async def through_server(rows: list[Case]) -> list[dict[str, Any]]:
-    answers: list[dict[str, Any]] = []
+async def through_server(rows: list[Case], keep: Keep) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         async with LspClient.spawned(root) as client:
@@ -60,16 +61,15 @@ async def through_server(rows: list[Case]) -> list[dict[str, Any]]:
                 items = await client.inline_completion(uri, prefix)
                 ms = (perf_counter() - began) * 1000
                 client.close(uri)
-                answers.append({"id": row["id"], "answer": items[0]["insertText"] if items else "", "ms": round(ms)})
+                keep({"id": row["id"], "answer": items[0]["insertText"] if items else "", "ms": round(ms)})
                 progress(number, rows)
-    return answers
 
 
-async def raw(rows: list[Case], order: str) -> list[dict[str, Any]]:
+async def raw(rows: list[Case], order: str, keep: Keep) -> None:
     """`AT_ONCE` cases in one batch: the model's answers, not their times, are what counts here."""
     socket = await Supervisor(load()[0]).ensure()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
-    waiting, answered = list(enumerate(rows)), dict[int, dict[str, Any]]()
+    waiting = list(rows)
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
         # of the orders a request may ask for, the engine knows its model's own and prefix-suffix-middle
         if order != "prefix-suffix-middle" and (own := (await http.get("/props")).json()["fim_order"]) != order:
@@ -77,16 +77,15 @@ async def raw(rows: list[Case], order: str) -> list[dict[str, Any]]:
 
         async def work() -> None:
             while waiting:
-                number, row = waiting.pop(0)
+                row = waiting.pop(0)
                 began = perf_counter()
                 line = await first_line(http, row, order)
-                answered[number] = {"id": row["id"], "answer": line, "ms": round((perf_counter() - began) * 1000)}
-                progress(len(answered) - 1, rows)
+                keep({"id": row["id"], "answer": line, "ms": round((perf_counter() - began) * 1000)})
+                progress(len(rows) - len(waiting) - 1, rows)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(AT_ONCE):
                 group.create_task(work())
-    return [answered[number] for number in range(len(rows))]
 
 
 async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
@@ -133,7 +132,21 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     rows = cases(args.set, smoke=args.smoke, limit=args.limit)
-    answers = asyncio.run(raw(rows, args.order) if args.raw else through_server(rows))
+    known = (
+        {answer["id"]: answer for answer in map(json.loads, args.out.read_text().splitlines())}
+        if args.out.exists()
+        else {}
+    )
+    left = [row for row in rows if row["id"] not in known]
+    with args.out.open("a") as out:
+
+        def keep(answer: dict[str, Any]) -> None:
+            known[answer["id"]] = answer
+            out.write(json.dumps(answer) + "\n")
+            out.flush()
+
+        asyncio.run(raw(left, args.order, keep) if args.raw else through_server(left, keep))
+    answers = [known[row["id"]] for row in rows]
     save(args.out, answers)
     times = sorted(answer["ms"] for answer in answers)
     shown = sum(bool(answer["answer"].strip()) for answer in answers)
