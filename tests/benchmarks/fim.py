@@ -16,6 +16,7 @@ import asyncio
 import gzip
 import json
 import os
+import re
 import statistics
 import sys
 import tempfile
@@ -34,6 +35,8 @@ Case = dict[str, Any]
 Keep = Callable[[dict[str, Any]], None]
 LANGUAGES = {"js": "javascript", "ts": "typescript"}
 AT_ONCE = 4
+BLANK = re.compile(r"\A(?:[ \t]*\n)+")
+"""Lines without text that an answer begins with: the sets' holes mostly begin a line, with or without its newline."""
 
 
 def cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
@@ -105,9 +108,9 @@ async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
         async for event in response.aiter_lines():
             if event.startswith("data: {"):
                 text += json.loads(event.removeprefix("data: ")).get("content", "")
-            if "\n" in text.lstrip("\n"):
+            if "\n" in BLANK.sub("", text):
                 break
-    line = text.lstrip("\n").split("\n", 1)[0]
+    line = BLANK.sub("", text).split("\n", 1)[0]
     # the hole is a whole line where the suffix begins one
     return line + "\n" if prefix.endswith("\n") and not suffix.startswith("\n") else line
 
