@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, cast
 
+from lsp_harness.pipeline.pace import Pace
+
 Json = dict[str, Any]
 STEPS_SHOWN = ("1", "2", "4", "8")
 """Of the cost of a decode step by its tokens: enough to see what candidates cost."""
@@ -32,15 +34,12 @@ def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
     yield from _counts(totals)
 
 
-HOLE = ("pre", "suf", "mid")
-
-
 def limits(props: Json) -> str:
     """What this model or its memory cannot do, and what that costs; empty where it can do everything."""
     memory = _object(props.get("memory"))
     window = _number(memory.get("window"))
     less: list[str] = []
-    if any((_number(token) or 0) < 0 for name, token in _object(props.get("fim_tokens")).items() if name in HOLE):
+    if not Pace.of(props).fills:
         less.append("fills no holes: no inline completions, and fixes only by rewriting a function")
     if memory.get("cuts") is False:
         less.append(

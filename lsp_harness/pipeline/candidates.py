@@ -68,12 +68,11 @@ def plans(config: Config, place: Place, best: int = 0, *, fills: bool = True) ->
     kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once.
     """
     retries = config.generation.max_retries if place.function else 0
+    total = min(max(1, config.generation.candidates or MOST), MOST)
     if not fills:
-        most = min(max(1, config.generation.candidates), MOST) if config.generation.candidates else MOST
-        count = min(max(1, retries), most) if place.function else 0
+        count = min(max(1, retries), total) if place.function else 0
         return [], _rewrites(0, count, config.generation.temperature)
     if config.generation.candidates:
-        total = min(max(1, config.generation.candidates), MOST)
         rewrites = min(retries, total - 1)
         left = total - rewrites
     else:

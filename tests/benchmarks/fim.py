@@ -20,7 +20,8 @@ import re
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -68,27 +69,35 @@ async def through_server(rows: list[Case], keep: Keep) -> None:
                 progress(number, rows)
 
 
+async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -> None:
+    """`AT_ONCE` cases in one batch: the model's answers, not their times, are what counts then."""
+    waiting, done = list(rows), count()
+
+    async def work() -> None:
+        while waiting:
+            await answer(waiting.pop(0))
+            progress(next(done), rows)
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(AT_ONCE):
+            group.create_task(work())
+
+
 async def raw(rows: list[Case], order: str, keep: Keep) -> None:
-    """`AT_ONCE` cases in one batch: the model's answers, not their times, are what counts here."""
+    """Asks the engine itself."""
     socket = await Supervisor(load()[0]).ensure()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
-    waiting = list(rows)
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
         # of the orders a request may ask for, the engine knows its model's own and prefix-suffix-middle
         if order != "prefix-suffix-middle" and (own := (await http.get("/props")).json()["fim_order"]) != order:
             sys.exit(f"this model's own order is {own}; {order} cannot be asked for")
 
-        async def work() -> None:
-            while waiting:
-                row = waiting.pop(0)
-                began = perf_counter()
-                line = await first_line(http, row, order)
-                keep({"id": row["id"], "answer": line, "ms": round((perf_counter() - began) * 1000)})
-                progress(len(rows) - len(waiting) - 1, rows)
+        async def answer(row: Case) -> None:
+            began = perf_counter()
+            line = await first_line(http, row, order)
+            keep({"id": row["id"], "answer": line, "ms": round((perf_counter() - began) * 1000)})
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(AT_ONCE):
-                group.create_task(work())
+        await at_once(rows, answer)
 
 
 async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:

@@ -28,7 +28,7 @@ from lsp_harness.pipeline.completion import Completer
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
-from tests.benchmarks.fim import AT_ONCE, LANGUAGES, Case, cases, progress, save
+from tests.benchmarks.fim import LANGUAGES, Case, at_once, cases, save
 
 CUTS = 200
 WORD = re.compile(r"[^\W\d]\w{3,}")
@@ -96,19 +96,14 @@ async def run(rows: list[Case]) -> dict[str, list[dict[str, Any]]]:
     settings = replace(config.completion, latency_ms=PATIENT_MS, warm=False, speculate=False)
     engines = {"on": EngineClient(config), "off": Unhealed(config)}
     completers = {mode: Completer(engine, settings) for mode, engine in engines.items()}
-    waiting, answers = list(rows), {mode: dict[str, str]() for mode in engines}
+    answers = {mode: dict[str, str]() for mode in engines}
 
-    async def work() -> None:
-        while waiting:
-            row = waiting.pop(0)
-            # one after the other: but for its end the second prompt is resident
-            for mode, completer in completers.items():
-                answers[mode][row["id"]] = await answer(completer, row)
-            progress(len(answers["off"]) - 1, rows)
+    async def both(row: Case) -> None:
+        # one after the other: but for its end the second prompt is resident
+        for mode, completer in completers.items():
+            answers[mode][row["id"]] = await answer(completer, row)
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(AT_ONCE):
-            group.create_task(work())
+    await at_once(rows, both)
     for engine in engines.values():
         await engine.aclose()
     return {mode: [{"id": row["id"], "answer": given[row["id"]]} for row in rows] for mode, given in answers.items()}

@@ -19,7 +19,7 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.verify.finding import Finding
-from tests.benchmarks.fim import AT_ONCE, Case, cases, progress, save
+from tests.benchmarks.fim import Case, at_once, cases, save
 
 
 async def rewritten(engine: EngineClient, row: Case) -> str:
@@ -45,21 +45,16 @@ async def rewritten(engine: EngineClient, row: Case) -> str:
 
 async def run(rows: list[Case]) -> list[dict[str, str]]:
     engine = EngineClient(load()[0])
-    waiting, answers = list(rows), dict[str, str]()
+    answers: dict[str, str] = {}
 
-    async def work() -> None:
-        while waiting:
-            row = waiting.pop(0)
-            try:
-                answers[row["id"]] = await rewritten(engine, row)
-            except HarnessError as error:
-                print(f"{row['id']}: {error}")
-                answers[row["id"]] = row["input"]["code"]
-            progress(len(answers) - 1, rows)
+    async def answer(row: Case) -> None:
+        try:
+            answers[row["id"]] = await rewritten(engine, row)
+        except HarnessError as error:
+            print(f"{row['id']}: {error}")
+            answers[row["id"]] = row["input"]["code"]
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(AT_ONCE):
-            group.create_task(work())
+    await at_once(rows, answer)
     await engine.aclose()
     return [{"id": row["id"], "answer": answers[row["id"]]} for row in rows]
 

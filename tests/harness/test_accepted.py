@@ -6,8 +6,9 @@ import pytest
 
 from lsp_harness.errors import NotOpen
 from lsp_harness.text.edit import Edit
-from tests.harness.bench import QUICK, Held, Make, accept
+from tests.harness.bench import QUICK, Bench, Held, Make, accept
 from tests.harness.tools import settings
+from tests.support import markup
 
 
 async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cleared_when_it_is_mended(
@@ -42,12 +43,18 @@ async def test_what_was_there_before_is_not_held_against_the_completion(bench: M
     assert b.published == []
 
 
-async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) -> None:
+async def verifying(bench: Make) -> tuple[Bench, markup.Source, Held]:
+    """An accepted completion whose verification waits to be let go."""
     b, held = bench("pi * r ** 2"), Held()
     b.harness._ruff = held
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     await held.asked.wait()
+    return b, src, held
+
+
+async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) -> None:
+    b, src, held = await verifying(bench)
     for _ in range(7):
         b.type(src, "\n", 0)
     held.go.set()
@@ -57,11 +64,7 @@ async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) 
 
 
 async def test_a_result_for_a_version_that_is_gone_is_dropped(bench: Make) -> None:
-    b, held = bench("pi * r ** 2"), Held()
-    b.harness._ruff = held
-    src = b.open("def area(r):\n    return <|>\n")
-    await accept(b, src)
-    await held.asked.wait()
+    b, src, held = await verifying(bench)
     # behind the watch's back, so that nothing cancels what is under way
     b.harness.documents.change(src.document.uri, Edit(0, 0, b"\n"), 3)
     held.go.set()
@@ -81,11 +84,7 @@ async def test_closing_clears_what_was_published(bench: Make) -> None:
 
 
 async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> None:
-    b = bench("pi * r ** 2")
-    src = b.open("def area(r):\n    return <|>\n")
-    b.harness._ruff = held = Held()
-    await accept(b, src)
-    await held.asked.wait()
+    b, src, held = await verifying(bench)
     b.harness.close(src.document.uri)
     held.go.set()
     await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)

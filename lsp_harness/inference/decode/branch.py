@@ -1,12 +1,12 @@
 """One candidate: from what the model predicts to tokens, text, and what is evaluated next."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from time import perf_counter
 
 from lsp_harness.inference.decode.kv import Kv, Slot
-from lsp_harness.inference.decode.llama import Llama, Logits, Tokens
+from lsp_harness.inference.decode.llama import Llama, Logits
 from lsp_harness.inference.decode.lookup import Lookup
-from lsp_harness.inference.decode.sampler import Sampler, best, likeliest
+from lsp_harness.inference.decode.sampler import Sampler, agreeing, likeliest
 from lsp_harness.inference.decode.text import Text
 from lsp_harness.inference.request import Chunk, Sampling, Stop, TokenLogprob, Usage
 
@@ -116,7 +116,11 @@ class Branch:
             # a memory that cannot be cut would have to begin again if the text goes on otherwise
             self.end("limit")
             return None
-        token = self._agreeing(logits) if forced else self._sampler.sample(logits)
+        if forced:
+            # what goes beyond the forced text must not pass by a grammar
+            token = agreeing(self._llama, logits, forced, within=bool(self._sampling.grammar))
+        else:
+            token = self._sampler.sample(logits)
         if token is None or self._llama.ends(token):
             self.end("eos")
             return None
@@ -141,15 +145,6 @@ class Branch:
         elif late and (perf_counter() - self._began) * 1000 > late:
             self.end("deadline")
         return None if self.stop else token
-
-    def _agreeing(self, logits: Logits) -> int | None:
-        """The likeliest token that agrees with the forced text."""
-        allowed: Sequence[int] | Tokens = self._llama.spelled(self._forced)
-        if self._sampling.grammar:
-            # what goes beyond the forced text must not pass by the grammar
-            size = len(self._forced)
-            allowed = [int(token) for token in allowed if len(self._llama.piece(int(token))) <= size]
-        return best(logits, allowed) if len(allowed) else None
 
     def _logprobs(self, logits: Logits, token: int) -> tuple[TokenLogprob, ...]:
         top = self._sampling.top_logprobs

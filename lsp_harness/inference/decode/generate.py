@@ -9,7 +9,7 @@ from lsp_harness.inference.decode.kv import Kv, Slot, common
 from lsp_harness.inference.decode.llama import Llama, Logits
 from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.decode.parked import Lot
-from lsp_harness.inference.decode.sampler import Sampler, best
+from lsp_harness.inference.decode.sampler import Sampler, agreeing
 from lsp_harness.inference.decode.saved import Saved
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop, Usage
 
@@ -95,9 +95,12 @@ class Model:
     def _further(self, prompt: Prompt, slot: Slot) -> Prompt:
         tokens, forced = list(prompt.tokens), prompt.forced
         while forced and {len(tokens), len(tokens) + 1} <= slot.rows.keys():
-            allowed = self.llama.spelled(forced)
-            token = best(slot.rows[len(tokens)], allowed) if len(allowed) else -1
-            if token != slot.tokens[len(tokens)] or not forced.startswith(piece := self.llama.piece(token)):
+            token = agreeing(self.llama, slot.rows[len(tokens)], forced)
+            if (
+                token is None
+                or token != slot.tokens[len(tokens)]
+                or not forced.startswith(piece := self.llama.piece(token))
+            ):
                 break
             tokens.append(token)
             forced = forced[len(piece) :]

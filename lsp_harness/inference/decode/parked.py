@@ -69,10 +69,9 @@ class Lot:
             self._fit(kv.slots)
         elif self._store.put(slot.seq, parked.state):
             kv.grow(slot, parked.tokens)
-            # whose it is now is for him to say who takes it
-            used = slot.used
+            # whose it is now is for him to say who takes it; it is used now, and thinned last
+            parked.used = slot.used
             parked.tell(slot)
-            slot.used = used
             thin(kv.slots)
         else:
             self.leaving(parked)

@@ -112,6 +112,14 @@ def best(logits: Logits, allowed: Sequence[int] | Tokens) -> int:
     return int(allowed[int(np.argmax(logits[np.asarray(allowed)]))])
 
 
+def agreeing(llama: Llama, logits: Logits, text: bytes, *, within: bool = False) -> int | None:
+    """The likeliest token that agrees with `text` (see `Llama.spelled`); `within`: none that goes beyond it."""
+    allowed: Sequence[int] | Tokens = llama.spelled(text)
+    if within:
+        allowed = [int(token) for token in allowed if len(llama.piece(int(token))) <= len(text)]
+    return best(logits, allowed) if len(allowed) else None
+
+
 def likeliest(logits: Logits, token: int, top: int) -> tuple[float, list[tuple[int, float]]]:
     """Natural log probability of `token`, and the `top` likeliest tokens with theirs, best first."""
     shifted = logits.astype(np.float64) - float(logits.max())
