@@ -8,17 +8,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from functools import cache
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable
 from lsp_harness.inference.backends.backend import Backend, Features
 from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback, understood
-from lsp_harness.inference.backends.supply import Server, Supply
+from lsp_harness.inference.backends.supply import Server, Supply, T, tried
 from lsp_harness.inference.providers import remote, targets
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Props
-
-T = TypeVar("T")
 
 
 class Engine(Protocol):
@@ -143,21 +141,10 @@ class EngineClient:
         await self._supply.aclose()
 
     async def _with(self, ask: Callable[[Backend], Awaitable[T]]) -> T:
-        """One call that is not a stream, tried as often as a stream."""
-        tries = self._supply.tries("")
-        while True:
-            server = await tries.server()
-            try:
-                backend = await server.backend()
-                with understood(server.endpoint.name):
-                    answer = await ask(backend)
-            except Setback as setback:
-                await tries.failed(server, setback)
-                if not await tries.again(setback):
-                    raise setback.error from setback
-            else:
-                tries.answered(server)
-                return answer
+        async def asked(server: Server) -> T:
+            return await ask(await server.backend())
+
+        return await tried(self._supply, asked)
 
 
 def affinity(request: Continuation | Infill) -> str:

@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import ConfigError, KeyMissing
 
-Dialect = Literal["auto", "llama-server", "openai"]
-DIALECTS: tuple[Dialect, ...] = ("auto", "llama-server", "openai")
+Dialect = Literal["auto", "llama-server", "openai", "anthropic"]
+DIALECTS: tuple[Dialect, ...] = ("auto", "llama-server", "openai", "anthropic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,14 @@ PROVIDERS: tuple[Provider, ...] = (
         fim="suffix",
         limit_field="max_completion_tokens",
     ),
+    Provider(
+        "anthropic",
+        "https://api.anthropic.com",
+        ("ANTHROPIC_BASE_URL",),
+        ("ANTHROPIC_API_KEY",),
+        needs_key=True,
+        dialect="anthropic",
+    ),
     Provider("openrouter", "https://openrouter.ai/api/v1", (), ("OPENROUTER_API_KEY",), needs_key=True),
     # Ollama puts every prompt through the model's own template, so only the template can place the suffix
     Provider(
@@ -53,6 +61,9 @@ PROVIDERS: tuple[Provider, ...] = (
     Provider("vllm", "http://127.0.0.1:8000/v1", (), ("VLLM_API_KEY",)),
     Provider("llama.cpp", "http://127.0.0.1:8080", (), ("LLAMA_API_KEY",), dialect="llama-server"),
 )
+ANTHROPIC_VERSION = "2023-06-01"
+"""Of their API; the only one so far."""
+NAMES: tuple[str, ...] = tuple(provider.name for provider in PROVIDERS)
 OTHER = Provider("", "", dialect="auto")
 """A server without a name."""
 
@@ -76,6 +87,13 @@ class Target:
         """For people."""
         return self.base or f"unix:{self.socket}"
 
+    @property
+    def headers(self) -> dict[str, str]:
+        """What every request carries: the key, where the dialect wants it."""
+        if self.dialect == "anthropic":
+            return {"anthropic-version": ANTHROPIC_VERSION} | ({"x-api-key": self.key} if self.key else {})
+        return {"Authorization": f"Bearer {self.key}"} if self.key else {}
+
 
 def remote(settings: Engine) -> bool:
     """Whether the settings name a server of somebody else's instead of our own engine."""
@@ -91,14 +109,24 @@ def targets(settings: Engine, env: Mapping[str, str] = os.environ) -> list[Targe
         places = [place.strip() for place in settings.url.split(",") if place.strip()]
         return [_target(place, settings.model, dialect, _by_host(place), settings, env) for place in places]
     name, slash, model = settings.model.partition("/")
-    provider = next((known for known in PROVIDERS if known.name == name), None)
-    if provider is None or not slash or not model:
-        known = ", ".join(known.name for known in PROVIDERS)
+    if name not in NAMES or not slash or not model:
+        known = ", ".join(NAMES)
         raise ConfigError(
             f"engine.model {settings.model!r} needs an engine.url, or the form provider/model with one of {known}"
         )
-    place = next((env[name] for name in provider.url_env if env.get(name)), provider.url)
-    return [_target(place, model, dialect, provider, settings, env)]
+    return [by_name(name, settings, model=model, env=env)]
+
+
+def by_name(
+    name: str, settings: Engine, *, url: str = "", model: str = "", env: Mapping[str, str] = os.environ
+) -> Target:
+    """The service called `name`, at `url` or where it usually is. Raises as `targets` does."""
+    provider = next((known for known in PROVIDERS if known.name == name), None)
+    if provider is None:
+        raise ConfigError(f"there is no provider {name!r}; known are {', '.join(NAMES)}")
+    usual = next((env[name] for name in provider.url_env if env.get(name)), provider.url)
+    dialect: Dialect = "auto" if settings.dialect not in DIALECTS else settings.dialect
+    return _target(url or usual, model, dialect, provider, settings, env)
 
 
 def _by_host(place: str) -> Provider:

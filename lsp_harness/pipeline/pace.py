@@ -50,7 +50,7 @@ class Pace:
             _positive(step, usual.step_ms),
             int(_positive(curve.get("candidates"), usual.candidates)),
             props.get("fim_order") == "suffix-first",
-            _fills(props.get("fim_tokens")),
+            props.get("infill") is not False and _fills(props.get("fim_tokens")),
         )
 
     def budget_ms(self, settings: Completion) -> float:

@@ -70,17 +70,22 @@ async def through_server(rows: list[Case], keep: Keep) -> None:
 
 
 async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -> None:
-    """`AT_ONCE` cases in one batch: the model's answers, not their times, are what counts then."""
-    waiting, done = list(rows), count()
+    """`AT_ONCE` cases in one batch: the model's answers, not their times, are what counts then.
 
-    async def work() -> None:
-        while waiting:
-            await answer(waiting.pop(0))
+    Cases that begin alike follow each other, so that the engine evaluates what they share once.
+    """
+    alike = sorted(rows, key=lambda row: row["input"]["prefix"])
+    share = -(-len(alike) // AT_ONCE) or 1
+    done = count()
+
+    async def work(some: list[Case]) -> None:
+        for row in some:
+            await answer(row)
             progress(next(done), rows)
 
     async with asyncio.TaskGroup() as group:
-        for _ in range(AT_ONCE):
-            group.create_task(work())
+        for part in range(0, len(alike), share):
+            group.create_task(work(alike[part : part + share]))
 
 
 async def raw(rows: list[Case], order: str, keep: Keep) -> None:

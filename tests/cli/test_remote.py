@@ -1,5 +1,6 @@
-"""`doctor` on servers that somebody else runs: what answers, what is missing by name, and no key."""
+"""Servers that somebody else runs: what `doctor` and `models` say of them, and no key."""
 
+import json
 import socket
 import threading
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from lsp_harness.cli.remote import private
+from lsp_harness.inference.backends import fleet
 from lsp_harness.inference.providers import Target
 from tests.cli.conftest import Shell
 
@@ -28,6 +30,20 @@ class Llama(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         pass
+
+
+class Hub(Llama):
+    """Lists models as OpenAI does, after it was too busy once."""
+
+    asked = 0
+
+    def do_GET(self) -> None:
+        Hub.asked += 1
+        status = 429 if Hub.asked == 1 else 200 if self.headers["Authorization"] == "Bearer sk-secret" else 401
+        rows = ["qwen2.5-coder-7b", "gpt-oss"] if self.path == "/v1/models" else []
+        self.send_response(status)
+        self.end_headers()
+        self.wfile.write(json.dumps({"data": [{"id": row, "owned_by": "me"} for row in rows]}).encode())
 
 
 class Other(Llama):
@@ -132,3 +148,72 @@ def test_a_url_that_is_none_is_one_line(shell: Shell) -> None:
         ran.err
         == "lsp-harness: engine.url 'gpu-1:8080' must be http://host:port, https://host, or a Unix socket path\n"
     )
+
+
+# -- models
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    monkeypatch.setattr(Hub, "asked", 0)
+    monkeypatch.setattr(fleet, "FIRST_WAIT", 0.0)
+    with serving(Hub) as url:
+        yield url
+
+
+def test_the_models_of_a_provider_are_listed(shell: Shell, hub: str) -> None:
+    shell.set("OPENROUTER_API_KEY", "sk-secret")
+    ran = shell.run("models", "--provider", "openrouter", "--base-url", f"{hub}/v1", "--json")
+
+    assert ran.json == [
+        {"name": "gpt-oss", "owner": "me", "infill": ""},
+        {"name": "qwen2.5-coder-7b", "owner": "me", "infill": "by the tokens of qwen2.5-coder"},
+    ]
+    assert Hub.asked == 2, "a service that was busy is asked again"
+    table = shell.run("models", "--provider", "openrouter", "--base-url", hub)
+    assert table.code == 0
+    assert [line.split()[0] for line in table.out.splitlines()] == ["model", "gpt-oss", "qwen2.5-coder-7b"]
+    assert "sk-secret" not in table.out
+
+
+def test_the_models_of_the_server_in_the_settings(shell: Shell, hub: str) -> None:
+    shell.set("LSP_HARNESS_ENGINE__URL", hub)
+    shell.set("LSP_HARNESS_API_KEY", "sk-secret")
+
+    assert len(shell.run("models", "--json").json) == 2
+
+
+def test_a_provider_whose_address_is_in_the_environment(shell: Shell, hub: str) -> None:
+    shell.set("ANTHROPIC_BASE_URL", hub)
+    shell.set("ANTHROPIC_API_KEY", "sk-secret")
+
+    ran = shell.run("models", "--provider", "anthropic")
+    assert (ran.code, ran.out) == (4, ""), "the hub wants another header"
+    assert "refuses the key of ANTHROPIC_API_KEY" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "line"),
+    [
+        ([], 2, "the settings name no server; name a --provider: one of openai, anthropic"),
+        (["--base-url", "http://127.0.0.1:1"], 2, "--base-url needs a --provider: one of openai, anthropic"),
+        (["--provider", "none"], 2, "there is no provider 'none'; known are openai, anthropic"),
+        (["--provider", "openai"], 1, "https://api.openai.com needs a key; set OPENAI_API_KEY"),
+        (["--provider", "vllm", "--base-url", "gpu-1:8000"], 2, "engine.url 'gpu-1:8000' must be http://host:port"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, line: str
+) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LSP_HARNESS_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    ran = shell.run("models", *arguments)
+
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err.startswith(f"lsp-harness: {line}")
+
+
+def test_a_server_that_does_not_list_models(shell: Shell, url: str) -> None:
+    shell.set("LLAMA_API_KEY", "wrong")
+    ran = shell.run("models", "--provider", "llama.cpp", "--base-url", url)
+
+    assert (ran.code, ran.out) == (4, "")
+    assert "refuses the key of LLAMA_API_KEY" in ran.err

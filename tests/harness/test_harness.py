@@ -1,6 +1,7 @@
 """The façade: documents, settings, engines and status."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,9 +25,10 @@ async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench
     assert found.text == "3 * r"
 
 
-async def test_that_a_model_fills_no_holes_is_said_to_who_asks(bench: Make) -> None:
+@pytest.mark.parametrize("facts", [{"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}, {"infill": False}])
+async def test_that_a_model_fills_no_holes_is_said_to_who_asks(bench: Make, facts: dict[str, Any]) -> None:
     b = bench()
-    b.engine.facts = {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}
+    b.engine.facts = facts
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
     assert await b.harness.complete(snapshot, src.cursor) == []

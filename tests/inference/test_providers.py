@@ -46,16 +46,18 @@ def test_several_addresses():
         ("openai/gpt-3.5-turbo-instruct", "https://api.openai.com", "gpt-3.5-turbo-instruct", "suffix"),
         ("openrouter/qwen/qwen-2.5-coder", "https://openrouter.ai/api", "qwen/qwen-2.5-coder", "auto"),
         ("ollama/qwen2.5-coder:7b", "http://127.0.0.1:11434", "qwen2.5-coder:7b", "suffix"),
+        ("anthropic/x", "https://api.anthropic.com", "x", "auto"),
         ("lmstudio/x", "http://127.0.0.1:1234", "x", "auto"),
         ("vllm/x", "http://127.0.0.1:8000", "x", "auto"),
         ("llama.cpp/x", "http://127.0.0.1:8080", "x", "auto"),
     ],
 )
 def test_a_model_string_names_its_provider(model: str, base: str, name: str, fim: str):
-    target = one({"OPENAI_API_KEY": "k", "OPENROUTER_API_KEY": "k"}, model=model)
+    target = one({"OPENAI_API_KEY": "k", "OPENROUTER_API_KEY": "k", "ANTHROPIC_API_KEY": "k"}, model=model)
 
     assert (target.base, target.model, target.fim) == (base, name, fim)
-    assert target.dialect == ("llama-server" if model.startswith("llama.cpp") else "openai")
+    own = {"llama.cpp": "llama-server", "anthropic": "anthropic"}
+    assert target.dialect == own.get(model.split("/")[0], "openai")
 
 
 def test_with_a_url_the_model_is_a_name_as_it_is():
@@ -123,7 +125,7 @@ def test_a_key_does_not_show():
         ({"url": "http://me:secret@host"}, "must not hold a name or password"),
         (
             {"url": "http://h:1", "dialect": "soap"},
-            "engine.dialect must be one of auto, llama-server, openai, not 'soap'",
+            "engine.dialect must be one of auto, llama-server, openai, anthropic, not 'soap'",
         ),
         ({"model": "gpt-4"}, "engine.model 'gpt-4' needs an engine.url, or the form provider/model with one of openai"),
         ({"model": "nobody/x"}, "needs an engine.url, or the form provider/model"),

@@ -35,6 +35,15 @@ class Estimate(int):
         return f"about {int(self)}"
 
 
+BYTES_A_TOKEN = 3
+"""Of source code; low, so that a prompt within its estimated budget is within its true one."""
+
+
+def estimated(texts: Sequence[str]) -> list[int]:
+    """Token counts without a tokenizer, each an `Estimate`."""
+    return [Estimate(-(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)) for text in texts]
+
+
 class Exchange(Protocol):
     """One streamed request: where it goes, and how its events are read."""
 

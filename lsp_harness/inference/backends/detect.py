@@ -3,6 +3,7 @@
 from typing import Any, cast
 
 from lsp_harness.errors import EngineRefused
+from lsp_harness.inference.backends.anthropic import Anthropic
 from lsp_harness.inference.backends.backend import Backend, Json
 from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.llama_server import LlamaServer, OurEngine
@@ -15,6 +16,10 @@ SHOWN = 5
 async def detect(endpoint: Endpoint) -> Backend:
     """The dialect of the server at `endpoint`, as its target asks for or as it shows. Raises EngineRefused, Setback."""
     target = endpoint.target
+    if target.dialect == "anthropic":
+        if not target.model:
+            raise EngineRefused(f"{endpoint.name} serves several models; set engine.model to one of them")
+        return Anthropic(target.model)
     if target.dialect != "openai":
         props = await endpoint.look("/props")
         if isinstance(props, dict) and "default_generation_settings" in props:

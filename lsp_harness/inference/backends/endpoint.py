@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 CONNECT_SECONDS = 5.0
 PROBE_SECONDS = 2.0
+OVERLOADED = 529
+"""Anthropic's own status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,7 @@ class Endpoint:
             self._http = httpx2.AsyncClient(
                 transport=transport,
                 base_url=target.base or "http://engine",
-                headers={"Authorization": f"Bearer {target.key}"} if target.key else None,
+                headers=target.headers,
                 timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
                 trust_env=False,
             )
@@ -152,7 +154,7 @@ class Endpoint:
             told = f"refuses the key of {self.target.key_name}" if self.target.key else "asks for a key"
             return EngineRefused(f"{self.name} {told}; set the right one in the environment (engine.api_key_env)")
         error = refusal(status, content, self.target.key)
-        if status in (429, 503):
+        if status in (429, 503, OVERLOADED):
             return Setback(error, gone=False, wait=seconds(response.headers.get("retry-after", "")))
         if status in (502, 504):
             return Setback(EngineUnavailable(error.message), gone=True)
@@ -191,7 +193,7 @@ def refusal(status: int, content: bytes, secret: str = "") -> EngineError:
         message = f"the engine answered {status}"
     if secret:
         message = message.replace(secret, "…")
-    kinds: dict[int, type[EngineError]] = {400: EngineRefused, 429: EngineBusy, 503: EngineBusy}
+    kinds: dict[int, type[EngineError]] = {400: EngineRefused, 429: EngineBusy, 503: EngineBusy, OVERLOADED: EngineBusy}
     return kinds.get(status, EngineError)(message)
 
 

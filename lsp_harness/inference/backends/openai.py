@@ -1,8 +1,4 @@
-"""The OpenAI dialect: vLLM, and every service that calls itself compatible.
-
-The prompt of a conversation is here the conversation itself, marked: when it comes back as a request it is sent as
-messages, and the server's own template makes the real prompt.
-"""
+"""The OpenAI dialect: vLLM, and every service that calls itself compatible."""
 
 import asyncio
 import json
@@ -13,17 +9,21 @@ from time import monotonic
 from typing import Any, cast
 
 from lsp_harness.errors import EngineError, EngineRefused
-from lsp_harness.inference.backends.backend import FEATURES, Estimate, Features, Json, without_error
+from lsp_harness.inference.backends import conversation
+from lsp_harness.inference.backends.backend import (
+    BYTES_A_TOKEN,
+    FEATURES,
+    Features,
+    Json,
+    estimated,
+    without_error,
+)
 from lsp_harness.inference.backends.blanks import Blanks, cut
 from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.family import Family, family_of
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Sampling, Stop, TokenLogprob, Usage
 
 AT_ONCE = 8
-BYTES_A_TOKEN = 3
-"""Of source code; low, so that a prompt within its estimated budget is within its true one."""
-MESSAGES = "\x02messages\x03"
-"""Marks a prompt that is a list of messages as JSON."""
 MOST_STOPS = 4
 """OpenAI refuses more."""
 
@@ -133,8 +133,8 @@ class OpenAI:
             body = hole | self._settings(sampling, family.recipe.stops if family else ())
             return _Exchange("/v1/completions", body | {"max_tokens": limit}, sampling, blanks, mute=mute)
         prompt = request.prompt
-        if isinstance(prompt, str) and prompt.startswith(MESSAGES):
-            body = {"messages": json.loads(prompt.removeprefix(MESSAGES))} | self._settings(sampling, (), chat=True)
+        if messages := conversation.of_prompt(prompt):
+            body = {"messages": messages} | self._settings(sampling, (), chat=True)
             body[self._endpoint.target.provider.limit_field] = limit
             return _Exchange("/v1/chat/completions", body, sampling, "", mute=mute)
         if not isinstance(prompt, str):
@@ -150,7 +150,7 @@ class OpenAI:
     async def count(self, texts: Sequence[str]) -> list[int]:
         """By vLLM's tokenizer. Elsewhere each is an `Estimate`."""
         if not self._vllm:
-            return [Estimate(-(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)) for text in texts]
+            return estimated(texts)
         gate = asyncio.Semaphore(AT_ONCE)
 
         async def one(text: str) -> int:
@@ -161,12 +161,13 @@ class OpenAI:
         return await asyncio.gather(*(one(text) for text in texts))
 
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
-        return MESSAGES + json.dumps([{"role": role, "content": content} for role, content in messages])
+        return conversation.to_prompt(messages)
 
     async def props(self) -> Props:
-        """What is known without asking; `token_counts` says whether counts are true."""
+        """What is known without asking; `token_counts` says whether counts are true, `infill` whether holes can be filled."""
         counts = "exact" if self._vllm else "estimated"
-        return Props(self._model, self._n_ctx, 0, {"server": self.kind, "token_counts": counts})
+        infill = self.features()["infill"] is not False
+        return Props(self._model, self._n_ctx, 0, {"server": self.kind, "token_counts": counts, "infill": infill})
 
     async def embed(self, texts: Sequence[str], max_tokens: int) -> list[list[float]]:
         body: Json = {"model": self._model, "input": list(texts), "encoding_format": "float"}

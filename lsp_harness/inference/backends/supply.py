@@ -1,9 +1,12 @@
 """Where the server of a request comes from, and what becomes of a request that failed."""
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
 
 from lsp_harness.inference.backends.backend import Backend
 from lsp_harness.inference.backends.endpoint import Endpoint, Setback, understood
+
+T = TypeVar("T")
 
 
 class Server:
@@ -55,3 +58,20 @@ class Supply(Protocol):
         ...
 
     async def aclose(self) -> None: ...
+
+
+async def tried(supply: Supply, ask: Callable[[Server], Awaitable[T]]) -> T:
+    """The answer to one question that is not a stream, asked as often as a stream would be. Raises EngineError."""
+    tries = supply.tries("")
+    while True:
+        server = await tries.server()
+        try:
+            with understood(server.endpoint.name):
+                answer = await ask(server)
+        except Setback as setback:
+            await tries.failed(server, setback)
+            if not await tries.again(setback):
+                raise setback.error from setback
+        else:
+            tries.answered(server)
+            return answer

@@ -68,7 +68,7 @@ async def test_vllm_is_recognised():
         props, features = await made.props(), await made.features()
 
     assert (props.model, props.n_ctx) == ("Qwen/Qwen2.5-Coder-7B-Instruct", 32768)
-    assert props.raw == {"server": "vLLM 0.14.0", "token_counts": "exact"}
+    assert props.raw == {"server": "vLLM 0.14.0", "token_counts": "exact", "infill": True}
     assert features["infill"] == "by the tokens of qwen2.5-coder"
     assert (features["grammar"], features["tokenize"], features["persist"]) == (True, True, False)
 

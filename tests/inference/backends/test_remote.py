@@ -243,7 +243,7 @@ async def test_a_failure_told_in_the_stream_is_one():
 @pytest.mark.parametrize(("key", "events"), [("first_token_seconds", ()), ("next_token_seconds", ({"content": "a"},))])
 async def test_a_server_that_falls_silent_has_failed(key: str, events: tuple[Any, ...]):
     never = asyncio.Event()
-    async with serving(llama(*events, never)) as server, client(server.url, **{key: 0.2}) as made:
+    async with serving(llama(*events, never)) as server, client(server.url, **{key: 1.0}) as made:
         with pytest.raises(EngineUnavailable, match=key):
             await answer(made)
         await server.left.wait()

@@ -1,0 +1,130 @@
+"""Anthropic's Messages API: conversations only.
+
+It has no form for a hole, so a fix comes from rewrites alone and nothing is completed. Temperatures, top_p and top_k are
+not sent: the newer models refuse a request that has them.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from time import monotonic
+from typing import cast
+
+from lsp_harness.errors import EngineBusy, EngineRefused
+from lsp_harness.inference.backends import conversation
+from lsp_harness.inference.backends.backend import FEATURES, Features, Json, estimated, without_error
+from lsp_harness.inference.backends.endpoint import Setback, said
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Sampling, Stop, Usage
+
+STOPS: dict[str, Stop] = {"max_tokens": "limit", "model_context_window_exceeded": "limit", "stop_sequence": "word"}
+"""Of their stop reasons; any other is the model's own end."""
+
+
+class _Exchange:
+    """`/v1/messages`, streamed. One answer, however many candidates were asked for."""
+
+    path = "/v1/messages"
+
+    def __init__(self, body: Json, sampling: Sampling) -> None:
+        self.body = body
+        self.complete = False
+        self._usage = Usage()
+        self._stop: Stop = "eos"
+        self._seconds = sampling.t_max_predict_ms / 1000 or math.inf
+        self._began: float | None = None
+
+    def read(self, data: str) -> Iterable[Chunk]:
+        event = _event(data)
+        match event["type"]:
+            case "message_start":
+                self._count(event["message"].get("usage") or {})
+            case "content_block_delta" if event["delta"]["type"] == "text_delta":
+                self._began = self._began or monotonic()
+                yield Chunk(event["delta"]["text"])
+                if monotonic() - self._began > self._seconds:
+                    self._stop = "deadline"
+                    yield from self._end()
+            case "message_delta":
+                self._stop = STOPS.get(str(event["delta"].get("stop_reason")), "eos")
+                self._count(event.get("usage") or {})
+            case "message_stop":
+                yield from self._end()
+            case _:
+                pass
+
+    def ended(self) -> Iterable[Chunk]:
+        """Nothing is owed: an answer is complete with its own last event."""
+        return ()
+
+    def _end(self) -> Iterable[Chunk]:
+        self.complete = True
+        yield Chunk("", self._stop, self._usage)
+
+    def _count(self, told: Json) -> None:
+        """Counts are cumulative; those that an event leaves out are as they were."""
+        written = told.get("cache_creation_input_tokens") or 0
+        self._usage = Usage(
+            int(told["input_tokens"] + written) if told.get("input_tokens") is not None else self._usage.evaluated,
+            int(told.get("cache_read_input_tokens") or self._usage.reused),
+            int(told.get("output_tokens") or self._usage.generated),
+        )
+
+
+class Anthropic:
+    """A server of that dialect."""
+
+    kind = "Anthropic API"
+
+    def __init__(self, model: str) -> None:
+        self._model = model
+
+    def features(self) -> Features:
+        return dict.fromkeys(FEATURES, False) | {
+            "deadline": "kept by the client, which closes the connection",
+            "tokenize": "estimated from the bytes",
+        }
+
+    def ask(self, request: Continuation | Infill) -> _Exchange:
+        if isinstance(request, Infill):
+            raise EngineRefused("Anthropic's API fills no holes; choose a model that does for completions")
+        messages = conversation.of_prompt(request.prompt)
+        if messages is None:
+            raise EngineRefused("Anthropic's API takes conversations only, not a prompt that is continued")
+        sampling = request.sampling
+        body: Json = {
+            "model": self._model,
+            "max_tokens": max(1, sampling.n_predict),
+            "messages": [message for message in messages if message["role"] != "system"],
+            "stream": True,
+        }
+        if system := "\n\n".join(message["content"] for message in messages if message["role"] == "system"):
+            body["system"] = system
+        # stops of blanks alone are refused
+        if stops := [stop for stop in sampling.stop if stop.strip()]:
+            body["stop_sequences"] = stops
+        return _Exchange(body, sampling)
+
+    async def count(self, texts: Sequence[str]) -> list[int]:
+        return estimated(texts)
+
+    async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
+        return conversation.to_prompt(messages)
+
+    async def props(self) -> Props:
+        return Props(self._model, 0, 0, {"server": self.kind, "token_counts": "estimated", "infill": False})
+
+    async def embed(self, texts: Sequence[str], max_tokens: int) -> list[list[float]]:
+        raise EngineRefused("Anthropic's API has no embeddings")
+
+    async def cancel(self, client: str, name: str, index: int | None) -> bool:
+        return False
+
+
+def _event(data: str) -> Json:
+    """Raises EngineError for an event that tells of a failure, Setback where that is an overload."""
+    body = json.loads(data)
+    if isinstance(body, dict) and said(body):
+        error = cast("Json", body)["error"]
+        if error.get("type") in ("overloaded_error", "rate_limit_error"):
+            raise Setback(EngineBusy(said(body)), gone=False)
+    return without_error(body)

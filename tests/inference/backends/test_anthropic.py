@@ -1,0 +1,150 @@
+"""Anthropic's dialect against a server that answers as its documentation says. It was never called itself."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from lsp_harness.errors import EngineBusy, EngineError, EngineRefused
+from lsp_harness.inference.backends import anthropic
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, Usage
+from tests.inference.backends.test_remote import answer, client, text
+from tests.support.server import FakeServer, Reply, serving
+
+START = {
+    "type": "message_start",
+    "message": {"usage": {"input_tokens": 5, "cache_creation_input_tokens": 2, "cache_read_input_tokens": 30}},
+}
+BLOCK = {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}
+STOP = {"type": "message_stop"}
+OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+BROKEN = {"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}
+
+
+def delta(said: str, kind: str = "text_delta") -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": 0, "delta": {"type": kind, "text": said}}
+
+
+def end(reason: str = "end_turn") -> dict[str, Any]:
+    return {"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 4}}
+
+
+HELLO = Reply((START, BLOCK, {"type": "ping"}, delta("Hel"), delta("lo"), end(), STOP))
+
+
+@asynccontextmanager
+async def service(
+    monkeypatch: pytest.MonkeyPatch, *replies: Reply, **settings: Any
+) -> AsyncIterator[tuple[EngineClient, FakeServer]]:
+    server = FakeServer()
+    server.on["POST", "/v1/messages"] = list(replies)
+    async with serving(server):
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+        async with client(model="anthropic/some", **settings) as made:
+            yield made, server
+
+
+async def hello(made: EngineClient, **sampling: Any):
+    prompt = await made.chat_prompt([("system", "Be brief."), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Say")])
+    return await answer(made, Continuation(prompt, Sampling(n_predict=8, **sampling)))
+
+
+async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
+    async with service(monkeypatch, HELLO) as (made, server):
+        chunks = await hello(made, temperature=0.6, stop=("\n", "END"))
+
+    assert text(chunks) == "Hello"
+    assert (chunks[-1].stop, chunks[-1].usage) == ("eos", Usage(evaluated=7, reused=30, generated=4))
+    [asked] = server.asked
+    assert asked.body == {
+        "model": "some",
+        "max_tokens": 8,
+        "system": "Be brief.",
+        "messages": [
+            {"role": "user", "content": "Hi"},
+            {"role": "assistant", "content": "Yes?"},
+            {"role": "user", "content": "Say"},
+        ],
+        "stop_sequences": ["END"],
+        "stream": True,
+    }
+    assert (asked.headers["x-api-key"], asked.headers["anthropic-version"]) == ("sk-secret", "2023-06-01")
+    assert "authorization" not in asked.headers
+
+
+@pytest.mark.parametrize(
+    ("reason", "stop"),
+    [("max_tokens", "limit"), ("stop_sequence", "word"), ("refusal", "eos")],
+)
+async def test_why_an_answer_ended(monkeypatch: pytest.MonkeyPatch, reason: str, stop: str):
+    async with service(monkeypatch, Reply((START, delta("a"), end(reason), STOP))) as (made, _):
+        assert (await hello(made))[-1].stop == stop
+
+
+async def test_what_the_model_thinks_is_no_answer(monkeypatch: pytest.MonkeyPatch):
+    async with service(monkeypatch, Reply((START, delta("hm", "thinking_delta"), delta("a"), end(), STOP))) as (
+        made,
+        _,
+    ):
+        assert text(await hello(made)) == "a"
+
+
+async def test_an_answer_is_ended_at_its_deadline(monkeypatch: pytest.MonkeyPatch):
+    times = iter([10.0, 10.0, 10.2])
+    monkeypatch.setattr(anthropic, "monotonic", lambda: next(times))
+    async with service(monkeypatch, Reply((START, delta("a"), delta("b"), delta("c"), end(), STOP))) as (made, _):
+        chunks = await hello(made, t_max_predict_ms=100)
+
+    assert (text(chunks), chunks[-1].stop) == ("ab", "deadline")
+
+
+@pytest.mark.parametrize(
+    "busy", [Reply(status=529, json=OVERLOADED), Reply(status=429, json=OVERLOADED), Reply((OVERLOADED,))]
+)
+async def test_an_overloaded_service_is_asked_again(monkeypatch: pytest.MonkeyPatch, busy: Reply):
+    async with service(monkeypatch, busy, HELLO) as (made, server):
+        assert text(await hello(made)) == "Hello"
+    assert len(server.asked) == 2
+
+
+async def test_and_in_the_end_it_is_said(monkeypatch: pytest.MonkeyPatch):
+    async with service(monkeypatch, Reply(status=529, json=OVERLOADED), retries=0) as (made, _):
+        with pytest.raises(EngineBusy, match="Overloaded"):
+            await hello(made)
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (Reply((START, delta("a"), BROKEN)), "Internal server error"),
+        (Reply((START, delta("a"))), "ended this answer before it was complete"),
+        (Reply(({"type": "content_block_delta"},)), "answered something else than its dialect has"),
+    ],
+)
+async def test_an_answer_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, reply: Reply, message: str):
+    async with service(monkeypatch, reply) as (made, _):
+        with pytest.raises(EngineError, match=message):
+            await hello(made)
+
+
+async def test_what_it_cannot_do_is_refused_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch):
+    async with service(monkeypatch) as (made, server):
+        for request in (Infill(Around("a", "b")), Continuation("def f")):
+            with pytest.raises(EngineRefused, match="Anthropic's API"):
+                await answer(made, request)
+        with pytest.raises(EngineRefused, match="no embeddings"):
+            await made.embed(["a"])
+        features, props = await made.features(), await made.props()
+
+    assert server.asked == []
+    assert features["infill"] is False
+    assert props.raw["infill"] is False
+
+
+async def test_a_url_of_theirs_needs_a_model(monkeypatch: pytest.MonkeyPatch):
+    async with serving(FakeServer()) as server, client(server.url, dialect="anthropic") as made:
+        with pytest.raises(EngineRefused, match=r"set engine\.model"):
+            await made.props()
