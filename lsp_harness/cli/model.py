@@ -3,22 +3,18 @@
 Results go to stdout, as tables or with `--json` for programs; progress goes to stderr.
 """
 
-import json
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import cyclopts
 from cyclopts import Parameter
 
+from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config.schema import Model
 from lsp_harness.inference.models import place
 from lsp_harness.inference.models.catalogue import ModelCard, card, cards
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 app = cyclopts.App(name="model", help="Pull, list and inspect model files.")
 
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
 Spec = Annotated[str, Parameter(help="A name, or the path of a GGUF file.")]
 Name = Annotated[str, Parameter(help="A name from `lsp-harness model list`.")]
 DEFAULT = Model().path
@@ -27,16 +23,16 @@ TEMPLATE_LINES = 5
 
 
 @app.command(name="list")
-def list_(*, as_json: Json = False) -> None:
+def list_(*, json: AsJson = False) -> None:
     """List the models of the catalogue, and which of them are here."""
-    if as_json:
-        return _json([_row(known) for known in cards()])
+    if json:
+        return as_json([_row(known) for known in cards()])
     from rich.table import Table
 
     table = Table("name", "kind", "title", "size", "licence", "state", box=None)
     for known in cards():
         table.add_row(known.name, known.kind, known.title, _size(known.bytes), known.license, place.state(known))
-    return _console().print(table)
+    return console().print(table)
 
 
 @app.command
@@ -46,7 +42,7 @@ def pull(
     sha256: Annotated[str, Parameter(help="The SHA-256 it must have, for models whose hash we do not know.")] = "",
     verify: Annotated[bool, Parameter(negative="", help="Read the file again even if it was found right.")] = False,
     quiet: Annotated[bool, Parameter(negative="", help="No progress.")] = False,
-    as_json: Json = False,
+    json: AsJson = False,
 ) -> None:
     """Fetch a model from the first source that serves it. Unfinished downloads are continued."""
     from lsp_harness.inference.models.pull import pull as fetch
@@ -62,21 +58,21 @@ def pull(
         "source": done.source or None,
         "seconds": round(done.seconds, 1),
     }
-    if as_json:
-        return _json(result)
+    if json:
+        return as_json(result)
     how = f"pulled from {done.source} in {done.seconds:.0f} s" if done.source else "already here"
-    return _say(f"{model.name} ({model.license}): {how}, {done.path}")
+    return say(f"{model.name} ({model.license}): {how}, {done.path}")
 
 
 @app.command
-def path(name: Spec = DEFAULT, *, as_json: Json = False) -> None:
+def path(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
     """Print where a model's file is."""
     found = str(place.resolve(name))
-    return _json({"name": name, "path": found}) if as_json else _say(found)
+    return as_json({"name": name, "path": found}) if json else say(found)
 
 
 @app.command
-def info(name: Spec = DEFAULT, *, as_json: Json = False) -> None:
+def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
     """Show what a model file says about itself."""
     from lsp_harness.inference.models.gguf import read_header
 
@@ -95,8 +91,8 @@ def info(name: Spec = DEFAULT, *, as_json: Json = False) -> None:
         "chat_template": header.chat_template.splitlines()[:TEMPLATE_LINES],
         "fim": {role: {"text": t.text, "id": t.id, "named": t.named} for role, t in header.fim.items()},
     }
-    if as_json:
-        return _json(facts)
+    if json:
+        return as_json(facts)
     from rich.table import Table
     from rich.text import Text
 
@@ -109,16 +105,16 @@ def info(name: Spec = DEFAULT, *, as_json: Json = False) -> None:
     for key, value in facts.items():
         # Text, not markup: templates and token names are full of brackets.
         table.add_row("size" if key == "bytes" else key.replace("_", " "), Text(str(value)))
-    return _console().print(table)
+    return console().print(table)
 
 
 @app.command
-def rm(name: Name, *, as_json: Json = False) -> None:
+def rm(name: Name, *, json: AsJson = False) -> None:
     """Delete a model's file, and what an unfinished pull left of it."""
     model = card(name)
     freed = place.remove(model)
     result = {"name": model.name, "path": str(place.path_of(model)), "freed": freed}
-    return _json(result) if as_json else _say(f"{model.name} is removed, {_size(freed)} are free again")
+    return as_json(result) if json else say(f"{model.name} is removed, {_size(freed)} are free again")
 
 
 def _row(model: ModelCard) -> dict[str, Any]:
@@ -132,22 +128,6 @@ def _row(model: ModelCard) -> dict[str, Any]:
         "path": str(place.path_of(model)),
         "note": model.note,
     }
-
-
-def _console() -> "Console":
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    # Without a terminal nobody sees columns, and a program that cuts them wants whole words.
-    return console if console.is_terminal else Console(highlight=False, width=200)
-
-
-def _say(text: str) -> None:
-    _console().out(text, highlight=False)
-
-
-def _json(value: object) -> None:
-    _console().out(json.dumps(value, ensure_ascii=False, indent=2), highlight=False)
 
 
 def _size(count: int) -> str:

@@ -9,13 +9,17 @@ from cyclopts import Parameter
 if TYPE_CHECKING:
     from rich.console import Console
 
+WIDTH = 200
+"""Columns where there is no terminal."""
 AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
 
 
 def console() -> "Console":
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=True, emoji=False)
+    terminal = Console(highlight=False, soft_wrap=True, emoji=False)
+    # without a terminal nobody sees columns, and a program that cuts them wants whole words
+    return terminal if terminal.is_terminal else Console(highlight=False, soft_wrap=True, emoji=False, width=WIDTH)
 
 
 def say(text: str = "") -> None:
