@@ -23,28 +23,30 @@ def models(
     from lsp_harness.inference.backends.served import served
 
     settings = load()[0].engine
-    target = _target(provider, base_url, settings)
-    found = asyncio.run(served(target, settings))
+    replicas = _targets(provider, base_url, settings)
+    found = asyncio.run(served(replicas, settings))
     if json:
         as_json([asdict(model) for model in found])
     elif not found:
-        say(f"{target.name} lists no model")
+        say(f"{replicas[0].name} lists no model")
     else:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table("model", "owner", "holes are given", box=None)
+        table = Table("model", "owner", "fills holes", box=None)
         for model in found:
-            table.add_row(Text(model.name), Text(model.owner), model.infill or "in no way known here (engine.fim)")
+            table.add_row(Text(model.name), Text(model.owner), model.infill or "not as far as is known")
         console().print(table)
     return 0
 
 
-def _target(provider: str, base_url: str, settings: Engine) -> Target:
+def _targets(provider: str, base_url: str, settings: Engine) -> list[Target]:
     if provider:
-        return by_name(provider, settings, url=base_url)
+        # what is set for another server, its key above all, is none of this one's business
+        own = not settings.url and settings.model.startswith(f"{provider}/")
+        return [by_name(provider, settings if own else Engine(api_key_env=""), url=base_url)]
     if base_url:
         raise ConfigError(f"--base-url needs a --provider: one of {', '.join(NAMES)}")
     if not remote(settings):
         raise ConfigError(f"the settings name no server; name a --provider: one of {', '.join(NAMES)}")
-    return targets(settings)[0]
+    return targets(settings)

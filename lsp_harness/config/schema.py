@@ -37,7 +37,7 @@ class Engine:
     api_key_env: str = "LSP_HARNESS_API_KEY"
     """The environment variable that holds the key of a remote server. Keys are never read from a file."""
     fim: str = "auto"
-    """How a remote server is given a hole: by the tokens of a model family (qwen2.5-coder, qwen3-coder, codegemma, starcoder, granite, deepseek-coder; `auto`: by the model's name), or with `suffix` in the server's own way."""
+    """How a remote server is given a hole: by the tokens of a model family (qwen2.5-coder, qwen3-coder, codegemma, starcoder, granite, deepseek-coder; `auto`: by the model's name), or with `suffix` in the server's own way; with `none` never, and fixes are rewrites only."""
     retries: int = 3
     """How often a remote request is tried again while nothing of its answer has come."""
     first_token_seconds: float = 60.0

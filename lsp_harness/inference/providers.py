@@ -38,7 +38,6 @@ PROVIDERS: tuple[Provider, ...] = (
         ("OPENAI_BASE_URL",),
         ("OPENAI_API_KEY",),
         needs_key=True,
-        fim="suffix",
         limit_field="max_completion_tokens",
     ),
     Provider(
@@ -107,6 +106,8 @@ def targets(settings: Engine, env: Mapping[str, str] = os.environ) -> list[Targe
     dialect = settings.dialect
     if settings.url:
         places = [place.strip() for place in settings.url.split(",") if place.strip()]
+        if not places:
+            raise ConfigError(f"engine.url {settings.url!r} names no server")
         return [_target(place, settings.model, dialect, _by_host(place), settings, env) for place in places]
     name, slash, model = settings.model.partition("/")
     if name not in NAMES or not slash or not model:
@@ -124,9 +125,10 @@ def by_name(
     provider = next((known for known in PROVIDERS if known.name == name), None)
     if provider is None:
         raise ConfigError(f"there is no provider {name!r}; known are {', '.join(NAMES)}")
-    usual = next((env[name] for name in provider.url_env if env.get(name)), provider.url)
+    source = "the address" if url else next((name for name in provider.url_env if env.get(name)), "")
     dialect: Dialect = "auto" if settings.dialect not in DIALECTS else settings.dialect
-    return _target(url or usual, model, dialect, provider, settings, env)
+    place = url or env.get(source) or provider.url
+    return _target(place, model, dialect, provider, settings, env, source)
 
 
 def _by_host(place: str) -> Provider:
@@ -136,14 +138,21 @@ def _by_host(place: str) -> Provider:
 
 
 def _target(
-    place: str, model: str, dialect: Dialect, provider: Provider, settings: Engine, env: Mapping[str, str]
+    place: str,
+    model: str,
+    dialect: Dialect,
+    provider: Provider,
+    settings: Engine,
+    env: Mapping[str, str],
+    source: str = "engine.url",
 ) -> Target:
+    """`source` is where `place` was found, for people."""
     # a key that was set for servers in general must not win over the one that was set for this service
     general = settings.api_key_env
     names = (*provider.key_env, general) if general == Engine().api_key_env else (general, *provider.key_env)
     key_name = next((name for name in names if name and env.get(name)), "")
     socket = place.removeprefix("unix:") if place.startswith(("unix:", "/")) else ""
-    base = "" if socket else _base(place)
+    base = "" if socket else _base(place, source)
     if provider.needs_key and not key_name:
         raise KeyMissing(f"{base} needs a key; set {' or '.join(filter(None, names))} in the environment")
     key = env[key_name].strip() if key_name else ""
@@ -161,14 +170,16 @@ def _target(
     )
 
 
-def _base(place: str) -> str:
+def _base(place: str, source: str) -> str:
+    if "@" in place:
+        raise ConfigError(f"{source} must not hold a name or password; put the key into the environment")
     try:
         parts = urlsplit(place)
         good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)
     except ValueError:
         good, parts = False, urlsplit("")
-    if parts.username is not None or parts.password is not None:
-        raise ConfigError("engine.url must not hold a name or password; put the key into the environment")
     if not good or parts.query or parts.fragment:
-        raise ConfigError(f"engine.url {place!r} must be http://host:port, https://host, or a Unix socket path")
+        # a query may hold a key
+        shown = place.partition("?")[0].partition("#")[0]
+        raise ConfigError(f"{source} {shown!r} must be http://host:port, https://host, or a Unix socket path")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"

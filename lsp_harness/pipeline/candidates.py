@@ -62,7 +62,7 @@ class Candidate:
 def plans(config: Config, place: Place, best: int = 0, *, fills: bool = True) -> tuple[list[Plan], list[Plan]]:
     """Fills and rewrites, together `generation.candidates`; rewrites are the retries that get feedback.
 
-    A model that does not do `fills` makes rewrites only, all of `generation.candidates`, at least one.
+    A model that does not do `fills` makes rewrites only: at least one, and no more than either setting allows.
 
     For the setting 0 it is `best` fills, the number the engine makes best at once, and the rewrites come on top. Of each
     kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once.
@@ -120,7 +120,7 @@ class Generator:
         self._path = path
         self._owner = Owner(persist=persist, affinity=tree.document.uri)
         self.refused = ""
-        """Why the engine takes no instructions, once it has said so."""
+        """Why the engine takes no instructions, or fills no holes, once it has said so."""
 
     async def make(
         self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
@@ -139,9 +139,19 @@ class Generator:
             for number in plan.numbers:
                 yield Candidate(number, plan, None, Usage())
             return
-        async with aclosing(self._answers(asked.request, begun)) as answers:
-            async for index, text, usage in answers:
-                yield Candidate(plan.numbers[index], plan, asked.edit(text), usage)
+        left = set(plan.numbers)
+        try:
+            async with aclosing(self._answers(asked.request, begun)) as answers:
+                async for index, text, usage in answers:
+                    left.discard(plan.numbers[index])
+                    yield Candidate(plan.numbers[index], plan, asked.edit(text), usage)
+        except EngineRefused as error:
+            if plan.kind == "rewrite":
+                raise
+            # a server may know only when it is asked that it fills no holes; a rewrite may do all the same
+            self.refused = error.message
+            for number in sorted(left):
+                yield Candidate(number, plan, None, Usage())
 
     async def _answers(
         self, request: Continuation | Infill, begun: Callable[[], None]

@@ -17,7 +17,7 @@ from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill import InfillPrompt, ladder
 from lsp_harness.context.outlines import Outlines
 from lsp_harness.context.secrets import secret_lines, secret_path
-from lsp_harness.errors import NoAnswer, Superseded
+from lsp_harness.errors import EngineRefused, Superseded
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Usage
 from lsp_harness.pipeline.ahead import Ahead
@@ -176,8 +176,8 @@ class Completer:
     # -- asked for
     async def _compute(self, site: Site) -> Suggestion | None:
         began = perf_counter()
-        if not (await self._pacer.now()).fills:
-            raise NoAnswer("this model fills no holes; choose one that does (lsp-harness model list)")
+        if why := (await self._pacer.now()).no_holes:
+            raise EngineRefused(why)
         task = await self._task(site)
         written, usage, found = self._results.find(task.ghost.prefix, task.about), Usage(), {"cached": True}
         if written is None:

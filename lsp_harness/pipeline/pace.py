@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.errors import HarnessError
+from lsp_harness.inference.backends.backend import NO_INFILL
 from lsp_harness.inference.client import Engine
 
 PATIENCE = 5
@@ -34,8 +35,12 @@ class Pace:
     candidates: int = 0
     appends: bool = False
     """Prompts of this engine end with the text before the cursor, so that typing only appends to them."""
-    fills: bool = True
-    """Its model fills holes; one that only follows instructions does not."""
+    no_holes: str = ""
+    """Why its model fills no holes, where it only follows instructions."""
+
+    @property
+    def fills(self) -> bool:
+        return not self.no_holes
 
     @classmethod
     def of(cls, props: dict[str, Any]) -> "Pace":
@@ -50,7 +55,7 @@ class Pace:
             _positive(step, usual.step_ms),
             int(_positive(curve.get("candidates"), usual.candidates)),
             props.get("fim_order") == "suffix-first",
-            props.get("infill") is not False and _fills(props.get("fim_tokens")),
+            _no_holes(props),
         )
 
     def budget_ms(self, settings: Completion) -> float:
@@ -78,11 +83,14 @@ def _positive(value: Any, default: float) -> float:
     return float(value) if isinstance(value, int | float) and value > 0 else default
 
 
-def _fills(tokens: object) -> bool:
-    """Whether there is a token for each part of a hole; a server that does not say is believed to know."""
+def _no_holes(props: dict[str, Any]) -> str:
+    """What the client found, or that a part of a hole has no token; a server that does not say is believed to know."""
+    tokens = props.get("fim_tokens")
     known = cast("dict[str, Any]", tokens) if isinstance(tokens, dict) else {}
     given = [known.get(name) for name in ("pre", "suf", "mid")]
-    return not any(isinstance(token, int) and token < 0 for token in given)
+    if any(isinstance(token, int) and token < 0 for token in given):
+        return "this model fills no holes; choose one that does (lsp-harness model list)"
+    return str(props.get(NO_INFILL) or "")
 
 
 class Pacer:

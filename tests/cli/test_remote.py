@@ -46,6 +46,25 @@ class Hub(Llama):
         self.wfile.write(json.dumps({"data": [{"id": row, "owned_by": "me"} for row in rows]}).encode())
 
 
+class Lister(Llama):
+    """A llama-server that lists its model, for anybody."""
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write((PROPS % "some").encode() if self.path == "/props" else b'{"data": [{"id": "some"}]}')
+
+
+class Claude(Llama):
+    """Lists models for who sends the key as Anthropic wants it."""
+
+    def do_GET(self) -> None:
+        good = self.headers["x-api-key"] == "sk-secret" and self.path == "/v1/models?limit=1000"
+        self.send_response(200 if good else 401)
+        self.end_headers()
+        self.wfile.write(b'{"data": [{"id": "claude-b"}, {"id": "claude-a"}]}')
+
+
 class Other(Llama):
     model = "other"
 
@@ -175,10 +194,45 @@ def test_the_models_of_a_provider_are_listed(shell: Shell, hub: str) -> None:
 
 
 def test_the_models_of_the_server_in_the_settings(shell: Shell, hub: str) -> None:
-    shell.set("LSP_HARNESS_ENGINE__URL", hub)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        shell.set("LSP_HARNESS_ENGINE__URL", f"http://127.0.0.1:{free.getsockname()[1]},{hub}")
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
 
-    assert len(shell.run("models", "--json").json) == 2
+    assert len(shell.run("models", "--json").json) == 2, "one replica that answers is enough"
+
+
+def test_the_models_of_anthropic(shell: Shell) -> None:
+    shell.set("ANTHROPIC_API_KEY", "sk-secret")
+    with serving(Claude) as url:
+        rows = shell.run("models", "--provider", "anthropic", "--base-url", url, "--json").json
+
+    assert [(row["name"], row["infill"]) for row in rows] == [("claude-a", ""), ("claude-b", "")]
+
+
+def test_what_is_set_for_one_server_is_not_told_another(shell: Shell, hub: str) -> None:
+    shell.set("LSP_HARNESS_ENGINE__URL", "http://gpu-1:8080")
+    shell.set("LSP_HARNESS_ENGINE__API_KEY_ENV", "MINE")
+    shell.set("LSP_HARNESS_ENGINE__DIALECT", "anthropic")
+    shell.set("LSP_HARNESS_ENGINE__FIM", "granite")
+    shell.set("MINE", "sk-secret")
+    ran = shell.run("models", "--provider", "vllm", "--base-url", hub)
+    assert (ran.code, ran.err) == (
+        4,
+        f"lsp-harness: {hub} asks for a key; set the right one in the environment (engine.api_key_env)\n",
+    )
+
+    shell.set("VLLM_API_KEY", "sk-secret")
+    rows = shell.run("models", "--provider", "vllm", "--base-url", hub, "--json").json
+    assert [row["infill"] for row in rows] == ["", "by the tokens of qwen2.5-coder"]
+
+
+def test_a_llama_server_asks_its_own_file_about_holes(shell: Shell) -> None:
+    with serving(Lister) as url:
+        shell.set("LSP_HARNESS_ENGINE__URL", url)
+        assert [row["infill"] for row in shell.run("models", "--json").json] == ["by the server itself"]
+        shell.set("LSP_HARNESS_ENGINE__FIM", "none")
+        assert [row["infill"] for row in shell.run("models", "--json").json] == [""]
 
 
 def test_a_provider_whose_address_is_in_the_environment(shell: Shell, hub: str) -> None:
@@ -197,7 +251,7 @@ def test_a_provider_whose_address_is_in_the_environment(shell: Shell, hub: str) 
         (["--base-url", "http://127.0.0.1:1"], 2, "--base-url needs a --provider: one of openai, anthropic"),
         (["--provider", "none"], 2, "there is no provider 'none'; known are openai, anthropic"),
         (["--provider", "openai"], 1, "https://api.openai.com needs a key; set OPENAI_API_KEY"),
-        (["--provider", "vllm", "--base-url", "gpu-1:8000"], 2, "engine.url 'gpu-1:8000' must be http://host:port"),
+        (["--provider", "vllm", "--base-url", "gpu-1:8000"], 2, "the address 'gpu-1:8000' must be http://host:port"),
     ],
 )
 def test_what_is_wrong_is_one_line(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineError, NoAnswer
+from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.text.document import Document
@@ -25,15 +25,17 @@ async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench
     assert found.text == "3 * r"
 
 
-@pytest.mark.parametrize("facts", [{"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}, {"infill": False}])
-async def test_that_a_model_fills_no_holes_is_said_to_who_asks(bench: Make, facts: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "facts", [{"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}, {"no_infill": "that server fills no holes"}]
+)
+async def test_that_a_model_fills_no_holes_is_said(bench: Make, facts: dict[str, Any]) -> None:
     b = bench()
     b.engine.facts = facts
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
-    assert await b.harness.complete(snapshot, src.cursor) == []
-    with pytest.raises(NoAnswer, match="fills no holes"):
-        await b.harness.complete(snapshot, src.cursor, automatic=False)
+    with pytest.raises(EngineRefused, match="fills no holes"):
+        await b.harness.complete(snapshot, src.cursor)
+    assert b.engine.asked == []
 
 
 async def test_new_settings_count_from_the_next_request(bench: Make) -> None:

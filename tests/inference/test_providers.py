@@ -43,7 +43,7 @@ def test_several_addresses():
 @pytest.mark.parametrize(
     ("model", "base", "name", "fim"),
     [
-        ("openai/gpt-3.5-turbo-instruct", "https://api.openai.com", "gpt-3.5-turbo-instruct", "suffix"),
+        ("openai/gpt-3.5-turbo-instruct", "https://api.openai.com", "gpt-3.5-turbo-instruct", "auto"),
         ("openrouter/qwen/qwen-2.5-coder", "https://openrouter.ai/api", "qwen/qwen-2.5-coder", "auto"),
         ("ollama/qwen2.5-coder:7b", "http://127.0.0.1:11434", "qwen2.5-coder:7b", "suffix"),
         ("anthropic/x", "https://api.anthropic.com", "x", "auto"),
@@ -122,7 +122,11 @@ def test_a_key_does_not_show():
         ({"url": "ftp://host"}, "must be http://host:port"),
         ({"url": "http://host:99999"}, "must be http://host:port"),
         ({"url": "http://host/?key=1"}, "must be http://host:port"),
+        ({"url": "http://host:99999/?key=secret"}, "must be http://host:port"),
         ({"url": "http://me:secret@host"}, "must not hold a name or password"),
+        ({"url": "http://me:secret@host:99999"}, "must not hold a name or password"),
+        ({"url": "me:secret@host"}, "must not hold a name or password"),
+        ({"url": ","}, "engine.url ',' names no server"),
         (
             {"url": "http://h:1", "dialect": "soap"},
             "engine.dialect must be one of auto, llama-server, openai, anthropic, not 'soap'",

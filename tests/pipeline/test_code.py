@@ -271,6 +271,25 @@ async def test_a_model_without_a_template_for_instructions_is_asked_for_fills_on
     ] == "nothing usable was generated"
 
 
+async def test_a_server_that_refuses_holes_when_it_is_asked_rewrites_the_function(check, monkeypatch) -> None:
+    answer = Script.stream
+
+    async def stream(self: Script, request: Continuation | Infill):
+        if isinstance(request, Infill):
+            raise EngineRefused("Infill is not supported by this model")
+        async for chunk in answer(self, request):
+            yield chunk
+
+    monkeypatch.setattr(Script, "stream", stream)
+    rewritten = "```python\ndef area(r):\n    return 3 * r ** 2\n```"
+    found = await check(AREA, rewritten, config=edits(3, 1))
+    assert found.text == "def area(r):\n    return 3 * r ** 2\n"
+    kinds = [data["kind"] for data in of_type(found.events, "candidate.generated")]
+    assert (len(kinds), kinds[-1]) == (3, "rewrite")
+    found = await check(AREA, config=edits(2))
+    assert "No candidate passed the checks; Infill is not supported by this model" in str(found.error)
+
+
 # -- numbers
 @pytest.mark.parametrize(("candidates", "retries", "asked"), [(-1, 0, 1), (1, 0, 1), (-1, 3, 1), (1, 1, 1), (2, 1, 2)])
 async def test_the_smallest_numbers_of_candidates_and_retries(check, candidates: int, retries: int, asked: int) -> None:

@@ -12,12 +12,16 @@ from typing import cast
 
 from lsp_harness.errors import EngineBusy, EngineRefused
 from lsp_harness.inference.backends import conversation
-from lsp_harness.inference.backends.backend import FEATURES, Features, Json, estimated, without_error
+from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Features, Json, estimated, without_error
 from lsp_harness.inference.backends.endpoint import Setback, said
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Sampling, Stop, Usage
 
 STOPS: dict[str, Stop] = {"max_tokens": "limit", "model_context_window_exceeded": "limit", "stop_sequence": "word"}
 """Of their stop reasons; any other is the model's own end."""
+
+THINKING = 4096
+"""Tokens allowed beyond those that were asked for: what the model thinks counts too. Only what is used is paid for."""
+NO_HOLES = "Anthropic's API fills no holes; completions need a model that does"
 
 
 class _Exchange:
@@ -45,7 +49,10 @@ class _Exchange:
                     self._stop = "deadline"
                     yield from self._end()
             case "message_delta":
-                self._stop = STOPS.get(str(event["delta"].get("stop_reason")), "eos")
+                reason = event["delta"].get("stop_reason")
+                if reason == "refusal":
+                    raise EngineRefused("the model declined to answer this")
+                self._stop = STOPS.get(str(reason), "eos")
                 self._count(event.get("usage") or {})
             case "message_stop":
                 yield from self._end()
@@ -86,14 +93,14 @@ class Anthropic:
 
     def ask(self, request: Continuation | Infill) -> _Exchange:
         if isinstance(request, Infill):
-            raise EngineRefused("Anthropic's API fills no holes; choose a model that does for completions")
+            raise EngineRefused(NO_HOLES)
         messages = conversation.of_prompt(request.prompt)
         if messages is None:
             raise EngineRefused("Anthropic's API takes conversations only, not a prompt that is continued")
         sampling = request.sampling
         body: Json = {
             "model": self._model,
-            "max_tokens": max(1, sampling.n_predict),
+            "max_tokens": sampling.n_predict + THINKING,
             "messages": [message for message in messages if message["role"] != "system"],
             "stream": True,
         }
@@ -111,7 +118,7 @@ class Anthropic:
         return conversation.to_prompt(messages)
 
     async def props(self) -> Props:
-        return Props(self._model, 0, 0, {"server": self.kind, "token_counts": "estimated", "infill": False})
+        return Props(self._model, 0, 0, {"server": self.kind, "token_counts": "estimated", NO_INFILL: NO_HOLES})
 
     async def embed(self, texts: Sequence[str], max_tokens: int) -> list[list[float]]:
         raise EngineRefused("Anthropic's API has no embeddings")

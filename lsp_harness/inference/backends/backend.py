@@ -28,6 +28,10 @@ FEATURES: tuple[str, ...] = (
 )
 
 
+NO_INFILL = "no_infill"
+"""In the raw `/props` of a server that fills no holes: why, for who asks."""
+
+
 class Estimate(int):
     """A token count that no tokenizer made: the number is a guess, and says so by its type."""
 

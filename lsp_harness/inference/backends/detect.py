@@ -19,10 +19,12 @@ async def detect(endpoint: Endpoint) -> Backend:
     if target.dialect == "anthropic":
         if not target.model:
             raise EngineRefused(f"{endpoint.name} serves several models; set engine.model to one of them")
+        # a key that is refused, or nobody there, is said now and not by the first fix
+        await endpoint.look("/v1/models")
         return Anthropic(target.model)
     if target.dialect != "openai":
         props = await endpoint.look("/props")
-        if isinstance(props, dict) and "default_generation_settings" in props:
+        if is_llama_server(props):
             return (OurEngine if "fim_order" in props else LlamaServer)(endpoint, cast("Json", props))
         if target.dialect == "llama-server":
             raise EngineRefused(f'{endpoint.name} has no /props as llama-server has; try engine.dialect = "auto"')
@@ -35,6 +37,11 @@ async def detect(endpoint: Endpoint) -> Backend:
     raise EngineRefused(
         f"{endpoint.name} is neither a llama-server nor OpenAI-compatible: it has no /props and no /v1/models"
     )
+
+
+def is_llama_server(props: Any) -> bool:
+    """Whether that is what `/props` of one looks like."""
+    return isinstance(props, dict) and "default_generation_settings" in props
 
 
 async def _openai(endpoint: Endpoint, rows: list[Json]) -> OpenAI:

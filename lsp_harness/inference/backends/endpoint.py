@@ -193,7 +193,11 @@ def refusal(status: int, content: bytes, secret: str = "") -> EngineError:
         message = f"the engine answered {status}"
     if secret:
         message = message.replace(secret, "…")
-    kinds: dict[int, type[EngineError]] = {400: EngineRefused, 429: EngineBusy, 503: EngineBusy, OVERLOADED: EngineBusy}
+    if status == 404:
+        message = f"this is not known there: {message}"
+    refused = dict.fromkeys((400, 404, 501), EngineRefused)
+    busy = dict.fromkeys((429, 503, OVERLOADED), EngineBusy)
+    kinds: dict[int, type[EngineError]] = {**refused, **busy}
     return kinds.get(status, EngineError)(message)
 
 

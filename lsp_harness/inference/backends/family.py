@@ -54,21 +54,36 @@ FAMILIES: tuple[Family, ...] = (
 )
 
 
+SUFFIX = re.compile(r"gpt-3\.5-turbo-instruct|davinci-002|babbage-002")
+"""OpenAI's models that complete; all others take conversations only."""
+
+
 def family_of(setting: str, model: str) -> Family | None:
     """The family that `engine.fim` names, or with `auto` the model's. None is the `suffix` parameter.
 
-    Raises EngineRefused for a model of no known family.
+    Raises EngineRefused for a model of no known family, and for the setting `none`.
     """
-    if setting == "suffix":
+    if setting == "none":
+        raise EngineRefused(f"{model} is given no holes (engine.fim)")
+    if setting == "suffix" or (setting == "auto" and SUFFIX.search(model)):
         return None
     wanted = re.sub(r"[^a-z0-9]", "", (model if setting == "auto" else setting).lower())
     for family in FAMILIES:
         if re.sub(r"[^a-z0-9]", "", family.name) in wanted:
             return family
     if setting == "auto":
-        raise EngineRefused(f"the fill-in-the-middle tokens of {model} are not known; set engine.fim to {choices()}")
+        raise EngineRefused(f"how {model} is given a hole is not known; set engine.fim to {choices()}")
     raise ConfigError(f"engine.fim must be auto or {choices()}, not {setting!r}")
 
 
 def choices() -> str:
-    return ", ".join(family.name for family in FAMILIES) + " or suffix"
+    return ", ".join(family.name for family in FAMILIES) + ", suffix or none"
+
+
+def why_not(setting: str, model: str) -> str:
+    """Why a model is given no holes; empty where it is."""
+    try:
+        family_of(setting, model)
+    except EngineRefused as refused:
+        return refused.message
+    return ""

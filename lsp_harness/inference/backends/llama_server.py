@@ -8,10 +8,10 @@ from typing import Any, cast
 
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.inference import dialect
-from lsp_harness.inference.backends.backend import FEATURES, Features, Json, without_error
+from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Features, Json, without_error
 from lsp_harness.inference.backends.blanks import Blanks, cut
 from lsp_harness.inference.backends.endpoint import Endpoint
-from lsp_harness.inference.backends.family import Family, family_of
+from lsp_harness.inference.backends.family import Family, family_of, why_not
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Props
 
 AT_ONCE = 8
@@ -101,10 +101,19 @@ class LlamaServer(OurEngine):
         except EngineRefused:
             return None
 
+    async def props(self) -> Props:
+        props = await super().props()
+        return replace(props, raw=props.raw | {NO_INFILL: why_not("none", props.model)}) if self._none else props
+
+    @property
+    def _none(self) -> bool:
+        return self._endpoint.target.fim == "none"
+
     def features(self) -> Features:
         family = self._family()
+        laid_out = f"laid out for {family.name}" if family else "in the order the server was started with"
         return dict.fromkeys(FEATURES, False) | {
-            "infill": f"laid out for {family.name}" if family else "in the order the server was started with",
+            "infill": False if self._none else laid_out,
             "heal": "blanks before the cursor are left out of the prompt and taken off the answer; words are not healed",
             "lookup": "as the server was started (--spec-type)",
             "grammar": True,

@@ -13,6 +13,7 @@ from lsp_harness.inference.backends import conversation
 from lsp_harness.inference.backends.backend import (
     BYTES_A_TOKEN,
     FEATURES,
+    NO_INFILL,
     Features,
     Json,
     estimated,
@@ -20,7 +21,7 @@ from lsp_harness.inference.backends.backend import (
 )
 from lsp_harness.inference.backends.blanks import Blanks, cut
 from lsp_harness.inference.backends.endpoint import Endpoint
-from lsp_harness.inference.backends.family import Family, family_of
+from lsp_harness.inference.backends.family import Family, family_of, why_not
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Sampling, Stop, TokenLogprob, Usage
 
 AT_ONCE = 8
@@ -164,10 +165,12 @@ class OpenAI:
         return conversation.to_prompt(messages)
 
     async def props(self) -> Props:
-        """What is known without asking; `token_counts` says whether counts are true, `infill` whether holes can be filled."""
+        """What is known without asking; `token_counts` says whether counts are true."""
         counts = "exact" if self._vllm else "estimated"
-        infill = self.features()["infill"] is not False
-        return Props(self._model, self._n_ctx, 0, {"server": self.kind, "token_counts": counts, "infill": infill})
+        told = {"server": self.kind, "token_counts": counts}
+        if why := why_not(self._endpoint.target.fim, self._model):
+            told[NO_INFILL] = why
+        return Props(self._model, self._n_ctx, 0, told)
 
     async def embed(self, texts: Sequence[str], max_tokens: int) -> list[list[float]]:
         body: Json = {"model": self._model, "input": list(texts), "encoding_format": "float"}

@@ -8,6 +8,7 @@ import pytest
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused
 from lsp_harness.inference.backends import anthropic
+from lsp_harness.inference.backends.backend import NO_INFILL
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, Usage
 from tests.inference.backends.test_remote import answer, client, text
@@ -58,10 +59,11 @@ async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
 
     assert text(chunks) == "Hello"
     assert (chunks[-1].stop, chunks[-1].usage) == ("eos", Usage(evaluated=7, reused=30, generated=4))
-    [asked] = server.asked
+    looked, asked = server.asked
+    assert (looked.path, asked.path) == ("/v1/models", "/v1/messages")
     assert asked.body == {
         "model": "some",
-        "max_tokens": 8,
+        "max_tokens": 8 + anthropic.THINKING,
         "system": "Be brief.",
         "messages": [
             {"role": "user", "content": "Hi"},
@@ -77,7 +79,7 @@ async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
 
 @pytest.mark.parametrize(
     ("reason", "stop"),
-    [("max_tokens", "limit"), ("stop_sequence", "word"), ("refusal", "eos")],
+    [("max_tokens", "limit"), ("stop_sequence", "word"), ("end_turn", "eos")],
 )
 async def test_why_an_answer_ended(monkeypatch: pytest.MonkeyPatch, reason: str, stop: str):
     async with service(monkeypatch, Reply((START, delta("a"), end(reason), STOP))) as (made, _):
@@ -107,7 +109,7 @@ async def test_an_answer_is_ended_at_its_deadline(monkeypatch: pytest.MonkeyPatc
 async def test_an_overloaded_service_is_asked_again(monkeypatch: pytest.MonkeyPatch, busy: Reply):
     async with service(monkeypatch, busy, HELLO) as (made, server):
         assert text(await hello(made)) == "Hello"
-    assert len(server.asked) == 2
+    assert len(server.bodies("/v1/messages")) == 2
 
 
 async def test_and_in_the_end_it_is_said(monkeypatch: pytest.MonkeyPatch):
@@ -120,6 +122,8 @@ async def test_and_in_the_end_it_is_said(monkeypatch: pytest.MonkeyPatch):
     ("reply", "message"),
     [
         (Reply((START, delta("a"), BROKEN)), "Internal server error"),
+        (Reply((START, end("refusal"), STOP)), "the model declined to answer"),
+        (Reply(json={"error": {"message": "model: some"}}, status=404), "this is not known there: model: some"),
         (Reply((START, delta("a"))), "ended this answer before it was complete"),
         (Reply(({"type": "content_block_delta"},)), "answered something else than its dialect has"),
     ],
@@ -139,9 +143,16 @@ async def test_what_it_cannot_do_is_refused_before_anything_is_sent(monkeypatch:
             await made.embed(["a"])
         features, props = await made.features(), await made.props()
 
-    assert server.asked == []
+    assert server.bodies("/v1/messages") == []
     assert features["infill"] is False
-    assert props.raw["infill"] is False
+    assert props.raw[NO_INFILL] == anthropic.NO_HOLES
+
+
+async def test_a_key_that_is_refused_is_said_before_a_fix_is_asked_for(monkeypatch: pytest.MonkeyPatch):
+    async with service(monkeypatch) as (made, server):
+        server.on["GET", "/v1/models"] = Reply(json={}, status=401)
+        with pytest.raises(EngineRefused, match="refuses the key of ANTHROPIC_API_KEY"):
+            await made.props()
 
 
 async def test_a_url_of_theirs_needs_a_model(monkeypatch: pytest.MonkeyPatch):

@@ -3,23 +3,31 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineError, EngineRefused
 from lsp_harness.inference.backends import openai
-from lsp_harness.inference.backends.backend import Estimate
+from lsp_harness.inference.backends.backend import NO_INFILL, Estimate
 from lsp_harness.inference.backends.family import FAMILIES, family_of
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.models.fim import FIM_TEXTS
 from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, TokenLogprob, Usage
+from lsp_harness.pipeline.code import Fix
+from lsp_harness.session.log import SessionLog
+from lsp_harness.text.edit import apply
+from lsp_harness.text.position import decode
+from lsp_harness.verify.ruff import Ruff
 from tests.inference.backends.test_remote import answer, client, text
+from tests.support import markup
 from tests.support.server import FakeServer, Reply, serving
 
+REWRITTEN = "```python\ndef area(r):\n    return 3 * r\n```"
 CONTRACT = json.loads(Path(__file__).with_name("vllm.json").read_text())["exchanges"]
 
 
@@ -68,7 +76,7 @@ async def test_vllm_is_recognised():
         props, features = await made.props(), await made.features()
 
     assert (props.model, props.n_ctx) == ("Qwen/Qwen2.5-Coder-7B-Instruct", 32768)
-    assert props.raw == {"server": "vLLM 0.14.0", "token_counts": "exact", "infill": True}
+    assert props.raw == {"server": "vLLM 0.14.0", "token_counts": "exact"}
     assert features["infill"] == "by the tokens of qwen2.5-coder"
     assert (features["grammar"], features["tokenize"], features["persist"]) == (True, True, False)
 
@@ -218,9 +226,43 @@ async def test_the_suffix_parameter():
 
 async def test_a_model_of_no_known_family_cannot_fill():
     async with service() as (made, _):
-        with pytest.raises(EngineRefused, match=r"tokens of some are not known; set engine.fim to qwen2.5-coder, "):
+        with pytest.raises(EngineRefused, match=r"how some is given a hole is not known; set engine\.fim to qwen2.5-c"):
             await answer(made, Infill(Around("p", "s")))
         assert (await made.features())["infill"] is False
+        told = (await made.props()).raw[NO_INFILL]
+
+    assert told.startswith("how some is given a hole is not known")
+
+
+async def test_a_server_that_is_given_no_holes():
+    async with service(model="qwen2.5-coder", fim="none") as (made, _):
+        assert (await made.props()).raw[NO_INFILL] == "qwen2.5-coder is given no holes (engine.fim)"
+    async with service(model="qwen2.5-coder") as (made, _):
+        assert NO_INFILL not in (await made.props()).raw
+
+
+async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path):
+    (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
+    src = markup.parse("def area(r):\n    return pi * r\n    #      ^^ F821 what is this\n", tmp_path / "a.py")
+    event = {"choices": [{"index": 0, "delta": {"content": REWRITTEN}, "finish_reason": "stop"}]}
+    async with service(event, "[DONE]") as (made, server):
+        with closing(SessionLog(tmp_path / "sessions")) as log:
+            fix = Fix(
+                engine=made,
+                config=Config(),
+                ruff=Ruff(),
+                turn=log.turn(),
+                document=src.document,
+                file=tmp_path / "a.py",
+                root=tmp_path,
+                path="a.py",
+                finding=src.finding,
+                report=lambda _: None,
+            )
+            proposal = await fix.run(())
+
+    assert decode(apply(src.document.data, proposal.edits)) == "def area(r):\n    return 3 * r\n"
+    assert [asked.path for asked in server.asked if asked.method == "POST"] == ["/v1/chat/completions"]
 
 
 async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
@@ -281,5 +323,18 @@ def test_the_usual_order_is_for_families_nobody_measured():
 
 
 def test_a_family_nobody_knows():
-    with pytest.raises(ConfigError, match=r"engine.fim must be auto or qwen2.5-coder, .* or suffix, not 'klingon'"):
+    with pytest.raises(
+        ConfigError, match=r"engine.fim must be auto or qwen2.5-coder, .*, suffix or none, not 'klingon'"
+    ):
         family_of("klingon", "m")
+
+
+@pytest.mark.parametrize(
+    ("model", "completes"), [("gpt-3.5-turbo-instruct", True), ("davinci-002", True), ("gpt-4o", False)]
+)
+def test_few_models_of_openai_complete(model: str, completes: bool):
+    if completes:
+        assert family_of("auto", model) is None
+    else:
+        with pytest.raises(EngineRefused):
+            family_of("auto", model)

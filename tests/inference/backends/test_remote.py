@@ -11,7 +11,7 @@ import pytest
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable
 from lsp_harness.inference.backends import fleet
-from lsp_harness.inference.backends.backend import FEATURES, Estimate
+from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Estimate
 from lsp_harness.inference.backends.endpoint import seconds
 from lsp_harness.inference.client import EngineClient, affinity, process_name
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling
@@ -318,6 +318,27 @@ async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: st
     assert body["prompt"] == "# x\n<|fim_prefix|><|fim_suffix|>b<|fim_middle|>a"
     assert "<|endoftext|>" in body["stop"]
     assert features["infill"] == "laid out for qwen2.5-coder"
+
+
+async def test_a_llama_server_that_is_given_no_holes():
+    async with serving(llama()) as server, client(server.url, fim="none") as made:
+        assert (await made.props()).raw[NO_INFILL] == "some is given no holes (engine.fim)"
+        assert (await made.features())["infill"] is False
+    async with serving(llama()) as server, client(server.url) as made:
+        assert NO_INFILL not in (await made.props()).raw
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [(501, "^Infill is not supported$"), (404, "^this is not known there: Infill is not supported$")],
+)
+async def test_what_a_server_does_not_do_is_refused(status: int, message: str):
+    server = llama()
+    server.on["POST", "/infill"] = Reply(json={"error": {"message": "Infill is not supported"}}, status=status)
+    async with serving(server), client(server.url) as made:
+        with pytest.raises(EngineRefused, match=message):
+            await answer(made, Infill(Around("a", "b")))
+    assert len(server.bodies("/infill")) == 1
 
 
 async def test_a_server_has_as_many_candidates_as_slots():
