@@ -110,7 +110,8 @@ def infill(body: Json) -> Infill:
         raise EngineRefused("`shorter` must be a list of {input_prefix, input_suffix, input_extra}")
     return Infill(
         around(body),
-        heal=_get(body, "heal", bool, False),
+        # who does not know of it wants the answer that a whole word would get
+        heal=_get(body, "heal", bool, True),
         sampling=sampling(body),
         priority=priority(body, "interactive"),
         owner=owner(body),

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from lsp_harness.inference.door.host import Host
 
 SLOTS = 32
+SPARE_CELLS, SPARE_SLOTS = 1536, 4
+"""What only interactive requests may take: room for two completions of the longest prompt, whatever else goes on. The
+cells come on top of the context that is asked for."""
 BATCH = 256
 """Tokens in one step at most."""
 
@@ -73,7 +76,7 @@ def load(args: argparse.Namespace) -> "Host":
     threads = args.threads or os.cpu_count() or 1
     llama = Llama(
         args.model,
-        n_ctx=args.n_ctx,
+        n_ctx=args.n_ctx + SPARE_CELLS,
         n_seq=SLOTS,
         n_batch=BATCH,
         threads=threads,
@@ -99,13 +102,24 @@ def load(args: argparse.Namespace) -> "Host":
     movable = traits["cuts"] and not traits["window"]
     saved, folder, limit = None, paths.cache() / "kv", args.kv_disk * 2**20
     # of other models and earlier settings too: nobody else would ever remove them
-    prune(folder, limit)
-    if limit > 0 and movable:
-        saved = Saved(llama, folder / f"{fingerprint(args.model)}-{args.n_ctx}-{binding}", limit)
+    try:
+        prune(folder, limit)
+        if limit > 0 and movable:
+            saved = Saved(llama, folder / f"{fingerprint(args.model)}-{args.n_ctx}-{binding}", limit)
+    except OSError as error:
+        sys.stderr.write(f"nothing is saved for the next start: {error}\n")
     # fused attention passes over what is not its own; without it only few cells should be in use
     hot = llama.n_ctx if llama.fused or not movable else min(HOT, llama.n_ctx)
-    kv = Kv(llama, cells=llama.n_ctx, slots=SLOTS, hot=hot, cuts=traits["cuts"])
-    lot = Lot(llama, llama.n_ctx) if hot < llama.n_ctx else None
+    kv = Kv(
+        llama,
+        cells=llama.n_ctx,
+        slots=SLOTS,
+        spare_cells=SPARE_CELLS,
+        spare_slots=SPARE_SLOTS,
+        hot=hot,
+        cuts=traits["cuts"],
+    )
+    lot = Lot(llama, kv.context) if hot < llama.n_ctx else None
     model = Model(llama, kv, machine, saved, lot)
     facts: dict[str, Any] = {
         "model_path": str(args.model),

@@ -95,8 +95,8 @@ class ScriptedEngine:
         return False
 
     async def features(self) -> Features:
-        """Nothing: a script knows no prompt, no grammar and no tokens."""
-        return dict.fromkeys(FEATURES, False)
+        """Next to nothing: a script knows no prompt, no grammar and no tokens. What is asked ahead is in nobody's way."""
+        return {name: name == "priority" for name in FEATURES}
 
     async def props(self) -> Props:
         return Props("scripted", 8192, 0, {"scripted": True, **self.facts})

@@ -233,7 +233,7 @@ class Completer:
     # -- not asked for yet
     def _work_ahead(self, task: _Task, text: str | None, usage: Usage) -> None:
         site, short = task.site, self.settings.warm and usage.rung > 0
-        speculate = self.settings.speculate and bool(text)
+        speculate = self.settings.speculate and task.pace.yields and bool(text)
         if not self._eager or not (short or speculate) or secret_lines(site.document):
             return
         if short and self._ahead.covers(site, "warm"):

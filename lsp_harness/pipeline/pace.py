@@ -6,7 +6,7 @@ for `PATIENCE` times as long, because seven tokens in 400 ms would help nobody; 
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import monotonic
 from typing import Any, cast
 
@@ -37,6 +37,10 @@ class Pace:
     """Prompts of this engine end with the text before the cursor, so that typing only appends to them."""
     no_holes: str = ""
     """Why its model fills no holes, where it only follows instructions."""
+
+    yields: bool = True
+    """It keeps work ahead apart from what is waited for. On a server that does not, that work would be in the way, and on
+    some it would be paid for."""
 
     @property
     def fills(self) -> bool:
@@ -106,6 +110,7 @@ class Pacer:
         """The pace; the last known one while the engine does not answer, which the request itself will tell."""
         if self._clock() >= self._until:
             with suppress(HarnessError):
-                self._pace = Pace.of((await self._engine.props()).raw)
+                pace = Pace.of((await self._engine.props()).raw)
+                self._pace = replace(pace, yields=bool((await self._engine.features())["priority"]))
                 self._until = self._clock() + FRESH_SECONDS
         return self._pace

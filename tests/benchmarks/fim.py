@@ -113,6 +113,7 @@ async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
         "input_suffix": suffix[:2000],
         "n_predict": 64,
         "temperature": 0,
+        "heal": False,
         "fim_order": order,
         "stream": True,
     }

@@ -110,6 +110,24 @@ async def test_a_prompt_may_be_text_tokens_or_both(http: httpx2.AsyncClient):
     assert {answer["tokens_evaluated"] for answer in answers} == {len(tokens)}
 
 
+async def test_what_cannot_fit_is_refused_before_it_is_read(http: httpx2.AsyncClient):
+    long = "x" * (128 * 32_768 + 1)
+    for path, body in (
+        ("/completion", {"prompt": long}),
+        ("/infill", {"input_prefix": long}),
+        ("/apply-template", {"messages": [{"role": "user", "content": long}]}),
+    ):
+        assert "characters cannot fit into the 32,768 of model.context_length" in await refused(http, path, body)
+    # long ones that fit are split while others go on
+    assert len((await post(http, "/tokenize", content=" value" * 10_000))["tokens"]) == 10_000
+
+
+async def test_who_is_resident(http: httpx2.AsyncClient):
+    await post(http, "/completion", prompt="who is here", n_predict=1, client="somebody")
+
+    assert "somebody" in [slot["client"] for slot in (await http.get("/slots")).json()]
+
+
 async def test_a_hole_is_filled_in_the_models_order(http: httpx2.AsyncClient):
     body: dict[str, Any] = {
         "input_prefix": "def f():\n    ",
@@ -122,11 +140,12 @@ async def test_a_hole_is_filled_in_the_models_order(http: httpx2.AsyncClient):
     fim = (await http.get("/props")).json()["fim_tokens"]
     prompt = [*extra, fim["pre"], fim["suf"], *parts[0], fim["mid"], *parts[1]]
 
-    filled = await post(http, "/infill", **body)
+    filled = await post(http, "/infill", **body, heal=False)
     assert filled["content"] == (await post(http, "/completion", prompt=prompt, n_predict=8))["content"]
-    healed = await events(http, "/infill", **body, heal=True)
+    healed = await events(http, "/infill", **body)
     assert healed[-1]["stop_reason"] == "limit"
     # the model's order is the default, not the only one
+    body["heal"] = False
     other = await post(http, "/infill", **body, fim_order="prefix-suffix-middle")
     assert other["tokens_evaluated"] == filled["tokens_evaluated"]
     assert other["content"] != filled["content"]

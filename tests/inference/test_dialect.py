@@ -38,13 +38,11 @@ def test_a_chunk_survives_the_wire(stop: Any):
 
 def test_what_is_not_said_has_its_default():
     assert dialect.completion({"prompt": "a", "seed": None}) == Continuation("a", Sampling())
-    assert dialect.infill({}) == Infill(Around("", ""), heal=False)
+    assert dialect.infill({}) == Infill(Around("", ""))
 
 
 def test_what_llama_server_clients_say_is_understood():
-    assert dialect.infill({"input_prefix": "a\n", "prompt": "b", "input_suffix": "c"}) == Infill(
-        Around("a\nb", "c"), heal=False
-    )
+    assert dialect.infill({"input_prefix": "a\n", "prompt": "b", "input_suffix": "c"}) == Infill(Around("a\nb", "c"))
     assert dialect.completion({"prompt": "a", "stop": "x", "temperature": 1}).sampling == Sampling(
         stop=("x",), temperature=1
     )

@@ -52,6 +52,16 @@ def test_suffix_first_lets_the_middle_continue_the_prefix():
     assert (work.prompts[0].forced, work.sampling) == (b"", INFILL.sampling)
 
 
+def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
+    named, extra = Letters(), (("a.py", "xa"), ("b.py", "# b.py\nxb"), ("", "xc"))
+    named.fim["sep"] = 1004
+    work = assemble(named, Infill(Around("", "", extra)), "suffix-first")
+
+    # one that begins with its name needs no other
+    head = [1004, *ids("a.py\nxa"), *ids("# b.py\nxb"), *ids("xc")]
+    assert list(work.prompts[0].tokens)[: len(head)] == head
+
+
 def test_prefix_suffix_middle_is_what_most_models_were_trained_on():
     work = assemble(Letters(), INFILL, "prefix-suffix-middle")
 

@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.errors import EngineRefused, ModelError
+from lsp_harness.inference.decode import llama as module
 from lsp_harness.inference.decode.llama import Aborted, Llama, Row
 from lsp_harness.inference.decode.sampler import best
+from lsp_harness.inference.decode.template import compiled
 from tests.support.tiny import tiny_gguf
 
 from .conftest import Bench
@@ -40,7 +42,8 @@ def test_the_model_says_which_tokens_end_an_answer(llama: Llama):
         llama.ends(*llama.tokenize(name, special=True)) for name in ("<|im_end|>", "<|endoftext|>", "a", "<|im_start|>")
     ]
 
-    assert ends == [True, True, False, False]
+    # a mark that is no text ends it, too: nothing that is shown could follow it
+    assert ends == [True, True, False, True]
     assert llama.metadata("general.name") == "tiny"
     assert llama.metadata("no.such.key") == ""
 
@@ -95,6 +98,42 @@ def test_a_conversation_of_many_short_turns_is_written_too(llama: Llama):
     prompt = llama.chat([("user", "")] * 1000)
 
     assert prompt == "<|im_start|>user\n<|im_end|>\n" * 1000 + "<|im_start|>assistant\n"
+
+
+QWEN = """
+{%- if messages[0]['role'] != 'system' %}{{- '<|im_start|>system\nBe kind.<|im_end|>\n' }}{%- endif %}
+{%- for m in messages %}{% if m.role == 'tool' %}{{ raise_exception('no tools') }}{% endif %}
+{{- '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{%- endif %}
+"""
+
+
+def test_a_template_is_the_models_own_to_the_letter():
+    form = compiled(QWEN, bos="", eos="<|im_end|>")
+
+    assert form
+    # llama.cpp's built-in form of this template has no system message of its own
+    assert form([("user", "Hi")]) == (
+        "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+    )
+    with pytest.raises(EngineRefused, match="does not take this conversation: no tools"):
+        form([("user", "Hi"), ("tool", "42")])
+
+
+def test_a_template_is_a_program_that_reaches_nothing():
+    form = compiled("{{ ''.__class__.__mro__[1].__subclasses__() }}", bos="", eos="")
+
+    assert form
+    with pytest.raises(EngineRefused, match="chat template"):
+        form([("user", "Hi")])
+
+
+def test_a_template_that_cannot_be_read_is_left_to_llama_cpp(llama: Llama, monkeypatch: pytest.MonkeyPatch):
+    assert compiled("{% for %}", bos="", eos="") is None
+    monkeypatch.setattr(llama, "_template", None)
+    monkeypatch.setattr(module, "compiled", lambda *_, **__: None)
+    assert llama.chat([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
+    monkeypatch.setattr(llama, "_template", None)
 
 
 def test_without_a_template_there_is_no_conversation(tmp_path: Path):

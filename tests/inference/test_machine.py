@@ -1,11 +1,13 @@
 """What follows from the cost of a step."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from lsp_harness.inference.decode import machine as module
 from lsp_harness.inference.decode.machine import SIZES, Machine
 
 CPU = {1: 19, 2: 41, 3: 53, 4: 60, 6: 83, 8: 78, 12: 98, 16: 106, 32: 212, 64: 300, 128: 420}
@@ -71,6 +73,28 @@ def test_every_size_is_measured_from_an_empty_sequence():
     assert set(found.step_ms) == set(SIZES)
     assert all(ms > 0 for ms in found.step_ms.values())
     assert [after for step, after in pairwise(steps) if step] == [0] * (len(steps) // 2)
+
+
+def test_a_step_that_was_held_up_does_not_bend_the_curve(monkeypatch: pytest.MonkeyPatch):
+    now, size, calls = [0.0], [0], Counter[int]()
+    monkeypatch.setattr(module, "perf_counter", lambda: now[0])
+
+    def decode(tokens: Sequence[int]) -> None:
+        size[0] = len(tokens)
+        calls[size[0]] += 1
+        held_up = size[0] == 12 or (size[0] == 32 and calls[32] == 1)
+        now[0] += 9.0 if held_up else 0.001 * size[0]
+
+    found = Machine.measured(decode, lambda: None).step_ms
+    assert found[32] == pytest.approx(32)
+    # every time it was measured something was in the way; no step costs more than a larger one
+    assert found[12] == pytest.approx(16)
+
+
+def test_a_curve_that_cannot_be_kept_is_measured_again(tmp_path: Path):
+    machine(CPU).remember(tmp_path / "missing" / "machine.json", "this")
+
+    assert Machine.remembered(tmp_path / "missing" / "machine.json", "this") is None
 
 
 def test_a_curve_is_remembered_by_its_key(tmp_path: Path):

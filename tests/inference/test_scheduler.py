@@ -317,12 +317,54 @@ async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gate: Gate):
     tasks = [asyncio.create_task(all_of(scheduler, work(name))) for name in "abc"]
     await until(lambda: scheduler.pending == 3)
 
+    for priority in ("normal", "background"):
+        with pytest.raises(EngineBusy, match="3 requests"):
+            await all_of(scheduler, work("d"), priority)
+    # less urgent ones keep nobody out
+    tasks += [asyncio.create_task(all_of(scheduler, work(name), "interactive")) for name in "def"]
+    await until(lambda: scheduler.pending == 6)
     with pytest.raises(EngineBusy, match="3 requests"):
-        await all_of(scheduler, work("d"), "interactive")
+        await all_of(scheduler, work("g"), "interactive")
     gate.open.set()
     await asyncio.gather(*tasks)
     await until(lambda: scheduler.pending == 0)
     assert await all_of(scheduler, work("d")) == ["limit"]
+
+
+async def test_what_takes_all_there_is_keeps_nobody_from_typing(gate: Gate):
+    llama = gate.llama
+    gate.kv = Kv(llama, cells=llama.n_ctx, slots=llama.n_seq, spare_cells=256, spare_slots=1)
+    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 100)))
+    many = asyncio.create_task(all_of(scheduler, work("many", 5, n=4)))
+    await gate.at_work.wait()
+    typing = asyncio.create_task(all_of(scheduler, work("typing", 3), "interactive"))
+    await until(lambda: scheduler.pending == 3)
+    gate.open.set()
+
+    assert await typing == ["limit"]
+    assert not chat.done()
+    # one step was at work, and one of the other's may follow it
+    assert next(at for at, step in enumerate(gate.log) if "typing" in step) <= 2
+    for task in (chat, many):
+        task.cancel()
+    await asyncio.gather(chat, many, return_exceptions=True)
+    await asyncio.to_thread(scheduler.close)
+
+
+async def test_one_client_with_many_prompts_gets_no_more_than_another(gate: Gate):
+    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
+    tasks = [asyncio.create_task(all_of(scheduler, work("many", 1, prompt=n))) for n in (2, 3, 4, 5)]
+    await gate.at_work.wait()
+    tasks.append(asyncio.create_task(all_of(scheduler, work("one", 1))))
+    await until(lambda: scheduler.pending == 5)
+    gate.open.set()
+    await asyncio.gather(*tasks)
+    await asyncio.to_thread(scheduler.close)
+
+    order = [client for step in gate.log for client in step]
+    # its prompt is read right after the part that was being read
+    assert order.index("one") == 1, order
 
 
 async def test_who_finds_the_cache_full_waits_for_his_cells(scheduler: Scheduler, gate: Gate):

@@ -7,6 +7,7 @@ import pytest
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.errors import EngineRefused
+from lsp_harness.inference.backends.backend import FEATURES
 from lsp_harness.inference.request import Infill
 from lsp_harness.pipeline.completion import Completer
 from lsp_harness.pipeline.offers import Suggestion
@@ -52,6 +53,17 @@ class Desk:
 
 
 # -- speculation
+async def test_a_server_that_knows_no_background_is_asked_for_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def features(_: Script) -> dict[str, bool | str]:
+        return dict.fromkeys(FEATURES, False)
+
+    monkeypatch.setattr(Script, "features", features)
+    desk = Desk(AREA, "3 * r")
+    assert await desk.ask()
+    await desk.settled()
+    assert desk.ahead == []
+
+
 async def test_after_an_accept_the_answer_is_there_already() -> None:
     desk = Desk(AREA, "3.14 * r ** 2", {"text": "\n\n\ndef volume(r):", "background": True})
     first = await desk.ask()

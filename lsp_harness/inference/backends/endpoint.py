@@ -189,12 +189,12 @@ def refusal(status: int, content: bytes, secret: str = "") -> EngineError:
     try:
         body = json.loads(content)
         message = said(body) or str(body["message"])
+        if status == 404:
+            message = f"this is not known there: {message}"
     except (ValueError, KeyError, TypeError):
         message = f"the engine answered {status}"
     if secret:
         message = message.replace(secret, "…")
-    if status == 404:
-        message = f"this is not known there: {message}"
     refused = dict.fromkeys((400, 404, 501), EngineRefused)
     busy = dict.fromkeys((429, 503, OVERLOADED), EngineBusy)
     kinds: dict[int, type[EngineError]] = {**refused, **busy}

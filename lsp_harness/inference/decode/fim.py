@@ -52,7 +52,10 @@ def _prompt(tokenizer: Tokenizer, around: Around, order: Order, healed: bool) ->
     if min(pre, suf, mid) < 0:
         raise EngineRefused("this model has no fill-in-the-middle tokens; choose one that has (lsp-harness model list)")
     tokens = [*tokenizer.opening]
-    for _, text in around.extra:
+    for name, text in around.extra:
+        # ours begin with their name in a comment
+        if name and name not in text.partition("\n")[0] and (sep := tokenizer.fim.get("sep", -1)) >= 0:
+            tokens += [sep, *tokenizer.tokenize(f"{name}\n")]
         tokens += tokenizer.tokenize(text)
     before, forced = heal(around.prefix) if healed else (around.prefix, b"")
     prefix, suffix = tokenizer.tokenize(before), tokenizer.tokenize(around.suffix)

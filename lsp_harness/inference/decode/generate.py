@@ -65,7 +65,7 @@ class Model:
                 return rung
         return last
 
-    def take(self, prompt: Prompt, work: Work) -> tuple[Slot, Prompt]:
+    def take(self, prompt: Prompt, work: Work, *, urgent: bool) -> tuple[Slot, Prompt]:
         """A busy slot for `prompt`, with what is parked or on disk of it if that is more than what is in the cells; and
         the prompt with what of its healing is resident (see `further`)."""
         sampling, owner, start = work.sampling, work.owner, len(prompt.tokens)
@@ -78,7 +78,9 @@ class Model:
             # who asks for probabilities wants those of every token; a grammar leaves less to choose from
             prompt = self.further(prompt)
         extra = max(0, sampling.n_predict) + len(prompt.forced)
-        slot = self.kv.take(prompt.tokens, extra, branches=sampling.n, client=owner.client, persist=owner.persist)
+        slot = self.kv.take(
+            prompt.tokens, extra, branches=sampling.n, client=owner.client, persist=owner.persist, urgent=urgent
+        )
         # those of the words before are of no use to the next key
         slot.rows = {size: row for size, row in slot.rows.items() if size >= start}
         return slot, prompt
@@ -110,7 +112,7 @@ class Model:
 class Run:
     """A request at work. The scheduler asks it what to evaluate and tells it what was."""
 
-    def __init__(self, model: Model, work: Work, emit: Callable[[Chunk], None]) -> None:
+    def __init__(self, model: Model, work: Work, emit: Callable[[Chunk], None], *, urgent: bool = False) -> None:
         rung = model.choose(work)
         self._model = model
         self._work = work
@@ -122,7 +124,7 @@ class Run:
         if work.sampling.grammar:
             # a grammar that is wrong is refused before anything is evaluated for it
             Sampler.of(model.llama, work.sampling, 0).close()
-        slot, self._prompt = model.take(work.prompts[rung], work)
+        slot, self._prompt = model.take(work.prompts[rung], work, urgent=urgent)
         self._slot: Slot | None = slot
         self._reused = len(slot.tokens)
         self.branches: list[Branch] = []

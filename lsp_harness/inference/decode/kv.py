@@ -112,7 +112,10 @@ def thin(held: Sequence[Held]) -> None:
 
 
 class Kv:
-    """`cells` tokens in all, over `slots` sequences. `leaving` hears of each slot before it is given up."""
+    """`cells` tokens in all, over `slots` sequences. `leaving` hears of each slot before it is given up.
+
+    Only what is urgent may take the last `spare_cells` and `spare_slots`: nothing else, however long, keeps it waiting.
+    """
 
     LOSS = 256
     """Tokens we rather lose than occupy another slot: what a completion generated and nobody accepted."""
@@ -125,12 +128,17 @@ class Kv:
         *,
         cells: int,
         slots: int,
+        spare_cells: int = 0,
+        spare_slots: int = 0,
         hot: int = 0,
         now: Callable[[], float] = monotonic,
         cuts: bool = True,
     ) -> None:
         self._memory = memory
         self._size = cells
+        self.context = cells - spare_cells
+        """Tokens one request may need: its prompt and what its candidates generate."""
+        self._spare_slots = spare_slots
         self.hot = hot or cells
         self._now = now
         self.cuts = cuts
@@ -159,18 +167,26 @@ class Kv:
             self._top = 0
 
     def take(
-        self, prompt: Sequence[int], extra: int, *, branches: int = 1, client: str = "", persist: bool = False
+        self,
+        prompt: Sequence[int],
+        extra: int,
+        *,
+        branches: int = 1,
+        client: str = "",
+        persist: bool = False,
+        urgent: bool = False,
     ) -> Slot:
         """A busy slot whose tokens are a prefix of `prompt`: a proper one unless what they predict is kept.
 
         `extra` more tokens will be generated in each of `branches` slots (see `fork`). Raises EngineRefused when that
         can never fit and EngineBusy when it cannot now.
         """
-        if len(prompt) + extra * branches > self._size or branches > len(self.slots):
+        spare = 0 if urgent else self._spare_slots
+        if len(prompt) + extra * branches > self.context or branches > len(self.slots) - spare:
             raise EngineRefused(
-                f"{len(prompt)} prompt tokens and {extra * branches} to generate exceed the {self._size} of model.context_length"
+                f"{len(prompt)} prompt tokens and {extra * branches} to generate exceed the {self.context} of model.context_length"
             )
-        if sum(not slot.busy for slot in self.slots) < branches + sum(slot.forks for slot in self.slots):
+        if sum(not slot.busy for slot in self.slots) - spare < branches + sum(slot.forks for slot in self.slots):
             raise EngineBusy("every sequence slot is in use; try again")
         source, keep = self._closest(prompt)
         logits = source.rows.get(len(prompt)) if keep == len(prompt) else None
@@ -181,7 +197,7 @@ class Kv:
         promised = sum(slot.promised for slot in self.slots)
         pinned = len({cell for slot in self.slots if slot.busy for cell in slot.cells})
         new = len(prompt) - (keep if source.busy else 0) + extra * branches
-        if pinned + promised + new > self._size:
+        if pinned + promised + new > (self._size if urgent else self.context):
             raise EngineBusy("the KV cache is full of requests in progress; try again")
         in_place = not source.busy and len(source.tokens) - keep <= min(keep, self.LOSS)
         slot = source if in_place else self._vacant(source) or source

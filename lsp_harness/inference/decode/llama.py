@@ -19,6 +19,7 @@ import llama_cpp as lib
 import numpy as np
 
 from lsp_harness.errors import EngineRefused, ModelError
+from lsp_harness.inference.decode.template import Messages, compiled
 
 Logits = np.ndarray[Any, np.dtype[np.float32]]
 """One row: the score of each token of the vocabulary."""
@@ -105,6 +106,7 @@ class Llama:
         self._pieces: list[tuple[bytes, int]] | None = None
         # one blank has tens of thousands of tokens that begin with it
         self.spelled = lru_cache(32)(self._spelled)
+        self._template: Callable[[Messages], str] | None = None
         self.tokens_generated = 0
 
     def _aborting(self, _: object) -> bool:
@@ -135,8 +137,8 @@ class Llama:
         return room.raw[:count]
 
     def ends(self, token: int) -> bool:
-        """End of generation: end of text, end of turn, FIM padding and separators."""
-        return bool(lib.llama_vocab_is_eog(self.vocab, token))
+        """End of generation: end of text, end of turn, FIM padding and separators, and any other mark that is no text."""
+        return bool(lib.llama_vocab_is_eog(self.vocab, token) or lib.llama_vocab_is_control(self.vocab, token))
 
     def metadata(self, key: str) -> str:
         room = ctypes.create_string_buffer(65536)
@@ -145,9 +147,20 @@ class Llama:
 
     def chat(self, messages: Sequence[tuple[str, str]]) -> str:
         """The prompt of a conversation of (role, content), by the model's own template."""
-        template = lib.llama_model_chat_template(self.model, None)
-        if not template:
+        source = lib.llama_model_chat_template(self.model, None)
+        if not source:
             raise EngineRefused("this model has no chat template; choose an instruct model")
+        if self._template is None:
+            bos, eos = (self._named(getattr(lib, f"llama_vocab_{end}")(self.vocab)) for end in ("bos", "eos"))
+            own = compiled(source.decode("utf-8", "replace"), bos=bos, eos=eos)
+            self._template = own or (lambda messages: self._known(source, messages))
+        return self._template(messages)
+
+    def _named(self, token: int) -> str:
+        return self.piece(token, special=True).decode("utf-8", "replace") if token >= 0 else ""
+
+    def _known(self, template: bytes, messages: Messages) -> str:
+        """By llama.cpp's own form of a template that it recognises."""
         turns = (lib.llama_chat_message * len(messages))(
             *((r.encode("utf-8", "replace"), c.encode("utf-8", "replace")) for r, c in messages)
         )

@@ -7,6 +7,7 @@ a machine tries one small batch in a child process; the answer is kept per proce
 import json
 import subprocess
 import sys
+from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
 
@@ -44,7 +45,9 @@ def repacking_works(model: Path) -> bool:
             known[key] = child.returncode == 0
         except subprocess.TimeoutExpired:
             known[key] = False
-        file.write_text(json.dumps(known))
+        # a disk that is full costs the next start another look, not this one the engine
+        with suppress(OSError):
+            file.write_text(json.dumps(known))
     return known[key]
 
 

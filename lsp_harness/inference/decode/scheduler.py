@@ -98,7 +98,7 @@ class Job:
 
 
 class Scheduler:
-    """`limit` requests may wait or be at work."""
+    """`limit` requests of a class and the more urgent ones may wait or be at work: less urgent ones keep nobody out."""
 
     QUIET = 2.0
     """Seconds without work after which hot sequences are saved."""
@@ -118,6 +118,8 @@ class Scheduler:
         self._batch: list[Job] = []
         self._reading: list[int] | None = None
         """A prompt up to the end of the part that the step at work reads."""
+        self._served: dict[str, int] = {}
+        """Client → the turn in which a part of a prompt of theirs was read last."""
         self._full = False
         """Somebody found no room for his cells, and nothing has changed since."""
         self._yields = False
@@ -142,7 +144,7 @@ class Scheduler:
         with self._wake:
             if self._closing:
                 raise EngineUnavailable("the engine is shutting down; the next request starts another")
-            if len(self._jobs) >= self._limit:
+            if sum(other.level <= job.level for other in self._jobs) >= self._limit:
                 raise EngineBusy(f"{self._limit} requests are waiting already; try again")
             self._jobs.append(job)
             self._alarm, self._full = True, False
@@ -166,6 +168,10 @@ class Scheduler:
             found = [job for job in named if index is None or 0 <= index < job.work.sampling.n]
             for job in found:
                 job.dropped |= set(range(job.work.sampling.n)) if index is None else {index}
+                if len(job.dropped) >= job.work.sampling.n:
+                    # a step that works for nobody else is given up
+                    job.cancelled.set()
+                    self._alarm = True
             self._wake.notify()
         return bool(found)
 
@@ -240,7 +246,7 @@ class Scheduler:
         if not waiting:
             return
         level = min(job.level for job in waiting)
-        urgent = sorted((job for job in waiting if job.level == level), key=lambda job: job.turn)
+        urgent = sorted((job for job in waiting if job.level == level), key=self._turn)
         others = [job for job in waiting if job.level > level]
         for job in urgent:
             # whoever finds no room waits, and those behind him too, until somebody has left or come
@@ -249,13 +255,13 @@ class Scheduler:
         runs = [job for job in urgent if job.run and job in self._jobs]
         if not runs:
             # nothing of this class can start: what holds the cells must end first
-            runs, others = sorted((job for job in others if job.run), key=lambda job: (job.level, job.turn)), []
+            runs, others = sorted((job for job in others if job.run), key=lambda job: (job.level, *self._turn(job))), []
         if runs:
             self._evaluate(runs, others)
 
     def _start(self, job: Job) -> None:
         try:
-            job.run = Run(self._model, job.work, job.tell)
+            job.run = Run(self._model, job.work, job.tell, urgent=not job.level)
             job.began = job.read = perf_counter()
             if job.run.done:
                 self._end(job)
@@ -299,7 +305,7 @@ class Scheduler:
             batch.deliver()
             if reader:
                 # another client's prompt comes next
-                reader.turn = next(self._arrivals)
+                self._served[reader.work.owner.client] = reader.turn = next(self._arrivals)
                 reader.chunk, reader.read = min(2 * reader.chunk, self._chunk()), perf_counter()
         except Aborted:
             if reader:
@@ -318,6 +324,10 @@ class Scheduler:
             if job.run and job.run.done and job in self._jobs:
                 self._end(job)
         self._batch, self._reading = [], None
+
+    def _turn(self, job: Job) -> tuple[int, int]:
+        """The client that was served longest ago first, and of its requests the one that was."""
+        return self._served.get(job.work.owner.client, -1), job.turn
 
     def _chunk(self) -> int:
         return min(self._model.llama.n_batch, self._model.machine.chunk())
@@ -352,6 +362,8 @@ class Scheduler:
                 return
             self._jobs.remove(job)
             self._full = False
+            if not self._jobs:
+                self._served.clear()
         if self._observer:
             now = perf_counter()
             began = job.began or now

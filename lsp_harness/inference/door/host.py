@@ -1,9 +1,10 @@
 """What every route of the door can use: the model, its scheduler, and what is known of both."""
 
+import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Sequence
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.decode.fim import Order, assemble
@@ -16,6 +17,16 @@ from lsp_harness.inference.meter import Load, Meter
 from lsp_harness.inference.request import Chunk, Continuation, Infill
 
 Json = dict[str, Any]
+T = TypeVar("T")
+SHORT = 20_000
+"""Characters that are split into tokens at once; it takes about two milliseconds."""
+LONGEST_TOKEN = 128
+"""Characters of one token at most: runs of blanks are the longest."""
+
+
+async def apart(make: Callable[[], T], size: int) -> T:
+    """What `make` makes of a text of `size` characters: of a long one while other requests go on."""
+    return make() if size < SHORT else await asyncio.to_thread(make)
 
 
 class Host:
@@ -41,12 +52,14 @@ class Host:
         self.order: Order = order
         self.facts = facts
         self.last_used = monotonic()
+        self.context = model.kv.context
+        """Tokens that a prompt and its answers may have together."""
 
     def props(self) -> Json:
         """What `/props` says: llama-server's fields, and ours."""
         return {
             "model_alias": self.name,
-            "default_generation_settings": {"n_ctx": self.llama.n_ctx},
+            "default_generation_settings": {"n_ctx": self.context},
             "total_slots": self.llama.n_seq,
             "pid": os.getpid(),
             "fim_order": self.order,
@@ -57,6 +70,7 @@ class Host:
             "kv": self._kv(),
             "residents": self.residents(),
             "totals": self.meter.totals(),
+            "features": self._features(),
             "embedding": {"model": self.embedder.name, "dimensions": self.embedder.dimensions},
             **self.facts,
         }
@@ -77,6 +91,18 @@ class Host:
             for held in sorted([*slots, *parked], key=lambda held: -held.used)
         ]
 
+    def _features(self) -> Json:
+        """Those that depend on the model and the settings."""
+        cuts = self.model.kv.cuts
+        fills = min(self.llama.fim[name] for name in ("pre", "suf", "mid")) >= 0
+        return {
+            "infill": fills,
+            "heal": fills,
+            "shorter": fills,
+            "lookup": cuts,
+            "persist": self.model.saved is not None,
+        }
+
     def _kv(self) -> Json:
         kv, lot, saved = self.model.kv, self.model.lot, self.model.saved
         known: Json = {"cells": self.llama.n_ctx, "hot": kv.hot, "used": kv.used}
@@ -92,17 +118,34 @@ class Host:
         aside = lot.used if lot else 0
         return Load(self.scheduler.pending, sequences, kv.used, self.llama.n_ctx, aside, self.embedder.pending)
 
-    def ask(self, request: Continuation | Infill, order: Order | None = None) -> AsyncIterator[Chunk]:
+    async def ask(self, request: Continuation | Infill, order: Order | None = None) -> AsyncIterator[Chunk]:
         """Queue a request; its chunks. Raises EngineRefused when it cannot be understood."""
         if isinstance(request, Infill):
-            work = assemble(self.llama, request, order or self.order)
-        else:
-            work = Work((Prompt(self.tokens(request.prompt)),), request.sampling, request.owner)
+            given = (request.around, *request.shorter)
+            texts = (part for it in given for part in (it.prefix, it.suffix, *(text for _, text in it.extra)))
+            work = await self.aside(lambda: assemble(self.llama, request, order or self.order), *texts)
+            return self.scheduler.submit(work, request.priority)
+        work = Work((Prompt(await self.tokens(request.prompt)),), request.sampling, request.owner)
         return self.scheduler.submit(work, request.priority)
 
-    def tokens(self, prompt: str | tuple[int | str, ...]) -> list[int]:
+    async def chat(self, messages: Sequence[tuple[str, str]]) -> str:
+        """The prompt of a conversation of (role, content), by the model's own template."""
+        return await self.aside(lambda: self.llama.chat(messages), *(content for _, content in messages))
+
+    async def aside(self, make: Callable[[], T], *texts: str) -> T:
+        """What `make` makes of the texts of a prompt, which are refused unread where no model could take them."""
+        size = sum(map(len, texts))
+        if size > LONGEST_TOKEN * self.context:
+            raise EngineRefused(f"{size:,} characters cannot fit into the {self.context:,} of model.context_length")
+        return await apart(make, size)
+
+    async def tokens(self, prompt: str | tuple[int | str, ...]) -> list[int]:
         """Tokens of a prompt that may mix texts and tokens. One that begins with text gets the model's own beginning."""
         parts = (prompt,) if isinstance(prompt, str) else prompt
+        texts = [part for part in parts if isinstance(part, str)]
+        return await self.aside(lambda: self._tokens(parts), *texts)
+
+    def _tokens(self, parts: tuple[int | str, ...]) -> list[int]:
         tokens: list[int] = []
         for part in parts:
             if isinstance(part, str):

@@ -1,4 +1,4 @@
-"""llama-server's own routes: `/props`, `/tokenize`, `/detokenize`, `/apply-template`, `/completion`, `/infill`, `/cancel`."""
+"""llama-server's own routes: `/props`, `/slots`, `/tokenize`, `/detokenize`, `/apply-template`, `/completion`, `/infill`, `/cancel`."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -12,7 +12,7 @@ from lsp_harness.inference import dialect
 from lsp_harness.inference.decode.fim import Order
 from lsp_harness.inference.door import openai
 from lsp_harness.inference.door.answer import Answer, posted
-from lsp_harness.inference.door.host import Host
+from lsp_harness.inference.door.host import Host, apart
 from lsp_harness.inference.request import Chunk
 
 Json = dict[str, Any]
@@ -77,14 +77,20 @@ def routes(host: Host) -> list[BaseRoute]:
     async def props(_: Request) -> Response:
         return JSONResponse(host.props())
 
+    async def slots(_: Request) -> Response:
+        return JSONResponse(host.residents())
+
     async def tokenize(body: Json) -> Response:
         content = body.get("content", "")
         if body.get("count") and isinstance(content, list):
-            texts = cast("list[Any]", content)
-            return JSONResponse({"counts": [len(host.llama.tokenize(str(text))) for text in texts]})
+            texts = [str(text) for text in cast("list[Any]", content)]
+            counts = await apart(lambda: [len(host.llama.tokenize(text)) for text in texts], sum(map(len, texts)))
+            return JSONResponse({"counts": counts})
         if not isinstance(content, str):
             raise EngineRefused("`content` must be a text, or a list of texts with `count`")
-        return JSONResponse({"tokens": host.llama.tokenize(content, special=bool(body.get("parse_special", True)))})
+        special = bool(body.get("parse_special", True))
+        tokens = await apart(lambda: host.llama.tokenize(content, special=special), len(content))
+        return JSONResponse({"tokens": tokens})
 
     async def detokenize(body: Json) -> Response:
         tokens = body.get("tokens")
@@ -96,17 +102,16 @@ def routes(host: Host) -> list[BaseRoute]:
         return JSONResponse({"content": data.decode("utf-8", "replace")})
 
     async def apply_template(body: Json) -> Response:
-        return JSONResponse({"prompt": host.llama.chat(turns(body.get("messages")))})
+        return JSONResponse({"prompt": await host.chat(turns(body.get("messages")))})
 
     async def completion(body: Json) -> Response:
         asked = dialect.completion(body | {"grammar": openai.grammar(body)})
-        return Answer(host.ask(asked), Native(dialect.response_fields(body)), stream=bool(body.get("stream")))
+        return Answer(await host.ask(asked), Native(dialect.response_fields(body)), stream=bool(body.get("stream")))
 
     async def infill(body: Json) -> Response:
         request = dialect.infill(body)
-        return Answer(
-            host.ask(request, fim_order(body)), Native(dialect.response_fields(body)), stream=bool(body.get("stream"))
-        )
+        chunks = await host.ask(request, fim_order(body))
+        return Answer(chunks, Native(dialect.response_fields(body)), stream=bool(body.get("stream")))
 
     async def cancel(body: Json) -> Response:
         name, index = body.get("id"), body.get("index")
@@ -116,6 +121,7 @@ def routes(host: Host) -> list[BaseRoute]:
 
     return [
         Route("/props", props),
+        Route("/slots", slots),
         Route("/tokenize", posted(tokenize), methods=["POST"]),
         Route("/detokenize", posted(detokenize), methods=["POST"]),
         Route("/apply-template", posted(apply_template), methods=["POST"]),

@@ -17,6 +17,7 @@ from starlette.routing import BaseRoute, Route
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
+from lsp_harness.inference.decode.fim import heal
 from lsp_harness.inference.door.answer import Answer, error, posted
 from lsp_harness.inference.door.choices import ChatChoices, TextChoices
 from lsp_harness.inference.door.host import Host
@@ -109,21 +110,24 @@ def sampling(body: Json, room: int, default: int) -> Sampling:
     return replace(dialect.sampling(settings), n=n)
 
 
-def _continuation(host: Host, body: Json, prompt: str | tuple[int, ...], default: int, top: int) -> Continuation:
-    tokens = host.tokens(prompt)
-    room = host.llama.n_ctx - len(tokens)
+async def _continuation(host: Host, body: Json, prompt: str | tuple[int, ...], default: int, top: int) -> Continuation:
+    tokens = await host.tokens(prompt)
+    room = host.context - len(tokens)
     if room < 1:
         raise EngineRefused(
-            f"{len(tokens)} prompt tokens leave no room in the {host.llama.n_ctx} of model.context_length; "
+            f"{len(tokens)} prompt tokens leave no room in the {host.context} of model.context_length; "
             "shorten the prompt or raise it"
         )
     settings = replace(sampling(body, room, default), top_logprobs=top)
     return Continuation(tuple(tokens), settings, dialect.priority(body, "normal"), _owner(body))
 
 
-def _infill(host: Host, body: Json, prompt: str, suffix: str, top: int) -> Infill:
-    used = sum(len(host.llama.tokenize(text)) for text in (prompt, suffix)) + len(host.llama.fim)
-    settings = replace(sampling(body, host.llama.n_ctx - used, TEXT_TOKENS), top_logprobs=top)
+async def _infill(host: Host, body: Json, prompt: str, suffix: str, top: int) -> Infill:
+    texts = (prompt, suffix)
+    used = await host.aside(lambda: sum(len(host.llama.tokenize(text)) for text in texts), *texts)
+    # the word before the cursor may have to be spelled letter by letter
+    used += len(host.llama.fim) + len(heal(prompt)[1])
+    settings = replace(sampling(body, host.context - used, TEXT_TOKENS), top_logprobs=top)
     return Infill(
         Around(prompt, suffix), sampling=settings, priority=dialect.priority(body, "normal"), owner=_owner(body)
     )
@@ -157,7 +161,7 @@ def prompts(given: Any) -> list[str | tuple[int, ...]]:
 async def _in_turn(host: Host, requests: Sequence[Continuation | Infill]) -> AsyncIterator[Chunk]:
     """One request after the other, so that each finds what it shares with the one before it evaluated."""
     for number, request in enumerate(requests):
-        async with aclosing(cast("Any", host.ask(request))) as chunks:
+        async with aclosing(cast("Any", await host.ask(request))) as chunks:
             async for chunk in chunks:
                 yield replace(chunk, index=number * request.sampling.n + chunk.index)
 
@@ -177,7 +181,7 @@ def routes(host: Host) -> list[BaseRoute]:
         "object": "model",
         "created": int(time()),
         "owned_by": "lsp-harness",
-        "meta": {"n_ctx": host.llama.n_ctx, "n_vocab": host.llama.n_vocab},
+        "meta": {"n_ctx": host.context, "n_vocab": host.llama.n_vocab},
     }
 
     async def models(_: Request) -> Response:
@@ -188,13 +192,13 @@ def routes(host: Host) -> list[BaseRoute]:
         return JSONResponse(card) if name == host.name else error(404, f"there is no {name!r}; this is {host.name!r}")
 
     async def chat(body: Json) -> Response:
-        prompt = host.llama.chat(turns(body.get("messages")))
+        prompt = await host.chat(turns(body.get("messages")))
         wanted, top = body.get("logprobs") or False, dialect.between(body, "top_logprobs", 0, 0, dialect.MOST_LOGPROBS)
         if not isinstance(wanted, bool) or (top and not wanted):
             raise EngineRefused("`logprobs` must be true or false, and true with `top_logprobs`")
-        request = _continuation(host, body, prompt, CHAT_TOKENS, top if wanted else -1)
+        request = await _continuation(host, body, prompt, CHAT_TOKENS, top if wanted else -1)
         form = ChatChoices(host.name, n=request.sampling.n, usage=_wants_usage(body))
-        return Answer(host.ask(request), form, stream=bool(body.get("stream")))
+        return Answer(await host.ask(request), form, stream=bool(body.get("stream")))
 
     async def completions(body: Json) -> Response:
         top = dialect.between(body, "logprobs", -1, -1, dialect.MOST_LOGPROBS)
@@ -202,9 +206,9 @@ def routes(host: Host) -> list[BaseRoute]:
         requests: list[Continuation | Infill] = []
         for prompt in given:
             if not suffix:
-                requests.append(_continuation(host, body, prompt, TEXT_TOKENS, top))
+                requests.append(await _continuation(host, body, prompt, TEXT_TOKENS, top))
             elif isinstance(prompt, str) and isinstance(suffix, str):
-                requests.append(_infill(host, body, prompt, suffix, top))
+                requests.append(await _infill(host, body, prompt, suffix, top))
             else:
                 raise EngineRefused("`suffix` must be a text, and so must its `prompt`")
         form = TextChoices(host.name, n=requests[0].sampling.n, prompts=len(requests), usage=_wants_usage(body))

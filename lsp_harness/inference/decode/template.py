@@ -1,0 +1,30 @@
+"""A model's own chat template: what its file says, run by the sandbox the binding has for that."""
+
+# the binding is mostly untyped; what leaves this file is typed
+# pyright: reportUnknownMemberType=false, reportArgumentType=false
+
+from collections.abc import Callable, Sequence
+
+from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+
+from lsp_harness.errors import EngineRefused
+
+Messages = Sequence[tuple[str, str]]
+"""(role, content) each."""
+
+
+def compiled(source: str, *, bos: str, eos: str) -> Callable[[Messages], str] | None:
+    """Conversations to prompts by the Jinja template `source`; None where it cannot be read."""
+    try:
+        form = Jinja2ChatFormatter(source, eos_token=eos, bos_token=bos)
+    except Exception:  # noqa: BLE001 - a template is a program of somebody else's
+        return None
+
+    def render(messages: Messages) -> str:
+        turns = [{"role": role, "content": content} for role, content in messages]
+        try:
+            return form(messages=turns).prompt
+        except Exception as error:
+            raise EngineRefused(f"this model's chat template does not take this conversation: {error}") from error
+
+    return render
