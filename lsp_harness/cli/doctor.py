@@ -85,6 +85,8 @@ def _engine() -> list[dict[str, Any]]:
                 "this machine's special instructions (AMX) crash llama.cpp; plain weights are used, prompts are slower"
             )
             rows.append(_row("note", "processor", says))
+        if failed := props.get("tcp_error"):
+            rows.append(_row("note", "port", str(failed)))
         if less := limits(props):
             rows.append(_row("note", "model", f"{props.get('model_alias')} {less}"))
     return rows

@@ -1,5 +1,6 @@
 """`lsp-harness engine`: the model process: what it is, ending it, reading its log."""
 
+import asyncio
 import os
 import signal
 import socket
@@ -14,10 +15,29 @@ from cyclopts import Parameter
 from lsp_harness.cli.engine_status import clients, facts
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config import paths
-from lsp_harness.errors import EngineUnavailable
+from lsp_harness.config.load import load
+from lsp_harness.errors import ConfigError, EngineUnavailable
+from lsp_harness.inference.providers import remote
 from lsp_harness.process.memory import resident
 
-app = cyclopts.App(name="engine", help="The process that holds the model: status, stop, logs, token.")
+app = cyclopts.App(name="engine", help="The process that holds the model: start, status, stop, logs, token.")
+
+
+@app.command
+def start(*, json: AsJson = False) -> int:
+    """Start the engine of the settings for programs that use its socket or its port; one that runs is left alone."""
+    from lsp_harness.inference.supervisor import Supervisor
+
+    config = load(Path.cwd())[0]
+    if remote(config.engine) or config.engine.script:
+        raise ConfigError("the settings name a server or a script: there is no engine of our own to start")
+    socket_file = asyncio.run(Supervisor(config).ensure())
+    found = [row for row in running() if row["socket"] == str(socket_file)]
+    if json:
+        as_json(found)
+    for row in () if json else found:
+        _show(row)
+    return 0
 
 
 @app.command

@@ -17,6 +17,10 @@ def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
     residents = _objects(props.get("residents"))
     context = _number(_object(props.get("default_generation_settings")).get("n_ctx"))
     totals = _object(props.get("totals"))
+    if port := _number(props.get("tcp_port")):
+        yield "port", f"http://127.0.0.1:{port:.0f}/v1 (the key: lsp-harness engine token)"
+    if failed := props.get("tcp_error"):
+        yield "port", f"none: {failed}"
     if rss_bytes:
         yield "memory", f"{rss_bytes / 2**20:,.0f} MiB"
     if context is not None:

@@ -12,7 +12,7 @@ class Model:
     path: str = "qwen2.5-coder-0.5b-instruct"
     """A catalogue name, or the path of a GGUF file; of a file in the project only by the user's own settings."""
     context_length: int = 8192
-    """Tokens of the KV cache, shared by all resident sequences."""
+    """Tokens of the KV cache, shared by all resident sequences; 1,536 more are kept for typing."""
     n_gpu_layers: int = -1
     """Layers to put on a GPU; -1 is all. Without one it has no effect."""
     fim_order: str = "auto"
@@ -133,7 +133,7 @@ class Index:
     embedding_model: str = "all-minilm-l6-v2"
     """The model that embeds code: a catalogue name, or the path of a GGUF file such as nomic-embed-text's."""
     update_on_save: bool = True
-    """Embed changed code when a file is saved."""
+    """Embed changed code when a file is saved. No feature does so yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,17 @@ def test_everything_an_engine_says_is_shown():
 
 
 @pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ({"tcp_port": 8012}, "http://127.0.0.1:8012/v1 (the key: lsp-harness engine token)"),
+        ({"tcp_error": "port 8012 is taken"}, "none: port 8012 is taken"),
+    ],
+)
+def test_where_other_programs_find_it_is_said(told: dict[str, Any], says: str):
+    assert dict(facts(PROPS | told, 0))["port"] == says
+
+
+@pytest.mark.parametrize(
     ("memory", "says"),
     [
         ({"cuts": True, "shifts": True, "window": 0, "recurrent": False}, ""),

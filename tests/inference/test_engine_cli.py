@@ -9,7 +9,7 @@ import pytest
 from lsp_harness.cli import engine as cli
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineUnavailable
+from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.client import EngineClient
 
 
@@ -32,6 +32,26 @@ async def test_status_shows_what_runs(home: Path, config: Config, capsys: pytest
     out = capsys.readouterr().out
     assert str(pid) in out
     assert "tiny" in out
+
+
+def test_start_starts_one_and_leaves_it_alone(
+    home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
+    monkeypatch.setenv("LSP_HARNESS_ENGINE__THREADS", "1")
+    found: list[int] = []
+    for _ in range(2):
+        assert cli.start(json=True) == 0
+        (row,) = json.loads(capsys.readouterr().out)
+        found.append(row["pid"])
+    assert found[0] == found[1]
+    assert cli.start() == 0
+    assert f"tiny (process {found[0]}" in capsys.readouterr().out
+    assert cli.stop() == 0
+    psutil.Process(found[0]).wait(60)
+    monkeypatch.setenv("LSP_HARNESS_ENGINE__URL", "http://gpu-1:8080")
+    with pytest.raises(ConfigError, match="no engine of our own to start"):
+        cli.start()
 
 
 async def test_stop_ends_it(home: Path, config: Config, capsys: pytest.CaptureFixture[str]):
