@@ -43,7 +43,7 @@ def models(
 def _targets(provider: str, base_url: str, settings: Engine) -> list[Target]:
     if provider:
         # what is set for another server, its key above all, is none of this one's business
-        own = not settings.url and settings.model.startswith(f"{provider}/")
+        own = not remote(settings) or (not settings.url and settings.model.startswith(f"{provider}/"))
         return [by_name(provider, settings if own else Engine(api_key_env=""), url=base_url)]
     if base_url:
         raise ConfigError(f"--base-url needs a --provider: one of {', '.join(NAMES)}")

@@ -12,7 +12,7 @@ class Model:
     path: str = "qwen2.5-coder-0.5b-instruct"
     """A catalogue name, or the path of a GGUF file; of a file in the project only by the user's own settings."""
     context_length: int = 8192
-    """Tokens of the KV cache, shared by all resident sequences; 1,536 more are kept for typing."""
+    """Tokens of the KV cache, shared by all resident sequences; 2,048 more are kept for typing."""
     n_gpu_layers: int = -1
     """Layers to put on a GPU; -1 is all. Without one it has no effect."""
     fim_order: str = "auto"
@@ -105,7 +105,7 @@ class Completion:
     warm: bool = True
     """Evaluate the prompt before it is asked for: after open, save, accept, and where the cursor rests."""
     speculate: bool = True
-    """Work out the suggestion after the one that is shown, as if that had been accepted."""
+    """Work out the suggestion after the one that is shown, as if that had been accepted; with our own engine only."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from lsp_harness.inference.door.host import Host
 
 SLOTS = 32
-SPARE_CELLS, SPARE_SLOTS = 1536, 4
-"""What only interactive requests may take: room for two completions of the longest prompt, whatever else goes on. The
-cells come on top of the context that is asked for."""
+SPARE_CELLS, SPARE_SLOTS = 2048, 4
+"""What only interactive requests may take: room for two completions of the longest prompt the settings have by default
+(about 1,000 tokens each), whatever else goes on. The cells come on top of the context that is asked for."""
 BATCH = 256
 """Tokens in one step at most."""
 
@@ -105,7 +105,7 @@ def load(args: argparse.Namespace) -> "Host":
     try:
         prune(folder, limit)
         if limit > 0 and movable:
-            saved = Saved(llama, folder / f"{fingerprint(args.model)}-{args.n_ctx}-{binding}", limit)
+            saved = Saved(llama, folder / f"{fingerprint(args.model)}-{llama.n_ctx}-{binding}", limit)
     except OSError as error:
         sys.stderr.write(f"nothing is saved for the next start: {error}\n")
     # fused attention passes over what is not its own; without it only few cells should be in use

@@ -202,6 +202,12 @@ def test_the_models_of_the_server_in_the_settings(shell: Shell, hub: str) -> Non
     assert len(shell.run("models", "--json").json) == 2, "one replica that answers is enough"
 
 
+def test_the_general_key_counts_where_no_server_is_set(shell: Shell, hub: str) -> None:
+    shell.set("LSP_HARNESS_API_KEY", "sk-secret")
+
+    assert len(shell.run("models", "--provider", "vllm", "--base-url", hub, "--json").json) == 2
+
+
 def test_the_models_of_anthropic(shell: Shell) -> None:
     shell.set("ANTHROPIC_API_KEY", "sk-secret")
     with serving(Claude) as url:

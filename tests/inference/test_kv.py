@@ -346,3 +346,26 @@ def test_room_is_made_for_a_sequence_from_elsewhere():
     busy = desk.kv.take([2] * 30, 0)
     assert desk.kv.vacant("a", 30) is None
     desk.kv.release(busy)
+
+
+def test_the_last_cells_and_slots_are_for_what_is_urgent():
+    kv = Kv(FakeMemory(3), cells=100, slots=3, spare_cells=20, spare_slots=1)
+    kv.take(range(70), 10)
+
+    with pytest.raises(EngineBusy, match="cache is full"):
+        kv.take([200], 1)
+    assert kv.vacant("a", 5) is None
+    urgent = kv.take([200], 9, urgent=True)
+    assert kv.vacant("a", 5, urgent=True)
+    kv.release(urgent)
+    with pytest.raises(EngineRefused, match="exceed the 80 of"):
+        kv.take(range(81), 0, urgent=True)
+
+
+def test_the_last_slots_are_for_what_is_urgent():
+    kv = Kv(FakeMemory(2), cells=100, slots=2, spare_slots=1)
+    kv.take([1], 1)
+
+    with pytest.raises(EngineBusy, match="every sequence slot"):
+        kv.take([2], 1)
+    assert kv.take([2], 1, urgent=True)

@@ -120,6 +120,30 @@ def test_a_template_is_the_models_own_to_the_letter():
         form([("user", "Hi"), ("tool", "42")])
 
 
+GEMMA = """
+{%- if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{%- endif %}
+{%- for m in messages %}{{- m.role + ': ' + m.content + '\n' }}{%- endfor %}
+"""
+
+
+def test_a_template_without_system_messages_gets_them_with_the_question():
+    form = compiled(GEMMA, bos="", eos="")
+
+    assert form
+    assert form([("system", "Be brief."), ("user", "Hi"), ("assistant", "Yes?")]) == (
+        "user: Be brief.\n\nHi\nassistant: Yes?\n"
+    )
+    with pytest.raises(EngineRefused, match="System role not supported"):
+        form([("system", "Be brief."), ("assistant", "Yes?")])
+
+
+def test_what_a_template_refuses_llama_cpp_may_still_know(llama: Llama, monkeypatch: pytest.MonkeyPatch):
+    form = compiled("{{ raise_exception('never') }}<|im_start|>", bos="", eos="")
+    monkeypatch.setattr(llama, "_template", form)
+
+    assert llama.chat([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
+
+
 def test_a_template_is_a_program_that_reaches_nothing():
     form = compiled("{{ ''.__class__.__mro__[1].__subclasses__() }}", bos="", eos="")
 

@@ -310,10 +310,9 @@ async def test_a_suffix_makes_it_a_hole_to_fill(client: AsyncOpenAI, http: httpx
 
 async def test_the_limit_of_a_hole_is_lowered_to_what_is_left(client: AsyncOpenAI):
     asked = {"model": "tiny", "prompt": "def f():\n    retur", "suffix": "\nprint(f())", "max_tokens": 10**6}
-    async with await client.completions.create(**asked, stream=True) as chunks:
-        first = await anext(aiter(chunks))
-
-    assert first.choices
+    for n in (1, 4):
+        async with await client.completions.create(**asked, n=n, stream=True) as chunks:
+            assert (await anext(aiter(chunks))).choices
 
 
 async def test_whose_request_it_was(client: AsyncOpenAI, http: httpx2.AsyncClient):

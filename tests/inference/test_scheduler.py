@@ -335,7 +335,7 @@ async def test_what_takes_all_there_is_keeps_nobody_from_typing(gate: Gate):
     llama = gate.llama
     gate.kv = Kv(llama, cells=llama.n_ctx, slots=llama.n_seq, spare_cells=256, spare_slots=1)
     scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
-    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 100)))
+    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 22)))
     many = asyncio.create_task(all_of(scheduler, work("many", 5, n=4)))
     await gate.at_work.wait()
     typing = asyncio.create_task(all_of(scheduler, work("typing", 3), "interactive"))
@@ -349,6 +349,54 @@ async def test_what_takes_all_there_is_keeps_nobody_from_typing(gate: Gate):
     for task in (chat, many):
         task.cancel()
     await asyncio.gather(chat, many, return_exceptions=True)
+    await asyncio.to_thread(scheduler.close)
+
+
+async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(gate: Gate):
+    gate.kv = Kv(gate.llama, cells=gate.llama.n_ctx, slots=gate.llama.n_seq, spare_cells=256, spare_slots=2)
+    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 1)))
+    await gate.at_work.wait()
+    large = asyncio.create_task(all_of(scheduler, work("large", 400), "interactive"))
+    await until(lambda: scheduler.pending == 2)
+    small = asyncio.create_task(all_of(scheduler, work("small", 3), "interactive"))
+    await until(lambda: scheduler.pending == 3)
+    gate.open.set()
+
+    assert await small == ["limit"]
+    assert not any("large" in step for step in gate.log)
+    chat.cancel()
+    assert await large == ["limit"]
+    await asyncio.to_thread(scheduler.close)
+
+
+async def test_what_came_while_another_found_no_room_is_tried_at_once(gate: Gate, monkeypatch: pytest.MonkeyPatch):
+    gate.kv = Kv(gate.llama, cells=gate.llama.n_ctx, slots=gate.llama.n_seq, spare_cells=256, spare_slots=2)
+    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 1)))
+    await gate.at_work.wait()
+    take, arrived, held = gate.kv.take, threading.Event(), threading.Event()
+
+    def slowly(*given: Any, **more: Any) -> Any:
+        if not more["urgent"] and more["client"] == "fix" and not arrived.is_set():
+            # a key comes just while the fix is told that there is no room
+            held.set()
+            arrived.wait(10)
+        return take(*given, **more)
+
+    monkeypatch.setattr(gate.kv, "take", slowly)
+    fix = asyncio.create_task(all_of(scheduler, work("fix", 100)))
+    gate.open.set()
+    await asyncio.to_thread(held.wait)
+    key = asyncio.create_task(all_of(scheduler, work("key", 3), "interactive"))
+    await until(lambda: scheduler.pending == 3)
+    arrived.set()
+
+    assert await key == ["limit"]
+    assert not chat.done()
+    for task in (chat, fix):
+        task.cancel()
+    await asyncio.gather(chat, fix, return_exceptions=True)
     await asyncio.to_thread(scheduler.close)
 
 

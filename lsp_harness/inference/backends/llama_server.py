@@ -56,7 +56,12 @@ class OurEngine:
     def features(self) -> Features:
         """Everything, unless the engine itself says otherwise in `/props`."""
         told = cast("Features", self._props.get("features") or {})
-        return dict.fromkeys(FEATURES, True) | {name: told[name] for name in FEATURES if name in told}
+        own = dict.fromkeys(FEATURES, True) | {name: told[name] for name in FEATURES if name in told}
+        return own | ({"infill": False} if self._none else {})
+
+    @property
+    def _none(self) -> bool:
+        return self._endpoint.target.fim == "none"
 
     def ask(self, request: Continuation | Infill) -> _Exchange:
         path = "/infill" if isinstance(request, Infill) else "/completion"
@@ -73,7 +78,9 @@ class OurEngine:
     async def props(self) -> Props:
         self._props = body = cast("Json", await self._endpoint.call("GET", "/props"))
         settings = cast("Json", body.get("default_generation_settings") or {})
-        return Props(str(body.get("model_alias", "")), int(settings.get("n_ctx", 0)), int(body.get("pid", 0)), body)
+        name = str(body.get("model_alias", ""))
+        raw = body | ({NO_INFILL: why_not("none", name)} if self._none else {})
+        return Props(name, int(settings.get("n_ctx", 0)), int(body.get("pid", 0)), raw)
 
     async def embed(self, texts: Sequence[str], max_tokens: int) -> list[list[float]]:
         body = {"content": list(texts), "max_tokens": max_tokens}
@@ -100,14 +107,6 @@ class LlamaServer(OurEngine):
             return family_of(self._endpoint.target.fim, named)
         except EngineRefused:
             return None
-
-    async def props(self) -> Props:
-        props = await super().props()
-        return replace(props, raw=props.raw | {NO_INFILL: why_not("none", props.model)}) if self._none else props
-
-    @property
-    def _none(self) -> bool:
-        return self._endpoint.target.fim == "none"
 
     def features(self) -> Features:
         family = self._family()

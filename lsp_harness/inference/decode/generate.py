@@ -71,9 +71,9 @@ class Model:
         sampling, owner, start = work.sampling, work.owner, len(prompt.tokens)
         if self.lot:
             self.kv.tidy()
-            self.lot.fetch(self.kv, prompt.tokens, owner.client)
+            self.lot.fetch(self.kv, prompt.tokens, owner.client, urgent=urgent)
         if self.saved:
-            self.saved.fetch(self.kv, prompt.tokens, owner.client)
+            self.saved.fetch(self.kv, prompt.tokens, owner.client, urgent=urgent)
         if sampling.top_logprobs < 0 and not sampling.grammar:
             # who asks for probabilities wants those of every token; a grammar leaves less to choose from
             prompt = self.further(prompt)

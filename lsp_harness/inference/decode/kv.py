@@ -268,11 +268,11 @@ class Kv:
         slot.busy, slot.forks = False, 0
         slot.used = self._now()
 
-    def vacant(self, client: str, tokens: int) -> Slot | None:
+    def vacant(self, client: str, tokens: int, *, urgent: bool = False) -> Slot | None:
         """An empty slot, not busy, with room for `tokens`, if there can be one."""
         promised = sum(slot.promised for slot in self.slots)
         pinned = len({cell for slot in self.slots if slot.busy for cell in slot.cells})
-        if pinned + promised + tokens > self._size:
+        if pinned + promised + tokens > (self._size if urgent else self.context):
             return None
         slot = self._vacant(None)
         if slot is None or not self._make_room(tokens + promised):

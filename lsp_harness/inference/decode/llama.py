@@ -154,7 +154,13 @@ class Llama:
             bos, eos = (self._named(getattr(lib, f"llama_vocab_{end}")(self.vocab)) for end in ("bos", "eos"))
             own = compiled(source.decode("utf-8", "replace"), bos=bos, eos=eos)
             self._template = own or (lambda messages: self._known(source, messages))
-        return self._template(messages)
+        try:
+            return self._template(messages)
+        except EngineRefused as refused:
+            try:
+                return self._known(source, messages)
+            except EngineRefused:
+                raise refused from None
 
     def _named(self, token: int) -> str:
         return self.piece(token, special=True).decode("utf-8", "replace") if token >= 0 else ""

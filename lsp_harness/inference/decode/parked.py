@@ -53,7 +53,7 @@ class Lot:
         """How many tokens of `prompt` need not be evaluated."""
         return max((common(parked.tokens, prompt) for parked in self.sequences), default=0)
 
-    def fetch(self, kv: Kv, prompt: Sequence[int], client: str) -> None:
+    def fetch(self, kv: Kv, prompt: Sequence[int], client: str, *, urgent: bool = False) -> None:
         """Bring back what begins like `prompt`, if that is clearly more than what the cells hold of it."""
         found = [(common(parked.tokens, prompt), parked.used, parked) for parked in self.sequences]
         if not found:
@@ -63,7 +63,7 @@ class Lot:
             return
         # first, or it might be given up for those that make room for it
         self.sequences.remove(parked)
-        slot = kv.vacant(client, len(parked.tokens))
+        slot = kv.vacant(client, len(parked.tokens), urgent=urgent)
         if slot is None:
             self.sequences.append(parked)
             self._fit(kv.slots)

@@ -63,7 +63,7 @@ class Saved:
                 _say(f"{file.name} is no saved sequence of this engine; removed")
                 self._remove(file)
 
-    def fetch(self, kv: Kv, prompt: Sequence[int], client: str) -> None:
+    def fetch(self, kv: Kv, prompt: Sequence[int], client: str, *, urgent: bool = False) -> None:
         """Make what is on disk of `prompt` resident, if it is clearly more than what is."""
         have = kv.resident(prompt)
         while True:
@@ -76,7 +76,7 @@ class Saved:
                 del self._files[file]
                 continue
             tokens = self._files[file]
-            slot = kv.vacant(client, len(tokens))
+            slot = kv.vacant(client, len(tokens), urgent=urgent)
             if slot is None:
                 return
             if _whole(file) and (read := self._store.restore(slot.seq, file, len(tokens))) == tokens:

@@ -54,6 +54,8 @@ class Job:
         """Tokens of its prompt a step may read; smaller after a step was given up for more urgent work."""
         self.read = 0.0
         """When the last step that read its prompt was done."""
+        self.no_room = -1
+        """The scheduler's count of changes when it found no room."""
         self.waits: tuple[object, bool] = (None, False)
         """A step's part of a prompt, and whether this needs it, too."""
         self.arrived = perf_counter()
@@ -120,8 +122,8 @@ class Scheduler:
         """A prompt up to the end of the part that the step at work reads."""
         self._served: dict[str, int] = {}
         """Client → the turn in which a part of a prompt of theirs was read last."""
-        self._full = False
-        """Somebody found no room for his cells, and nothing has changed since."""
+        self._changes = self._seen = 0
+        """Requests that came or ended, in all and before the step at work."""
         self._yields = False
         """The step at work only reads a part of a prompt, or works ahead, and can be given up."""
         self._alarm = False
@@ -147,7 +149,8 @@ class Scheduler:
             if sum(other.level <= job.level for other in self._jobs) >= self._limit:
                 raise EngineBusy(f"{self._limit} requests are waiting already; try again")
             self._jobs.append(job)
-            self._alarm, self._full = True, False
+            self._alarm = True
+            self._changes += 1
             self._wake.notify()
         left = work.sampling.n
         try:
@@ -193,6 +196,7 @@ class Scheduler:
                     if not self._wake.wait(timeout=self.QUIET):
                         break
                 jobs = list(self._jobs)
+                self._seen = self._changes
                 self._alarm = False
                 if not jobs and self._closing:
                     break
@@ -248,10 +252,13 @@ class Scheduler:
         level = min(job.level for job in waiting)
         urgent = sorted((job for job in waiting if job.level == level), key=self._turn)
         others = [job for job in waiting if job.level > level]
+        full = False
         for job in urgent:
-            # whoever finds no room waits, and those behind him too, until somebody has left or come
-            if job.run is None and not self._full:
+            # whoever finds no room waits until somebody has left or come, and those behind him too, lest he wait for
+            # ever; only of what a user waits for, the smaller may pass by
+            if job.run is None and not self._no_room(job) and not (full and level):
                 self._start(job)
+            full = full or self._no_room(job)
         runs = [job for job in urgent if job.run and job in self._jobs]
         if not runs:
             # nothing of this class can start: what holds the cells must end first
@@ -268,7 +275,8 @@ class Scheduler:
         except EngineBusy as error:
             # those at work will leave; with nobody at work it will never be better
             if any(other.run for other in self._jobs):
-                self._full = True
+                # what changed since the step began may have made room
+                job.no_room = self._seen
             else:
                 self._fail(job, error)
         except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
@@ -292,7 +300,7 @@ class Scheduler:
         self._reading = [*batch.prompt[0].read, *batch.rows[-1].tokens] if batch.prompt else None
         began = perf_counter()
         level = min(job.level for job in self._batch)
-        waiting = self._full and any(job.run is None and job.level < level for job in list(self._jobs))
+        waiting = any(self._no_room(job) and job.level < level for job in list(self._jobs))
         self._yields = (
             all(branch.ahead for branch, _ in batch.branches)
             # for those who wait for room this must go on
@@ -313,7 +321,13 @@ class Scheduler:
             if not model.kv.cuts:
                 # what was half evaluated cannot be taken back
                 for job in self._batch:
-                    self._fail(job, EngineError("the evaluation was interrupted; ask again"))
+                    if job.cancelled.is_set() and job.run:
+                        slots = job.run.slots
+                        self._stop(job, None)
+                        for slot in slots:
+                            model.kv.forget(slot)
+                    else:
+                        self._fail(job, EngineError("the evaluation was interrupted; ask again"))
         except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
             for slot in model.kv.slots:
                 # what was evaluated and not taken into the book
@@ -324,6 +338,10 @@ class Scheduler:
             if job.run and job.run.done and job in self._jobs:
                 self._end(job)
         self._batch, self._reading = [], None
+
+    def _no_room(self, job: Job) -> bool:
+        """Whether it found none for its cells, and nothing has changed since."""
+        return job.run is None and job.no_room == self._changes
 
     def _turn(self, job: Job) -> tuple[int, int]:
         """The client that was served longest ago first, and of its requests the one that was."""
@@ -361,7 +379,7 @@ class Scheduler:
             if job not in self._jobs:
                 return
             self._jobs.remove(job)
-            self._full = False
+            self._changes += 1
             if not self._jobs:
                 self._served.clear()
         if self._observer:

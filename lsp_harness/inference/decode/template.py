@@ -4,6 +4,7 @@
 # pyright: reportUnknownMemberType=false, reportArgumentType=false
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
@@ -21,10 +22,26 @@ def compiled(source: str, *, bos: str, eos: str) -> Callable[[Messages], str] | 
         return None
 
     def render(messages: Messages) -> str:
-        turns = [{"role": role, "content": content} for role, content in messages]
         try:
-            return form(messages=turns).prompt
+            return form(messages=_turns(messages)).prompt
         except Exception as error:
-            raise EngineRefused(f"this model's chat template does not take this conversation: {error}") from error
+            merged = _merged(messages)
+            if merged is messages:
+                raise EngineRefused(f"this model's chat template does not take this conversation: {error}") from error
+        # some know no system message (Gemma's)
+        return render(merged)
 
     return render
+
+
+def _turns(messages: Messages) -> list[Any]:
+    return [{"role": role, "content": content} for role, content in messages]
+
+
+def _merged(messages: Messages) -> Messages:
+    """The same without a system message: its text begins the user's first turn, as in llama.cpp's own forms."""
+    match messages:
+        case [("system", told), ("user", asked), *rest]:
+            return [("user", f"{told}\n\n{asked}"), *rest]
+        case _:
+            return messages

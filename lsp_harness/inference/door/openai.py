@@ -125,8 +125,9 @@ async def _continuation(host: Host, body: Json, prompt: str | tuple[int, ...], d
 async def _infill(host: Host, body: Json, prompt: str, suffix: str, top: int) -> Infill:
     texts = (prompt, suffix)
     used = await host.aside(lambda: sum(len(host.llama.tokenize(text)) for text in texts), *texts)
-    # the word before the cursor may have to be spelled letter by letter
-    used += len(host.llama.fim) + len(heal(prompt)[1])
+    # the word before the cursor may have to be spelled letter by letter, in each choice
+    n = dialect.between(body, "n", 1, 1, dialect.MOST_CANDIDATES)
+    used += len(host.llama.fim) + n * len(heal(prompt)[1])
     settings = replace(sampling(body, host.context - used, TEXT_TOKENS), top_logprobs=top)
     return Infill(
         Around(prompt, suffix), sampling=settings, priority=dialect.priority(body, "normal"), owner=_owner(body)

@@ -320,8 +320,9 @@ async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: st
     assert features["infill"] == "laid out for qwen2.5-coder"
 
 
-async def test_a_llama_server_that_is_given_no_holes():
-    async with serving(llama()) as server, client(server.url, fim="none") as made:
+@pytest.mark.parametrize("props", [PROPS, OURS])
+async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
+    async with serving(llama(props=props)) as server, client(server.url, fim="none") as made:
         assert (await made.props()).raw[NO_INFILL] == "some is given no holes (engine.fim)"
         assert (await made.features())["infill"] is False
     async with serving(llama()) as server, client(server.url) as made:
