@@ -31,6 +31,8 @@ CURSOR = re.compile(r"(<\|>|<~>)")
 LANGUAGES = {".py": "python", ".js": "javascript"}
 COMPLETED = ("geometry.py", "queue.js")
 BROKEN = "stats.py"
+TRANSCRIPT = 80
+"""Columns of what is shown where there is no terminal."""
 
 
 class Untrue(HarnessError):
@@ -59,7 +61,7 @@ def demo(*, keep: bool = False) -> int:
 
 
 async def _run(folder: Path) -> None:
-    out = console()
+    out = console(TRANSCRIPT)
     out.rule("[bold]a language server, an LSP client over stdio, a real model")
     async with LspClient.spawned(folder) as client:
         out.print(f"lsp-harness serve answered `initialize` after {client.greeted_ms:.0f} ms\n")
@@ -77,7 +79,7 @@ async def _status(client: LspClient) -> dict[str, Any]:
 
 async def _complete(client: LspClient, file: Path) -> None:
     """Ghost text at every cursor mark of a file, one after the other, accepted as a user would."""
-    out = console()
+    out = console(TRANSCRIPT)
     out.print(f"[bold]{file.name}[/]: ghost text at the cursor")
     done, *rest = CURSOR.split(file.read_text())
     uri = client.open(file, done + _not_typed_yet(rest), LANGUAGES[file.suffix])
@@ -114,7 +116,7 @@ def _not_typed_yet(rest: list[str]) -> str:
 
 async def _fix(client: LspClient, file: Path) -> None:
     """One diagnostic of a real linter: offered, computed, shown, applied, gone."""
-    out = console()
+    out = console(TRANSCRIPT)
     text = file.read_text()
     document = Document.of(file.as_uri(), text, language="python", version=1)
     before = await _lint(document, file)

@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 WIDTH = 200
-"""Columns where there is no terminal."""
+"""Columns where there is no terminal: nobody sees them, and a program that cuts them wants whole words."""
 AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
 
 
-def console() -> "Console":
+def console(width: int = WIDTH) -> "Console":
+    """A console, `width` columns wide where there is no terminal."""
     from rich.console import Console
 
     terminal = Console(highlight=False, soft_wrap=True, emoji=False)
-    # without a terminal nobody sees columns, and a program that cuts them wants whole words
-    return terminal if terminal.is_terminal else Console(highlight=False, soft_wrap=True, emoji=False, width=WIDTH)
+    return terminal if terminal.is_terminal else Console(highlight=False, soft_wrap=True, emoji=False, width=width)
 
 
 def say(text: str = "") -> None:
