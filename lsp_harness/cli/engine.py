@@ -35,8 +35,9 @@ def start(*, json: AsJson = False) -> int:
     found = [row for row in running() if row["socket"] == str(socket_file)]
     if json:
         as_json(found)
-    for row in () if json else found:
-        _show(row)
+    else:
+        for row in found:
+            _show(row)
     return 0
 
 

@@ -194,10 +194,8 @@ class Kv:
             # the last token is evaluated again: what it predicts is needed
             keep = min(keep, len(prompt) - 1)
         # what is in progress will grow to its need; this is asked before anything resident is given up for it
-        promised = sum(slot.promised for slot in self.slots)
-        pinned = len({cell for slot in self.slots if slot.busy for cell in slot.cells})
-        new = len(prompt) - (keep if source.busy else 0) + extra * branches
-        if pinned + promised + new > (self._size if urgent else self.context):
+        promised = self._promised
+        if len(prompt) - (keep if source.busy else 0) + extra * branches > self._left(urgent=urgent):
             raise EngineBusy("the KV cache is full of requests in progress; try again")
         in_place = not source.busy and len(source.tokens) - keep <= min(keep, self.LOSS)
         slot = source if in_place else self._vacant(source) or source
@@ -270,12 +268,10 @@ class Kv:
 
     def vacant(self, client: str, tokens: int, *, urgent: bool = False) -> Slot | None:
         """An empty slot, not busy, with room for `tokens`, if there can be one."""
-        promised = sum(slot.promised for slot in self.slots)
-        pinned = len({cell for slot in self.slots if slot.busy for cell in slot.cells})
-        if pinned + promised + tokens > (self._size if urgent else self.context):
+        if tokens > self._left(urgent=urgent):
             return None
         slot = self._vacant(None)
-        if slot is None or not self._make_room(tokens + promised):
+        if slot is None or not self._make_room(tokens + self._promised):
             return None
         slot.client, slot.used = client, self._now()
         return slot
@@ -284,6 +280,16 @@ class Kv:
         """Give up what an idle slot holds."""
         self.shrink(slot, 0)
         slot.persist = False
+
+    @property
+    def _promised(self) -> int:
+        """Cells that what is in progress may still ask for."""
+        return sum(slot.promised for slot in self.slots)
+
+    def _left(self, *, urgent: bool) -> int:
+        """Cells that can be had when all that is idle is given up."""
+        pinned = len({cell for slot in self.slots if slot.busy for cell in slot.cells})
+        return (self._size if urgent else self.context) - pinned - self._promised
 
     def _closest(self, prompt: Sequence[int]) -> tuple[Slot, int]:
         """The slot that shares most with `prompt`, and how much; an idle one among equals, and one that knows what all of
