@@ -12,7 +12,7 @@ from typing import Protocol
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable
-from lsp_harness.inference.backends.backend import Backend, Features
+from lsp_harness.inference.backends.backend import Backend
 from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback, understood
 from lsp_harness.inference.backends.supply import Server, Supply, T, tried
 from lsp_harness.inference.providers import remote, targets
@@ -27,7 +27,6 @@ class Engine(Protocol):
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str: ...
     async def embed(self, texts: Sequence[str], *, max_tokens: int = 128) -> list[list[float]]: ...
     async def cancel(self, name: str, index: int | None = None) -> bool: ...
-    async def features(self) -> Features: ...
     async def props(self) -> Props: ...
     async def aclose(self) -> None: ...
 
@@ -125,17 +124,15 @@ class EngineClient:
         except Setback as setback:
             raise setback.error from setback
 
-    async def features(self) -> Features:
-        """What the server can do; see `FEATURES`."""
+    async def props(self) -> Props:
+        """What the server says of itself, and what it can do (see `FEATURES`)."""
 
-        async def told(backend: Backend) -> Features:
-            await backend.props()
-            return backend.features()
+        async def told(backend: Backend) -> Props:
+            props = await backend.props()
+            # some know only now
+            return replace(props, features=backend.features())
 
         return await self._with(told)
-
-    async def props(self) -> Props:
-        return await self._with(lambda backend: backend.props())
 
     async def aclose(self) -> None:
         await self._supply.aclose()

@@ -50,6 +50,9 @@ class Continuation:
     sampling: Sampling = Sampling()
     priority: Priority = "normal"
     owner: Owner = Owner()
+    cache_reuse: int | None = None
+    """Runs of so many tokens that are resident at other positions are moved, not evaluated; with 0, and without it, none
+    is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,8 @@ class Infill:
     owner: Owner = Owner()
     shorter: tuple[Around, ...] = ()
     budget_ms: float = 0.0
+    cache_reuse: int | None = None
+    """As that of a continuation; without it, as the server was started."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +101,8 @@ class Usage:
     """Which prompt was taken: 0 is the first choice, more is one of `Infill.shorter`."""
     spelled: int = 0
     """Of the evaluated tokens, those this candidate's healing took."""
+    shifted: int = 0
+    """Of the reused tokens, those that were at other positions before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,3 +133,5 @@ class Props:
     n_ctx: int
     pid: int
     raw: dict[str, Any] = field(default_factory=dict[str, Any])
+    features: dict[str, bool | str] = field(default_factory=dict[str, bool | str])
+    """What the server can do, by name; a text says how far, or what is done instead."""

@@ -94,12 +94,11 @@ class ScriptedEngine:
     async def cancel(self, name: str, index: int | None = None) -> bool:
         return False
 
-    async def features(self) -> Features:
-        """Next to nothing: a script knows no prompt, no grammar and no tokens. What is asked ahead is in nobody's way."""
-        return {name: name == "priority" for name in FEATURES}
-
     async def props(self) -> Props:
-        return Props("scripted", 8192, 0, {"scripted": True, **self.facts})
+        """It can do next to nothing: a script knows no prompt, no grammar and no tokens. What is asked ahead is in
+        nobody's way."""
+        can: Features = {name: name == "priority" for name in FEATURES}
+        return Props("scripted", 8192, 0, {"scripted": True, **self.facts}, can)
 
     async def aclose(self) -> None:
         left = len(self._replies) - self._played

@@ -110,7 +110,7 @@ class Pacer:
         """The pace; the last known one while the engine does not answer, which the request itself will tell."""
         if self._clock() >= self._until:
             with suppress(HarnessError):
-                pace = Pace.of((await self._engine.props()).raw)
-                self._pace = replace(pace, yields=bool((await self._engine.features())["priority"]))
+                props = await self._engine.props()
+                self._pace = replace(Pace.of(props.raw), yields=bool(props.features.get("priority")))
                 self._until = self._clock() + FRESH_SECONDS
         return self._pace

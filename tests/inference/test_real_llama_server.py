@@ -73,7 +73,8 @@ def text(chunks: list[Chunk], index: int = 0) -> str:
 
 
 async def test_it_is_recognised(client: EngineClient):
-    props, features = await client.props(), await client.features()
+    props = await client.props()
+    features = props.features
 
     assert (props.n_ctx, props.raw["total_slots"]) == (2048, 3)
     assert features["n"] == "up to 3, its slots (--parallel)"

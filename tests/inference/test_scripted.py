@@ -87,7 +87,7 @@ async def test_the_rest_of_an_engine():
     assert await engine.count(["", "a b"]) == [0, 2]
     assert await engine.chat_prompt([("user", "a")]) == "user: a\n"
     assert (await engine.props()).model == "scripted"
-    assert [name for name, has in (await engine.features()).items() if has] == ["priority"]
+    assert [name for name, has in (await engine.props()).features.items() if has] == ["priority"]
     assert not await engine.cancel("a")
 
 

@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.config.schema import Completion
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.backends.backend import FEATURES
-from lsp_harness.inference.request import Infill
+from lsp_harness.inference.request import Infill, Props
 from lsp_harness.pipeline.completion import Completer
 from lsp_harness.pipeline.offers import Suggestion
 from lsp_harness.syntax.tree import LIMIT, parse
@@ -54,10 +54,10 @@ class Desk:
 
 # -- speculation
 async def test_a_server_that_knows_no_background_is_asked_for_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def features(_: Script) -> dict[str, bool | str]:
-        return dict.fromkeys(FEATURES, False)
+    async def props(_: Script) -> Props:
+        return Props("one", 8192, 0, {}, dict.fromkeys(FEATURES, False))
 
-    monkeypatch.setattr(Script, "features", features)
+    monkeypatch.setattr(Script, "props", props)
     desk = Desk(AREA, "3 * r")
     assert await desk.ask()
     await desk.settled()

@@ -141,7 +141,8 @@ async def test_what_it_cannot_do_is_refused_before_anything_is_sent(monkeypatch:
                 await answer(made, request)
         with pytest.raises(EngineRefused, match="no embeddings"):
             await made.embed(["a"])
-        features, props = await made.features(), await made.props()
+        props = await made.props()
+        features = props.features
 
     assert server.bodies("/v1/messages") == []
     assert features["infill"] is False

@@ -73,7 +73,8 @@ async def service(*events: Any, model: str = "some", **settings: Any) -> AsyncIt
 # -- vLLM, as recorded
 async def test_vllm_is_recognised():
     async with vllm() as (made, _):
-        props, features = await made.props(), await made.features()
+        props = await made.props()
+        features = props.features
 
     assert (props.model, props.n_ctx) == ("Qwen/Qwen2.5-Coder-7B-Instruct", 32768)
     assert props.raw == {"server": "vLLM 0.14.0", "token_counts": "exact"}
@@ -159,7 +160,7 @@ async def test_a_service_is_sent_nothing_it_may_not_know():
     async with service(chunk("a"), chunk(finish="length"), usage(5, 1), "[DONE]") as (made, server):
         sampling = Sampling(n_predict=1, grammar="root ::= [a]", stop=tuple("abcdef"))
         chunks = await answer(made, Continuation("x", sampling))
-        features = await made.features()
+        features = (await made.props()).features
 
     assert (text(chunks), chunks[-1].stop, chunks[-1].usage) == ("a", "limit", Usage(evaluated=5, generated=1))
     [body] = server.bodies("/v1/completions")
@@ -217,7 +218,7 @@ async def test_an_end_that_comes_after_the_deadline_is_told(monkeypatch: pytest.
 async def test_the_suffix_parameter():
     async with service(chunk("a", "stop"), "[DONE]", fim="suffix") as (made, server):
         await answer(made, Infill(Around("p", "s", (("x.py", "# x\n"),))))
-        features = await made.features()
+        features = (await made.props()).features
 
     [body] = server.bodies("/v1/completions")
     assert (body["prompt"], body["suffix"]) == ("# x\np", "s")
@@ -228,7 +229,7 @@ async def test_a_model_of_no_known_family_cannot_fill():
     async with service() as (made, _):
         with pytest.raises(EngineRefused, match=r"how some is given a hole is not known; set engine\.fim to qwen2.5-c"):
             await answer(made, Infill(Around("p", "s")))
-        assert (await made.features())["infill"] is False
+        assert (await made.props()).features["infill"] is False
         told = (await made.props()).raw[NO_INFILL]
 
     assert told.startswith("how some is given a hole is not known")

@@ -64,7 +64,8 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch):
 async def test_a_llama_server_is_known_by_its_props():
     async with serving(llama()) as server, client(server.url) as made:
         assert text(await answer(made)) == "a"
-        props, features = await made.props(), await made.features()
+        props = await made.props()
+        features = props.features
 
     assert (props.model, props.n_ctx) == ("some", 4096)
     assert set(features) == set(FEATURES)
@@ -77,7 +78,7 @@ async def test_a_llama_server_is_known_by_its_props():
 async def test_our_own_engine_elsewhere_is_told_everything():
     async with serving(llama(props=OURS | {"features": {"embedding": False}})) as server, client(server.url) as made:
         await answer(made, Continuation("a", owner=Owner(affinity="file:///a.py")))
-        features = await made.features()
+        features = (await made.props()).features
 
     assert features == dict.fromkeys(FEATURES, True) | {"embedding": False}
     [body] = server.bodies("/completion")
@@ -312,7 +313,7 @@ async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: st
     server = llama(props=PROPS | {"model_alias": alias})
     async with serving(server), client(server.url, fim=fim) as made:
         await answer(made, Infill(Around("a", "b", (("x.py", "# x\n"),))))
-        features = await made.features()
+        features = (await made.props()).features
 
     [body] = server.bodies("/completion")
     assert body["prompt"] == "# x\n<|fim_prefix|><|fim_suffix|>b<|fim_middle|>a"
@@ -324,7 +325,7 @@ async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: st
 async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
     async with serving(llama(props=props)) as server, client(server.url, fim="none") as made:
         assert (await made.props()).raw[NO_INFILL] == "some is given no holes (engine.fim)"
-        assert (await made.features())["infill"] is False
+        assert (await made.props()).features["infill"] is False
     async with serving(llama()) as server, client(server.url) as made:
         assert NO_INFILL not in (await made.props()).raw
 
@@ -419,7 +420,8 @@ async def test_counts_nobody_can_make_are_marked_as_estimates():
     async with serving(server), client(server.url) as made:
         counts = await made.count(["", "abcd", "é" * 9])
         again = await made.count(["abcd"])
-        features, props = await made.features(), await made.props()
+        props = await made.props()
+        features = props.features
 
     assert counts == [0, 2, 6]
     assert all(isinstance(count, Estimate) for count in [*counts, *again])
