@@ -50,7 +50,11 @@ def limits(props: Json) -> str:
             "cannot go back (recurrent): a prompt that does not continue a resident one is read from its beginning"
         )
     elif window:
-        less.append(f"sees {window:,.0f} tokens back (sliding window): sequences are neither parked nor saved")
+        less.append(
+            f"sees {window:,.0f} tokens back (sliding window): sequences are neither parked nor saved, and none is shifted"
+        )
+    elif memory.get("shifts") is False:
+        less.append("cannot shift: lines that move up or down in a prompt are read again")
     return "; ".join(less)
 
 

@@ -47,11 +47,13 @@ class Engine:
     script: str = ""
     """A JSON file of replies for the scripted engine: a test double, not a model."""
     idle_seconds: float = 900.0
-    """The engine exits after this long without a request; like the three settings below from its next start on (`lsp-harness engine stop`)."""
+    """The engine exits after this long without a request; like the four settings below from its next start on (`lsp-harness engine stop`)."""
     threads: int = 0
     """Threads for prompts; 0 is one per core."""
     kv_disk_mb: int = 512
     """MiB of evaluated prompts that are kept on disk, so that a restarted engine need not read them again; 0 keeps none."""
+    cache_reuse: int = 32
+    """Where the lines around the cursor move up or down in a prompt, runs of so many tokens are moved along instead of read again; 0 moves none."""
     port: int = 0
     """A loopback port on which our engine serves other programs as well; 0 is none. [Engine](engine.md)"""
 

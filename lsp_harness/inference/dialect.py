@@ -84,13 +84,15 @@ def priority(body: Json, default: Priority) -> Priority:
 
 def completion(body: Json) -> Continuation:
     prompt = body.get("prompt")
-    if isinstance(prompt, str):
-        return Continuation(prompt, sampling(body), priority(body, "normal"), owner(body))
     if isinstance(prompt, list) and prompt and all(type(p) in (int, str) for p in cast("list[Any]", prompt)):
-        return Continuation(
-            tuple(cast("list[int | str]", prompt)), sampling(body), priority(body, "normal"), owner(body)
-        )
-    raise EngineRefused("`prompt` must be a text or a list of tokens and texts")
+        prompt = tuple(cast("list[int | str]", prompt))
+    elif not isinstance(prompt, str):
+        raise EngineRefused("`prompt` must be a text or a list of tokens and texts")
+    return Continuation(prompt, sampling(body), priority(body, "normal"), owner(body), cache_reuse(body))
+
+
+def cache_reuse(body: Json) -> int | None:
+    return None if body.get("n_cache_reuse") is None else between(body, "n_cache_reuse", 0, 0, 2**31 - 1)
 
 
 def around(body: Json) -> Around:
@@ -117,6 +119,7 @@ def infill(body: Json) -> Infill:
         owner=owner(body),
         shorter=tuple(around(item) for item in shorter),
         budget_ms=_number(body, "budget_ms", 0.0),
+        cache_reuse=cache_reuse(body),
     )
 
 
@@ -135,6 +138,8 @@ def to_body(request: Continuation | Infill) -> Json:
     owned = asdict(request.owner)
     del owned["affinity"]
     body: Json = settings | owned | {"priority": request.priority, "stream": True, "cache_prompt": True}
+    if request.cache_reuse is not None:
+        body["n_cache_reuse"] = request.cache_reuse
     if isinstance(request, Continuation):
         return body | {"prompt": request.prompt}
     return (
@@ -165,6 +170,7 @@ def from_chunk(chunk: Chunk) -> Json:
         "predicted_per_second": round(use.generated * 1000 / use.predicted_ms, 3) if use.predicted_ms else 0.0,
         "draft_n": use.drafted,
         "draft_n_accepted": use.accepted,
+        "shift_n": use.shifted,
     }
     body: Json = {"index": chunk.index, "content": chunk.text, "stop": chunk.stop is not None, "timings": timings}
     if use.rung:
@@ -224,6 +230,7 @@ def to_chunk(body: Json) -> Chunk:
         drafted=int(times.get("draft_n", 0)),
         accepted=int(times.get("draft_n_accepted", 0)),
         rung=int(body.get("rung", 0)),
+        shifted=int(times.get("shift_n", 0)),
     )
     text, index = str(body.get("content", "")), int(body.get("index", 0))
     logprobs = tuple(_to_logprob(item) for item in body.get("completion_probabilities") or ())

@@ -47,6 +47,9 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--idle", type=float, default=900.0)
     parser.add_argument("--kv-disk", type=int, default=512, help="MiB of saved sequences; 0 saves none")
+    parser.add_argument(
+        "--cache-reuse", type=int, default=32, help="tokens of a run that is moved at least; 0 moves none"
+    )
     parser.add_argument("--fim-order", choices=["suffix-first", "prefix-suffix-middle"], default="prefix-suffix-middle")
     parser.add_argument(
         "--tcp", type=int, default=-1, help="a loopback port to listen on as well; 0 takes any free one"
@@ -65,6 +68,7 @@ def load(args: argparse.Namespace) -> "Host":
     from lsp_harness.inference.decode.probe import processor, repacking_works
     from lsp_harness.inference.decode.saved import Saved, prune
     from lsp_harness.inference.decode.scheduler import Scheduler
+    from lsp_harness.inference.decode.shift import Shift
     from lsp_harness.inference.door.host import Host
     from lsp_harness.inference.embed.embedder import Embedder
     from lsp_harness.inference.meter import Meter
@@ -87,19 +91,21 @@ def load(args: argparse.Namespace) -> "Host":
     # the table that healing looks tokens up in takes half a second to make: now, not at the first keystroke
     llama.spelled(b" ")
     traits = llama.traits()
+    # of a sliding window llama.cpp packs only what the end still sees, which a prompt that leaves earlier cannot use
+    movable = traits["cuts"] and not traits["window"]
     binding, weights = version("llama-cpp-python"), "repacked" if repack else "plain"
     size = args.model.stat().st_size
-    key = f"{processor()}/{binding}/{args.model.name}/{size}/{weights}/{threads}/{args.n_gpu_layers}"
+    key = f"{processor()}/{binding}/{args.model.name}/{size}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
     file = paths.cache() / "machine.json"
     machine = Machine.remembered(file, key)
     if machine is None:
         machine = Machine.measured(
             lambda tokens: llama.decode([Row(0, 0, [token % llama.n_vocab for token in tokens])]),
             lambda: llama.cut(0, 0),
+            lambda: llama.move_ms() if movable else None,
         )
         machine.remember(file, key)
-    # of a sliding window llama.cpp packs only what the end still sees, which a prompt that leaves earlier cannot use
-    movable = traits["cuts"] and not traits["window"]
+    traits["shifts"] = machine.move_ms is not None
     saved, folder, limit = None, paths.cache() / "kv", args.kv_disk * 2**20
     # of other models and earlier settings too: nobody else would ever remove them
     try:
@@ -120,7 +126,8 @@ def load(args: argparse.Namespace) -> "Host":
         cuts=traits["cuts"],
     )
     lot = Lot(llama, kv.context) if hot < llama.n_ctx else None
-    model = Model(llama, kv, machine, saved, lot)
+    shift = Shift(llama, kv, lot, least=args.cache_reuse) if traits["shifts"] else None
+    model = Model(llama, kv, machine, saved, lot, shift)
     facts: dict[str, Any] = {
         "model_path": str(args.model),
         "n_ctx_train": llama.n_ctx_train,

@@ -41,6 +41,7 @@ class Meter:
         self._requests = self._counter("requests", "Requests to the model that ended.", "class", "outcome")
         self._calls = self._counter("http_requests", "Calls by route and status.", "route", "status")
         self._prompt = self._counter("prompt_tokens", "Prompt tokens that were evaluated or reused.", "source")
+        self._shifted = self._counter("shifted_tokens", "Reused prompt tokens that were at other positions before.")
         self._generated = self._counter("generated_tokens", "Tokens that were generated.")
         self._drafted = self._counter("drafted_tokens", "Tokens that were proposed by a draft.")
         self._accepted = self._counter("accepted_tokens", "Drafted tokens that the model would have chosen itself.")
@@ -69,6 +70,7 @@ class Meter:
         self._requests.labels(priority, outcome).inc()
         self._prompt.labels("evaluated").inc(usage.evaluated)
         self._prompt.labels("reused").inc(usage.reused)
+        self._shifted.inc(usage.shifted)
         self._generated.inc(usage.generated)
         self._drafted.inc(usage.drafted)
         self._accepted.inc(usage.accepted)
@@ -91,6 +93,7 @@ class Meter:
             "requests": dict(outcomes),
             "prompt_tokens_evaluated": prompt["evaluated"],
             "prompt_tokens_reused": prompt["reused"],
+            "prompt_tokens_shifted": _value(self._shifted),
             "tokens_generated": _value(self._generated),
             "tokens_drafted": _value(self._drafted),
             "tokens_accepted": _value(self._accepted),

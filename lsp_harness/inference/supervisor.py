@@ -170,7 +170,7 @@ class Supervisor:
             *("--fim-order", _order(model, config)),
             *("--n-ctx", str(config.model.context_length), "--n-gpu-layers", str(config.model.n_gpu_layers)),
             *("--threads", str(config.engine.threads), "--idle", str(config.engine.idle_seconds)),
-            *("--kv-disk", str(config.engine.kv_disk_mb)),
+            *("--kv-disk", str(config.engine.kv_disk_mb), "--cache-reuse", str(config.engine.cache_reuse)),
             *("--embedding-model", config.index.embedding_model),
             *(("--tcp", str(config.engine.port)) if config.engine.port > 0 else ()),
         ]

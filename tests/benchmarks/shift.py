@@ -3,30 +3,28 @@
     python -m tests.benchmarks.shift --out shift
 
 For each hole of one line in fim_repo (`LSP_HARNESS_EVAL_DATA`, see docs/benchmarks.md): the prompt of a cursor `JUMP`
-lines above is evaluated, then the hole's own, once from the beginning and once with the longest run of near-prefix tokens
-that both have moved from the first (`llama_memory_seq_add`), everything else of it evaluated. The layout is the
-completion pipeline's, with the indentation before the cursor left to the model. Greedy, the first line. Into the folder
-go `fresh.jsonl` and `shifted.jsonl` for the set's own scorer; printed are tokens and times.
+lines above is evaluated by the real engine, then the hole's own, once with `n_cache_reuse` and once without. With
+`--jumps` more than one, the cursor comes from so many times `JUMP` lines above and stops after each, so that cells are
+moved again and again. The layout is the completion pipeline's, with the indentation before the cursor left to the model.
+Greedy, the first line. Into the folder go `fresh.jsonl` and `shifted.jsonl` for the set's own scorer; printed are tokens
+and times of the hole's own prompt.
 """
 
 import argparse
 import asyncio
 import statistics
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from pathlib import Path
-from time import perf_counter
+from typing import Any
 
-import llama_cpp as lib
+import httpx2
 
 from lsp_harness.config.load import load
 from lsp_harness.context.infill import infill
-from lsp_harness.inference.decode.fim import assemble
-from lsp_harness.inference.decode.llama import Llama, Row
-from lsp_harness.inference.models.place import resolve
-from lsp_harness.inference.request import Around, Infill
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.request import Around
+from lsp_harness.inference.supervisor import Supervisor
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
@@ -37,109 +35,74 @@ JUMP = 6
 LEAST = 32
 """Tokens of a run that is worth moving."""
 TOKENS = 48
-HERE, ASIDE = 0, 1
-
-
-@dataclass(frozen=True)
-class Prompt:
-    tokens: Sequence[int]
-    near: int
-    """Where the near prefix begins."""
 
 
 @dataclass(frozen=True)
 class Outcome:
     text: str
     evaluated: int
+    shifted: int
     ms: float
 
 
 class Bench:
-    def __init__(self, llama: Llama) -> None:
-        self.llama = llama
-        self.settings = load()[0].completion
+    def __init__(self, http: httpx2.AsyncClient, engine: EngineClient) -> None:
+        self._http = http
+        self._engine = engine
+        self._settings = load()[0].completion
 
-    async def prompt(self, row: Case, jump: int = 0) -> Prompt:
+    async def around(self, row: Case, jump: int) -> Around:
         prefix: str = row["input"]["prefix"].rstrip(" \t")
         document = Document.of(f"file:///{row['input']['path']}", row["input"]["prefix"] + row["input"]["suffix"])
         offset = len(encode(prefix))
         if jump:
             offset = document.line_span(max(0, document.line_of(offset) - jump))[1]
+        made = await infill(document, parse(document), offset, row["input"]["path"], self._settings, self._engine.count)
+        return Around(made.prefix.text, made.suffix.text, made.extra)
 
-        async def count(texts: Sequence[str]) -> list[int]:
-            return [len(self.llama.tokenize(text)) for text in texts]
+    async def ask(self, around: Around, client: str, reuse: int, tokens: int) -> Outcome:
+        body: dict[str, Any] = {
+            "input_prefix": around.prefix,
+            "input_suffix": around.suffix,
+            "input_extra": [{"filename": name, "text": text} for name, text in around.extra],
+            "heal": False,
+            "n_predict": tokens,
+            "n_cache_reuse": reuse,
+            "client": client,
+        }
+        response = await self._http.post("/infill", json=body)
+        answer = response.raise_for_status().json()
+        timings = answer["timings"]
+        line = answer["content"].lstrip("\n").split("\n", 1)[0].strip()
+        return Outcome(line, timings["prompt_n"], timings["shift_n"], timings["prompt_ms"])
 
-        made = await infill(document, parse(document), offset, row["input"]["path"], self.settings, count)
-        around = Around(made.prefix.text, made.suffix.text, made.extra)
-        [given] = assemble(self.llama, Infill(around, heal=False), "suffix-first").prompts
-        return Prompt(given.tokens, len(given.tokens) - len(self.llama.tokenize(made.prefix.text)))
-
-    def read(self, tokens: Sequence[int], at: int) -> None:
-        """Evaluate `tokens` at position `at`."""
-        for start in range(0, len(tokens), self.llama.n_batch):
-            self.llama.decode([Row(HERE, at + start, tokens[start : start + self.llama.n_batch])])
-
-    def answer(self, at: int, last: int) -> str:
-        """Greedy, up to the end of the first line with text; `last` is the number of the last token in its batch."""
-        data = b""
-        for position in range(at, at + TOKENS):
-            token = int(self.llama.logits(last).argmax())
-            data += self.llama.piece(token)
-            if self.llama.ends(token) or b"\n" in data.lstrip(b"\n"):
-                break
-            self.llama.decode([Row(HERE, position, [token])])
-            last = 0
-        return data.decode("utf-8", "replace").lstrip("\n").split("\n", 1)[0].strip()
-
-    def fresh(self, prompt: Prompt) -> Outcome:
-        return self._outcome(prompt, 0, 0)
-
-    def shifted(self, before: Prompt, now: Prompt) -> Outcome | None:
-        """None where the two have no run worth moving, or share it as a common prefix anyway."""
-        old, new = before.tokens[before.near :], now.tokens[now.near :]
-        run = SequenceMatcher(None, old, new, autojunk=False).find_longest_match()
-        source, target = before.near + run.a, now.near + run.b
-        # the last token is always evaluated: its logits are wanted
-        size = min(run.size, len(now.tokens) - 1 - target)
-        if size < LEAST or source == target:
-            return None
-        self._outcome(before, 0, 0)
-        memory = self.llama.memory
-        assert memory
-        self.llama.copy(HERE, ASIDE, source + size)
-        self.llama.cut(HERE, 0)
-        lib.llama_memory_seq_rm(memory, ASIDE, 0, source)
-        lib.llama_memory_seq_add(memory, ASIDE, source, source + size, target - source)
-        return self._outcome(now, target, size)
-
-    def _outcome(self, prompt: Prompt, target: int, size: int) -> Outcome:
-        """Evaluate a prompt of which `size` tokens from `target` on may lie aside, and answer."""
-        began = perf_counter()
-        self.llama.cut(HERE, 0)
-        if size:
-            self.read(prompt.tokens[:target], 0)
-            assert self.llama.memory
-            lib.llama_memory_seq_cp(self.llama.memory, ASIDE, HERE, target, target + size)
-            self.llama.cut(ASIDE, 0)
-        rest = prompt.tokens[target + size :]
-        self.read(rest, target + size)
-        ms = (perf_counter() - began) * 1000
-        text = self.answer(len(prompt.tokens), (len(rest) - 1) % self.llama.n_batch)
-        return Outcome(text, target + len(rest), ms)
+    async def both(self, row: Case, jumps: int) -> tuple[Outcome, Outcome]:
+        """The answers to the hole's prompt, fresh and shifted, after those of the way to it."""
+        way = [await self.around(row, JUMP * left) for left in range(jumps, 0, -1)]
+        hole = await self.around(row, 0)
+        for around in way:
+            await self.ask(around, row["id"], LEAST, 0)
+        shifted = await self.ask(hole, row["id"], LEAST, TOKENS)
+        return await self.ask(hole, f"{row['id']} fresh", 0, TOKENS), shifted
 
 
-async def run(bench: Bench, rows: list[Case], out: Path) -> None:
+async def run(rows: list[Case], out: Path, jumps: int) -> None:
+    supervisor = Supervisor(load()[0])
+    transport = httpx2.AsyncHTTPTransport(uds=str(await supervisor.ensure()))
     answers: dict[str, list[dict[str, str]]] = {"fresh": [], "shifted": []}
     pairs: list[tuple[Outcome, Outcome]] = []
-    for row in rows:
-        now = await bench.prompt(row)
-        moved = bench.shifted(await bench.prompt(row, JUMP), now)
-        if moved is None:
-            continue
-        pairs.append((bench.fresh(now), moved))
-        for name, outcome in zip(answers, pairs[-1], strict=True):
-            answers[name].append({"id": row["id"], "answer": outcome.text})
-        progress(len(pairs) - 1, rows)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
+        engine = EngineClient(load()[0])
+        bench = Bench(http, engine)
+        for number, row in enumerate(rows):
+            pair = await bench.both(row, jumps)
+            progress(number, rows)
+            if not pair[1].shifted:
+                continue
+            pairs.append(pair)
+            for name, outcome in zip(answers, pair, strict=True):
+                answers[name].append({"id": row["id"], "answer": outcome.text})
+        await engine.aclose()
     if not pairs:
         sys.exit("no case has a run worth moving: take more of them with --limit")
     out.mkdir(parents=True, exist_ok=True)
@@ -148,27 +111,17 @@ async def run(bench: Bench, rows: list[Case], out: Path) -> None:
         ms = statistics.median(pair[number].ms for pair in pairs)
         evaluated = statistics.median(pair[number].evaluated for pair in pairs)
         print(f"{name}: {len(pairs)} cases, {evaluated:.0f} tokens evaluated, {ms:.0f} ms to read the prompt (medians)")
-    print(f"the same line in {sum(a.text == b.text for a, b in pairs)} of {len(pairs)}")
+    print(f"the same line in {sum(fresh.text == shifted.text for fresh, shifted in pairs)} of {len(pairs)}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=int, default=0)
-    parser.add_argument("--repack", action="store_true", help="not on machines where repacked weights crash")
+    parser.add_argument("--jumps", type=int, default=1)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     rows = lines("fim_repo")
-    llama = Llama(
-        resolve(load()[0].model.path),
-        n_ctx=8192,
-        n_seq=4,
-        n_batch=256,
-        threads=2,
-        n_gpu_layers=0,
-        decode_threads=2,
-        repack=args.repack,
-    )
-    asyncio.run(run(Bench(llama), rows[: args.limit] if args.limit else rows, args.out))
+    asyncio.run(run(rows[: args.limit] if args.limit else rows, args.out, args.jumps))
 
 
 if __name__ == "__main__":

@@ -65,6 +65,7 @@ def test_where_other_programs_find_it_is_said(told: dict[str, Any], says: str):
             "cannot go back (recurrent): a prompt that does not continue",
         ),
         ({"cuts": True, "window": 1024}, "sees 1,024 tokens back (sliding window): sequences are neither parked nor"),
+        ({"cuts": True, "shifts": False, "window": 0}, "cannot shift: lines that move"),
         (None, ""),
     ],
 )

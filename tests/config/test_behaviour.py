@@ -113,6 +113,7 @@ ENGINE_ONLY = {
     "engine.idle_seconds": ("idle", 7.0),
     "engine.port": ("tcp", 8765),
     "engine.kv_disk_mb": ("kv_disk", 9),
+    "engine.cache_reuse": ("cache_reuse", 0),
     "model.fim_order": ("fim_order", "prefix-suffix-middle"),
 }
 

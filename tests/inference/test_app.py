@@ -153,6 +153,39 @@ async def test_a_hole_is_filled_in_the_models_order(http: httpx2.AsyncClient):
     assert "`fim_order`" in await refused(http, "/infill", body | {"fim_order": "sideways"})
 
 
+async def test_lines_that_move_up_in_a_prompt_are_not_read_again(tiny_model: Path, home: Path):
+    socket, small = home / "s", ("--n-ctx", "2048", "--cache-reuse", "64")
+    with EngineProcess.start(tiny_model, socket, *small):
+        known = home / "cache" / "machine.json"
+        [(key, machine)] = json.loads(known.read_text()).items()
+    assert machine["move_ms"] > 0
+    # so small a model may read as fast as it moves
+    known.write_text(json.dumps({key: machine | {"move_ms": 0.001}}))
+
+    with EngineProcess.start(tiny_model, socket, *small) as engine:
+        async with engine.http() as http:
+
+            async def moved(client: str, first: int, **more: object) -> tuple[int, int]:
+                lines = [f"{client}_{number} = make({number * number})\n" for number in range(30)]
+                body = {"input_prefix": "".join(lines[first:]), "input_suffix": "end\n", "client": client}
+                timings = (await post(http, "/infill", **body, n_predict=1, heal=False, **more))["timings"]
+                assert timings["shift_n"] <= timings["cache_n"]
+                return timings["shift_n"], timings["prompt_n"]
+
+            for name in ("own", "none", "long"):
+                assert (await moved(name, 0))[0] == 0
+            shifted, evaluated = await moved("own", 10)
+            assert shifted > 300
+            assert evaluated < 10
+            assert (await moved("none", 11, n_cache_reuse=0))[0] == 0
+            assert (await moved("long", 12, n_cache_reuse=2000))[0] == 0
+            assert "`n_cache_reuse`" in await refused(http, "/infill", {"n_cache_reuse": -1})
+            props = (await http.get("/props")).json()
+    assert props["features"]["shift"] is props["memory"]["shifts"] is True
+    assert props["curve"]["move_ms"] >= 0
+    assert props["totals"]["prompt_tokens_shifted"] == shifted
+
+
 @pytest.mark.parametrize(
     ("path", "body", "message"),
     [

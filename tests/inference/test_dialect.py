@@ -18,20 +18,20 @@ def wire(body: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("prompt", ["text", (1, "two", 3)])
 def test_a_continuation_survives_the_wire(prompt: str | tuple[int | str, ...]):
-    request = Continuation(prompt, SAMPLING, "background")
+    request = Continuation(prompt, SAMPLING, "background", cache_reuse=64)
 
     assert dialect.completion(wire(dialect.to_body(request))) == request
 
 
 def test_an_infill_survives_the_wire():
-    request = Infill(Around("before", "after", (("a.py", "text"),)), True, SAMPLING, "normal")
+    request = Infill(Around("before", "after", (("a.py", "text"),)), True, SAMPLING, "normal", cache_reuse=0)
 
     assert dialect.infill(wire(dialect.to_body(request))) == request
 
 
 @pytest.mark.parametrize("stop", [None, "eos", "word", "limit", "deadline", "cancelled"])
 def test_a_chunk_survives_the_wire(stop: Any):
-    chunk = Chunk("é", stop, Usage(1, 2, 3, 4.5, 6.5))
+    chunk = Chunk("é", stop, Usage(1, 2, 3, 4.5, 6.5, shifted=1))
 
     assert dialect.to_chunk(wire(dialect.from_chunk(chunk))) == chunk
 
@@ -39,6 +39,8 @@ def test_a_chunk_survives_the_wire(stop: Any):
 def test_what_is_not_said_has_its_default():
     assert dialect.completion({"prompt": "a", "seed": None}) == Continuation("a", Sampling())
     assert dialect.infill({}) == Infill(Around("", ""))
+    # nor is it said to a server that has its own
+    assert "n_cache_reuse" not in dialect.to_body(Infill(Around("", "")))
 
 
 def test_what_llama_server_clients_say_is_understood():
@@ -56,6 +58,7 @@ def test_what_llama_server_clients_say_is_understood():
         *(("temperature", value) for value in ("hot", True, float("nan"), float("inf"), 10**400)),
         *(("top_p", value) for value in ("1", float("-inf"))),
         *((field, "1") for field in ("seed", "top_k", "t_max_predict_ms")),
+        *(("n_cache_reuse", value) for value in ("1", -1, True)),
         *(("stop", value) for value in (1, [1], ["a", None], {})),
         *(("grammar", value) for value in (1, ["root"])),
         *(("priority", value) for value in (1, "urgent")),

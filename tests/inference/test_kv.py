@@ -30,11 +30,11 @@ class FakeMemory:
         del self.held[seq][length:]
         return True
 
-    def copy(self, source: int, target: int, length: int) -> None:
+    def copy(self, source: int, target: int, length: int, start: int = 0) -> None:
         assert source != target
-        assert not self.held[target], "cells of another sequence would get mixed in"
-        assert 0 < length <= len(self.held[source])
-        self.held[target] = self.held[source][:length]
+        assert start == len(self.held[target]), "cells of another sequence would get mixed in"
+        assert start < length <= len(self.held[source])
+        self.held[target] += self.held[source][start:length]
 
 
 class Desk:
@@ -272,14 +272,41 @@ def test_nothing_is_given_up_for_what_has_no_room_anyway():
     assert desk.kv.resident([1] * 20) == 20
 
 
+def test_what_waits_aside_takes_no_slot_that_was_promised_and_no_room_that_is_spare():
+    memory = FakeMemory(4)
+    kv = Kv(memory, cells=60, slots=4, spare_cells=20, spare_slots=1)
+    kv.take([1] * 10, 5, branches=2)
+
+    assert kv.aside(21, 4) is None, "the other candidate's cells"
+    held = kv.aside(20, 4)
+    assert held
+    assert (held.busy, held.aside, kv.used) == (True, True, 4)
+    # one slot is for the other candidate, and one is spare
+    assert kv.aside(1, 1) is None
+    assert kv.aside(20, 1, urgent=True)
+    assert kv.aside(1, 1, urgent=True) is None
+
+
+def test_what_waits_aside_begins_no_prompt_and_goes_when_it_is_forgotten():
+    memory = FakeMemory(3)
+    kv = Kv(memory, cells=60, slots=3)
+    slot, held = kv.take([5] * 30, 0), kv.aside(20, 8)
+    assert held
+
+    assert kv.resident([5] * 9) == 0
+    kv.release(held)
+    kv.forget(held)
+    assert (kv.used, held.aside, slot.busy) == (0, False, True)
+
+
 def test_of_a_memory_that_cannot_be_cut_only_whole_sequences_are_shared():
     class Recurrent(FakeMemory):
         def cut(self, seq: int, length: int) -> bool:
             return length in (0, len(self.held[seq])) and super().cut(seq, length)
 
-        def copy(self, source: int, target: int, length: int) -> None:
+        def copy(self, source: int, target: int, length: int, start: int = 0) -> None:
             assert length == len(self.held[source])
-            super().copy(source, target, length)
+            super().copy(source, target, length, start)
 
     desk = Desk(100, 3, Recurrent(3), cuts=False)
     desk.whole([1, 2, 3, 4])

@@ -229,4 +229,4 @@ def test_a_batch_has_rows_of_several_sequences(machine: Bench):
 
 
 def test_what_kind_of_memory_a_model_has(machine: Bench):
-    assert machine.llama.traits() == {"cuts": True, "shifts": True, "window": 0, "recurrent": False}
+    assert machine.llama.traits() == {"cuts": True, "window": 0, "recurrent": False}

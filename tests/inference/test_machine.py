@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,12 @@ def test_a_curve_is_remembered_by_its_key(tmp_path: Path):
 
     kept = Machine.remembered(file, "this")
     assert kept is not None
-    assert kept.step_ms == CPU
+    assert (kept.step_ms, kept.move_ms, kept.move_cost) == (CPU, None, inf)
+    Machine({size: float(ms) for size, ms in CPU.items()}, 150.0).remember(file, "this")
+    kept = Machine.remembered(file, "this")
+    assert kept
+    kept.observe(1, 2 * CPU[1])
+    assert 150 < kept.move_cost < 300
     assert Machine.remembered(file, "other") is None
 
 

@@ -33,7 +33,9 @@ def scrape(meter: Meter, load: Load | None = None) -> dict[str, float]:
 @pytest.fixture
 def meter() -> Meter:
     meter = Meter()
-    meter.finished("interactive", "eos", Usage(evaluated=3, reused=97, generated=16, drafted=8, accepted=6), 2, 90, 400)
+    meter.finished(
+        "interactive", "eos", Usage(evaluated=3, reused=97, generated=16, drafted=8, accepted=6, shifted=40), 2, 90, 400
+    )
     meter.finished("interactive", "cancelled", Usage(evaluated=10), 4, None, 30)
     meter.finished("background", "eos", Usage(evaluated=100, generated=1), 2000, 2500, 2600)
     return meter
@@ -51,6 +53,7 @@ def test_requests_are_counted_by_class_and_outcome(meter: Meter):
 def test_tokens_are_added_up(meter: Meter):
     found = scrape(meter)
     assert (found["prompt_tokens_total{source=evaluated}"], found["prompt_tokens_total{source=reused}"]) == (113, 97)
+    assert found["shifted_tokens_total"] == 40
     assert (found["generated_tokens_total"], found["drafted_tokens_total"], found["accepted_tokens_total"]) == (
         17,
         8,
@@ -82,6 +85,7 @@ def test_totals_are_the_same_counts(meter: Meter):
         "requests": {"eos": 2, "cancelled": 1},
         "prompt_tokens_evaluated": 113,
         "prompt_tokens_reused": 97,
+        "prompt_tokens_shifted": 40,
         "tokens_generated": 17,
         "tokens_drafted": 8,
         "tokens_accepted": 6,

@@ -15,6 +15,7 @@ from lsp_harness.inference.decode.kv import Kv
 from lsp_harness.inference.decode.llama import Aborted, Llama, Row
 from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.decode.scheduler import Scheduler
+from lsp_harness.inference.decode.shift import Shift
 from lsp_harness.inference.request import Owner, Priority, Sampling, Usage
 
 from .conftest import CURVE, Bench
@@ -440,6 +441,35 @@ async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, 
     assert await all_of(scheduler, work("a")) == ["limit"]
     await until(lambda: scheduler.pending == 0)
     assert [outcome for _, outcome, _ in book.ends] == ["failed", "failed", "refused", "limit"]
+
+
+async def test_what_waits_aside_outlives_a_broken_step_of_another(gate: Gate):
+    """It is at positions of its own, which a clean-up by the number of tokens would cut off."""
+    shift = Shift(gate.llama, gate.kv, least=16)
+    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(CURVE, 10.0), shift=shift))
+    text = [n * 7 % 190 + 5 for n in range(100)]
+
+    def asked(*tokens: int, name: str = "a") -> Work:
+        return Work((Prompt([*tokens, *text, 203]),), Sampling(n_predict=1), Owner(name), cache_reuse=None)
+
+    gate.open.set()
+    assert await all_of(scheduler, asked(201)) == ["limit"]
+    gate.open.clear()
+    gate.at_work.clear()
+    moving = asyncio.create_task(all_of(scheduler, asked(*[202] * 90), "background"))
+    await gate.at_work.wait()
+    assert any(slot.aside for slot in gate.kv.slots)
+    gate.broken = "broken"
+    broken = asyncio.create_task(all_of(scheduler, work("broken")))
+    await until(lambda: scheduler.pending == 2)
+    gate.open.set()
+    with pytest.raises(EngineError, match="this request: oh"):
+        await broken
+
+    assert await moving == ["limit"]
+    await asyncio.to_thread(scheduler.close)
+    # of the second prompt only what is new in it was read
+    assert sum(step.get("a", 0) for step in gate.log) == 102 + 91
 
 
 async def test_a_fault_of_our_own_ends_those_it_met_and_nobody_else(

@@ -27,7 +27,7 @@ CHAT = (
 )
 
 
-def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1) -> Path:
+def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1, yarn: float = 0.0) -> Path:
     """Write the model; the same arguments give the same bytes."""
     tokens, merges = _vocabulary()
     special = [name for name in SPECIAL if fim or "fim" not in name]
@@ -41,6 +41,10 @@ def tiny_gguf(path: Path, *, fim: bool = True, chat: bool = True, seed: int = 1)
     writer.add_head_count_kv(KV_HEADS)
     writer.add_layer_norm_rms_eps(1e-6)
     writer.add_rope_freq_base(10000.0)
+    if yarn:
+        writer.add_rope_scaling_type(gguf.RopeScalingType.YARN)
+        writer.add_rope_scaling_factor(yarn)
+        writer.add_rope_scaling_orig_ctx_len(CONTEXT)
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre("qwen2")
     writer.add_token_list([*tokens, *special])

@@ -22,6 +22,7 @@ FEATURES: tuple[str, ...] = (
     "warm",
     "cancel",
     "persist",
+    "shift",
     "priority",
     "tokenize",
     "embedding",

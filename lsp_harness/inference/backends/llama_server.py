@@ -118,6 +118,7 @@ class LlamaServer(OurEngine):
             "grammar": True,
             "n": f"up to {self._slots}, its slots (--parallel)",
             "logprobs": True,
+            "shift": "as the server was started (--cache-reuse)",
             "deadline": "counts from the first newline of an answer",
             "warm": True,
             "tokenize": True,
@@ -134,7 +135,7 @@ class LlamaServer(OurEngine):
         if isinstance(request, Infill) and (family := self._family()):
             # its own /infill knows no order in which typing only appends, and cuts long texts
             sampling = replace(request.sampling, stop=(*request.sampling.stop, *family.recipe.stops))
-            request = Continuation(family.prompt(request.around), sampling)
+            request = Continuation(family.prompt(request.around), sampling, cache_reuse=request.cache_reuse)
         body = {key: value for key, value in dialect.to_body(request).items() if key not in ONLY_OURS}
         # its defaults add samplers that ours does not have
         body["samplers"] = ["top_k", "top_p", "temperature"]

@@ -1,6 +1,7 @@
 """One candidate: from what the model predicts to tokens, text, and what is evaluated next."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter
 
 from lsp_harness.inference.decode.kv import Kv, Slot
@@ -48,18 +49,14 @@ class Branch:
 
     @property
     def usage(self) -> Usage:
-        now = perf_counter()
-        first = self._prompt
-        return Usage(
-            first.evaluated + self._spelled,
-            first.reused,
-            self._asked,
-            first.prompt_ms,
-            (now - self._began) * 1000,
-            self._drafted,
-            self._accepted,
-            first.rung,
-            self._spelled,
+        return replace(
+            self._prompt,
+            evaluated=self._prompt.evaluated + self._spelled,
+            generated=self._asked,
+            predicted_ms=(perf_counter() - self._began) * 1000,
+            drafted=self._drafted,
+            accepted=self._accepted,
+            spelled=self._spelled,
         )
 
     def begin(self, logits: Logits) -> None:

@@ -44,7 +44,7 @@ def heal(prefix: str) -> tuple[str, bytes]:
 def assemble(tokenizer: Tokenizer, infill: Infill, order: Order) -> Work:
     """The prompts of an infill request, first choice first."""
     prompts = tuple(_prompt(tokenizer, given, order, infill.heal) for given in (infill.around, *infill.shorter))
-    return Work(prompts, infill.sampling, infill.owner, infill.budget_ms)
+    return Work(prompts, infill.sampling, infill.owner, infill.budget_ms, infill.cache_reuse)
 
 
 def _prompt(tokenizer: Tokenizer, around: Around, order: Order, healed: bool) -> Prompt:

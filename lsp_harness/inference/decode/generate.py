@@ -5,12 +5,13 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from lsp_harness.inference.decode.branch import Branch
-from lsp_harness.inference.decode.kv import Kv, Slot, common
+from lsp_harness.inference.decode.kv import Kv, Slot
 from lsp_harness.inference.decode.llama import Llama, Logits
 from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.decode.parked import Lot
 from lsp_harness.inference.decode.sampler import Sampler, agreeing
 from lsp_harness.inference.decode.saved import Saved
+from lsp_harness.inference.decode.shift import Moved, Plan, Shift
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop, Usage
 
 
@@ -30,6 +31,8 @@ class Work:
     sampling: Sampling
     owner: Owner = field(default_factory=Owner)
     budget_ms: float = 0.0
+    cache_reuse: int | None = 0
+    """Tokens of a run that is moved rather than evaluated, at least; with 0 none is, None is the engine's own choice."""
 
 
 @dataclass(slots=True)
@@ -41,6 +44,7 @@ class Model:
     machine: Machine
     saved: Saved | None = None
     lot: Lot | None = None
+    shift: Shift | None = None
 
     def __post_init__(self) -> None:
         lot, saved, kv = self.lot, self.saved, self.kv
@@ -50,9 +54,22 @@ class Model:
             # what leaves the cells goes to the lot, where there is one; what leaves that, to the disk
             (lot or kv).leaving = saved.leave
 
-    def resident(self, tokens: Sequence[int]) -> int:
-        """How many of `tokens` need not be evaluated."""
-        return max(self.kv.resident(tokens), self.lot.resident(tokens) if self.lot else 0)
+    def resident(self, tokens: Sequence[int], mover: str | None = None) -> int:
+        """How many of `tokens` need not be evaluated (see `Held.shared`)."""
+        return max(self.kv.resident(tokens, mover), self.lot.resident(tokens, mover) if self.lot else 0)
+
+    def mover(self, work: Work) -> str | None:
+        """The client whose moved cells `work` may have; None where it wants the answer of a fresh evaluation."""
+        return work.owner.client if self._least(work) else None
+
+    def _least(self, work: Work) -> int:
+        """Tokens of a run that is moved for `work` at least; 0 moves none."""
+        if not self.shift:
+            return 0
+        if work.cache_reuse is not None:
+            return work.cache_reuse
+        # who asks for probabilities wants the model's own
+        return self.shift.least if work.sampling.top_logprobs < 0 else 0
 
     def choose(self, work: Work) -> int:
         """Which prompt of `work` to take."""
@@ -60,43 +77,69 @@ class Model:
         if not last or not work.budget_ms:
             return 0
         for rung, prompt in enumerate(work.prompts[:-1]):
-            new = len(prompt.tokens) - self.resident(prompt.tokens)
-            if not new or self.machine.cost(new) <= work.budget_ms:
+            start, end = self.resident(prompt.tokens, self.mover(work)), len(prompt.tokens)
+            if start == end or self.machine.cost(end - start) <= work.budget_ms:
+                return rung
+            plan = self._plan(prompt, work, start)
+            if plan and self._cost(plan, start, end) <= work.budget_ms:
                 return rung
         return last
 
-    def take(self, prompt: Prompt, work: Work, *, urgent: bool) -> tuple[Slot, Prompt]:
-        """A busy slot for `prompt`, with what is parked or on disk of it if that is more than what is in the cells; and
-        the prompt with what of its healing is resident (see `further`)."""
+    def _cost(self, plan: Plan, start: int, end: int) -> float:
+        """Milliseconds to move what can be moved and to evaluate the rest, which takes a step for each gap at least."""
+        return self.machine.move_cost + sum(self.machine.cost(gap) for gap in plan.gaps(start, end))
+
+    def _plan(self, prompt: Prompt, work: Work, start: int) -> Plan | None:
+        """What of `prompt`, from `start` on, is better moved than evaluated."""
+        least, end = self._least(work), len(prompt.tokens)
+        if not self.shift or not 0 < least < end - start:
+            return None
+        plan = self.shift.plan(prompt.tokens, work.owner.client, least, start)
+        return plan if plan and self._cost(plan, start, end) < self.machine.cost(end - start) else None
+
+    def take(self, prompt: Prompt, work: Work, *, urgent: bool) -> tuple[Slot, Prompt, Moved | None]:
+        """A busy slot for `prompt`, with what is parked or on disk of it if that is more than what is in the cells; the
+        prompt with what of its healing is resident (see `further`); and what it can have that was moved."""
         sampling, owner, start = work.sampling, work.owner, len(prompt.tokens)
+        mover = self.mover(work)
         if self.lot:
             self.kv.tidy()
-            self.lot.fetch(self.kv, prompt.tokens, owner.client, urgent=urgent)
+            self.lot.fetch(self.kv, prompt.tokens, owner.client, mover=mover, urgent=urgent)
         if self.saved:
-            self.saved.fetch(self.kv, prompt.tokens, owner.client, urgent=urgent)
+            self.saved.fetch(self.kv, prompt.tokens, owner.client, mover=mover, urgent=urgent)
         if sampling.top_logprobs < 0 and not sampling.grammar:
             # who asks for probabilities wants those of every token; a grammar leaves less to choose from
-            prompt = self.further(prompt)
+            prompt = self.further(prompt, mover)
+        plan = self._plan(prompt, work, self.kv.resident(prompt.tokens, mover))
+        # what it needs may be given up to make room
+        copy = self.shift.copy(plan) if self.shift and plan else None
         extra = max(0, sampling.n_predict) + len(prompt.forced)
         slot = self.kv.take(
-            prompt.tokens, extra, branches=sampling.n, client=owner.client, persist=owner.persist, urgent=urgent
+            prompt.tokens,
+            extra,
+            branches=sampling.n,
+            client=owner.client,
+            mover=mover,
+            persist=owner.persist,
+            urgent=urgent,
         )
         # those of the words before are of no use to the next key
         slot.rows = {size: row for size, row in slot.rows.items() if size >= start}
-        return slot, prompt
+        return slot, prompt, self.shift.move(copy, slot, urgent=urgent) if self.shift and copy else None
 
-    def further(self, prompt: Prompt) -> Prompt:
+    def further(self, prompt: Prompt, mover: str | None = None) -> Prompt:
         """`prompt` and those tokens healing would choose next that are resident, and of which it is kept what they
         predict.
 
         An answer to a shorter beginning of the same word has evaluated them, or one to the same place.
         """
-        slots = [slot for slot in self.kv.slots if common(slot.tokens, prompt.tokens) == len(prompt.tokens)]
-        return max((self._further(prompt, slot) for slot in slots), key=lambda it: len(it.tokens), default=prompt)
+        slots = [slot for slot in self.kv.slots if slot.shared(prompt.tokens, mover) == len(prompt.tokens)]
+        found = (self._further(prompt, slot, slot.open_to(mover)) for slot in slots)
+        return max(found, key=lambda it: len(it.tokens), default=prompt)
 
-    def _further(self, prompt: Prompt, slot: Slot) -> Prompt:
+    def _further(self, prompt: Prompt, slot: Slot, most: int) -> Prompt:
         tokens, forced = list(prompt.tokens), prompt.forced
-        while forced and {len(tokens), len(tokens) + 1} <= slot.rows.keys():
+        while forced and len(tokens) < most and {len(tokens), len(tokens) + 1} <= slot.rows.keys():
             token = agreeing(self.llama, slot.rows[len(tokens)], forced)
             if (
                 token is None
@@ -119,12 +162,12 @@ class Run:
         self._emit = emit
         self._rung = rung
         self._began = perf_counter()
-        self._evaluated = 0
+        self._evaluated = self._shifted = 0
         self._dropped: set[int] = set()
         if work.sampling.grammar:
             # a grammar that is wrong is refused before anything is evaluated for it
             Sampler.of(model.llama, work.sampling, 0).close()
-        slot, self._prompt = model.take(work.prompts[rung], work, urgent=urgent)
+        slot, self._prompt, self._moved = model.take(work.prompts[rung], work, urgent=urgent)
         self._slot: Slot | None = slot
         self._reused = len(slot.tokens)
         self.branches: list[Branch] = []
@@ -160,9 +203,13 @@ class Run:
         assert self._slot is not None
         tokens = self._prompt.tokens
         before = len(self._slot.tokens)
-        self._model.kv.catch_up(self._slot, tokens)
-        self._reused += len(self._slot.tokens) - before
+        self._model.kv.catch_up(self._slot, tokens, self._model.mover(self._work))
+        if self._moved:
+            self._shifted += self._moved.settle(self._slot, tokens)
         start = len(self._slot.tokens)
+        self._reused += start - before
+        if self._moved:
+            most = min(most, self._moved.ahead(start) or most)
         return self._slot, tokens[start : start + most], start + most >= len(tokens)
 
     def evaluated(self, tokens: Sequence[int], at: int) -> None:
@@ -195,6 +242,8 @@ class Run:
         if self._slot is not None:
             self._model.kv.release(self._slot)
             self._slot = None
+        if self._moved:
+            self._moved.close()
         for branch in self.branches:
             if branch.stop is None:
                 branch.stop, branch.wanted = "cancelled", []
@@ -202,7 +251,7 @@ class Run:
 
     def _usage(self) -> Usage:
         ms = (perf_counter() - self._began) * 1000
-        return Usage(self._evaluated, self._reused, 0, ms, 0.0, 0, 0, self._rung)
+        return Usage(self._evaluated, self._reused, prompt_ms=ms, rung=self._rung, shifted=self._shifted)
 
     def _branch(self, logits: Logits) -> None:
         """The prompt is done: all candidates begin with what its last token predicts."""

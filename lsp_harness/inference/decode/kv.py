@@ -19,7 +19,12 @@ class Memory(Protocol):
     """What llama.cpp's memory can do for us."""
 
     def cut(self, seq: int, length: int) -> bool: ...
-    def copy(self, source: int, target: int, length: int) -> None: ...
+    def copy(self, source: int, target: int, length: int, start: int = 0) -> None: ...
+
+
+ENDLESS = 2**31
+NOBODY = -1
+"""In place of a token: no prompt has it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -35,11 +40,23 @@ class Held:
     """So many of its tokens are on disk already."""
     rows: dict[int, Any] = field(default_factory=dict[int, Any])
     """By number of tokens: the logits these predict, where they were kept."""
+    pure: int = ENDLESS
+    """So many of its tokens were evaluated where they are. What comes after was moved, or evaluated after what was: it
+    depends on more than the tokens before it."""
+
+    def shared(self, prompt: Sequence[int], mover: str | None) -> int:
+        """How many tokens it has in common with a prompt of client `mover`; of what was moved only its own client has
+        something, and nobody (None) who wants the answer of a fresh evaluation."""
+        return min(common(self.tokens, prompt), self.open_to(mover))
+
+    def open_to(self, mover: str | None) -> int:
+        """How many of its tokens are there for `mover`."""
+        return len(self.tokens) if mover == self.client else min(len(self.tokens), self.pure)
 
     def tell(self, other: "Held") -> None:
         """Let `other`, which holds the same tokens, know all that is known of this one."""
         other.client, other.used = self.client, self.used
-        other.persist, other.stored = self.persist, self.stored
+        other.persist, other.stored, other.pure = self.persist, self.stored, self.pure
         other.rows = dict(self.rows)
 
 
@@ -55,11 +72,18 @@ class Slot(Held):
     forks: int = 0
     """How many more slots will branch off, each to grow by `extra` tokens."""
     extra: int = 0
+    coming: int = 0
+    """Tokens that wait aside for it, in cells already."""
+
+    @property
+    def aside(self) -> bool:
+        """What it holds begins no prompt (see `Kv.aside`)."""
+        return self.tokens[:1] == [NOBODY]
 
     @property
     def promised(self) -> int:
         """Cells it may still ask for."""
-        return max(0, self.need - len(self.tokens)) + self.forks * self.extra if self.busy else 0
+        return max(0, self.need - len(self.tokens) - self.coming) + self.forks * self.extra if self.busy else 0
 
 
 def common(a: Sequence[int], b: Sequence[int]) -> int:
@@ -155,9 +179,9 @@ class Kv:
         """Cells that hold something."""
         return self._size - len(self._free)
 
-    def resident(self, prompt: Sequence[int]) -> int:
-        """How many tokens of `prompt` need not be evaluated."""
-        return max((common(slot.tokens, prompt) for slot in self.slots), default=0)
+    def resident(self, prompt: Sequence[int], mover: str | None = None) -> int:
+        """How many tokens of `prompt` need not be evaluated (see `Held.shared`)."""
+        return max((slot.shared(prompt, mover) for slot in self.slots), default=0)
 
     def tidy(self) -> None:
         """Give everything up when most of what is in use may lie high: brought back, it takes the lowest cells."""
@@ -173,6 +197,7 @@ class Kv:
         *,
         branches: int = 1,
         client: str = "",
+        mover: str | None = None,
         persist: bool = False,
         urgent: bool = False,
     ) -> Slot:
@@ -188,14 +213,14 @@ class Kv:
             )
         if sum(not slot.busy for slot in self.slots) - spare < branches + sum(slot.forks for slot in self.slots):
             raise EngineBusy("every sequence slot is in use; try again")
-        source, keep = self._closest(prompt)
+        source, keep = self._closest(prompt, mover)
         logits = source.rows.get(len(prompt)) if keep == len(prompt) else None
         if logits is None:
             # the last token is evaluated again: what it predicts is needed
             keep = min(keep, len(prompt) - 1)
         # what is in progress will grow to its need; this is asked before anything resident is given up for it
         promised = self._promised
-        if len(prompt) - (keep if source.busy else 0) + extra * branches > self._left(urgent=urgent):
+        if len(prompt) - (keep if source.busy else 0) + extra * branches > self.left(urgent=urgent):
             raise EngineBusy("the KV cache is full of requests in progress; try again")
         in_place = not source.busy and len(source.tokens) - keep <= min(keep, self.LOSS)
         slot = source if in_place else self._vacant(source) or source
@@ -220,9 +245,9 @@ class Kv:
         other.busy, other.need, other.client, other.used = True, slot.need, slot.client, slot.used
         return other
 
-    def catch_up(self, slot: Slot, prompt: Sequence[int]) -> None:
+    def catch_up(self, slot: Slot, prompt: Sequence[int], mover: str | None = None) -> None:
         """Take over what another slot has evaluated of the same prompt meanwhile."""
-        source, keep = self._closest(prompt)
+        source, keep = self._closest(prompt, mover)
         keep = min(keep, len(prompt) - 1)
         if source is not slot and keep > len(slot.tokens) and (self.cuts or keep == len(source.tokens)):
             persist = slot.persist and source.persist
@@ -254,6 +279,7 @@ class Kv:
                 self._free.append(cell)
         del slot.tokens[length:], slot.cells[length:]
         slot.stored = min(slot.stored, length)
+        slot.pure = slot.pure if slot.pure < length else ENDLESS
         slot.rows = {size: row for size, row in slot.rows.items() if size <= length}
 
     def keep_logits(self, slot: Slot, logits: Any) -> None:
@@ -263,18 +289,41 @@ class Kv:
 
     def release(self, slot: Slot) -> None:
         """The sequence stays resident until its cells are needed."""
-        slot.busy, slot.forks = False, 0
+        slot.busy, slot.forks, slot.coming = False, 0, 0
         slot.used = self._now()
 
     def vacant(self, client: str, tokens: int, *, urgent: bool = False) -> Slot | None:
         """An empty slot, not busy, with room for `tokens`, if there can be one."""
-        if tokens > self._left(urgent=urgent):
+        if tokens > self.left(urgent=urgent):
             return None
         slot = self._vacant(None)
         if slot is None or not self._make_room(tokens + self._promised):
             return None
         slot.client, slot.used = client, self._now()
         return slot
+
+    def aside(self, room: int, size: int, *, urgent: bool = False) -> Slot | None:
+        """A busy slot for `size` tokens that wait for their place in a prompt, if there can be one; there is `room` to
+        pick them out of more."""
+        spare = 0 if urgent else self._spare_slots
+        if sum(not slot.busy for slot in self.slots) - spare <= sum(slot.forks for slot in self.slots):
+            return None
+        slot = self.vacant("", room, urgent=urgent)
+        if slot:
+            slot.busy, slot.need, slot.used = True, 0, 0.0
+            self._top = max(self._top, self.used + room)
+            self.grow(slot, [NOBODY] * size)
+        return slot
+
+    def adopt(self, slot: Slot, aside: Slot, start: int, tokens: Sequence[int]) -> None:
+        """`slot` goes on with `tokens`, which are the `start`-th and later ones of `aside`, at their positions already."""
+        at, cells = len(slot.tokens), aside.cells[start : start + len(tokens)]
+        self._memory.copy(aside.seq, slot.seq, at + len(tokens), at)
+        slot.pure = min(slot.pure, at)
+        slot.tokens += tokens
+        slot.cells += cells
+        for cell in cells:
+            self._holders[cell] += 1
 
     def forget(self, slot: Slot) -> None:
         """Give up what an idle slot holds."""
@@ -286,17 +335,17 @@ class Kv:
         """Cells that what is in progress may still ask for."""
         return sum(slot.promised for slot in self.slots)
 
-    def _left(self, *, urgent: bool) -> int:
+    def left(self, *, urgent: bool) -> int:
         """Cells that can be had when all that is idle is given up."""
         pinned = len({cell for slot in self.slots if slot.busy for cell in slot.cells})
         return (self._size if urgent else self.context) - pinned - self._promised
 
-    def _closest(self, prompt: Sequence[int]) -> tuple[Slot, int]:
+    def _closest(self, prompt: Sequence[int], mover: str | None) -> tuple[Slot, int]:
         """The slot that shares most with `prompt`, and how much; an idle one among equals, and one that knows what all of
         `prompt` predicts."""
         size = len(prompt)
         shared = [
-            (common(slot.tokens, prompt), not slot.busy, size in slot.rows, slot.used, slot) for slot in self.slots
+            (slot.shared(prompt, mover), not slot.busy, size in slot.rows, slot.used, slot) for slot in self.slots
         ]
         best = max(shared, key=lambda entry: entry[:4])
         return best[4], best[0]
@@ -309,6 +358,7 @@ class Kv:
         target.cells = source.cells[:length]
         target.persist = source.persist
         target.stored = min(source.stored, length)
+        target.pure = source.pure if source.pure < length else ENDLESS
         for cell in target.cells:
             self._holders[cell] += 1
 

@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import llama_cpp as lib
@@ -247,9 +248,52 @@ class Llama:
         """Keep the first `length` positions. False where this kind of memory cannot be cut."""
         return bool(lib.llama_memory_seq_rm(self.memory, seq, length, -1))
 
-    def copy(self, source: int, target: int, length: int) -> None:
-        """Let `target` share the first `length` cells of `source`; metadata only."""
-        lib.llama_memory_seq_cp(self.memory, source, target, 0, length)
+    def copy(self, source: int, target: int, length: int, start: int = 0) -> None:
+        """Let `target` share the cells of `source` from position `start` up to `length`; metadata only."""
+        lib.llama_memory_seq_cp(self.memory, source, target, start, length)
+
+    def move(self, seq: int, runs: Sequence[tuple[int, int, int]]) -> None:
+        """Of a sequence that shares no cells keep these runs, each (position, new position, tokens) and in order.
+
+        llama.cpp moves them before the next batch, all at once; were that interrupted, it would move some twice. So the
+        next batch is here, of one token, and cannot be aborted.
+        """
+        end = 0
+        for position, _, size in runs:
+            lib.llama_memory_seq_rm(self.memory, seq, end, position)
+            end = position + size
+        lib.llama_memory_seq_rm(self.memory, seq, end, -1)
+        # lest one be moved onto another that has yet to go: those that go up from the last one on, those that go down after
+        up = [run for run in reversed(runs) if run[1] > run[0]]
+        for position, target, size in (*up, *(run for run in runs if run[1] < run[0])):
+            lib.llama_memory_seq_add(self.memory, seq, position, position + size, target - position)
+        end = runs[-1][1] + runs[-1][2]
+        should_abort, self.should_abort = self.should_abort, lambda: False
+        try:
+            self.decode([Row(seq, end, [0], 0)])
+        finally:
+            self.should_abort = should_abort
+        self.cut(seq, end)
+
+    def move_ms(self) -> float | None:
+        """What `move` takes; None where this model's cells cannot be moved, or not without harm to all others.
+
+        Under some scalings of positions (YaRN, longrope) llama.cpp scales the keys of every cell again each time.
+        """
+        if not lib.llama_memory_can_shift(self.memory) or lib.llama_model_rope_type(self.model) < 0:
+            return None
+        self.decode([Row(0, 0, [0, 0, 0, 0], 0)])
+        before = self.state(0)
+        times: list[float] = []
+        for _ in range(2):
+            began = perf_counter()
+            if self.put(1, before):
+                self.move(1, [(1, 2, 2)])
+            times.append((perf_counter() - began) * 1000)
+            self.cut(1, 0)
+        unharmed = np.array_equal(before, self.state(0))
+        self.cut(0, 0)
+        return min(times) if unharmed else None
 
     def traits(self) -> dict[str, Any]:
         """What kind of memory this model has. One that cannot be cut evaluates each prompt from its beginning."""
@@ -258,7 +302,6 @@ class Llama:
         self.cut(0, 0)
         return {
             "cuts": cuts,
-            "shifts": bool(lib.llama_memory_can_shift(self.memory)),
             "window": int(lib.llama_model_n_swa(self.model)),
             "recurrent": bool(lib.llama_model_is_recurrent(self.model) or lib.llama_model_is_hybrid(self.model)),
         }

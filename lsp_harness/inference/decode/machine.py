@@ -4,6 +4,7 @@ import json
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -20,12 +21,19 @@ class Machine:
     How full the cache is and what else the machine does makes all of it slower: `pace` is by how much lately.
     """
 
-    def __init__(self, step_ms: dict[int, float]) -> None:
+    def __init__(self, step_ms: dict[int, float], move_ms: float | None = None) -> None:
         self.step_ms = dict(sorted(step_ms.items()))
+        self.move_ms = move_ms
+        """What it costs to move cells to other positions; None where that cannot be done."""
         self.pace = 1.0
 
     @classmethod
-    def measured(cls, decode: Callable[[Sequence[int]], None], forget: Callable[[], object]) -> "Machine":
+    def measured(
+        cls,
+        decode: Callable[[Sequence[int]], None],
+        forget: Callable[[], object],
+        move_ms: Callable[[], float | None] = lambda: None,
+    ) -> "Machine":
         """Run steps of every size; the first of each is thrown away where it is cheap."""
         curve: dict[int, float] = {}
         decode(range(16))
@@ -40,17 +48,18 @@ class Machine:
             # a larger step costs no less: where it seems to, the smaller one was held up
             best = min(times)
             curve = {smaller: min(ms, best) for smaller, ms in curve.items()} | {size: best}
-        return cls(curve)
+        return cls(curve, move_ms())
 
     @classmethod
     def remembered(cls, file: Path, key: str) -> "Machine | None":
         """The curve an earlier load measured under `key`."""
         try:
             kept = json.loads(file.read_text())[key]
-            curve = {int(size): float(ms) for size, ms in kept.items()}
+            curve = {int(size): float(ms) for size, ms in kept["step_ms"].items()}
+            move_ms = None if kept["move_ms"] is None else float(kept["move_ms"])
         except (OSError, ValueError, KeyError, AttributeError, TypeError):
             return None
-        return cls(curve) if set(SIZES) <= set(curve) and min(curve.values()) > 0 else None
+        return cls(curve, move_ms) if set(SIZES) <= set(curve) and min(curve.values()) > 0 else None
 
     def remember(self, file: Path, key: str) -> None:
         """Keep the curve for the next load; where it cannot be kept, that one measures again."""
@@ -59,11 +68,16 @@ class Machine:
         except (OSError, ValueError, TypeError):
             kept = {}
         with suppress(OSError):
-            file.write_text(json.dumps(kept | {key: self.step_ms}))
+            file.write_text(json.dumps(kept | {key: {"step_ms": self.step_ms, "move_ms": self.move_ms}}))
 
     def cost(self, tokens: int) -> float:
         """Milliseconds of a step over so many tokens, at the pace of late."""
         return self._measured(tokens) * self.pace
+
+    @property
+    def move_cost(self) -> float:
+        """Milliseconds to move cells, at the pace of late."""
+        return inf if self.move_ms is None else self.move_ms * self.pace
 
     def _measured(self, tokens: int) -> float:
         """Between measured sizes on a line, past the last one in proportion."""
@@ -108,6 +122,7 @@ class Machine:
             "prompt_per_second": round(self.prompt_per_second, 1),
             "generated_per_second": round(self.generated_per_second, 1),
             "decode_ms": {str(size): round(self.cost(size), 1) for size in self.step_ms},
+            "move_ms": None if self.move_ms is None else round(self.move_cost, 1),
             "candidates": self.candidates(),
             "chunk": self.chunk(),
         }

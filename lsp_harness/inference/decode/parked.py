@@ -49,17 +49,19 @@ class Lot:
         """Tokens of all."""
         return sum(len(parked.tokens) for parked in list(self.sequences))
 
-    def resident(self, prompt: Sequence[int]) -> int:
-        """How many tokens of `prompt` need not be evaluated."""
-        return max((common(parked.tokens, prompt) for parked in self.sequences), default=0)
+    def resident(self, prompt: Sequence[int], mover: str | None = None) -> int:
+        """How many tokens of `prompt` need not be evaluated (see `Held.shared`)."""
+        return max((parked.shared(prompt, mover) for parked in self.sequences), default=0)
 
-    def fetch(self, kv: Kv, prompt: Sequence[int], client: str, *, urgent: bool = False) -> None:
+    def fetch(
+        self, kv: Kv, prompt: Sequence[int], client: str, *, mover: str | None = None, urgent: bool = False
+    ) -> None:
         """Bring back what begins like `prompt`, if that is clearly more than what the cells hold of it."""
-        found = [(common(parked.tokens, prompt), parked.used, parked) for parked in self.sequences]
+        found = [(parked.shared(prompt, mover), parked.used, parked) for parked in self.sequences]
         if not found:
             return
         length, _, parked = max(found, key=lambda entry: entry[:2])
-        if length - kv.resident(prompt) < self.LEAST:
+        if length - kv.resident(prompt, mover) < self.LEAST:
             return
         # first, or it might be given up for those that make room for it
         self.sequences.remove(parked)

@@ -1,8 +1,8 @@
 """Hot sequences on disk, so that a restarted engine need not read a file again.
 
 One folder per model file and context parameters, one file per sequence, written by llama.cpp
-(`llama_state_seq_save_file`) and named `<hash of the tokens>-<hash of the bytes>.kv`: what does not match its name is
-damaged or foreign, and is removed with a line in the log. Only sequences whose every request allowed it are written.
+(`llama_state_seq_save_file`) and named `<hash of the tokens>-<hash of the bytes>.kv`, with `-<how many are pure>` where
+some were moved: what does not match its name is damaged or foreign, and is removed with a line in the log. Only sequences whose every request allowed it are written.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from pathlib import Path
 from time import time_ns
 from typing import Any, Protocol
 
-from lsp_harness.inference.decode.kv import Held, Kv, Slot, common
+from lsp_harness.inference.decode.kv import ENDLESS, Held, Kv, Slot, common
 from lsp_harness.inference.decode.parked import Parked
 
 HEADER = struct.Struct("<III")
@@ -63,11 +63,19 @@ class Saved:
                 _say(f"{file.name} is no saved sequence of this engine; removed")
                 self._remove(file)
 
-    def fetch(self, kv: Kv, prompt: Sequence[int], client: str, *, urgent: bool = False) -> None:
-        """Make what is on disk of `prompt` resident, if it is clearly more than what is."""
-        have = kv.resident(prompt)
+    def fetch(
+        self, kv: Kv, prompt: Sequence[int], client: str, *, mover: str | None = None, urgent: bool = False
+    ) -> None:
+        """Make what is on disk of `prompt` resident, if it is clearly more than what is.
+
+        What was moved (see `Held.pure`) is anybody's who takes moved cells: only those are written whose source might be.
+        """
+        have = kv.resident(prompt, mover)
         while True:
-            shared = [(common(tokens, prompt), file) for file, tokens in self._files.items()]
+            shared = [
+                (min(common(tokens, prompt), _pure(file) if mover is None else ENDLESS), file)
+                for file, tokens in self._files.items()
+            ]
             length, file = max(shared, default=(0, self._folder))
             if length - have < self.LEAST:
                 return
@@ -81,7 +89,7 @@ class Saved:
                 return
             if _whole(file) and (read := self._store.restore(slot.seq, file, len(tokens))) == tokens:
                 kv.grow(slot, read)
-                slot.persist, slot.stored = True, len(tokens)
+                slot.persist, slot.stored, slot.pure = True, len(tokens), _pure(file)
                 self.restored += 1
                 with suppress(OSError):
                     os.utime(file)
@@ -104,7 +112,8 @@ class Saved:
             self._write(held, draft)
             draft.chmod(0o600)
             name = hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]
-            file = self._folder / f"{name}-{_digest(draft)}.kv"
+            pure = f"-{held.pure}" if held.pure < len(tokens) else ""
+            file = self._folder / f"{name}-{_digest(draft)}{pure}.kv"
             draft.replace(file)
         except OSError as error:
             self._remove(draft)
@@ -195,9 +204,15 @@ def _digest(file: Path) -> str:
 
 def _whole(file: Path) -> bool:
     try:
-        return file.stem.rpartition("-")[2] == _digest(file)
+        return file.stem.split("-")[1:2] == [_digest(file)]
     except OSError:
         return False
+
+
+def _pure(file: Path) -> int:
+    """`Held.pure` of what it holds."""
+    number = "".join(file.stem.split("-")[2:])
+    return int(number) if number.isdecimal() else ENDLESS
 
 
 def _say(line: str) -> None:

@@ -330,8 +330,9 @@ class Scheduler:
                         self._fail(job, EngineError("the evaluation was interrupted; ask again"))
         except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
             for slot in model.kv.slots:
-                # what was evaluated and not taken into the book
-                model.llama.cut(slot.seq, len(slot.tokens))
+                # what was evaluated and not taken into the book; what waits aside is at positions of its own
+                if not slot.aside:
+                    model.llama.cut(slot.seq, len(slot.tokens))
             for job in self._batch:
                 self._fail(job, error)
         for job in self._batch:

@@ -77,7 +77,7 @@ class Host:
 
     def residents(self) -> list[Json]:
         """The resident sequences, newest first."""
-        slots = [slot for slot in list(self.model.kv.slots) if slot.tokens]
+        slots = [slot for slot in list(self.model.kv.slots) if slot.tokens and not slot.aside]
         parked = list(self.model.lot.sequences) if self.model.lot else []
         return [
             {
@@ -101,6 +101,7 @@ class Host:
             "shorter": fills,
             "lookup": cuts,
             "persist": self.model.saved is not None,
+            "shift": self.model.shift is not None,
         }
 
     def _kv(self) -> Json:
@@ -114,7 +115,9 @@ class Host:
         """What is held now, for `/metrics`."""
         kv = self.model.kv
         lot = self.model.lot
-        sequences = sum(bool(slot.tokens) for slot in list(kv.slots)) + (len(lot.sequences) if lot else 0)
+        sequences = sum(bool(slot.tokens) and not slot.aside for slot in list(kv.slots)) + (
+            len(lot.sequences) if lot else 0
+        )
         aside = lot.used if lot else 0
         return Load(self.scheduler.pending, sequences, kv.used, self.llama.n_ctx, aside, self.embedder.pending)
 
@@ -125,7 +128,12 @@ class Host:
             texts = (part for it in given for part in (it.prefix, it.suffix, *(text for _, text in it.extra)))
             work = await self.aside(lambda: assemble(self.llama, request, order or self.order), *texts)
             return self.scheduler.submit(work, request.priority)
-        work = Work((Prompt(await self.tokens(request.prompt)),), request.sampling, request.owner)
+        work = Work(
+            (Prompt(await self.tokens(request.prompt)),),
+            request.sampling,
+            request.owner,
+            cache_reuse=request.cache_reuse or 0,
+        )
         return self.scheduler.submit(work, request.priority)
 
     async def chat(self, messages: Sequence[tuple[str, str]]) -> str:
