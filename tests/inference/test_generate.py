@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -14,8 +15,9 @@ from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.decode import kv
 from lsp_harness.inference.decode.fim import assemble
 from lsp_harness.inference.decode.generate import Prompt, Run, Work
-from lsp_harness.inference.decode.llama import Row
+from lsp_harness.inference.decode.llama import Llama, Row
 from lsp_harness.inference.decode.parked import Lot
+from lsp_harness.inference.decode.sampler import Sampler
 from lsp_harness.inference.decode.text import Text
 from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Stop
 
@@ -439,6 +441,26 @@ def test_a_grammar_holds_at_any_temperature(machine: Bench):
 
     # otherwise this would show less than it seems to
     assert min(ends.values()) > 10, ends
+
+
+@pytest.mark.parametrize("tries", [0, 8])
+@pytest.mark.parametrize("temperature", [0.0, 2.0])
+def test_a_mark_is_no_way_out_of_a_grammar(
+    llama: Llama, temperature: float, tries: int, monkeypatch: pytest.MonkeyPatch
+):
+    """It is written as text that the grammar allows, and would end the answer in the middle of it."""
+    monkeypatch.setattr(Sampler, "TRIES", tries)
+    grammar = 'root ::= [^\\n]+ "\\n"'
+    sampler = Sampler(llama, temperature=temperature, seed=1, top_k=40, top_p=0.95, grammar=grammar)
+    logits = np.zeros(llama.n_vocab, np.float32)
+    logits[llama.marks] = 9.0
+    token = sampler.sample(logits)
+    sampler.close()
+
+    assert len(llama.marks)
+    assert all(llama.ends(int(mark)) for mark in llama.marks)
+    assert token is not None
+    assert not llama.ends(token)
 
 
 def test_an_exhausted_grammar_ends_the_answer(machine: Bench):

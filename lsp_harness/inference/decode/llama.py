@@ -11,7 +11,7 @@ sequence and re-evaluates from the first difference. Tokens are ints, pieces are
 import ctypes
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -140,6 +140,13 @@ class Llama:
     def ends(self, token: int) -> bool:
         """End of generation: end of text, end of turn, FIM padding and separators, and any other mark that is no text."""
         return bool(lib.llama_vocab_is_eog(self.vocab, token) or lib.llama_vocab_is_control(self.vocab, token))
+
+    @cached_property
+    def marks(self) -> Tokens:
+        """Tokens that end an answer without being an end (see `ends`)."""
+        vocab = self.vocab
+        marks = (t for t in range(self.n_vocab) if lib.llama_vocab_is_control(vocab, t))
+        return np.asarray([t for t in marks if not lib.llama_vocab_is_eog(vocab, t)], np.int32)
 
     def metadata(self, key: str) -> str:
         room = ctypes.create_string_buffer(65536)

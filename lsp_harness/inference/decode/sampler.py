@@ -91,11 +91,15 @@ class Sampler:
         room["p"] = 0
         array = _candidates(room)
         if filtered:
+            room["logit"][self._llama.marks] = -np.inf
             lib.llama_sampler_apply(self._grammar, ctypes.byref(array))
         lib.llama_sampler_apply(self._chain, ctypes.byref(array))
         return int(array.data[array.selected].id)
 
     def _allowed(self, token: int) -> bool:
+        # a grammar takes a mark for the text it is written as, but it would end the answer
+        if token in self._llama.marks:
+            return False
         room = np.array([(token, 1.0, 0.0)], dtype=CANDIDATE)
         array = _candidates(room)
         lib.llama_sampler_apply(self._grammar, ctypes.byref(array))
