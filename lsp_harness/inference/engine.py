@@ -94,8 +94,7 @@ def load(args: argparse.Namespace) -> "Host":
     # of a sliding window llama.cpp packs only what the end still sees, which a prompt that leaves earlier cannot use
     movable = traits["cuts"] and not traits["window"]
     binding, weights = version("llama-cpp-python"), "repacked" if repack else "plain"
-    size = args.model.stat().st_size
-    key = f"{processor()}/{binding}/{args.model.name}/{size}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
+    key = f"{processor()}/{binding}/{fingerprint(args.model)}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
     file = paths.cache() / "machine.json"
     machine = Machine.remembered(file, key)
     if machine is None:

@@ -51,8 +51,8 @@ class Continuation:
     priority: Priority = "normal"
     owner: Owner = Owner()
     cache_reuse: int | None = None
-    """Runs of so many tokens that are resident at other positions are moved, not evaluated; with 0, and without it, none
-    is."""
+    """Runs of so many tokens that are resident at other positions are moved, not evaluated; with 0 none is, and
+    without it none by our engine."""
 
 
 @dataclass(frozen=True, slots=True)

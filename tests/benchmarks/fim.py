@@ -114,6 +114,7 @@ async def first_line(http: httpx2.AsyncClient, row: Case, order: str) -> str:
         "n_predict": 64,
         "temperature": 0,
         "heal": False,
+        "n_cache_reuse": 0,
         "fim_order": order,
         "stream": True,
     }

@@ -5,7 +5,8 @@
 For each hole of one line in fim_repo (`LSP_HARNESS_EVAL_DATA`, see docs/benchmarks.md): the prompt of a cursor `JUMP`
 lines above is evaluated by the real engine, then the hole's own, once with `n_cache_reuse` and once without. With
 `--jumps` more than one, the cursor comes from so many times `JUMP` lines above and stops after each, so that cells are
-moved again and again. The layout is the completion pipeline's, with the indentation before the cursor left to the model.
+moved again and again. With `--edge` the cursor stays and the prompt loses its first `BLOCK` lines, as it does while a
+file is typed. The layout is the completion pipeline's, with the indentation before the cursor left to the model.
 Greedy, the first line. Into the folder go `fresh.jsonl` and `shifted.jsonl` for the set's own scorer; printed are tokens
 and times of the hole's own prompt.
 """
@@ -14,7 +15,7 @@ import argparse
 import asyncio
 import statistics
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import httpx2
 
 from lsp_harness.config.load import load
 from lsp_harness.context.infill import infill
+from lsp_harness.context.window import BLOCK
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import Around
 from lsp_harness.inference.supervisor import Supervisor
@@ -76,10 +78,16 @@ class Bench:
         line = answer["content"].lstrip("\n").split("\n", 1)[0].strip()
         return Outcome(line, timings["prompt_n"], timings["shift_n"], timings["prompt_ms"])
 
+    async def way(self, row: Case, jumps: int) -> list[Around]:
+        """The prompts on the way to the hole, and its own; without jumps those before and after the window's edge moved."""
+        if jumps:
+            return [await self.around(row, JUMP * left) for left in range(jumps, -1, -1)]
+        whole = await self.around(row, 0)
+        return [whole, replace(whole, prefix="".join(whole.prefix.splitlines(keepends=True)[BLOCK:]))]
+
     async def both(self, row: Case, jumps: int) -> tuple[Outcome, Outcome]:
         """The answers to the hole's prompt, fresh and shifted, after those of the way to it."""
-        way = [await self.around(row, JUMP * left) for left in range(jumps, 0, -1)]
-        hole = await self.around(row, 0)
+        *way, hole = await self.way(row, jumps)
         for around in way:
             await self.ask(around, row["id"], LEAST, 0)
         shifted = await self.ask(hole, row["id"], LEAST, TOKENS)
@@ -118,10 +126,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--jumps", type=int, default=1)
+    parser.add_argument("--edge", action="store_true")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     rows = lines("fim_repo")
-    asyncio.run(run(rows[: args.limit] if args.limit else rows, args.out, args.jumps))
+    asyncio.run(run(rows[: args.limit] if args.limit else rows, args.out, 0 if args.edge else args.jumps))
 
 
 if __name__ == "__main__":

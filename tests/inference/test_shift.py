@@ -13,7 +13,7 @@ from lsp_harness.inference.decode.generate import Model, Prompt, Run, Work
 from lsp_harness.inference.decode.kv import Kv
 from lsp_harness.inference.decode.llama import Llama, Row
 from lsp_harness.inference.decode.machine import Machine
-from lsp_harness.inference.decode.parked import Lot
+from lsp_harness.inference.decode.parked import Lot, Parked
 from lsp_harness.inference.decode.saved import Saved
 from lsp_harness.inference.decode.shift import Piece, Shift, _places, pieces
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Usage
@@ -74,6 +74,13 @@ def test_the_order_of_runs_that_gives_most_is_taken():
     below, above = TEXT[:30], TEXT[30:]
 
     assert found([*HEAD, *below, 207, *above], [*OTHER, *above, 208, *below, *TAIL]) == [Piece(39, 40, 160)]
+
+
+def test_runs_that_overlap_are_cut_to_fit():
+    """A line was put in between that begins as what follows it and ends as what comes before it."""
+    old, prompt = TEXT[:120], [*OTHER, *TEXT[:60], TEXT[60], 207, TEXT[59], *TEXT[60:120], *TAIL]
+
+    assert found(old, prompt) == [Piece(0, 40, 61), Piece(61, 104, 59)]
 
 
 def test_what_a_prompt_has_already_and_its_last_token_are_not_for_moving():
@@ -367,6 +374,8 @@ def test_what_is_on_disk_remembers_what_was_moved(machine: Bench, tmp_path: Path
         usage = ask(machine, OTHER * 3, TEXT, END, [207], reuse=None if mover == "" else 0)
         assert usage.reused == reused
         assert usage.shifted == 0
+    # what was read again as it should be is kept beside it
+    assert saved.keep(Parked(list(moved.tokens), persist=True, state=llama.state(0)))
 
 
 def test_who_asks_for_probabilities_gets_the_model_s_own(machine: Bench):
@@ -375,6 +384,31 @@ def test_who_asks_for_probabilities_gets_the_model_s_own(machine: Bench):
     [chunks] = machine.together(work)
 
     assert chunks[-1].usage.shifted == 0
+
+
+def test_a_model_whose_keys_are_not_where_they_were_moved_moves_none(
+    machine: Bench, llama: Llama, monkeypatch: pytest.MonkeyPatch
+):
+    def elsewhere(seq: int, _: object) -> None:
+        move(seq, [(1, 3, 2)])
+
+    assert llama.move_ms()
+    move = llama.move
+    with monkeypatch.context() as patch:
+        patch.setattr(llama, "move", elsewhere)
+        assert llama.move_ms() is None
+    assert machine.kv.used == 0
+
+
+def test_a_pure_sequence_is_not_given_up_for_one_with_moved_cells(machine: Bench):
+    shifting(machine, hot=256)
+    ask(machine, HEAD, TEXT, TAIL)
+    ask(machine, OTHER, TEXT, END)
+    # the same for who wants no moved cells, and for another client
+    ask(machine, OTHER, TEXT, END, reuse=0)
+    ask(machine, [209] * 250)
+    for mover in (None, "", "other"):
+        assert machine.model.resident([*OTHER, *TEXT, *END], mover) == 232
 
 
 def test_a_model_whose_keys_are_scaled_at_every_move_moves_none(tmp_path: Path, llama: Llama):

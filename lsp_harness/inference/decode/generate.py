@@ -94,7 +94,8 @@ class Model:
         least, end = self._least(work), len(prompt.tokens)
         if not self.shift or not 0 < least < end - start:
             return None
-        plan = self.shift.plan(prompt.tokens, work.owner.client, least, start)
+        extra, branches = max(0, work.sampling.n_predict) + len(prompt.forced), work.sampling.n
+        plan = self.shift.plan(prompt.tokens, work.owner.client, least, start, extra, branches)
         return plan if plan and self._cost(plan, start, end) < self.machine.cost(end - start) else None
 
     def take(self, prompt: Prompt, work: Work, *, urgent: bool) -> tuple[Slot, Prompt, Moved | None]:

@@ -302,13 +302,15 @@ class Kv:
         slot.client, slot.used = client, self._now()
         return slot
 
+    def fits(self, tokens: int, slots: int, *, urgent: bool = False) -> bool:
+        """Whether so many could be had now, besides what is promised."""
+        idle = sum(not slot.busy for slot in self.slots) - (0 if urgent else self._spare_slots)
+        return slots + sum(slot.forks for slot in self.slots) <= idle and tokens <= self.left(urgent=urgent)
+
     def aside(self, room: int, size: int, *, urgent: bool = False) -> Slot | None:
         """A busy slot for `size` tokens that wait for their place in a prompt, if there can be one; there is `room` to
         pick them out of more."""
-        spare = 0 if urgent else self._spare_slots
-        if sum(not slot.busy for slot in self.slots) - spare <= sum(slot.forks for slot in self.slots):
-            return None
-        slot = self.vacant("", room, urgent=urgent)
+        slot = self.vacant("", room, urgent=urgent) if self.fits(room, 1, urgent=urgent) else None
         if slot:
             slot.busy, slot.need, slot.used = True, 0, 0.0
             self._top = max(self._top, self.used + room)

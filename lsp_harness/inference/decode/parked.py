@@ -86,14 +86,14 @@ class Lot:
             *(other for other in slots if other is not slot and other.persist >= slot.persist),
             *(parked for parked in self.sequences if parked.persist >= slot.persist),
         ]
-        if size < self.LEAST or any(_nearly(slot.tokens, other.tokens) for other in others):
+        if size < self.LEAST or any(_stands_for(other, slot) for other in others):
             return
         if size > self._limit or (state := self._copied(slot)) is None:
             self.leaving(slot)
             self.lost += 1
             return
         for parked in list(self.sequences):
-            if slot.persist >= parked.persist and _nearly(parked.tokens, slot.tokens):
+            if slot.persist >= parked.persist and _stands_for(slot, parked):
                 self.sequences.remove(parked)
         moved = Parked(list(slot.tokens), state=state)
         slot.tell(moved)
@@ -120,7 +120,9 @@ class Lot:
                 self.lost += 1
 
 
-def _nearly(tokens: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether `other` has all of `tokens` but what we rather lose than keep twice: an answer nobody took."""
-    shared = common(tokens, other)
-    return len(tokens) - shared <= min(shared, Kv.LOSS)
+def _stands_for(other: Held, held: Held) -> bool:
+    """Whether `other` has all of `held`, for all who may have that, but what we rather lose than keep twice: an answer
+    nobody took."""
+    size, shared = len(held.tokens), common(held.tokens, other.tokens)
+    as_pure = other.pure >= size or (other.client == held.client and other.pure >= held.pure)
+    return as_pure and size - shared <= min(shared, Kv.LOSS)

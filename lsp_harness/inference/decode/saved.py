@@ -105,15 +105,16 @@ class Saved:
             return False
         held.stored = len(tokens)
         self._files = {file: known for file, known in self._files.items() if file.exists()}
-        if any(common(other, tokens) > len(tokens) - self.LEAST for other in self._files.values()):
+        pure = min(held.pure, len(tokens))
+        if any(_pure(f) >= pure and common(t, tokens) > len(tokens) - self.LEAST for f, t in self._files.items()):
             return False
         draft = self._folder / f"draft-{os.getpid()}.tmp"
         try:
             self._write(held, draft)
             draft.chmod(0o600)
             name = hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]
-            pure = f"-{held.pure}" if held.pure < len(tokens) else ""
-            file = self._folder / f"{name}-{_digest(draft)}{pure}.kv"
+            end = f"-{pure}" if pure < len(tokens) else ""
+            file = self._folder / f"{name}-{_digest(draft)}{end}.kv"
             draft.replace(file)
         except OSError as error:
             self._remove(draft)
@@ -121,7 +122,7 @@ class Saved:
             return False
         # what this one continues is not needed any more
         for other, known in list(self._files.items()):
-            if common(known, tokens) > len(known) - self.LEAST:
+            if held.pure >= min(_pure(other), len(known)) and common(known, tokens) > len(known) - self.LEAST:
                 self._remove(other)
         self._files[file] = list(tokens)
         self.written += 1

@@ -17,8 +17,9 @@ from lsp_harness.inference.decode.parked import Lot, Parked
 
 STEP = 8
 """Tokens that are looked up at once: every run of twice as many has such a group at any multiple of it."""
-TRIED, RUNS = 8, 64
-"""Places of the same few tokens that are looked at, and runs: code repeats itself."""
+TRIED, RUNS, MOST = 8, 64, 256
+"""Places of the same few tokens that are looked at; runs that are put in order, the longest ones, of so many found: code
+repeats itself."""
 
 Places = dict[tuple[int, ...], list[int]]
 
@@ -126,8 +127,11 @@ class Shift:
         self._lot = lot
         self.least = least
 
-    def plan(self, prompt: Sequence[int], client: str, least: int, start: int) -> Plan | None:
-        """The most that can be had of `prompt` from `start` on, in runs of `least` tokens or more, and has room."""
+    def plan(
+        self, prompt: Sequence[int], client: str, least: int, start: int, extra: int = 0, branches: int = 1
+    ) -> Plan | None:
+        """The most that can be had of `prompt` from `start` on, in runs of `least` tokens or more, if there is room for
+        that, too, where `extra` tokens are to be generated in each of `branches`."""
         least = max(self.LEAST, least)
         places = _places(prompt, start)
         plans = [
@@ -136,9 +140,10 @@ class Shift:
             if (found := pieces(held.tokens, prompt, places, least, start))
         ]
         best = max(plans, key=lambda plan: plan.gain, default=None)
-        if best and len(best.held.tokens) + len(prompt) - best.gain >= self._kv.left(urgent=False):
+        if best is None:
             return None
-        return best
+        room = len(best.held.tokens) + 1 + len(prompt) - best.gain + extra * branches
+        return best if self._kv.fits(room, branches + 1) else None
 
     def copy(self, plan: Plan) -> Copy | None:
         """None where the machine has no memory for it."""
@@ -191,21 +196,27 @@ def pieces(old: Sequence[int], prompt: Sequence[int], places: Places, least: int
     for at in range(0, len(old) - STEP + 1, STEP):
         for place in places.get(tuple(old[at : at + STEP]), ())[:TRIED]:
             # by how far it moved: the end of the last run
-            if known.get(place - at, 0) <= at:
+            if known.get(place - at, 0) <= at and len(runs) < MOST:
                 run = _run(old, prompt, at, place, start)
                 known[place - at] = run.source + run.size
                 runs.append(run)
     longest = sorted((run for run in runs if run.size >= least), key=lambda run: -run.size)[:RUNS]
     chains: list[tuple[int, list[Piece]]] = [(0, [])]
     for run in sorted(longest, key=lambda run: run.source):
-        gain, chain = max((it for it in chains if _follows(run, it[1])), key=lambda it: it[0])
-        chains.append((gain + run.size, [*chain, run]))
-    return max(chains, key=lambda it: it[0])[1]
+        longer = [(gain + rest.size, [*chain, rest]) for gain, chain in chains if (rest := _after(run, chain, least))]
+        chains.append(max(longer, key=_gain))
+    return max(chains, key=_gain)[1]
 
 
-def _follows(run: Piece, chain: list[Piece]) -> bool:
+def _gain(chain: tuple[int, list[Piece]]) -> int:
+    return chain[0]
+
+
+def _after(run: Piece, chain: list[Piece], least: int) -> Piece | None:
+    """What of `run` comes after `chain` in both, if it is `least` tokens."""
     last = chain[-1] if chain else Piece(0, 0, 0)
-    return run.source >= last.source + last.size and run.target >= last.target + last.size
+    cut = max(0, last.source + last.size - run.source, last.target + last.size - run.target)
+    return Piece(run.source + cut, run.target + cut, run.size - cut) if run.size - cut >= least else None
 
 
 def _run(old: Sequence[int], prompt: Sequence[int], at: int, place: int, start: int) -> Piece:

@@ -130,7 +130,11 @@ async def _infill(host: Host, body: Json, prompt: str, suffix: str, top: int) ->
     used += len(host.llama.fim) + n * len(heal(prompt)[1])
     settings = replace(sampling(body, host.context - used, TEXT_TOKENS), top_logprobs=top)
     return Infill(
-        Around(prompt, suffix), sampling=settings, priority=dialect.priority(body, "normal"), owner=_owner(body)
+        Around(prompt, suffix),
+        sampling=settings,
+        priority=dialect.priority(body, "normal"),
+        owner=_owner(body),
+        cache_reuse=0,
     )
 
 
