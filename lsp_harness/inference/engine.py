@@ -94,7 +94,8 @@ def load(args: argparse.Namespace) -> "Host":
     # of a sliding window llama.cpp packs only what the end still sees, which a prompt that leaves earlier cannot use
     movable = traits["cuts"] and not traits["window"]
     binding, weights = version("llama-cpp-python"), "repacked" if repack else "plain"
-    key = f"{processor()}/{binding}/{fingerprint(args.model)}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
+    known = fingerprint(args.model)
+    key = f"{processor()}/{binding}/{known}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
     file = paths.cache() / "machine.json"
     machine = Machine.remembered(file, key)
     if machine is None:
@@ -110,7 +111,7 @@ def load(args: argparse.Namespace) -> "Host":
     try:
         prune(folder, limit)
         if limit > 0 and movable:
-            saved = Saved(llama, folder / f"{fingerprint(args.model)}-{llama.n_ctx}-{binding}", limit)
+            saved = Saved(llama, folder / f"{known}-{llama.n_ctx}-{binding}", limit)
     except OSError as error:
         sys.stderr.write(f"nothing is saved for the next start: {error}\n")
     # fused attention passes over what is not its own; without it only few cells should be in use

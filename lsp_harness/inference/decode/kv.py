@@ -179,6 +179,11 @@ class Kv:
         """Cells that hold something."""
         return self._size - len(self._free)
 
+    @property
+    def sequences(self) -> list[Slot]:
+        """The slots with a sequence that a prompt may begin like."""
+        return [slot for slot in list(self.slots) if slot.tokens and not slot.aside]
+
     def resident(self, prompt: Sequence[int], mover: str | None = None) -> int:
         """How many tokens of `prompt` need not be evaluated (see `Held.shared`)."""
         return max((slot.shared(prompt, mover) for slot in self.slots), default=0)
@@ -211,7 +216,7 @@ class Kv:
             raise EngineRefused(
                 f"{len(prompt)} prompt tokens and {extra * branches} to generate exceed the {self.context} of model.context_length"
             )
-        if sum(not slot.busy for slot in self.slots) - spare < branches + sum(slot.forks for slot in self.slots):
+        if branches > self._idle(urgent=urgent):
             raise EngineBusy("every sequence slot is in use; try again")
         source, keep = self._closest(prompt, mover)
         logits = source.rows.get(len(prompt)) if keep == len(prompt) else None
@@ -304,8 +309,7 @@ class Kv:
 
     def fits(self, tokens: int, slots: int, *, urgent: bool = False) -> bool:
         """Whether so many could be had now, besides what is promised."""
-        idle = sum(not slot.busy for slot in self.slots) - (0 if urgent else self._spare_slots)
-        return slots + sum(slot.forks for slot in self.slots) <= idle and tokens <= self.left(urgent=urgent)
+        return slots <= self._idle(urgent=urgent) and tokens <= self.left(urgent=urgent)
 
     def aside(self, room: int, size: int, *, urgent: bool = False) -> Slot | None:
         """A busy slot for `size` tokens that wait for their place in a prompt, if there can be one; there is `room` to
@@ -336,6 +340,11 @@ class Kv:
     def _promised(self) -> int:
         """Cells that what is in progress may still ask for."""
         return sum(slot.promised for slot in self.slots)
+
+    def _idle(self, *, urgent: bool) -> int:
+        """Slots that can be had when all that is idle is given up."""
+        promised = sum(slot.forks for slot in self.slots)
+        return sum(not slot.busy for slot in self.slots) - promised - (0 if urgent else self._spare_slots)
 
     def left(self, *, urgent: bool) -> int:
         """Cells that can be had when all that is idle is given up."""

@@ -29,7 +29,6 @@ class Memory(Protocol):
 
     def state(self, seq: int) -> Any: ...
     def put(self, seq: int, state: Any) -> bool: ...
-    def cut(self, seq: int, length: int) -> bool: ...
     def move(self, seq: int, runs: Sequence[tuple[int, int, int]]) -> None: ...
 
 
@@ -175,8 +174,9 @@ class Shift:
         return None
 
     def _of(self, client: str) -> list[Slot | Parked]:
-        slots = [slot for slot in self._kv.slots if slot.tokens and not slot.aside]
-        return [held for held in (*slots, *(self._lot.sequences if self._lot else ())) if held.client == client]
+        return [
+            held for held in (*self._kv.sequences, *(self._lot.sequences if self._lot else ())) if held.client == client
+        ]
 
 
 def _places(prompt: Sequence[int], start: int) -> Places:

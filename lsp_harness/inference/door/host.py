@@ -77,7 +77,6 @@ class Host:
 
     def residents(self) -> list[Json]:
         """The resident sequences, newest first."""
-        slots = [slot for slot in list(self.model.kv.slots) if slot.tokens and not slot.aside]
         parked = list(self.model.lot.sequences) if self.model.lot else []
         return [
             {
@@ -88,7 +87,7 @@ class Host:
                 "parked": isinstance(held, Parked),
                 "persist": held.persist,
             }
-            for held in sorted([*slots, *parked], key=lambda held: -held.used)
+            for held in sorted([*self.model.kv.sequences, *parked], key=lambda held: -held.used)
         ]
 
     def _features(self) -> Json:
@@ -115,9 +114,7 @@ class Host:
         """What is held now, for `/metrics`."""
         kv = self.model.kv
         lot = self.model.lot
-        sequences = sum(bool(slot.tokens) and not slot.aside for slot in list(kv.slots)) + (
-            len(lot.sequences) if lot else 0
-        )
+        sequences = len(kv.sequences) + (len(lot.sequences) if lot else 0)
         aside = lot.used if lot else 0
         return Load(self.scheduler.pending, sequences, kv.used, self.llama.n_ctx, aside, self.embedder.pending)
 
