@@ -257,3 +257,34 @@ def test_what_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_path: Path):
     again, last = machine.run(tokens, SHORT)
 
     assert (again, last.usage.evaluated, saved.restored) == (first, 1, 1)
+
+
+def test_in_a_quiet_moment_room_is_made_for_what_may_come_back(machine: Bench):
+    a, b, c, d = (prompt[:80] for prompt in (A, B, C, [*range(20, 100)]))
+    for prompt in (a, b, c, d):
+        machine.run(prompt, SHORT)
+    assert (machine.kv.used, parked(machine)) == (3 * 83, [83])
+
+    assert [machine.model.ease() for _ in range(3)] == [True, True, False]
+
+    # what was used last stays; the key that brings another back moves nothing else
+    assert (machine.kv.resident(d), parked(machine)) == (80, [83, 83, 83])
+    evicted = machine.kv.evicted
+    assert machine.run(a, SHORT)[1].usage.evaluated == 0
+    assert machine.kv.evicted == evicted
+
+
+def test_where_nothing_is_parked_there_is_nothing_to_make_room_for(machine: Bench):
+    for prompt in (A[:80], B[:80], C[:80]):
+        machine.run(prompt, SHORT)
+
+    assert not machine.model.ease()
+    assert (machine.kv.used, parked(machine)) == (3 * 83, [])
+
+
+def test_what_was_used_last_stays_where_it_leaves_no_room(machine: Bench):
+    machine.run(A, SHORT)
+    machine.run(B, SHORT)
+
+    assert not machine.model.ease()
+    assert machine.kv.resident(B) == 200

@@ -14,6 +14,7 @@ from lsp_harness.inference.decode.generate import Model, Prompt, Work
 from lsp_harness.inference.decode.kv import Kv
 from lsp_harness.inference.decode.llama import Aborted, Llama, Row
 from lsp_harness.inference.decode.machine import Machine
+from lsp_harness.inference.decode.parked import Lot
 from lsp_harness.inference.decode.scheduler import Scheduler
 from lsp_harness.inference.decode.shift import Shift
 from lsp_harness.inference.request import Owner, Priority, Sampling, Usage
@@ -482,6 +483,19 @@ async def test_a_fault_of_our_own_ends_those_it_met_and_nobody_else(
             await all_of(scheduler, work("met"))
 
     assert await all_of(scheduler, work("next")) == ["limit"]
+
+
+async def test_when_nobody_asks_room_is_made_for_what_is_parked(gate: Gate):
+    gate.open.set()
+    gate.kv = Kv(gate.llama, cells=gate.llama.n_ctx, slots=gate.llama.n_seq, hot=256)
+    lot = Lot(gate.llama, gate.llama.n_ctx)
+    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(CURVE), lot=lot))
+    for name in ("a", "b b", "c c c"):
+        await all_of(scheduler, work(name, prompt=100))
+    await until(lambda: len(lot.sequences) == 2)
+    await asyncio.to_thread(scheduler.close)
+
+    assert [slot.client for slot in gate.kv.sequences] == ["c c c"]
 
 
 async def test_closing_ends_what_runs_and_what_waits(gate: Gate):

@@ -14,6 +14,9 @@ from lsp_harness.inference.decode.saved import Saved
 from lsp_harness.inference.decode.shift import Moved, Plan, Shift
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop, Usage
 
+ANSWER = 64
+"""Tokens that a completion usually grows by."""
+
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
@@ -70,6 +73,11 @@ class Model:
             return work.cache_reuse
         # who asks for probabilities wants the model's own
         return self.shift.least if work.sampling.top_logprobs < 0 else 0
+
+    def ease(self) -> bool:
+        """While nobody waits: move one sequence out of the way of what may come back next, lest the key that brings it
+        back wait for two copies. True when there was one."""
+        return bool(self.lot and self.lot.sequences and self.kv.ease(self.lot.largest + ANSWER))
 
     def choose(self, work: Work) -> int:
         """Which prompt of `work` to take."""

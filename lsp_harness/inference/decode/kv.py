@@ -307,6 +307,16 @@ class Kv:
         slot.client, slot.used = client, self._now()
         return slot
 
+    def ease(self, tokens: int) -> bool:
+        """Give up one idle sequence if so many more cells would be too many to be good; never the one used last. True
+        when it was."""
+        idle = self._order()
+        if self.used + tokens <= self.hot or len(idle) < 2:
+            return False
+        last = max(idle, key=lambda slot: slot.used)
+        self._evict(next(slot for slot in idle if slot is not last))
+        return True
+
     def fits(self, tokens: int, slots: int, *, urgent: bool = False) -> bool:
         """Whether so many could be had now, besides what is promised."""
         return slots <= self._idle(urgent=urgent) and tokens <= self.left(urgent=urgent)

@@ -49,6 +49,11 @@ class Lot:
         """Tokens of all."""
         return sum(len(parked.tokens) for parked in list(self.sequences))
 
+    @property
+    def largest(self) -> int:
+        """Tokens of the longest one."""
+        return max((len(parked.tokens) for parked in self.sequences), default=0)
+
     def resident(self, prompt: Sequence[int], mover: str | None = None) -> int:
         """How many tokens of `prompt` need not be evaluated (see `Held.shared`)."""
         return max((parked.shared(prompt, mover) for parked in self.sequences), default=0)

@@ -202,6 +202,8 @@ class Scheduler:
                     break
             try:
                 self._step(jobs) if jobs else self._save()
+                while not self._jobs and self._model.ease():
+                    pass
             except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
                 for job in jobs:
                     self._fail(job, error)
