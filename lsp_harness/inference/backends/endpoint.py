@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,17 @@ CONNECT_SECONDS = 5.0
 PROBE_SECONDS = 2.0
 OVERLOADED = 529
 """Anthropic's own status."""
+
+
+def of_consequence(record: logging.LogRecord) -> bool:
+    """Everything asyncio has to say, but for one thing: a read of a Unix socket was left just as data came, and the loop
+    still tries to wake who had waited (anyio 4.16 adds `set_result` itself as the reader). Nothing is lost, and users
+    should not see a traceback whenever a key supersedes a request."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not (isinstance(error, asyncio.InvalidStateError) and "Future.set_result(None)" in record.getMessage())
+
+
+logging.getLogger("asyncio").addFilter(of_consequence)
 
 
 @dataclass(frozen=True, slots=True)
