@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.decode import kv
+from lsp_harness.inference.decode import held
 from lsp_harness.inference.decode.fim import assemble
 from lsp_harness.inference.decode.generate import Prompt, Run, Work
 from lsp_harness.inference.decode.llama import Llama, Row
@@ -48,7 +48,7 @@ def test_the_same_prompt_again_evaluates_nothing(machine: Bench):
 def test_what_the_prompt_predicts_is_kept_for_the_latest_sequences_only(
     machine: Bench, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(kv, "ROWS", 1)
+    monkeypatch.setattr(held, "ROWS", 1)
     machine.run("def f")
     machine.run("class")
 
@@ -392,7 +392,7 @@ def test_a_grammar_that_allows_no_token_ends_the_answer(machine: Bench):
 
 def test_a_prompt_that_took_long_to_read_has_its_own_logits(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     """While it was read, more sequences were done than logits are kept for."""
-    monkeypatch.setattr(kv, "ROWS", 1)
+    monkeypatch.setattr(held, "ROWS", 1)
     slow = Work((Prompt(list(range(5, 105))),), Sampling(n_predict=6))
     [alone] = machine.together(slow)
     machine.forget()

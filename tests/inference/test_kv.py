@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from lsp_harness.errors import EngineBusy, EngineRefused
-from lsp_harness.inference.decode.kv import IDLE, ROWS, Held, Kv, Slot, common, thin
+from lsp_harness.inference.decode.held import IDLE, ROWS, Held, common, thin
+from lsp_harness.inference.decode.kv import Kv, Slot
 
 
 def test_logits_are_kept_of_what_was_used_last_a_row_at_a_time():

@@ -7,7 +7,8 @@ from time import monotonic
 import pytest
 
 from lsp_harness.inference.decode.generate import Model, Prompt, Work
-from lsp_harness.inference.decode.kv import IDLE, Kv
+from lsp_harness.inference.decode.held import IDLE
+from lsp_harness.inference.decode.kv import Kv
 from lsp_harness.inference.decode.llama import Llama
 from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.decode.parked import Lot

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Protocol
 
-from lsp_harness.inference.decode.kv import Held, Kv, Slot, common, leaving, thin
+from lsp_harness.inference.decode.held import Held, common, leaving, thin
+from lsp_harness.inference.decode.kv import Kv, Slot
 
 HOT = 2048
 """Cells in use up to which a step is little slower than over an empty cache."""

@@ -15,7 +15,8 @@ from pathlib import Path
 from time import time_ns
 from typing import Any, Protocol
 
-from lsp_harness.inference.decode.kv import ENDLESS, Held, Kv, Slot, common
+from lsp_harness.inference.decode.held import ENDLESS, Held, common
+from lsp_harness.inference.decode.kv import Kv, Slot
 from lsp_harness.inference.decode.parked import Parked
 
 HEADER = struct.Struct("<III")

@@ -18,7 +18,7 @@ from typing import Protocol
 from lsp_harness.errors import EngineBusy, EngineError, EngineUnavailable, HarnessError
 from lsp_harness.inference.decode.batch import Batch, compose
 from lsp_harness.inference.decode.generate import Model, Run, Work
-from lsp_harness.inference.decode.kv import common
+from lsp_harness.inference.decode.held import common
 from lsp_harness.inference.decode.llama import Aborted
 from lsp_harness.inference.request import PRIORITIES, Chunk, Priority, Usage
 

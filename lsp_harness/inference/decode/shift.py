@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lsp_harness.errors import HarnessError
-from lsp_harness.inference.decode.kv import Kv, Slot, common
+from lsp_harness.inference.decode.held import common
+from lsp_harness.inference.decode.kv import Kv, Slot
 from lsp_harness.inference.decode.parked import Lot, Parked
 
 STEP = 8
