@@ -129,6 +129,14 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
+class Edits:
+    """Edits that are not ghost text: fixes, and what is done on an instruction."""
+
+    confirm: str = "model"
+    """Which edits an editor that can do so lays before the user as a diff before it applies them: those of the `model`, `always` all, `never` any."""
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
     """The index of the workspace. No feature fills it yet; the engine's `/embedding` uses its model."""
 
@@ -148,6 +156,7 @@ class Config:
     context: Context = field(default_factory=Context)
     completion: Completion = field(default_factory=Completion)
     verification: Verification = field(default_factory=Verification)
+    edits: Edits = field(default_factory=Edits)
     index: Index = field(default_factory=Index)
 
 

@@ -16,8 +16,9 @@ from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.inference.client import Engine
 from lsp_harness.pipeline.candidates import Candidate, Generator, Plan, plans
 from lsp_harness.pipeline.locate import Place, locate
-from lsp_harness.pipeline.offers import Progress, Proposal
+from lsp_harness.pipeline.offers import MARKS, Progress, Proposal
 from lsp_harness.pipeline.pace import Pace
+from lsp_harness.pipeline.verified import tell_verified
 from lsp_harness.pipeline.waves import finished
 from lsp_harness.session.log import Turn
 from lsp_harness.syntax.tree import parse
@@ -46,7 +47,6 @@ NEXT: dict[State, frozenset[State]] = {
 }
 
 Report = Callable[[Progress], None]
-MARKS = {"passed": "✓", "failed": "✗", "skipped": "–"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ class Fix:
             self._enter("VERIFY")
             change = Change.of(self.document, given, self.file, self.root)
             verdict = await judge(change, self._checks())
-            self._verified(0, verdict)
+            self._verified(0, change, verdict)
             if not verdict.passed:
                 raise self._failed("the linter's own fix does not pass the gates here")
             return self._complete(change, verdict, "the linter's own fix")
@@ -206,7 +206,7 @@ class Fix:
             return
         verdict = await judge(change, self._checks())
         self.tried.append(Tried(candidate, change, verdict))
-        self._verified(candidate.number, verdict)
+        self._verified(candidate.number, change, verdict)
         if not verdict.passed:
             self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
 
@@ -219,13 +219,8 @@ class Fix:
             checks += [LintCheck(self.ruff), GoneCheck(self.ruff, self.finding)]
         return checks
 
-    def _verified(self, number: int, verdict: Verdict) -> None:
-        outcomes = [
-            {"check": o.check, "status": o.status, "reason": o.reason, "ms": round(o.ms, 1)} for o in verdict.outcomes
-        ]
-        self.turn.tell(
-            "verify.completed", candidate=number, hash=verdict.hash, passed=verdict.passed, outcomes=outcomes
-        )
+    def _verified(self, number: int, change: Change, verdict: Verdict) -> None:
+        tell_verified(self.turn, change, verdict, candidate=number)
 
     def _rejected(self, candidate: Candidate, reason: str) -> None:
         self.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)
@@ -242,7 +237,7 @@ class Fix:
         event = self.turn.tell("edit.proposed", hash=verdict.hash, diff=text, summary=f"{who} passes ({checks})")
         self._enter("COMPLETE")
         self.report(Progress(f"{who} passes ({checks})", 100))
-        return Proposal(event.id, change.edits, verdict, text, f"{who} passes ({checks})")
+        return Proposal(event.id, change.edits, verdict, text, f"{who} passes ({checks})", self.turn.number)
 
     def _failed(self, message: str) -> NoAnswer:
         self._enter("FAILED", reason=message)
