@@ -102,6 +102,8 @@ class Completion:
     """Tokens that are generated at most; fewer where the machine would take too long for them."""
     max_lines: int = 8
     """Lines that are generated at most."""
+    alternatives: int = 4
+    """Different suggestions that who asks for one may choose from, the likeliest first."""
     latency_ms: int = 400
     """Milliseconds to the first text. A prompt that would take longer to evaluate gives way to a shorter one until it is warm. Generation may take five times as long, then keeps what there is."""
     warm: bool = True

@@ -151,20 +151,23 @@ class Harness:
 
     # -- completion
     async def complete(self, snapshot: Snapshot, offset: int, *, automatic: bool = True) -> list[Suggestion]:
-        """Ghost text; cancels what it supersedes in the same document (that call ends with Superseded)."""
+        """Ghost text, one at most; who asks for it (not `automatic`) gets several to choose from. Cancels what it
+        supersedes in the same document (that call ends with Superseded)."""
         if automatic and (not self.config.completion.enabled or self.paused):
             return []
         self._cursors[snapshot.document.uri] = offset
         try:
-            found = await self.completer.complete(
-                snapshot.document, self.tree(snapshot), offset, snapshot.path, persist=self._persist(snapshot)
-            )
+            place = (snapshot.document, self.tree(snapshot), offset, snapshot.path)
+            if automatic:
+                found = await self.completer.complete(*place, persist=self._persist(snapshot))
+                suggestions = [found] if found else []
+            else:
+                suggestions = await self.completer.choices(*place, persist=self._persist(snapshot))
         except NoAnswer:
             # the same sentence at every key would help nobody
             if automatic:
                 return []
             raise
-        suggestions = [found] if found else []
         self.uptake.shown(snapshot.document.uri, suggestions)
         self.on_state()
         return suggestions

@@ -113,9 +113,14 @@ async def write(engine: Engine, request: Infill, ghost: Ghost, max_lines: int) -
         async for chunk in chunks:
             text += chunk.text
             usage, stop = chunk.usage, chunk.stop
-            if stop or enough(_Reading.of(ghost, text).last) or text.count("\n") > max_lines:
+            if stop or finished(ghost, text, max_lines):
                 break
     return Written(text, stop), usage
+
+
+def finished(ghost: Ghost, text: str, max_lines: int) -> bool:
+    """Whether more of a text cannot change what would be shown."""
+    return enough(_Reading.of(ghost, text).last) or text.count("\n") > max_lines
 
 
 def presentable(site: Site, ghost: Ghost, written: Written, settings: Completion) -> str | None:

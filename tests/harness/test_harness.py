@@ -17,7 +17,7 @@ from tests.harness.tools import Script, settings
 
 
 async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench: Make) -> None:
-    b = bench("3 * r", config=settings(completion={"enabled": False}))
+    b = bench("3 * r", config=settings(completion={"enabled": False, "alternatives": 1}))
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
     assert await b.harness.complete(snapshot, src.cursor) == []

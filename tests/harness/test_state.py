@@ -9,6 +9,7 @@ from lsp_harness.harness.health import Observed
 from lsp_harness.inference.request import Continuation
 from lsp_harness.inference.scripted import ScriptedEngine
 from tests.harness.bench import Bench, Make, accept
+from tests.harness.tools import settings
 
 
 class Moody(ScriptedEngine):
@@ -49,7 +50,7 @@ async def test_the_engine_is_as_its_requests_tell():
 
 
 async def test_paused_here_nothing_comes_by_itself_but_who_asks_gets_it(bench: Make):
-    b = bench("1 + 1")
+    b = bench("1 + 1", config=settings(completion={"alternatives": 1}))
     src = b.open("x = <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
 
