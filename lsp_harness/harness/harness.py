@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import ConfigError, EngineError, HarnessError, NoAnswer, NotText, Stale
+from lsp_harness.errors import ConfigError, EngineError, HarnessError, NoAnswer, NotText, Stale, UsageError
 from lsp_harness.harness import verdicts
 from lsp_harness.harness.held import Held, Published
 from lsp_harness.harness.pause import Pause, Scope
@@ -111,11 +111,25 @@ class Harness:
 
     def snapshot(self, uri: str) -> Snapshot:
         """The document as it is now. Raises NotOpen."""
-        document = self.documents.get(uri)
+        return self.snapshot_of(self.documents.get(uri))
+
+    def snapshot_of(self, document: Document) -> Snapshot:
+        """Any text, and where it lies in the workspace."""
+        uri = document.uri
         file = local_path(uri)
         root = next((root for root in self.roots if file and file.is_relative_to(root)), None)
         path = str(file.relative_to(root)) if file and root else file.name if file else elsewhere(uri)
         return Snapshot(document, path, file, root)
+
+    def file_of(self, snapshot: Snapshot) -> Path:
+        """Where the text would lie; tools choose their settings by it."""
+        return snapshot.file or Path(snapshot.path)
+
+    def kept_from_model(self, snapshot: Snapshot) -> str:
+        """Why no model may see this file; empty where it may."""
+        from lsp_harness.context.secrets import secret_path
+
+        return "secret by its name and not given to the model" if secret_path(str(self.file_of(snapshot))) else ""
 
     def current(self, document: Document) -> bool:
         """Whether this is still the text of its document."""
@@ -159,10 +173,10 @@ class Harness:
         try:
             place = (snapshot.document, self.tree(snapshot), offset, snapshot.path)
             if automatic:
-                found = await self.completer.complete(*place, persist=self._persist(snapshot))
+                found = await self.completer.complete(*place, persist=self.persists(snapshot))
                 suggestions = [found] if found else []
             else:
-                suggestions = await self.completer.choices(*place, persist=self._persist(snapshot))
+                suggestions = await self.completer.choices(*place, persist=self.persists(snapshot))
         except NoAnswer:
             # the same sentence at every key would help nobody
             if automatic:
@@ -208,10 +222,10 @@ class Harness:
                 self.completer.warm(
                     *(snapshot.document, self.tree(snapshot), offset, snapshot.path),
                     seen=uri in self._cursors,
-                    persist=self._persist(snapshot),
+                    persist=self.persists(snapshot),
                 )
 
-    def _persist(self, snapshot: Snapshot) -> bool:
+    def persists(self, snapshot: Snapshot) -> bool:
         """Whether the engine may write what it makes of a document to disk."""
         return self.trusted and snapshot.root is not None
 
@@ -222,7 +236,7 @@ class Harness:
         self.on_state()
         if shown and uri in self.documents:
             snapshot = self.snapshot(uri)
-            self.watch.start(shown.document, _file(snapshot), snapshot.root)
+            self.watch.start(shown.document, self.file_of(snapshot), snapshot.root)
             new = encode(shown.suggestion.text)
             if snapshot.document.data[shown.suggestion.start :].startswith(new):
                 self.warm(uri, shown.suggestion.start + len(new))
@@ -235,10 +249,10 @@ class Harness:
     # -- fixes
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
         """At once: what could be done about these diagnostics; a linter's own safe fix comes first."""
-        from lsp_harness.context.secrets import secret_path
-
         offers: list[Offer] = []
-        secret = secret_path(str(_file(snapshot)))
+        if not self.trusted:
+            return offers
+        secret = self.kept_from_model(snapshot)
         for finding in findings:
             if own := await self._own_fix(snapshot, finding):
                 offers.append(Offer(f"Fix with ruff's own safe fix: {own.fix_title}", "linter", finding))
@@ -252,6 +266,8 @@ class Harness:
 
         if snapshot.document.binary:
             raise NotText(f"{snapshot.path} is not a text")
+        if not self.trusted:
+            raise UsageError("the workspace is not trusted: there are completions only")
         given: tuple[Edit, ...] = ()
         if offer.how == "linter":
             own = await self._own_fix(snapshot, offer.finding)
@@ -265,19 +281,22 @@ class Harness:
             self.ruff,
             turn,
             snapshot.document,
-            _file(snapshot),
+            self.file_of(snapshot),
             snapshot.root,
             snapshot.path,
             offer.finding,
             report,
-            persist=self._persist(snapshot),
+            persist=self.persists(snapshot),
         )
-        proposal = await fix.run(given)
-        uri = snapshot.document.uri
-        if uri in self.documents and self.documents.get(uri).hash != snapshot.document.hash:
+        return self.proposed(snapshot.document, await fix.run(given), turn)
+
+    def proposed(self, document: Document, proposal: Proposal, turn: "Turn") -> Proposal:
+        """An edit of `document` that is given out, remembered so that applying it is noticed. Raises Stale."""
+        uri = document.uri
+        if uri in self.documents and self.documents.get(uri).hash != document.hash:
             turn.tell("edit.stale", hash=proposal.verdict.hash)
-            raise Stale("the document changed while the fix was computed; ask again")
-        self._proposals[proposal.id] = Proposed(snapshot.document, proposal.verdict.hash, turn)
+            raise Stale("the document changed while the edit was computed; ask again")
+        self._proposals[proposal.id] = Proposed(document, proposal.verdict.hash, turn)
         while len(self._proposals) > KEPT:
             del self._proposals[next(iter(self._proposals))]
         return proposal
@@ -290,7 +309,7 @@ class Harness:
         known.turn.tell("edit.applied", proposal=proposal_id)
         if uri in self.documents:
             snapshot = self.snapshot(uri)
-            self.watch.start(known.before, _file(snapshot), snapshot.root)
+            self.watch.start(known.before, self.file_of(snapshot), snapshot.root)
 
     # -- findings
     def held(self, uri: str) -> Held:
@@ -315,7 +334,7 @@ class Harness:
         broken = [Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in faults(tree)] if tree else []
         if broken or not _python(snapshot) or self.ruff.missing:
             return broken
-        return [r.finding for r in await self.ruff.check(snapshot.document, _file(snapshot), snapshot.root)]
+        return [r.finding for r in await self.ruff.check(snapshot.document, self.file_of(snapshot), snapshot.root)]
 
     def state(self) -> dict[str, Any]:
         """How things stand, known without asking anybody."""
@@ -430,7 +449,9 @@ class Harness:
         if not _python(snapshot) or snapshot.document.binary or not RULE.match(finding.code) or self.ruff.missing:
             return None
         try:
-            reports = await self.ruff.check(snapshot.document, _file(snapshot), snapshot.root, select=finding.code)
+            reports = await self.ruff.check(
+                snapshot.document, self.file_of(snapshot), snapshot.root, select=finding.code
+            )
         except RuffFailed:
             return None
         line = snapshot.document.line_of(finding.start)
@@ -440,8 +461,3 @@ class Harness:
 
 def _python(snapshot: Snapshot) -> bool:
     return snapshot.document.language == "python" or snapshot.path.endswith((".py", ".pyi"))
-
-
-def _file(snapshot: Snapshot) -> Path:
-    """Where the text would lie; tools choose their settings by it."""
-    return snapshot.file or Path(snapshot.path)
