@@ -67,8 +67,19 @@ def test_log_opens_the_log(editor: Editor):
 
 
 def test_it_completes_what_it_can_do(editor: Editor):
-    assert editor.nvim.funcs.getcompletion("LspHarness ", "cmdline") == ["log", "pause", "restart", "resume", "status"]
-    assert editor.nvim.funcs.getcompletion("LspHarness re", "cmdline") == ["restart", "resume"]
+    def completed(line: str) -> list[str]:
+        return editor.nvim.funcs.getcompletion(f"LspHarness {line}", "cmdline")
+
+    assert completed("") == sorted(editor.lua("return vim.tbl_keys(require('lsp_harness.command').commands)"))
+    assert completed("re") == ["restart", "resume"]
+    assert completed("pause ") == ["everywhere", "here"]
+    assert completed("engine r") == ["restart"]
+
+
+@pytest.mark.parametrize("what", ["nonsense", "engine", "engine stop", "pause there", "fix this"])
+def test_what_it_cannot_do_it_says(editor: Editor, what: str):
+    with pytest.raises(NvimError, match=f"there is no :LspHarness {what}"):
+        editor.nvim.command(f"LspHarness {what}")
 
 
 def test_health_has_no_errors_when_all_is_there(editor: Editor):
@@ -98,6 +109,8 @@ def test_health_says_what_to_do_when_the_command_is_missing(start: Start):
     [
         ("{ debounce = 5 }", 'there is no option "debounce"'),
         ("{ debounce_ms = 'soon' }", "debounce_ms"),
+        ("{ preview = 'popup' }", "preview"),
+        ("{ trusted = 'yes' }", "trusted"),
         ("{ keymap = { take = '<C-x>' } }", 'nothing called "take"'),
     ],
 )
@@ -121,6 +134,9 @@ def test_only_the_keys_asked_for_are_mapped(start: Start):
         "<C-Right>": "lsp-harness: accept word",
         "<C-Down>": "lsp-harness: accept line",
         "<C-]>": "lsp-harness: dismiss",
+        "<M-]>": "lsp-harness: next",
+        "<M-[>": "lsp-harness: previous",
+        "<M-s>": "lsp-harness: suggest",
     }
     maps = editor.lua("return maps()")
     assert maps == maps | ours

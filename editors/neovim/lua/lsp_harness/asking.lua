@@ -67,7 +67,8 @@ function M.ask(kind, found)
   if not spot.inserting() or vim.fn.pumvisible() == 1 then
     return false
   end
-  if pending and pending.kind == kind and spot.same(pending.at, at) then
+  -- what comes by itself does not take the place of what the user asked for
+  if pending and pending.kind <= kind and spot.same(pending.at, at) then
     return true
   end
   M.cancel()

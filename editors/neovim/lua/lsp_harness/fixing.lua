@@ -98,6 +98,10 @@ function M.fix(span)
   if not client then
     return
   end
+  if not client:supports_method('textDocument/codeAction', span.buf) then
+    tell('this server offers no fixes', vim.log.levels.WARN)
+    return
+  end
   local found = diagnostics(span, client.offset_encoding)
   if #found == 0 then
     tell('no diagnostic here')

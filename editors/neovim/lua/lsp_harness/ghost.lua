@@ -43,7 +43,7 @@ local function reset()
 end
 
 local function ask()
-  if not paused then
+  if not paused and not shown then
     asking.ask(asking.AUTOMATIC, function(ghosts)
       if ghosts[1] then
         show(ghosts[1])
@@ -188,6 +188,7 @@ function M.cycle(step)
   if choices then
     turn(step)
   else
+    last = spot.here()
     asking.ask(asking.INVOKED, function(ghosts)
       choices = ghosts
       turn(step)
@@ -200,6 +201,8 @@ end
 ---@return boolean asked
 function M.suggest()
   timer:stop()
+  -- the event of a key that was typed just before is still to come
+  last = spot.here()
   return asking.ask(asking.INVOKED, function(ghosts)
     hide()
     if ghosts[1] then

@@ -61,7 +61,7 @@ end
 function M.listen(group)
   vim.api.nvim_create_autocmd('BufReadCmd', {
     group = group,
-    pattern = SCHEME .. ':*',
+    pattern = SCHEME .. ':/*',
     callback = function(event)
       vim.bo[event.buf].buftype = 'nofile'
       vim.bo[event.buf].swapfile = false
