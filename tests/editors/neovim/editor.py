@@ -106,16 +106,19 @@ class Editor:
             wanted,
         )
 
-    def diagnose(self, row: int, start: int, end: int, message: str) -> None:
+    def diagnose(
+        self, row: int, start: int, end: int, message: str, *, source: str = "linter", code: str = "L1"
+    ) -> None:
         """A diagnostic of somebody else, as a linter plugin would set it."""
         self.lua(
             """
-            local row, from, to, message = ...
+            local row, from, to, message, source, code = ...
             vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0, {
-              { lnum = row, col = from, end_lnum = row, end_col = to, message = message, source = 'linter', code = 'L1' },
+              { lnum = row, col = from, end_lnum = row, end_col = to, message = message,
+                source = source, code = code },
             })
             """,
-            *(row, start, end, message),
+            *(row, start, end, message, source, code),
         )
 
     def previews(self) -> tuple[str, list[str]]:
