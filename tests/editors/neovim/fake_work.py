@@ -6,10 +6,17 @@ from typing import Any
 VERDICT = "lsp-harness-verdict:/S1/T1.md"
 LABEL = "passes syntax ✓ lint ✓ gone ✓"
 MODELS = [
-    {"name": "small", "bytes": 400_000_000, "licence": "MIT", "present": True, "current": True, "kind": "fim"},
-    {"name": "better", "bytes": 1_200_000_000, "licence": "MIT", "present": True, "current": False, "kind": "chat"},
-    {"name": "absent", "bytes": None, "licence": "MIT", "present": False, "current": False, "kind": "fim"},
-    {"name": "vectors", "bytes": 90_000_000, "licence": "MIT", "present": False, "current": False, "kind": "embed"},
+    {"name": "small", "bytes": 400_000_000, "licence": "MIT", "present": True, "current": True, "kind": "completion"},
+    {
+        "name": "better",
+        "bytes": 1_200_000_000,
+        "licence": "MIT",
+        "present": True,
+        "current": False,
+        "kind": "completion",
+    },
+    {"name": "absent", "bytes": None, "licence": "MIT", "present": False, "current": False, "kind": "completion"},
+    {"name": "vectors", "bytes": 90_000_000, "licence": "MIT", "present": False, "current": False, "kind": "embedding"},
 ]
 CANCELLED = {"code": -32800, "message": "cancelled"}
 

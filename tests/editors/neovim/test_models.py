@@ -10,9 +10,9 @@ def test_another_model_becomes_the_setting(editor: Editor):
 
     editor.until_event("settings", settings={"lspHarness": {"model": {"path": "better"}}})
     assert editor.lua("return offered") == [
-        "small (0.4 GB, fim, MIT, in use)",
-        "better (1.2 GB, chat, MIT)",
-        "absent (fim, MIT, not here yet)",
+        "small (0.4 GB, MIT, in use)",
+        "better (1.2 GB, MIT)",
+        "absent (MIT, not here yet)",
     ]
     assert "better, until Neovim ends" in editor.messages
 
@@ -70,8 +70,8 @@ def test_what_is_not_here_is_offered(editor: Editor):
 
     editor.until("offered ~= nil")
     assert editor.lua("return offered") == [
-        "absent (fim, MIT, not here yet)",
-        "vectors (0.1 GB, embed, MIT, not here yet)",
+        "absent (MIT, not here yet)",
+        "vectors (0.1 GB, MIT, not here yet)",
     ]
     editor.until("require('lsp_harness').statusline():find('Pull vectors', 1, true) ~= nil")
 

@@ -13,11 +13,8 @@ from pathlib import Path
 import pynvim
 import pytest
 
-from tests.editors.neovim.conftest import PLUGIN, need
+from tests.editors.neovim.conftest import MEAN, PLUGIN, REST, need
 from tests.editors.neovim.editor import Editor
-
-REST = "total / len(values)"
-MEAN = "def mean(values):\n    total = sum(values)\n    return\n"
 
 
 def block(language: str, having: str) -> str:
@@ -81,7 +78,7 @@ def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
         editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 0 }) require('lsp_harness.config').debounce_ms = 50")
         editor.type("A ")
         editor.shows(REST)
-        editor.lua("require('lsp_harness.config').debounce_ms = 60000")
+        editor.hush()
         editor.type("<Tab><Esc>")
         assert editor.buffer[2] == f"    return {REST}"
 

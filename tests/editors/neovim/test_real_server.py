@@ -3,57 +3,20 @@
 import json
 import os
 import signal
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.editors.neovim.conftest import Start
+from tests.editors.neovim.conftest import MEAN, REST, Real
 from tests.editors.neovim.editor import Editor
 
-SERVE = [str(Path(sys.executable).with_name("lsp-harness")), "serve"]
-REST = "total / len(values)"
-MEAN = "def mean(values):\n    total = sum(values)\n    return\n"
 BROKEN = "def area(r):\n    width = r\n    return pi * width\n"
 FIXED = ["def area(r):", "    width = r", "    return 3 * width"]
-
-Real = Callable[..., Editor]
-
-
-@pytest.fixture
-def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
-    """Starts an editor, attached to a server whose engine has these replies and no others: asking it once too often is
-    an error, which the log would have."""
-
-    def run(*replies: dict[str, Any], text: str = MEAN, before: str = "") -> Editor:
-        script = tmp_path / "script.json"
-        script.write_text(json.dumps(replies))
-        monkeypatch.setenv("LSP_HARNESS_ENGINE__SCRIPT", str(script))
-        monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
-        editor = start(SERVE, before=before)
-        (editor.folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
-        (editor.folder / "lsp-harness.toml").write_text(
-            "[generation]\ncandidates = 1\n[verification]\ndebounce_ms = 1\n"
-        )
-        # keys of one burst are one request
-        editor.lua("require('lsp_harness.config').debounce_ms = 50")
-        editor.nvim.command(f"cd {editor.folder}")
-        editor.open("mean.py", text)
-        editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 0 })")
-        return editor
-
-    return run
 
 
 def completing(real: Real) -> Editor:
     return real({"text": REST, "expect": "def mean"})
-
-
-def no_further_questions(editor: Editor) -> None:
-    """The next would find no reply."""
-    editor.lua("require('lsp_harness.config').debounce_ms = 60000")
 
 
 def log(editor: Editor) -> str:
@@ -76,7 +39,7 @@ def test_ghost_text_is_shown_and_accepted(real: Real):
     editor = completing(real)
     editor.type("A ")
     editor.shows(REST)
-    no_further_questions(editor)
+    editor.hush()
     watch_requests(editor)
 
     editor.type("<Tab>")
@@ -97,7 +60,7 @@ def test_typing_along_words_and_lines_need_no_second_reply(real: Real):
     editor.type("<C-Right>")
     assert editor.buffer[2] == "    return total"
     assert editor.ghost == [" / len(values)"]
-    no_further_questions(editor)
+    editor.hush()
     editor.type("<C-Down>")
     assert editor.buffer[2] == f"    return {REST}"
 
@@ -107,7 +70,7 @@ def test_what_an_accepted_text_breaks_is_marked_without_another_key(real: Real):
     editor = real({"text": "total / count", "expect": "def mean"})
     editor.type("A ")
     editor.shows("total / count")
-    no_further_questions(editor)
+    editor.hush()
 
     editor.type("<Tab><Esc>")
 
@@ -129,7 +92,8 @@ def test_a_verified_fix_is_shown_and_applied(real: Real):
 
     editor.nvim.command("LspHarness fix")
 
-    _title, shown = editor.previews()
+    title, shown = editor.previews()
+    assert title == "lsp-harness: syntax ✓, lint ✓, gone ✓"
     assert [line for line in shown if line[0] in "-+"] == [
         *("--- mean.py", "+++ mean.py", "-    return pi * width", "+    return 3 * width"),
     ]

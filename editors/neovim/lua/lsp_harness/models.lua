@@ -10,14 +10,14 @@ local work = require('lsp_harness.work')
 ---@field licence string
 ---@field present boolean
 ---@field current boolean
----@field kind 'fim'|'chat'|'embed'
+---@field kind 'completion'|'embedding'
 
 local M = {}
 
 ---@param model lsp_harness.Model
 ---@return string
 function M.describe(model)
-  local facts = { model.kind, model.licence }
+  local facts = { model.licence }
   if type(model.bytes) == 'number' then
     table.insert(facts, 1, ('%.1f GB'):format(model.bytes / 1e9))
   end
@@ -83,7 +83,7 @@ end
 function M.choose()
   select(
     function(model)
-      return model.kind ~= 'embed'
+      return model.kind == 'completion'
     end,
     'Model:',
     function(model)
