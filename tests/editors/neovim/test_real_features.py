@@ -106,14 +106,15 @@ def test_what_is_dismissed_is_counted_as_such(real: Real):
 def test_another_model_of_the_catalogue_is_a_setting_of_the_server(real: Real):
     editor = real()
     line(editor, MODEL)
-    editor.choosing(MODEL)
+    editor.choosing("none of these")
     editor.nvim.command("LspHarness model")
     editor.until("offered ~= nil")
     (other, *_) = [each.split()[0] for each in editor.lua("return offered") if MODEL not in each]
 
     editor.lua("require('lsp_harness.models').use(...)", other)
 
-    line(editor, other)
+    editor.nvim.command("LspHarness status")
+    editor.says(f"model: {other}")
 
 
 @pytest.mark.parametrize("how", ["killed", "restarted"])
