@@ -113,8 +113,9 @@ def test_another_model_of_the_catalogue_is_a_setting_of_the_server(real: Real):
 
     editor.lua("require('lsp_harness.models').use(...)", other)
 
-    editor.nvim.command("LspHarness status")
-    editor.says(f"model: {other}")
+    # the server asks for its settings when it is told of a change, so it knows a moment later
+    asking(editor)
+    editor.until("asked('model') == ...", other)
 
 
 @pytest.mark.parametrize("how", ["killed", "restarted"])
@@ -142,15 +143,25 @@ def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
     assert editor.buffer[0] == "def mean(values):"
 
 
-def engine(editor: Editor) -> int:
-    """The engine's process, as the server knows it."""
+def asking(editor: Editor) -> None:
+    """`asked` gives a fact of the server's status."""
     editor.lua("""
-        function _G.engine()
+        function _G.asked(fact)
           local client = require('lsp_harness.server').client(0)
           local command = { command = 'lspHarness.status' }
           local answer = client:request_sync('workspace/executeCommand', command, 5000, 0)
-          local result = answer and answer.result
-          return result and type(result.engine) == 'table' and result.engine.pid or nil
+          return answer and answer.result and answer.result[fact]
+        end
+    """)
+
+
+def engine(editor: Editor) -> int:
+    """The engine's process, as the server knows it."""
+    asking(editor)
+    editor.lua("""
+        function _G.engine()
+          local engine = asked('engine')
+          return type(engine) == 'table' and engine.pid or nil
         end
     """)
     return editor.lua("return engine()")
