@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pynvim
 import pytest
 
@@ -39,14 +40,19 @@ def need(program: str) -> str:
 
 @contextlib.contextmanager
 def attached(argv: list[str]) -> Iterator[pynvim.Nvim]:
+    """A Neovim that ends with the block, and its servers with it."""
     nvim = pynvim.attach("child", argv=[need("nvim"), "--embed", "--headless", "-i", "NONE", "-n", *argv])
+    started: list[psutil.Process] = []
     try:
         yield nvim
+        started = psutil.Process(nvim.funcs.getpid()).children(recursive=True)
     finally:
         # it is gone before it can answer
         with contextlib.suppress(OSError, EOFError):
             nvim.command("qall!")
         nvim.close()
+    _ended, left = psutil.wait_procs(started, timeout=20)
+    assert not left, "a server outlives its editor"
 
 
 @contextlib.contextmanager
