@@ -33,6 +33,7 @@ fmt: $(STAMP) ## format, and fix what can be fixed
 
 docs: $(STAMP) ## rewrite the generated pages
 	@$(BIN)/python -m lsp_harness.config.reference > docs/config.md
+	@$(BIN)/python -m lsp_harness.config.vscode editors/vscode/package.json
 
 snapshots: $(STAMP) ## rewrite golden files
 	@$(BIN)/python -m pytest -q --golden-update
