@@ -33,7 +33,8 @@ const executed = (name) =>
 const preview = () => page.locator(".bulk-edit-panel");
 /** What is not sure is not ticked, so that *Apply* makes only what somebody has looked at. */
 const confirm = async () => {
-  await preview().getByRole("checkbox").first().click();
+  await preview().locator(".edit-checkbox").first().click();
+  await preview().locator(".edit-checkbox[aria-checked=true]").first().waitFor();
   await page.getByRole("button", { name: "Apply" }).first().click();
 };
 const discard = async () => {
