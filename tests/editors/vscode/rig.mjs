@@ -19,6 +19,16 @@ const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const VSIX = path.join(ROOT, "editors/vscode/lsp-harness.vsix");
 const QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync", "--disable-background-networking"];
 
+/** What the server of this checkout has: the names of its commands, and of its settings. */
+export function abilities() {
+  const code =
+    "import json; from lsp_harness.server.commands import ALL; from lsp_harness.config.schema import tables;" +
+    "print(json.dumps([*ALL, *(f'{table}.{key}' for table, keys in tables().items() for key in keys)]))";
+  const ran = spawnSync(PYTHON, ["-c", code], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
+  if (ran.status !== 0) throw new Error(`${PYTHON} cannot import lsp_harness: ${ran.stderr}`);
+  return new Set(JSON.parse(ran.stdout));
+}
+
 /** Asks until there is something; `ms` is how long a slow machine may take, not how long it takes. */
 export async function until(ask, what, ms = 20_000) {
   for (const end = Date.now() + ms; ; await pause(40)) {
@@ -31,9 +41,10 @@ export async function until(ask, what, ms = 20_000) {
 /**
  * `command` is the server's command line, `environment` gives its variables for the rig's folder, `model` is one of
  * model.mjs, and without it the engine is a real one;
- * `trust` switches workspace trust on; `settings` are the user's, `workspace` the workspace's own.
+ * `trust` switches workspace trust on; `settings` are the user's, `workspace` the workspace's own. `files` are in the
+ * workspace, `programs` in the user's home; what begins with `#!` can be executed.
  */
-export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, trust = false }) {
+export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, programs = {}, trust = false }) {
   for (const needed of [PYTHON, NODE, CHROMIUM, VSIX]) {
     if (!fs.existsSync(needed)) throw new Error(`${needed} is missing; .ci/editors.sh installs what these tests need`);
   }
@@ -47,9 +58,11 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
   const home = folder("home");
   const write = (file, value) =>
     fs.writeFileSync(path.join(dir, file), typeof value === "string" ? value : JSON.stringify(value));
-  for (const [name, text] of Object.entries(files)) {
-    fs.mkdirSync(path.dirname(path.join(ws, name)), { recursive: true });
-    write(path.join("ws", name), text);
+  const within = Object.entries(files).map(([name, text]) => [path.join("ws", name), text]);
+  for (const [name, text] of [...within, ...Object.entries(programs)]) {
+    folder(path.dirname(name));
+    write(name, text);
+    if (text.startsWith("#!")) fs.chmodSync(path.join(dir, name), 0o755);
   }
   folder("ud/User");
   folder("ud/Machine");
@@ -74,8 +87,9 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
   const env = { ...process.env, RUFF: path.join(path.dirname(PYTHON), "ruff") };
   for (const name of ["CONFIG", "DATA", "CACHE"]) env[`XDG_${name}_HOME`] = dir;
   for (const name of Object.keys(env)) if (/^(VSCODE_|LSP_HARNESS_(?!MODELS)|PORT$|PASSWORD$)/.test(name)) delete env[name];
-  // the server finds ruff next to its Python, or in the path
-  env.PATH = `${path.dirname(PYTHON)}:${env.PATH}`;
+  // programs of whoever runs this must not be found; code-server takes the PATH from a login shell
+  env.HOME = dir;
+  env.PATH = "/usr/local/bin:/usr/bin:/bin";
   const common = [ENTRY, "--config", path.join(dir, "config.yaml"), "--user-data-dir", path.join(dir, "ud")];
   common.push("--extensions-dir", path.join(dir, "extensions"));
   const installed = spawnSync(NODE, [...common, "--install-extension", VSIX], { env, encoding: "utf8" });
@@ -140,6 +154,11 @@ function functions(page, ws, home, address) {
       await page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${title}"]`).waitFor();
       await page.keyboard.press("Enter");
     },
+    /** Changes one of the user's settings, as somebody does who edits the file. */
+    set(name, value) {
+      const file = path.join(ws, "../ud/User/settings.json");
+      fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, "utf8")), [name]: value }));
+    },
     row: (text) => page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first(),
     type: (text) => page.keyboard.type(text, { delay: 15 }),
     /** All the grey text on the screen. */
@@ -162,6 +181,7 @@ function functions(page, ws, home, address) {
     /** The text of the extension's status-bar item, and what its tooltip says. */
     status: () => page.locator('[id="lsp-harness.lsp-harness.lsp-harness.status"], [id*="lsp-harness.status"]').first(),
     bar: (pattern) => until(async () => pattern.test((await rig.status().getAttribute("aria-label")) ?? ""), async () => `status bar ${pattern}; it is ${await rig.status().getAttribute("aria-label")}`),
+    ready: () => rig.bar(/The server is running|Engine:/),
     notification: (text) => page.locator(".notifications-toasts .notification-list-item", { hasText: text }).first(),
     /** Waits for a Markdown preview that has the text: a page in a frame in a frame. */
     preview: (text) =>
