@@ -9,10 +9,11 @@ let rig, page;
 
 before(
   async () => {
-    const find = "from lsp_harness.config.schema import Config; from lsp_harness.inference.models.place import resolve; resolve(Config().model.path)";
+    const find = "from lsp_harness.inference.models.place import resolve; from lsp_harness.config.schema import Model; print(resolve(Model().path).parent)";
     const found = spawnSync(PYTHON, ["-c", find], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
     assert.equal(found.status, 0, `the default model is missing (lsp-harness model pull): ${found.stderr}`);
-    const models = process.env.LSP_HARNESS_MODELS ?? modelFolder();
+    // the rig has a home of its own, the models stay where they are
+    const models = found.stdout.trim();
     rig = await startRig({ files: { "sums.py": SUMS }, environment: () => ({ LSP_HARNESS_MODELS: models }) });
     page = rig.page;
     await rig.show("sums.py");
@@ -22,12 +23,6 @@ before(
 );
 after(() => rig?.stop());
 const it = (name, body) => test(name, { timeout: 120_000 }, (context) => rig.photographed(name, () => body(context))());
-
-/** Where models are for whoever runs this: the rig has a home of its own. */
-function modelFolder() {
-  const code = "from lsp_harness.config import paths; print(paths.models())";
-  return spawnSync(PYTHON, ["-c", code], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" }).stdout.trim();
-}
 
 /** A real model says what it likes; that something comes is the point. */
 const suggested = () =>
