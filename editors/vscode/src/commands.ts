@@ -22,7 +22,8 @@ export function registerCommands(context: vscode.ExtensionContext, harness: Harn
     "lsp-harness.restartEngine": () => harness.ask("restartEngine"),
     "lsp-harness.pauseHere": () => harness.ask("pause", "here", true),
     "lsp-harness.pauseEverywhere": () => harness.ask("pause", "everywhere", true),
-    "lsp-harness.resume": () => resume(harness),
+    // ends the pause of all windows, too
+    "lsp-harness.resume": () => harness.ask("pause", "here", false),
     "lsp-harness.switchModel": () => switchModel(harness),
     "lsp-harness.downloadModel": () => downloadModel(harness),
     "lsp-harness.statistics": async () =>
@@ -44,15 +45,6 @@ export function registerCommands(context: vscode.ExtensionContext, harness: Harn
     }),
   );
   return vscode.Disposable.from(...registered);
-}
-
-/** Both pauses are taken back: who resumes wants suggestions. */
-async function resume(harness: Harness): Promise<void> {
-  const paused = harness.say.status?.paused;
-  await harness.ask("pause", "here", false);
-  if (paused === "everywhere") {
-    await harness.ask("pause", "everywhere", false);
-  }
 }
 
 let instruction = "";

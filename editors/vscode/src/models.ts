@@ -57,7 +57,7 @@ function listed(harness: Harness): Promise<Model[]> {
 }
 
 async function choose(harness: Harness, title: string, wanted: (model: Model) => boolean): Promise<Model | undefined> {
-  const entries = listed(harness).then((models) => models.filter((each) => each.kind !== "embed" && wanted(each)).map(entry));
+  const entries = listed(harness).then((models) => models.filter((each) => each.kind === "completion" && wanted(each)).map(entry));
   return (await vscode.window.showQuickPick(entries, { title, matchOnDescription: true }))?.model;
 }
 
@@ -65,5 +65,5 @@ function entry(model: Model): Entry {
   const icon = model.current ? "check" : model.present ? "database" : "cloud-download";
   const size = model.bytes === null ? [] : [`${Math.round(model.bytes / 2 ** 20)} MiB`];
   const state = model.current ? "in use" : model.present ? "on this machine" : "to download";
-  return { label: `$(${icon}) ${model.name}`, description: [state, ...size].join(", "), detail: model.licence, model };
+  return { label: `$(${icon}) ${model.name}`, description: [state, ...size].join(", "), detail: [model.title, `licence: ${model.licence}`, model.note].filter(Boolean).join(" · "), model };
 }

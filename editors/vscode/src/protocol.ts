@@ -69,7 +69,9 @@ export interface Model {
   licence: string;
   present: boolean;
   current: boolean;
-  kind: "fim" | "chat" | "embed";
+  kind: "completion" | "embedding";
+  title?: string;
+  note?: string | null;
 }
 
 export interface Statistics extends Counts {

@@ -25,13 +25,7 @@ after(() => rig?.stop());
 const it = (name, body) => test(name, { timeout: 120_000 }, (context) => rig.photographed(name, () => body(context))());
 
 /** A real model says what it likes; that something comes is the point. */
-const suggested = () =>
-  until(async () => {
-    await rig.type("return ");
-    const shown = await until(rig.ghost, "anything", 4000).catch(() => "");
-    for (const _ of "return ") await page.keyboard.press("Backspace");
-    return shown.trim();
-  }, "a suggestion by the real model", 90_000);
+const suggested = () => rig.suggestedAfter("return ", "", 90_000);
 
 it("a killed engine is started again by typing on, in the same window", async () => {
   await rig.open("sums.py");

@@ -147,17 +147,15 @@ function functions(page, ws, home, address) {
       await page.locator(".quick-input-widget").waitFor({ state: "hidden" });
       await page.locator("#status\\.editor\\.selection", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
     },
-    /** A command by its title, from the palette. */
-    async command(title) {
+    /** The palette with a command chosen, by its title. */
+    async palette(title) {
       await page.keyboard.press("F1");
       await page.locator(".quick-input-widget input").first().fill(`>${title}`);
       await page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${title}"]`).waitFor();
-      await page.keyboard.press("Enter");
     },
-    /** Changes one of the user's settings, as somebody does who edits the file. */
-    set(name, value) {
-      const file = path.join(ws, "../ud/User/settings.json");
-      fs.writeFileSync(file, JSON.stringify({ ...JSON.parse(fs.readFileSync(file, "utf8")), [name]: value }));
+    async command(title) {
+      await rig.palette(title);
+      await page.keyboard.press("Enter");
     },
     row: (text) => page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first(),
     type: (text) => page.keyboard.type(text, { delay: 15 }),
@@ -171,6 +169,19 @@ function functions(page, ws, home, address) {
           .replace(/\u00a0/g, " "),
       ),
     shows: (text) => until(async () => (await rig.ghost()).includes(text), async () => `ghost text ${JSON.stringify(text)}; it is ${JSON.stringify(await rig.ghost())}`),
+    /**
+     * Types `text` until grey text with `wanted` follows, and takes it back: what is typed while nobody answers is not
+     * asked about later.
+     */
+    suggestedAfter: (text, wanted = "", ms = 40_000) =>
+      until(async () => {
+        await rig.type(text);
+        const found = async () => ((await rig.ghost()).trim() && (await rig.ghost()).includes(wanted));
+        const shown = await until(found, "grey text", 3000).catch(() => false);
+        await page.keyboard.press("Escape");
+        for (const _ of text) await page.keyboard.press("Backspace");
+        return shown;
+      }, `a suggestion with ${JSON.stringify(wanted)} after ${JSON.stringify(text)}`, ms),
     noGhost: () => until(async () => (await rig.ghost()).trim() === "", "no ghost text"),
     read: (name) => fs.readFileSync(path.join(ws, name), "utf8"),
     /** Saves, and waits until the file is this and nothing else. */

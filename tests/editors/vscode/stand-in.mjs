@@ -23,9 +23,9 @@ let message = null;
 const pauses = { here: false, everywhere: false };
 const statistics = { shown: 7, accepted: 4, accepted_partly: 1, typed_through: 1, dismissed: 1 };
 const models = [
-  { name: "small", bytes: 2 ** 29, licence: "apache-2.0", present: true, current: true, kind: "fim" },
-  { name: "large", bytes: 2 ** 32, licence: "mit", present: false, current: false, kind: "fim" },
-  { name: "vectors", bytes: 2 ** 20, licence: "mit", present: true, current: false, kind: "embed" },
+  { name: "small", bytes: 2 ** 29, licence: "apache-2.0", present: true, current: true, kind: "completion" },
+  { name: "large", bytes: 2 ** 32, licence: "mit", present: false, current: false, kind: "completion" },
+  { name: "vectors", bytes: 2 ** 20, licence: "mit", present: true, current: false, kind: "embedding" },
 ];
 const paused = () => (pauses.everywhere ? "everywhere" : pauses.here ? "here" : false);
 const tellStatus = () =>
@@ -136,7 +136,8 @@ on("workspace/textDocumentContent", () => ({ text: "# Verdict\n\nteh is **no wor
 on("workspace/executeCommand", async ({ command, arguments: [first, second] = [] }) => {
   switch (command.replace("lspHarness.", "")) {
     case "pause":
-      pauses[first] = second;
+      // taking one back ends both
+      Object.assign(pauses, second ? { [first]: true } : { here: false, everywhere: false });
       tellStatus();
       return { paused: paused() };
     case "models":
