@@ -110,7 +110,6 @@ it("an edit by instruction is shown before it is made, and is not made when it i
   await page.keyboard.press("Enter");
   await preview().waitFor();
   assert.match(await preview().innerText(), /alpha = 1/);
-  await rig.picture("refactor-preview");
   await discard();
   assert.equal(rig.read("edit.py"), FILES["edit.py"]);
 });
@@ -197,7 +196,6 @@ it("a model is chosen; what is not there is downloaded first, unless that is can
   await large();
   const bar = rig.notification("Downloading large");
   await until(async () => /40 %/.test(await bar.innerText()), "percentage");
-  await rig.picture("download");
   await bar.getByRole("button", { name: "Cancel" }).click();
   await bar.waitFor({ state: "detached" });
   assert.equal(user()["lspHarness.model.path"], undefined);

@@ -49,7 +49,6 @@ const bar = () => rig.notification("Installing the lsp-harness server");
 it("a missing server is said, and nothing is installed by itself", async () => {
   await rig.bar(/not installed/);
   await rig.notification("the server is not installed on this machine").waitFor();
-  await rig.picture("not-installed");
   assert.equal(fs.existsSync(managed()), false);
 });
 
@@ -71,7 +70,6 @@ it("the walkthrough installs the server into an environment of its own, and know
   await step.getByRole("button", { name: "Install" }).click();
   await agree();
   await bar().waitFor();
-  await rig.picture("installing");
   await until(() => rig.ready().then(() => true, () => false), "the server runs", 90_000);
   assert.ok(fs.existsSync(path.join(managed(), "bin/lsp-harness")));
   await step.locator(".codicon-getting-started-step-checked").waitFor();

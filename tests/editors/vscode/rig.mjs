@@ -204,7 +204,9 @@ function functions(page, ws, home, address) {
     pids: (part) => ours(home).filter((pid) => commandLine(pid).includes(part)),
     /** A picture for the documentation; only when pictures are asked for, as no two runs make the same bytes. */
     async picture(name) {
-      if (process.env.PICTURES) await page.screenshot({ path: path.join(IMAGES, `vscode-${name}.png`) });
+      if (!process.env.PICTURES) return;
+      fs.mkdirSync(IMAGES, { recursive: true });
+      await page.screenshot({ path: path.join(IMAGES, `vscode-${name}.png`) });
     },
     /** For node:test: a picture of the screen, and a clean one again, when `body` fails. */
     photographed: (name, body) => async () => {
