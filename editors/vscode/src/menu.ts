@@ -38,6 +38,9 @@ function entries(harness: Harness): Entry[] {
   if (harness.has("models")) {
     add("arrow-swap", "Switch model…", "switchModel", status?.model ?? "");
   }
+  if (harness.has("models") && harness.has("pullModel")) {
+    add("cloud-download", "Download a model…", "downloadModel");
+  }
   if (harness.has("statistics")) {
     add("graph", "Statistics", "statistics");
   }

@@ -13,6 +13,9 @@ import type {
 
 type Value = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd;
 
+/** What is done sooner needs no bar: one that flashes up only startles. */
+const BRIEF_MS = 300;
+
 interface Bar {
   report(value: WorkDoneProgressBegin | WorkDoneProgressReport): void;
   end(): void;
@@ -57,23 +60,35 @@ export class Bars {
   private open(token: ProgressToken, begin: WorkDoneProgressBegin): Bar {
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
-    let report = (_value: { message?: string; increment?: number }): void => undefined;
+    let report: ((value: { message?: string; increment?: number }) => void) | undefined;
+    let latest: WorkDoneProgressBegin | WorkDoneProgressReport = begin;
     let shown = 0;
-    const bar: Bar = {
-      report: ({ message, percentage }) => {
-        const increment = Math.max(0, (percentage ?? 0) - shown);
-        shown += increment;
-        report({ ...(message ? { message } : {}), ...(increment ? { increment } : {}) });
-      },
-      end: () => end(),
+    const tell = (): void => {
+      if (report === undefined) {
+        return;
+      }
+      const increment = Math.max(0, (latest.percentage ?? 0) - shown);
+      shown += increment;
+      report({ ...(latest.message ? { message: latest.message } : {}), ...(increment ? { increment } : {}) });
     };
     const location = vscode.ProgressLocation.Notification;
-    void vscode.window.withProgress({ location, cancellable: true, title: begin.title }, (progress, cancelled) => {
-      report = (value) => progress.report(value);
-      bar.report(begin);
-      cancelled.onCancellationRequested(() => this.cancel(token));
-      return ended;
-    });
-    return bar;
+    const timer = setTimeout(() => {
+      void vscode.window.withProgress({ location, cancellable: true, title: begin.title }, (progress, cancelled) => {
+        report = (value) => progress.report(value);
+        tell();
+        cancelled.onCancellationRequested(() => this.cancel(token));
+        return ended;
+      });
+    }, BRIEF_MS);
+    return {
+      report: (value) => {
+        latest = value;
+        tell();
+      },
+      end: () => {
+        clearTimeout(timer);
+        end();
+      },
+    };
   }
 }

@@ -9,7 +9,7 @@ import { chromium } from "playwright-core";
 
 export const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 export const ROOT = path.resolve(HERE, "../../..");
-export const PYTHON = process.env.PYTHON ?? path.join(ROOT, ".venv/bin/python");
+export const PYTHON = path.resolve(process.env.PYTHON ?? path.join(ROOT, ".venv/bin/python"));
 const SERVE = [PYTHON, "-m", "lsp_harness", "serve"];
 const FAILURES = path.join(HERE, "failures");
 const IMAGES = path.join(ROOT, "docs/images");
@@ -184,11 +184,12 @@ function functions(page, ws, home, address) {
       }, `a suggestion with ${JSON.stringify(wanted)} after ${JSON.stringify(text)}`, ms),
     noGhost: () => until(async () => (await rig.ghost()).trim() === "", "no ghost text"),
     read: (name) => fs.readFileSync(path.join(ws, name), "utf8"),
-    /** Saves, and waits until the file is this and nothing else. */
-    async saved(name, text) {
-      await page.keyboard.press("Control+s");
-      await until(() => rig.read(name) === text, () => `${name} saved as ${JSON.stringify(text)}; it is ${JSON.stringify(rig.read(name))}`, 10_000);
-    },
+    /** Saves until the file is this: what is to be saved may come a moment after the keys that asked for it. */
+    saved: (name, text) =>
+      until(async () => {
+        await page.keyboard.press("Control+s");
+        return until(() => rig.read(name) === text, "it", 1000).catch(() => false);
+      }, () => `${name} saved as ${JSON.stringify(text)}; it is ${JSON.stringify(rig.read(name))}`, 10_000),
     /** The text of the extension's status-bar item, and what its tooltip says. */
     status: () => page.locator('[id="lsp-harness.lsp-harness.lsp-harness.status"], [id*="lsp-harness.status"]').first(),
     bar: (pattern) => until(async () => pattern.test((await rig.status().getAttribute("aria-label")) ?? ""), async () => `status bar ${pattern}; it is ${await rig.status().getAttribute("aria-label")}`),

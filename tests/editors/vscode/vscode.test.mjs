@@ -170,6 +170,7 @@ it("working out a fix is cancelled by its button, and the model is left in peace
   await action("Fix with lsp-harness").click();
   const bar = rig.notification("Fix with lsp-harness");
   await until(() => model.hanging > 0, "the model is asked");
+  await bar.waitFor();
   await rig.picture("cancel");
   await bar.getByRole("button", { name: "Cancel" }).click();
   await bar.waitFor({ state: "detached" });
