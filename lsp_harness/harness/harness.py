@@ -91,7 +91,10 @@ class Harness:
         self._cursors[uri] = edit.start + len(edit.new)
         if tree := self._trees.get(uri):
             self._trees[uri] = tree.edited(before, edit, after)
-        self.uptake.changed(uri, edit)
+        if self.uptake.changed(uri, edit) and self._completer and (shown := self._completer.base(uri)):
+            # not every client runs the command of what it put in
+            snapshot = self.snapshot(uri)
+            self.watch.start(shown, self.file_of(snapshot), snapshot.root)
         if self._watch:
             self._watch.changed(uri)
         # not every client can run a command after it applied an edit: the text itself says so too
@@ -162,6 +165,7 @@ class Harness:
             self._completer.settings = config.completion
         if self._watch:
             self._watch.settings = config.verification
+        self.on_state()
 
     # -- completion
     async def complete(self, snapshot: Snapshot, offset: int, *, automatic: bool = True) -> list[Suggestion]:

@@ -91,20 +91,22 @@ class Uptake:
         elif suggestions and place:
             place.ids |= {each.id for each in suggestions}
 
-    def changed(self, uri: str, edit: Edit) -> None:
-        """One edit by the user or their editor."""
+    def changed(self, uri: str, edit: Edit) -> bool:
+        """One edit by the user or their editor; whether with it a suggestion was taken to the end."""
         place = self._places.get(uri)
         if place is None:
-            return
+            return False
         where, new = place.at + place.used, edit.new
         fitting = [text for text in place.texts if text[place.used :].startswith(new)]
         if (edit.start, edit.end) != (where, where) or not new or not fitting:
             self._leave(uri)
-            return
+            return False
         place.texts, place.used = fitting, place.used + len(new)
         place.taken = place.taken or not _one_key(new)
-        if any(len(text) == place.used for text in fitting):
+        whole = any(len(text) == place.used for text in fitting)
+        if whole:
             self._end(uri, place)
+        return whole and place.taken
 
     def accepted(self, uri: str, id: str) -> None:
         """The client says so. Where the text said it already this is nothing new."""

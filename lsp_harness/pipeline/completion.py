@@ -173,6 +173,10 @@ class Completer:
         """The last suggestion of a document, or one of its last choices, if it is that one."""
         return next((each for each in self._shown.get(uri, ()) if each.suggestion.id == suggestion_id), None)
 
+    def base(self, uri: str) -> Document | None:
+        """The text the last suggestion of a document was made for."""
+        return next((each.document for each in self._shown.get(uri, ())), None)
+
     def forget(self, uri: str) -> None:
         """The document is closed."""
         self._shown.pop(uri, None)

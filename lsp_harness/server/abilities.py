@@ -35,7 +35,6 @@ class Abilities:
     inline_completion: bool = False
     insert_as_is: bool = False
     pull_diagnostics: bool = False
-    refresh_diagnostics: bool = False
     action_literals: bool = False
     llm_tag: bool = False
     resolve_edit: bool = False
@@ -65,8 +64,9 @@ class Abilities:
             encoding=_encoding(listed(raw, "general.positionEncodings")),
             inline_completion=at(document, "inlineCompletion") is not None,
             insert_as_is=1 in listed(document, "completion.completionItem.insertTextModeSupport.valueSet"),
-            pull_diagnostics=at(document, "diagnostic") is not None,
-            refresh_diagnostics=at(workspace, "diagnostics.refreshSupport") is True,
+            # who cannot be asked to pull again would learn of new findings with the next key only
+            pull_diagnostics=at(document, "diagnostic") is not None
+            and at(workspace, "diagnostics.refreshSupport") is True,
             action_literals=at(action, "codeActionLiteralSupport") is not None,
             llm_tag=LLM_GENERATED in listed(action, "tagSupport.valueSet"),
             resolve_edit="edit" in resolvable,

@@ -116,7 +116,7 @@ class Client:
 
     def _ask_to_pull(self) -> None:
         """Findings of several documents published in one turn of the loop share a refresh."""
-        if self.able.refresh_diagnostics and not self._refresh_due:
+        if not self._refresh_due:
             self._refresh_due = True
             self.spawn(self._refresh(), "workspace/diagnostic/refresh")
 

@@ -32,6 +32,14 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     assert b.published == [(2, [("F821", 1)]), (3, [])]
 
 
+async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Make) -> None:
+    b = bench("pi * r ** 2")
+    src = b.open("def area(r):\n    return <|>\n")
+    [found] = await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
+    b.type(src, found.text, found.start)
+    assert await b.next() == (2, [("F821", 1)])
+
+
 async def test_a_finding_moves_with_the_text_until_it_is_mended(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")

@@ -118,6 +118,12 @@ async def test_a_client_without_versioned_edits_gets_plain_changes(spawn: Spawn)
     assert "command" not in resolved
 
 
+async def test_an_action_that_is_a_command_only_is_resolved_as_it_is(spawn: Spawn):
+    editor = await opened(spawn, "teh")
+    action = {"title": "Why", "kind": "quickfix", "command": {"title": "Why", "command": "lspHarness.why"}}
+    assert await editor.request("codeAction/resolve", action) == action
+
+
 async def test_a_text_that_has_changed_is_not_fixed(spawn: Spawn):
     editor = await opened(spawn, "teh")
     _, model = await actions(editor, typo(0))

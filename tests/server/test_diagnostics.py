@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.server.conftest import Spawn, go_on
-from tests.support.lsp import ResponseError
+from tests.support.lsp import ResponseError, capabilities
 
 URI = "file:///ws/a.py"
 TYPO = {
@@ -127,3 +127,14 @@ async def pull(editor: Any, **more: object) -> dict[str, Any]:
 def shifted(start: int) -> dict[str, Any]:
     """The emoji is two units in UTF-16."""
     return {"start": {"line": 0, "character": start}, "end": {"line": 0, "character": start + 3}}
+
+
+async def test_a_client_that_cannot_be_asked_to_pull_again_is_pushed_to(spawn: Spawn):
+    able = capabilities("vscode")
+    del able["workspace"]["diagnostics"]
+    editor = await spawn("vscode", capabilities=able)
+    editor.open(URI, "teh")
+
+    assert (await editor.said("textDocument/publishDiagnostics"))["diagnostics"]
+    with pytest.raises(ResponseError, match=r"^-32601"):
+        await pull(editor)

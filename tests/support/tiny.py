@@ -4,7 +4,7 @@ Its first dimension is a constant that only the output layer reads, and there it
 answer ends where a limit, a stop string or a grammar ends it, never by the luck of the weights.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import gguf
@@ -78,6 +78,14 @@ def _vocabulary() -> tuple[list[str], list[str]]:
                 tokens.append(whole)
                 merges.append(merge)
     return tokens, merges
+
+
+def texts(ids: Iterable[int]) -> str:
+    """The text of these tokens; special ones are blanks."""
+    tokens, _ = _vocabulary()
+    byte_of = {name: byte for byte, name in enumerate(_byte_names())}
+    spelled = "".join(tokens[id] if id < len(tokens) else " " for id in ids)
+    return bytes(byte_of.get(char, 32) for char in spelled).decode("utf-8", "replace")
 
 
 def _byte_names() -> list[str]:

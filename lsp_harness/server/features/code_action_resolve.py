@@ -9,11 +9,14 @@ from lsp_harness.server.client import Client
 METHOD = types.CODE_ACTION_RESOLVE
 
 
-def document(params: types.CodeAction) -> str:
-    return fixing.uri_of(params.data)
+def document(params: types.CodeAction) -> str | None:
+    """None for an action that is a command only: some clients ask for an edit all the same."""
+    return None if params.data is None and params.command else fixing.uri_of(params.data)
 
 
-async def run(client: Client, snapshot: Snapshot, params: types.CodeAction) -> types.CodeAction:
+async def run(client: Client, snapshot: Snapshot | None, params: types.CodeAction) -> types.CodeAction:
+    if snapshot is None:
+        return params
     with progress.shown(client, params.title) as report:
         fixed = await fixing.fix(client, snapshot, params.data, report)
     params.edit = fixed.edit

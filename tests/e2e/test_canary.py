@@ -1,0 +1,176 @@
+"""Canaries: secrets planted where users have them are found nowhere: not in what a model is asked, not in our files.
+
+A text that may be seen is planted beside them and must be found, or these tests could not fail.
+"""
+
+import os
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from lsp_harness.cli.engine import running
+from lsp_harness.cli.lsp_client import LspClient, RpcError
+from tests.inference.backends.test_remote import llama
+from tests.support.server import Reply, serving
+from tests.support.tiny import texts
+
+HARMLESS = "harmless_marker"
+KEY = "AKIA" + "CANARY0123456789"
+PRIVATE = "MIIBCANARYprivatekeyline00"
+URL = "canary-url-password"
+IN_ENV = "canary-by-file-name"
+IGNORED = "canary-in-an-ignored-file"
+CANARIES = (KEY, PRIVATE, URL, IN_ENV, IGNORED)
+
+OPEN = f'''import os
+
+def {HARMLESS}(values):
+    total = 0
+    for value in values:
+        total += value
+    return total
+
+KEY = "{KEY}"
+DSN = "postgres://me:{URL}@db/x"
+PEM = """-----BEGIN RSA PRIVATE KEY-----
+{PRIVATE}
+-----END RSA PRIVATE KEY-----"""
+
+def mean(values):
+    total = {HARMLESS}(values)
+    return total / undefined_name
+'''
+PLAIN = (
+    f"def {HARMLESS}(values):\n    total = 0\n    for value in values:\n        total += value\n    return total\n\n\n"
+    * 3
+)
+SECRET_FILES = {
+    ".env": f"PASSWORD={IN_ENV}\nOTHER=1\n",
+    "private/notes.py": f"def notes():\n    word = '{IGNORED}'\n    return word\n",
+}
+VERBS = ("explain", "docstring", "tests")
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    root = tmp_path / "ws"
+    (root / "private").mkdir(parents=True)
+    (root / ".git").mkdir()
+    (root / ".gitignore").write_text("private/\n")
+    for name, text in SECRET_FILES.items():
+        (root / name).write_text(text)
+    (root / "a.py").write_text(OPEN)
+    (root / "plain.py").write_text(PLAIN)
+    return root
+
+
+async def asked(client: LspClient, method: str, params: Any) -> Any:
+    """The answer; that something is refused is as good as any."""
+    with suppress(RpcError):
+        return await client.request(method, params)
+
+
+async def use(client: LspClient, root: Path) -> None:
+    """Everything a user can do, in and around the places where the secrets are."""
+    for name in ("plain.py", "a.py", *SECRET_FILES):
+        text = (root / name).read_text()
+        uri = client.open(root / name, text, "python" if name.endswith("py") else "plaintext")
+        document = {"textDocument": {"uri": uri}}
+        lines = text.split("\n")
+        for number, line in enumerate(lines):
+            at = {"line": number, "character": len(line)}
+            client.notify("lspHarness/didMoveCursor", {**document, "position": at})
+            for kind in (2, 1):
+                await asked(
+                    client,
+                    "textDocument/inlineCompletion",
+                    {**document, "position": at, "context": {"triggerKind": kind}},
+                )
+        last = {"start": {"line": len(lines) - 2, "character": 4}, "end": {"line": len(lines) - 2, "character": 10}}
+        whole = {"start": {"line": 0, "character": 0}, "end": {"line": len(lines) - 1, "character": 0}}
+        found = {
+            "range": last,
+            "message": f"Undefined name near {KEY}",
+            "severity": 1,
+            "code": "F821",
+            "source": "Ruff",
+        }
+        for place in (last, whole):
+            context = {"diagnostics": [found]}
+            for action in (
+                await asked(client, "textDocument/codeAction", {**document, "range": place, "context": context}) or []
+            ):
+                if "data" in action:
+                    await asked(client, "codeAction/resolve", action)
+            for verb in VERBS:
+                argument = {"uri": uri, "range": place}
+                await asked(
+                    client, "workspace/executeCommand", {"command": f"lspHarness.{verb}", "arguments": [argument]}
+                )
+        await asked(client, "workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
+
+
+def planted(data: bytes) -> list[str]:
+    return [canary for canary in CANARIES if canary.encode() in data or canary.encode("utf-16-le") in data]
+
+
+async def test_no_secret_is_in_anything_a_model_server_is_asked(workspace: Path, home: Path):
+    server = llama()
+    server.on["POST", "/tokenize"] = _words
+    server.on["POST", "/apply-template"] = _prompt
+    async with serving(server):
+        env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_ENGINE__URL": server.url}
+        async with LspClient.spawned(workspace, env=env) as client:
+            await use(client, workspace)
+
+    told = repr([each.body for each in server.asked]).encode()
+    assert HARMLESS.encode() in told
+    assert planted(told) == []
+    assert [str(file) for file in _files(home) if planted(file.read_bytes())] == []
+
+
+async def test_no_secret_is_in_our_files_the_kv_cache_or_the_logs(workspace: Path, home: Path, tiny_model: Path):
+    env = {
+        **os.environ,
+        "LSP_HARNESS_HOME": str(home),
+        "LSP_HARNESS_MODEL__PATH": str(tiny_model),
+        "LSP_HARNESS_GENERATION__MAX_RETRIES": "1",
+    }
+    async with LspClient.spawned(workspace, env=env) as client:
+        await use(client, workspace)
+    for row in running():
+        process = psutil.Process(row["pid"])
+        # what it holds goes to disk when it ends
+        process.terminate()
+        process.wait(30)
+
+    files = list(_files(home))
+    assert {"events.jsonl"} <= {file.name for file in files}
+    assert [str(file) for file in files if planted(file.read_bytes())] == []
+    kept = [_tokens(file) for file in files if file.suffix == ".kv"]
+    assert any(HARMLESS in text for text in kept)
+    assert [planted(text.encode()) for text in kept if planted(text.encode())] == []
+
+
+def _files(home: Path) -> Iterator[Path]:
+    return (file for file in home.rglob("*") if file.is_file() and not file.is_symlink())
+
+
+def _tokens(file: Path) -> str:
+    """The text of a saved sequence: its tokens follow magic, version and their number."""
+    data = file.read_bytes()
+    count = struct.unpack_from("<III", data)[2]
+    return texts(struct.unpack_from(f"<{count}i", data, 12))
+
+
+def _words(body: Any) -> Reply:
+    return Reply(json={"tokens": list(range(len(str(body["content"]).split())))})
+
+
+def _prompt(body: Any) -> Reply:
+    return Reply(json={"prompt": "".join(each["content"] for each in body["messages"])})
