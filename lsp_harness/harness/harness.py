@@ -15,6 +15,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, HarnessError, NoAnswer, NotText, Stale
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
+from lsp_harness.pipeline.typed import Typed
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
@@ -68,6 +69,7 @@ class Harness:
         self._ruff: Ruff | None = None
         self._log: SessionLog | None = None
         self._trees: dict[str, SyntaxTree | None] = {}
+        self._typed = Typed()
         self._cursors: dict[str, int] = {}
         """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
         self._proposals: dict[str, Proposed] = {}
@@ -76,10 +78,12 @@ class Harness:
     def open(self, document: Document) -> None:
         self.documents.open(document)
         self._trees.pop(document.uri, None)
+        self._typed.forget(document.uri)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
         """One edit; call in order. Raises NotOpen or Stale."""
         before, after = self.documents.change(uri, edit, version)
+        self._typed.changed(before, edit, after)
         self._cursors[uri] = edit.start + len(edit.new)
         if tree := self._trees.get(uri):
             self._trees[uri] = tree.edited(before, edit, after)
@@ -94,6 +98,7 @@ class Harness:
     def close(self, uri: str) -> None:
         self.documents.close(uri)
         self._trees.pop(uri, None)
+        self._typed.forget(uri)
         if self._completer:
             self._completer.forget(uri)
         if self._watch:
@@ -136,6 +141,7 @@ class Harness:
             self._engine = self._completer = None
         if self._completer:
             self._completer.settings = config.completion
+            self._completer.restraint.settings = config.quiet
         if self._watch:
             self._watch.settings = config.verification
 
@@ -147,7 +153,9 @@ class Harness:
         self._cursors[snapshot.document.uri] = offset
         try:
             found = await self.completer.complete(
-                snapshot.document, self.tree(snapshot), offset, snapshot.path, persist=self._persist(snapshot)
+                *(snapshot.document, self.tree(snapshot), offset, snapshot.path),
+                automatic=automatic,
+                persist=self._persist(snapshot),
             )
         except NoAnswer:
             # the same sentence at every key would help nobody
@@ -191,6 +199,11 @@ class Harness:
             new = encode(shown.suggestion.text)
             if snapshot.document.data[shown.suggestion.start :].startswith(new):
                 self.warm(uri, shown.suggestion.start + len(new))
+
+    def dismissed(self, uri: str, suggestion_id: str) -> None:
+        """The user took a suggestion off the screen: nothing comes by itself there for a while."""
+        if self._completer:
+            self._completer.dismissed(uri, suggestion_id)
 
     # -- fixes
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
@@ -315,8 +328,11 @@ class Harness:
     def completer(self) -> "Completer":
         if self._completer is None:
             from lsp_harness.pipeline.completion import Completer
+            from lsp_harness.pipeline.restraint import Restraint
 
-            self._completer = Completer(self.engine, self.config.completion, eager=self.eager and self.trusted)
+            restraint = Restraint(self.config.quiet, self._typed)
+            eager = self.eager and self.trusted
+            self._completer = Completer(self.engine, self.config.completion, restraint, eager=eager)
         return self._completer
 
     @property

@@ -16,21 +16,23 @@ from ulid import ULID
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill import InfillPrompt, ladder
 from lsp_harness.context.outlines import Outlines
-from lsp_harness.context.secrets import secret_lines, secret_path
+from lsp_harness.context.secrets import secret_lines
 from lsp_harness.errors import EngineRefused, Superseded
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Usage
 from lsp_harness.pipeline.ahead import Ahead
+from lsp_harness.pipeline.gate import unlikely
 from lsp_harness.pipeline.ghost import Ghost
+from lsp_harness.pipeline.likelihood import probability
 from lsp_harness.pipeline.next_line import may_break
 from lsp_harness.pipeline.offers import Suggestion
 from lsp_harness.pipeline.pace import Pace, Pacer
+from lsp_harness.pipeline.restraint import Restraint
 from lsp_harness.pipeline.results import Results, Written
 from lsp_harness.pipeline.writing import Site, presentable, write
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode, encode
-from lsp_harness.text.uri import local_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +84,12 @@ class Completer:
     after the one that is shown.
     """
 
-    def __init__(self, engine: Engine, settings: Completion, *, eager: bool = False) -> None:
+    def __init__(
+        self, engine: Engine, settings: Completion, restraint: Restraint | None = None, *, eager: bool = False
+    ) -> None:
         self._engine = engine
         self.settings = settings
+        self.restraint = restraint or Restraint()
         self._eager = eager
         self._pacer = Pacer(engine)
         self._outlines = Outlines()
@@ -95,23 +100,37 @@ class Completer:
         self._prepared: dict[str, list[Site]] = {}
         """The place that was last asked about or warmed, and the one the speculation after it is about."""
         self.last: dict[str, Any] = {}
-        """The figures of the last suggestion."""
+        """The figures of the last suggestion, and with `quiet` the rule by which it was not shown."""
 
     async def complete(
-        self, document: Document, tree: SyntaxTree | None, offset: int, path: str, *, persist: bool = False
+        self,
+        document: Document,
+        tree: SyntaxTree | None,
+        offset: int,
+        path: str,
+        *,
+        automatic: bool = False,
+        persist: bool = False,
     ) -> Suggestion | None:
-        """The suggestion at `offset`, or nothing. Raises Superseded when a newer call for this document came."""
+        """The suggestion at `offset`, or nothing. Raises Superseded when a newer call for this document came.
+
+        One that is `automatic`, which nobody asked for, passes the quiet gate first.
+        """
         uri = document.uri
         if previous := self._running.pop(uri, None):
             previous.cancel()
-        if not _allowed(document, offset, path):
+        if not self._allowed(document, offset, path):
             return None
+        site = Site(document, tree, offset, path, persist)
+        if automatic and (rule := self.restraint.silenced(site, on_screen=True)):
+            return self._silent(rule)
         if (shown := self._shown.get(uri)) and (rest := rest_of(shown, document, offset)):
             return self._show(document, offset, rest, {"typed_along": True, **_stats(Usage(), 0, 0.0)})
+        if automatic and (rule := self.restraint.silenced(site)):
+            return self._silent(rule)
         self._ahead.stop(uri, "speculate")
-        site = Site(document, tree, offset, path, persist)
         self._prepared[uri] = [site]
-        work = asyncio.ensure_future(self._compute(site))
+        work = asyncio.ensure_future(self._compute(site, automatic=automatic))
         self._running[uri] = work
         try:
             # shielded, so that the two reasons for an end can be told apart
@@ -140,7 +159,8 @@ class Completer:
         Where nobody was `seen` yet, only the shortest one is: it starts the engine, and the place will be another.
         """
         uri = document.uri
-        if not self._eager or uri in self._running or not _allowed(document, offset, path) or secret_lines(document):
+        wanted = self._eager and uri not in self._running
+        if not wanted or not self._allowed(document, offset, path) or secret_lines(document):
             return
         site = Site(document, tree, offset, path, persist)
         if any(site.same(known) for known in self._prepared.get(uri, ())) or self._ahead.covers(site):
@@ -152,6 +172,13 @@ class Completer:
         """The last suggestion of a document, if it is that one."""
         shown = self._shown.get(uri)
         return shown if shown and shown.suggestion.id == suggestion_id else None
+
+    def dismissed(self, uri: str, suggestion_id: str) -> None:
+        """The user took the last suggestion of a document off the screen: the gate is silent there for a while."""
+        if self.shown(uri, suggestion_id):
+            del self._shown[uri]
+            self._ahead.stop(uri, "speculate")
+            self.restraint.typed.dismiss(uri)
 
     def forget(self, uri: str) -> None:
         """The document is closed."""
@@ -174,22 +201,27 @@ class Completer:
         await self._ahead.aclose()
 
     # -- asked for
-    async def _compute(self, site: Site) -> Suggestion | None:
+    async def _compute(self, site: Site, *, automatic: bool) -> Suggestion | None:
         began = perf_counter()
         if why := (await self._pacer.now()).no_holes:
             raise EngineRefused(why)
         task = await self._task(site)
         written, usage, found = self._results.find(task.ghost.prefix, task.about), Usage(), {"cached": True}
         if written is None:
+            if automatic:
+                await self.restraint.pause(site.document.uri, self.settings)
             written, usage = await write(self._engine, self._request(task), task.ghost, self.settings.max_lines)
             self._keep(task, written, usage)
             found = {"rung": usage.rung} if usage.rung else {}
         text = presentable(site, task.ghost, written, self.settings)
-        self._work_ahead(task, text, usage)
+        sure = probability(written, text) if text else None
+        rule = unlikely(sure, self.restraint.settings) if automatic else ""
+        self._work_ahead(task, None if rule else text, usage)
         if not text:
             return None
         tokens = task.prompts[min(usage.rung, len(task.prompts) - 1)].tokens
-        return self._show(site.document, site.offset, text, _stats(usage, tokens, began) | found)
+        figures = _stats(usage, tokens, began) | found | ({} if sure is None else {"probability": round(sure, 3)})
+        return self._silent(rule, figures) if rule else self._show(site.document, site.offset, text, figures)
 
     async def _task(self, site: Site) -> _Task:
         pace, settings = await self._pacer.now(), self.settings
@@ -227,8 +259,18 @@ class Completer:
     def _show(self, document: Document, offset: int, text: str, stats: dict[str, Any]) -> Suggestion:
         suggestion = Suggestion(str(ULID()), offset, offset, text, stats)
         self._shown[document.uri] = Shown(document, suggestion)
+        self.restraint.typed.offer(document, offset)
         self.last = stats
         return suggestion
+
+    def _silent(self, rule: str, stats: dict[str, Any] | None = None) -> None:
+        self.last = (stats or _stats(Usage(), 0, 0.0)) | {"quiet": rule}
+
+    def _allowed(self, document: Document, offset: int, path: str) -> bool:
+        """Whether anything may be asked about this place at all."""
+        if document.binary or len(document.data) > LIMIT or self.restraint.kept(document, path):
+            return False
+        return document.line_of(offset) not in secret_lines(document)
 
     # -- not asked for yet
     def _work_ahead(self, task: _Task, text: str | None, usage: Usage) -> None:
@@ -277,14 +319,6 @@ class Completer:
             patient = replace(request.sampling, t_max_predict_ms=0)
             request = replace(request, sampling=patient, priority="background", shorter=(), budget_ms=0)
             self._keep(task, *await write(self._engine, request, task.ghost, self.settings.max_lines))
-
-
-def _allowed(document: Document, offset: int, path: str) -> bool:
-    """Whether anything may be asked about this place at all."""
-    file = local_path(document.uri)
-    if document.binary or len(document.data) > LIMIT or secret_path(str(file) if file else path):
-        return False
-    return document.line_of(offset) not in secret_lines(document)
 
 
 def _around(prompt: InfillPrompt) -> Around:

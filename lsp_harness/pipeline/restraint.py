@@ -1,0 +1,53 @@
+"""What holds a completer back: what is kept from the model for good, the quiet gate, and the user's typing rhythm."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from lsp_harness.config.schema import Completion, Quiet
+from lsp_harness.context.secrets import secret_path
+from lsp_harness.pipeline.gate import Situation, silenced
+from lsp_harness.pipeline.typed import Typed
+from lsp_harness.pipeline.writing import Site
+from lsp_harness.text.document import Document
+from lsp_harness.text.uri import local_path
+
+SHARE = 0.25
+"""Of the time to the first text, what may be spent on waiting for the next key."""
+
+
+def secret_by_name(document: Document, path: str) -> str:
+    """Why a file is kept from the model, for want of a workspace with rules of its own."""
+    file = local_path(document.uri)
+    return "it holds secrets by its name" if secret_path(str(file) if file else path) else ""
+
+
+@dataclass(slots=True)
+class Restraint:
+    """`kept` tells why a document is kept from the model altogether, empty where it is not."""
+
+    settings: Quiet = field(default_factory=Quiet)
+    typed: Typed = field(default_factory=Typed)
+    kept: Callable[[Document, str], str] = secret_by_name
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+
+    def silenced(self, site: Site, *, on_screen: bool = False) -> str:
+        """The rule that says to be silent at a place; empty where none does (see `gate.silenced`)."""
+        uri = site.document.uri
+        at = Situation(
+            site.document, site.tree, site.offset, site.path, self.typed.last(uri), self.typed.dismissed(uri)
+        )
+        return silenced(at, self.settings, on_screen=on_screen)
+
+    def delay(self, settings: Completion) -> float:
+        """Seconds after a key before the model is asked."""
+        if self.settings.debounce_ms >= 0:
+            return self.settings.debounce_ms / 1000
+        return self.typed.rhythm.wait(SHARE * settings.latency_ms / 1000)
+
+    async def pause(self, uri: str, settings: Completion) -> None:
+        """Wait until the user has not typed for that long; where they did not type at all, there is no wait."""
+        last = self.typed.last(uri)
+        left = last.at + self.delay(settings) - self.typed.clock() if last else 0.0
+        if left > 0:
+            await self.sleep(left)
