@@ -24,6 +24,7 @@ from lsp_harness.text.uri import elsewhere, local_path
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
+    from lsp_harness.context.kept import Kept
     from lsp_harness.harness.watch import Watch
     from lsp_harness.inference.client import Engine
     from lsp_harness.pipeline.completion import Completer
@@ -70,6 +71,7 @@ class Harness:
         self._log: SessionLog | None = None
         self._trees: dict[str, SyntaxTree | None] = {}
         self._typed = Typed()
+        self._kept: Kept | None = None
         self._cursors: dict[str, int] = {}
         """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
         self._proposals: dict[str, Proposed] = {}
@@ -186,6 +188,17 @@ class Harness:
                     persist=self._persist(snapshot),
                 )
 
+    def kept(self, snapshot: Snapshot) -> str:
+        """Why the model never sees this file (`is ignored by .gitignore`); empty where it may. Every feature asks it."""
+        return self._why_kept(snapshot.document.uri, snapshot.path)
+
+    def _why_kept(self, uri: str, path: str) -> str:
+        if self._kept is None:
+            from lsp_harness.context.kept import Kept
+
+            self._kept = Kept(self.roots)
+        return self._kept.why(uri, path)
+
     def _persist(self, snapshot: Snapshot) -> bool:
         """Whether the engine may write what it makes of a document to disk."""
         return self.trusted and snapshot.root is not None
@@ -208,14 +221,12 @@ class Harness:
     # -- fixes
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
         """At once: what could be done about these diagnostics; a linter's own safe fix comes first."""
-        from lsp_harness.context.secrets import secret_path
-
         offers: list[Offer] = []
-        secret = secret_path(str(_file(snapshot)))
+        kept = self.kept(snapshot)
         for finding in findings:
             if own := await self._own_fix(snapshot, finding):
                 offers.append(Offer(f"Fix with ruff's own safe fix: {own.fix_title}", "linter", finding))
-            if not secret:
+            if not kept:
                 offers.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
         return offers
 
@@ -231,7 +242,9 @@ class Harness:
             if own is None:
                 raise Stale("the linter no longer offers this fix")
             given = own.fix
-        turn = self.log.turn()
+        if (why := self.kept(snapshot)) and offer.how == "model":
+            raise NoAnswer(f"{snapshot.path} {why} and is not given to the model")
+        turn = (self._unwritten() if why else self.log).turn()
         fix = Fix(
             self.engine,
             self.config,
@@ -330,7 +343,7 @@ class Harness:
             from lsp_harness.pipeline.completion import Completer
             from lsp_harness.pipeline.restraint import Restraint
 
-            restraint = Restraint(self.config.quiet, self._typed)
+            restraint = Restraint(self.config.quiet, self._typed, self._why_kept)
             eager = self.eager and self.trusted
             self._completer = Completer(self.engine, self.config.completion, restraint, eager=eager)
         return self._completer
@@ -362,6 +375,14 @@ class Harness:
 
             self._log = SessionLog(keep=self.trusted)
         return self._log
+
+    def _unwritten(self) -> "SessionLog":
+        """A log for what is done to a file that the session's own log must not know; who listens hears it."""
+        from lsp_harness.session.log import SessionLog
+
+        log = SessionLog(keep=False)
+        log.listeners = self.log.listeners
+        return log
 
     async def _own_fix(self, snapshot: Snapshot, finding: Finding) -> "RuffReport | None":
         """ruff's safe fix for this very finding, if it has one."""

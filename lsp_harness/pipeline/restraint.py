@@ -5,30 +5,22 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from lsp_harness.config.schema import Completion, Quiet
-from lsp_harness.context.secrets import secret_path
+from lsp_harness.context.kept import Kept
 from lsp_harness.pipeline.gate import Situation, silenced
 from lsp_harness.pipeline.typed import Typed
 from lsp_harness.pipeline.writing import Site
-from lsp_harness.text.document import Document
-from lsp_harness.text.uri import local_path
 
 SHARE = 0.25
 """Of the time to the first text, what may be spent on waiting for the next key."""
 
 
-def secret_by_name(document: Document, path: str) -> str:
-    """Why a file is kept from the model, for want of a workspace with rules of its own."""
-    file = local_path(document.uri)
-    return "it holds secrets by its name" if secret_path(str(file) if file else path) else ""
-
-
 @dataclass(slots=True)
 class Restraint:
-    """`kept` tells why a document is kept from the model altogether, empty where it is not."""
+    """`kept` tells of a URI and a path why that file is kept from the model altogether, empty where it is not."""
 
     settings: Quiet = field(default_factory=Quiet)
     typed: Typed = field(default_factory=Typed)
-    kept: Callable[[Document, str], str] = secret_by_name
+    kept: Callable[[str, str], str] = field(default_factory=lambda: Kept().why)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
     def silenced(self, site: Site, *, on_screen: bool = False) -> str:
