@@ -245,6 +245,7 @@ class Completer:
             # in the middle of a line nothing below it is of use
             stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
             t_max_predict_ms=pace.writing_ms(settings),
+            confidence=self.restraint.settings.min_probability > 0,
         )
         budget = pace.budget_ms(settings)
         return Infill(
