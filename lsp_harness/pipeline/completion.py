@@ -208,8 +208,8 @@ class Completer:
         task = await self._task(site)
         written, usage, found = self._results.find(task.ghost.prefix, task.about), Usage(), {"cached": True}
         if written is None:
-            if automatic:
-                await self.restraint.pause(site.document.uri, self.settings)
+            if automatic and not await self.restraint.pause(site, self.settings):
+                return None
             written, usage = await write(self._engine, self._request(task), task.ghost, self.settings.max_lines)
             self._keep(task, written, usage)
             found = {"rung": usage.rung} if usage.rung else {}

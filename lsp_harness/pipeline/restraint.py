@@ -37,9 +37,17 @@ class Restraint:
             return self.settings.debounce_ms / 1000
         return self.typed.rhythm.wait(SHARE * settings.latency_ms / 1000)
 
-    async def pause(self, uri: str, settings: Completion) -> None:
-        """Wait until the user has not typed for that long; where they did not type at all, there is no wait."""
-        last = self.typed.last(uri)
-        left = last.at + self.delay(settings) - self.typed.clock() if last else 0.0
-        if left > 0:
+    async def pause(self, site: Site, settings: Completion) -> bool:
+        """Wait until the user has not typed for that long; where they did not type at all, there is no wait.
+
+        False when the text has changed meanwhile. The request for the new one may be a while in coming, as editors wait
+        too; what the model said of the old one would be shown to nobody.
+        """
+        uri, waited = site.document.uri, False
+        while last := self.typed.last(uri):
+            left = last.at + self.delay(settings) - self.typed.clock()
+            if left <= 0:
+                return not waited or last.version == site.document.version
+            waited = True
             await self.sleep(left)
+        return True
