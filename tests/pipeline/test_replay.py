@@ -17,7 +17,7 @@ FAST, SLOW = 0.07, 0.19
 
 
 def typing(median: float, quiet: Quiet) -> Replay:
-    return replay(HEAD, TEXT, gaps(TEXT, median, 7), quiet)
+    return replay(HEAD, TEXT, gaps(TEXT, median, 4), quiet)
 
 
 @pytest.fixture(scope="module")
