@@ -10,7 +10,7 @@ import pytest
 from lsprotocol import types
 
 from lsp_harness.config import reference
-from lsp_harness.server.features.initialize import VERSION
+from lsp_harness.server.version import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "lsp_harness"

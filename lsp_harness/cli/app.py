@@ -2,7 +2,7 @@
 
 import cyclopts
 
-from lsp_harness.server.features.initialize import VERSION
+from lsp_harness.server.version import VERSION
 
 app = cyclopts.App(
     name="lsp-harness",

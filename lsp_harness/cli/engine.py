@@ -3,8 +3,6 @@
 import asyncio
 import os
 import signal
-import socket
-import struct
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, cast
@@ -18,6 +16,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.load import load
 from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.providers import remote
+from lsp_harness.inference.supervisor import peer
 from lsp_harness.process.memory import resident
 
 app = cyclopts.App(name="engine", help="The process that holds the model: start, status, stop, logs, token.")
@@ -114,7 +113,7 @@ def running() -> list[dict[str, Any]]:
 
     found: list[dict[str, Any]] = []
     for path in sorted(paths.runtime().glob("engine-*.sock")):
-        pid = _peer(path)
+        pid = peer(path)
         if pid is None:
             continue
         with httpx2.Client(
@@ -127,14 +126,3 @@ def running() -> list[dict[str, Any]]:
         shown = cast("dict[str, Any]", props) if isinstance(props, dict) else {}
         found.append({"pid": pid, "socket": str(path), "rss_bytes": resident(pid), "props": shown})
     return found
-
-
-def _peer(path: Path) -> int | None:
-    """Who listens there, from the kernel and not from what it says."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1)
-        try:
-            probe.connect(str(path))
-            return struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
-        except OSError:
-            return None

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
-from lsp_harness.cli.say import AsJson, as_json, console, say
+from lsp_harness.cli.say import AsJson, as_json, as_line, console, say
 from lsp_harness.config.schema import Model
+from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models import place
 from lsp_harness.inference.models.catalogue import ModelCard, card, cards
 
@@ -42,15 +43,25 @@ def pull(
     sha256: Annotated[str, Parameter(help="The SHA-256 it must have, for models whose hash we do not know.")] = "",
     verify: Annotated[bool, Parameter(negative="", help="Read the file again even if it was found right.")] = False,
     quiet: Annotated[bool, Parameter(negative="", help="No progress.")] = False,
+    events: Annotated[bool, Parameter(negative="", help="Progress and result as JSON lines on stdout.")] = False,
     json: AsJson = False,
-) -> None:
+) -> int:
     """Fetch a model from the first source that serves it. Unfinished downloads are continued."""
     from lsp_harness.inference.models.pull import pull as fetch
-    from lsp_harness.inference.models.report import on_stderr
+    from lsp_harness.inference.models.report import Events, on_stderr
 
-    model = card(name)
-    with on_stderr(quiet=quiet) as report:
-        done = fetch(model, sha256=sha256, verify=verify, report=report)
+    try:
+        model = card(name)
+        if events:
+            done = fetch(model, sha256=sha256, verify=verify, report=Events(as_line))
+        else:
+            with on_stderr(quiet=quiet) as report:
+                done = fetch(model, sha256=sha256, verify=verify, report=report)
+    except HarnessError as error:
+        if not events:
+            raise
+        as_line({"error": error.message})
+        return error.exit_code
     result = {
         "name": model.name,
         "path": str(done.path),
@@ -58,10 +69,14 @@ def pull(
         "source": done.source or None,
         "seconds": round(done.seconds, 1),
     }
-    if json:
-        return as_json(result)
-    how = f"pulled from {done.source} in {done.seconds:.0f} s" if done.source else "already here"
-    return say(f"{model.name} ({model.license}): {how}, {done.path}")
+    if events:
+        as_line(result)
+    elif json:
+        as_json(result)
+    else:
+        how = f"pulled from {done.source} in {done.seconds:.0f} s" if done.source else "already here"
+        say(f"{model.name} ({model.license}): {how}, {done.path}")
+    return 0
 
 
 @app.command

@@ -30,3 +30,9 @@ def say(text: str = "") -> None:
 
 def as_json(value: Any) -> None:
     say(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def as_line(value: Any) -> None:
+    """One line of JSON, at once: whoever reads along waits for it."""
+    say(json.dumps(value, ensure_ascii=False))
+    sys.stdout.flush()

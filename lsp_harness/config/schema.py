@@ -102,6 +102,8 @@ class Completion:
     """Tokens that are generated at most; fewer where the machine would take too long for them."""
     max_lines: int = 8
     """Lines that are generated at most."""
+    alternatives: int = 4
+    """Different suggestions that who asks for one may choose from, the likeliest first."""
     latency_ms: int = 400
     """Milliseconds to the first text. A prompt that would take longer to evaluate gives way to a shorter one until it is warm. Generation may take five times as long, then keeps what there is."""
     warm: bool = True
@@ -151,6 +153,14 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
+class Edits:
+    """Edits that are not ghost text: fixes, and what is done on an instruction."""
+
+    confirm: str = "model"
+    """Which edits an editor that can do so lays before the user as a diff before it applies them: those of the `model`, `always` all, `never` any."""
+
+
+@dataclass(frozen=True, slots=True)
 class Index:
     """The index of the workspace. No feature fills it yet; the engine's `/embedding` uses its model."""
 
@@ -171,6 +181,7 @@ class Config:
     completion: Completion = field(default_factory=Completion)
     quiet: Quiet = field(default_factory=Quiet)
     verification: Verification = field(default_factory=Verification)
+    edits: Edits = field(default_factory=Edits)
     index: Index = field(default_factory=Index)
 
 

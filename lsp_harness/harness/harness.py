@@ -7,13 +7,17 @@ answered at once.
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineError, HarnessError, NoAnswer, NotText, Stale
+from lsp_harness.errors import ConfigError, EngineError, HarnessError, NoAnswer, NotText, Stale
+from lsp_harness.harness import verdicts
+from lsp_harness.harness.held import Held, Published
+from lsp_harness.harness.pause import Pause, Scope
 from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.harness.uptake import Uptake
 from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
 from lsp_harness.pipeline.typed import Typed
 from lsp_harness.text.document import Document
@@ -25,6 +29,7 @@ from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
     from lsp_harness.context.kept import Kept
+    from lsp_harness.harness.health import Observed
     from lsp_harness.harness.watch import Watch
     from lsp_harness.inference.client import Engine
     from lsp_harness.pipeline.completion import Completer
@@ -34,7 +39,6 @@ if TYPE_CHECKING:
     from lsp_harness.verify.ruff import Ruff
 
 Report = Callable[[Progress], None]
-Published = Callable[[str, int, Sequence[Finding]], None]
 KEPT = 32
 """Proposals remembered, so that applying one can be told from typing."""
 
@@ -59,11 +63,15 @@ class Harness:
         """A front end that stays works ahead: it warms prompts and speculates on suggestions being accepted."""
         self.trusted = True
         """Whether the user trusts the workspace. Without that nothing of it is run, warmed or written to disk."""
-        self.on_findings: Published = lambda uri, version, findings: None
-        """Called on the event loop with the findings that hold for exactly that version; empty clears."""
+        self.on_findings: Published = lambda uri, held: None
+        self.on_state: Callable[[], None] = lambda: None
+        """Called on the event loop when `state` may say something else."""
+        self.uptake = Uptake(lambda uri: self.documents.get(uri) if uri in self.documents else None)
         self._make_engine = make_engine
-        self._engine: Engine | None = None
-        self._left: list[Engine] = []
+        self._engine: Observed | None = None
+        self._pause = Pause()
+        self._pause_seen: Scope | None = None
+        self._left: list[Observed] = []
         """Engines of earlier settings; requests may still be under way there."""
         self._completer: Completer | None = None
         self._watch: Watch | None = None
@@ -89,6 +97,7 @@ class Harness:
         self._cursors[uri] = edit.start + len(edit.new)
         if tree := self._trees.get(uri):
             self._trees[uri] = tree.edited(before, edit, after)
+        self.uptake.changed(uri, edit)
         if self._watch:
             self._watch.changed(uri)
         # not every client can run a command after it applied an edit: the text itself says so too
@@ -99,6 +108,7 @@ class Harness:
 
     def close(self, uri: str) -> None:
         self.documents.close(uri)
+        self.uptake.closed(uri)
         self._trees.pop(uri, None)
         self._typed.forget(uri)
         if self._completer:
@@ -149,22 +159,42 @@ class Harness:
 
     # -- completion
     async def complete(self, snapshot: Snapshot, offset: int, *, automatic: bool = True) -> list[Suggestion]:
-        """Ghost text; cancels what it supersedes in the same document (that call ends with Superseded)."""
-        if automatic and not self.config.completion.enabled:
+        """Ghost text, one at most; who asks for it (not `automatic`) gets several to choose from. Cancels what it
+        supersedes in the same document (that call ends with Superseded)."""
+        if automatic and (not self.config.completion.enabled or self.paused):
             return []
         self._cursors[snapshot.document.uri] = offset
         try:
-            found = await self.completer.complete(
-                *(snapshot.document, self.tree(snapshot), offset, snapshot.path),
-                automatic=automatic,
-                persist=self._persist(snapshot),
-            )
+            place = (snapshot.document, self.tree(snapshot), offset, snapshot.path)
+            if automatic:
+                found = await self.completer.complete(*place, automatic=True, persist=self._persist(snapshot))
+                suggestions = [found] if found else []
+            else:
+                suggestions = await self.completer.choices(*place, persist=self._persist(snapshot))
         except NoAnswer:
             # the same sentence at every key would help nobody
             if automatic:
                 return []
             raise
-        return [found] if found else []
+        self.uptake.shown(snapshot.document.uri, suggestions)
+        self.on_state()
+        return suggestions
+
+    @property
+    def paused(self) -> Scope | None:
+        """Whether nothing comes by itself; another window may have said so."""
+        scope = self._pause.scope
+        if scope != self._pause_seen:
+            self._pause_seen = scope
+            self.on_state()
+        return scope
+
+    def pause(self, scope: Scope, *, on: bool) -> Scope | Literal[False]:
+        """Let nothing come by itself any more, or again; what holds then."""
+        self._pause.set(scope, on=on)
+        if on and self._completer:
+            self._completer.close()
+        return self.paused or False
 
     def warm(self, uri: str, offset: int | None = None) -> None:
         """The user has come to this place, by default where they last were: prepare for a completion there."""
@@ -172,7 +202,8 @@ class Harness:
             return
         if offset is not None:
             self._cursors[uri] = offset
-        if self.eager and self.trusted and self.config.completion.enabled and self.config.completion.warm:
+        wanted = self.config.completion.enabled and self.config.completion.warm and not self.paused
+        if self.eager and self.trusted and wanted:
             # not now: what comes first is the message under way, and the first time there is much to import
             asyncio.get_running_loop().call_soon(self._warm, uri)
 
@@ -206,6 +237,8 @@ class Harness:
     def accepted(self, uri: str, suggestion_id: str) -> None:
         """The user took a suggestion: verify what it made of the document."""
         shown = self._completer.shown(uri, suggestion_id) if self._completer else None
+        self.uptake.accepted(uri, suggestion_id)
+        self.on_state()
         if shown and uri in self.documents:
             snapshot = self.snapshot(uri)
             self.watch.start(shown.document, _file(snapshot), snapshot.root)
@@ -217,6 +250,8 @@ class Harness:
         """The user took a suggestion off the screen: nothing comes by itself there for a while."""
         if self._completer:
             self._completer.dismissed(uri, suggestion_id)
+        self.uptake.dismissed(uri, suggestion_id)
+        self.on_state()
 
     # -- fixes
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
@@ -279,10 +314,17 @@ class Harness:
             self.watch.start(known.before, _file(snapshot), snapshot.root)
 
     # -- findings
-    def findings(self, uri: str) -> tuple[int, Sequence[Finding]]:
-        """Version and what is held against it now, for pull diagnostics."""
-        document = self.documents.get(uri)
-        return document.version, self._watch.findings(uri) if self._watch else ()
+    def held(self, uri: str) -> Held:
+        """What is held against a document now, for pull diagnostics."""
+        return self._watch.held(uri) if self._watch else Held(self.documents.get(uri).version)
+
+    def name_of(self, proposal: Proposal) -> str:
+        """The verdict of a proposal, by name."""
+        return verdicts.name_of(self.log, proposal.turn)
+
+    def verdict(self, name: str) -> str:
+        """The document that tells what was tried and checked, in Markdown. Raises UsageError."""
+        return verdicts.document(name, self._log)
 
     async def diagnose(self, snapshot: Snapshot) -> list[Finding]:
         """What our own checks say of a text as it is, for callers that bring no diagnostics."""
@@ -295,6 +337,30 @@ class Harness:
         if broken or not _python(snapshot) or self.ruff.missing:
             return broken
         return [r.finding for r in await self.ruff.check(snapshot.document, _file(snapshot), snapshot.root)]
+
+    def state(self) -> dict[str, Any]:
+        """How things stand, known without asking anybody."""
+        engine, last = self._engine, self._completer.last if self._completer else None
+        return {
+            "engine": engine.state if engine else "off",
+            "message": (engine.message if engine else "") or None,
+            "model": self.config.engine.model or self.config.model.path,
+            "paused": self.paused or False,
+            "trusted": self.trusted,
+            "last": last or None,
+            "statistics": asdict(self.uptake.counts),
+        }
+
+    async def restart_engine(self) -> dict[str, Any]:
+        """End the engine of the settings, and start it again. Raises ConfigError where it is not ours."""
+        from lsp_harness.inference.providers import remote
+        from lsp_harness.inference.supervisor import end
+
+        if remote(self.config.engine) or self.config.engine.script or self.config.engine.url:
+            raise ConfigError("the settings name a server that is not ours to restart")
+        await end(self.config)
+        props = await self.engine.props()
+        return {"model": props.model, "pid": props.pid}
 
     async def status(self) -> dict[str, Any]:
         """What works for this front end: the engine if it is in use, the last completion's figures, the session log."""
@@ -314,11 +380,13 @@ class Harness:
     async def aclose(self) -> None:
         """Stop background work and let go of the engine. Raises EngineError if that did not end well."""
         if self._watch:
-            self._watch.close()
+            await self._watch.aclose()
         if self._completer:
             await self._completer.aclose()
         if self._log:
             self._log.close()
+        with suppress(OSError):
+            self.uptake.flush()
         engines = [*self._left, *([self._engine] if self._engine else [])]
         self._left, self._engine = [], None
         failed: EngineError | None = None
@@ -332,9 +400,11 @@ class Harness:
 
     # -- parts, made when first needed
     @property
-    def engine(self) -> "Engine":
+    def engine(self) -> "Observed":
         if self._engine is None:
-            self._engine = self._make_engine(self.config)
+            from lsp_harness.harness.health import Observed
+
+            self._engine = Observed(self._make_engine(self.config), self.on_state)
         return self._engine
 
     @property
@@ -362,10 +432,10 @@ class Harness:
         if self._watch is None:
             from lsp_harness.harness.watch import Watch
 
-            def publish(uri: str, version: int, findings: Sequence[Finding]) -> None:
-                self.on_findings(uri, version, findings)
+            def publish(uri: str, held: Held) -> None:
+                self.on_findings(uri, held)
 
-            self._watch = Watch(self.documents, self.ruff, self.config.verification, publish)
+            self._watch = Watch(self.documents, self.ruff, self.config.verification, publish, lambda: self.log)
         return self._watch
 
     @property

@@ -7,22 +7,26 @@ longer the current one is dropped.
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsp_harness.config.schema import Verification
 from lsp_harness.errors import HarnessError
+from lsp_harness.harness import verdicts
+from lsp_harness.harness.held import Held, Published
+from lsp_harness.pipeline.verified import tell_verified
+from lsp_harness.session.log import SessionLog
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
+from lsp_harness.text.edit import shared
+from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
-from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.gate import Check, judge
 from lsp_harness.verify.lint import LintCheck
 from lsp_harness.verify.ruff import Ruff
 from lsp_harness.verify.syntax import SyntaxCheck
-
-Published = Callable[[str, int, Sequence[Finding]], None]
 
 
 @dataclass(slots=True)
@@ -33,18 +37,25 @@ class Watched:
     file: Path
     root: Path | None
     task: asyncio.Task[None] | None = None
-    version: int = 0
-    findings: Sequence[Finding] = ()
+    held: Held = field(default_factory=lambda: Held(0))
 
 
 class Watch:
     """All watched documents of a front end."""
 
-    def __init__(self, documents: Documents, ruff: Ruff, settings: Verification, publish: Published) -> None:
+    def __init__(
+        self,
+        documents: Documents,
+        ruff: Ruff,
+        settings: Verification,
+        publish: Published,
+        log: Callable[[], SessionLog],
+    ) -> None:
         self._documents = documents
         self._ruff = ruff
         self.settings = settings
         self._publish = publish
+        self._log = log
         self._watched: dict[str, Watched] = {}
 
     def start(self, before: Document, file: Path, root: Path | None) -> None:
@@ -64,15 +75,14 @@ class Watch:
         if watched := self._watched.pop(uri, None):
             if watched.task:
                 watched.task.cancel()
-            if watched.findings:
-                self._publish(uri, watched.version, ())
+            if watched.held.findings:
+                self._publish(uri, Held(watched.held.version))
 
-    def findings(self, uri: str) -> Sequence[Finding]:
+    def held(self, uri: str) -> Held:
         """What is held against the current version; nothing while that is being found out."""
+        version = self._documents.get(uri).version
         watched = self._watched.get(uri)
-        if watched and uri in self._documents and watched.version == self._documents.get(uri).version:
-            return watched.findings
-        return ()
+        return watched.held if watched and watched.held.version == version else Held(version)
 
     async def settled(self, uri: str) -> None:
         """Wait for the verification under way, for callers that have no events to wait for."""
@@ -80,11 +90,13 @@ class Watch:
         if watched and watched.task:
             await asyncio.wait({watched.task})
 
-    def close(self) -> None:
-        for watched in self._watched.values():
-            if watched.task:
-                watched.task.cancel()
+    async def aclose(self) -> None:
+        """End all verification, and wait until no tool of it runs: a loop that is closed under one hangs."""
+        tasks = [watched.task for watched in self._watched.values() if watched.task]
         self._watched.clear()
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _schedule(self, uri: str, delay: float) -> None:
         watched = self._watched[uri]
@@ -108,9 +120,26 @@ class Watch:
             return
         if self._documents.get(uri).version != document.version:
             return
-        had, watched.findings, watched.version = bool(watched.findings), verdict.findings, document.version
-        if had or watched.findings:
-            self._publish(uri, document.version, watched.findings)
-        if not watched.findings:
+        had, watched.held = bool(watched.held.findings), self._record(watched, change, verdict)
+        if had or watched.held.findings:
+            self._publish(uri, watched.held)
+        if not watched.held.findings:
             # clean: from now on this text is nobody's fault
             self._watched.pop(uri, None)
+
+    def _record(self, watched: Watched, change: Change, verdict: Verdict) -> Held:
+        """The verdict as what is held against this version; a turn of the session tells of it where it is not clean."""
+        version = change.after.version
+        if not verdict.findings:
+            return Held(version)
+        log = self._log()
+        turn = log.turn()
+        turn.tell("invocation.received", kind="check", text="what was taken into this text", path=watched.file.name)
+        tell_verified(turn, change, verdict)
+        return Held(version, verdict.findings, _changed(change), verdicts.name_of(log, turn.number))
+
+
+def _changed(change: Change) -> Span:
+    """From the first byte of the text that is another one to the last."""
+    start, same = shared(change.before.data, change.after.data)
+    return Span(start, len(change.after.data) - same)

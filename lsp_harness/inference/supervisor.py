@@ -7,8 +7,11 @@ requests fail at once with the reason.
 import asyncio
 import hashlib
 import os
+import signal
 import socket
+import struct
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -23,6 +26,7 @@ from lsp_harness.inference.models.place import resolve
 from lsp_harness.process import detached, openmp
 
 ORDERS = ("auto", "suffix-first", "prefix-suffix-middle")
+LEAVING_SECONDS = 15.0
 SOCKET_LIMIT = 100
 """Bytes of a Unix socket's path; the system's limit is 108."""
 
@@ -69,6 +73,35 @@ def listening(path: Path) -> bool:
         except OSError:
             return False
     return True
+
+
+def peer(path: Path) -> int | None:
+    """Who listens there, from the kernel and not from what it says."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(1)
+        try:
+            probe.connect(str(path))
+            return struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+        except OSError:
+            return None
+
+
+async def end(config: Config) -> None:
+    """Asks the engine of these settings to end, and waits until it is gone; one that does not run is left alone.
+
+    Raises EngineUnavailable when it is still there after a while."""
+    where = address(resolve(config.model.path), config)
+    pid = peer(where.socket)
+    if pid is None:
+        return
+    with suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGTERM)
+    try:
+        async with asyncio.timeout(LEAVING_SECONDS):
+            while peer(where.socket) == pid:  # noqa: ASYNC110 - nobody tells when another process ends
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        raise EngineUnavailable(f"the engine (process {pid}) does not end; see lsp-harness engine logs") from None
 
 
 async def responding(path: Path) -> bool:

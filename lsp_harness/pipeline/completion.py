@@ -5,9 +5,10 @@ needs no model call, and neither does what was worked out ahead: see `warm`, and
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any, cast
 
@@ -21,6 +22,7 @@ from lsp_harness.errors import EngineRefused, Superseded
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Usage
 from lsp_harness.pipeline.ahead import Ahead
+from lsp_harness.pipeline.alternatives import others
 from lsp_harness.pipeline.gate import unlikely
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.likelihood import probability
@@ -95,8 +97,8 @@ class Completer:
         self._outlines = Outlines()
         self._results = Results()
         self._ahead = Ahead()
-        self._running: dict[str, asyncio.Task[Suggestion | None]] = {}
-        self._shown: dict[str, Shown] = {}
+        self._running: dict[str, asyncio.Task[list[Suggestion]]] = {}
+        self._shown: dict[str, tuple[Shown, ...]] = {}
         self._prepared: dict[str, list[Site]] = {}
         """The place that was last asked about or warmed, and the one the speculation after it is about."""
         self.last: dict[str, Any] = {}
@@ -117,20 +119,41 @@ class Completer:
         One that is `automatic`, which nobody asked for, passes the quiet gate first.
         """
         uri = document.uri
-        if previous := self._running.pop(uri, None):
-            previous.cancel()
+        self._supersede(uri)
         if not self._allowed(document, offset, path):
             return None
         site = Site(document, tree, offset, path, persist)
         if automatic and (rule := self.restraint.silenced(site, on_screen=True)):
             return self._silent(rule)
-        if (shown := self._shown.get(uri)) and (rest := rest_of(shown, document, offset)):
-            return self._show(document, offset, rest, {"typed_along": True, **_stats(Usage(), 0, 0.0)})
+        rests = (rest_of(shown, document, offset) for shown in self._shown.get(uri, ()))
+        if rest := next(filter(None, rests), None):
+            return self._show(document, offset, [rest], {"typed_along": True, **_stats(Usage(), 0, 0.0)})[0]
         if automatic and (rule := self.restraint.silenced(site)):
             return self._silent(rule)
+        found = await self._alone(site, partial(self._compute, automatic=automatic))
+        return found[0] if found else None
+
+    async def choices(
+        self, document: Document, tree: SyntaxTree | None, offset: int, path: str, *, persist: bool = False
+    ) -> list[Suggestion]:
+        """Up to `completion.alternatives` different suggestions, the one `complete` gives first. Raises Superseded."""
+        self._supersede(document.uri)
+        if not self._allowed(document, offset, path):
+            return []
+        return await self._alone(Site(document, tree, offset, path, persist), self._choices)
+
+    def _supersede(self, uri: str) -> None:
+        if previous := self._running.pop(uri, None):
+            previous.cancel()
+
+    async def _alone(
+        self, site: Site, compute: Callable[[Site], Coroutine[Any, Any, list[Suggestion]]]
+    ) -> list[Suggestion]:
+        """The only request for its document."""
+        uri = site.document.uri
         self._ahead.stop(uri, "speculate")
         self._prepared[uri] = [site]
-        work = asyncio.ensure_future(self._compute(site, automatic=automatic))
+        work = asyncio.ensure_future(compute(site))
         self._running[uri] = work
         try:
             # shielded, so that the two reasons for an end can be told apart
@@ -169,9 +192,8 @@ class Completer:
         self._ahead.start("warm" if seen else "glance", site, lambda: self._warm(site, seen=seen))
 
     def shown(self, uri: str, suggestion_id: str) -> Shown | None:
-        """The last suggestion of a document, if it is that one."""
-        shown = self._shown.get(uri)
-        return shown if shown and shown.suggestion.id == suggestion_id else None
+        """The last suggestion of a document, or one of its last choices, if it is that one."""
+        return next((each for each in self._shown.get(uri, ()) if each.suggestion.id == suggestion_id), None)
 
     def dismissed(self, uri: str, suggestion_id: str) -> None:
         """The user took the last suggestion of a document off the screen: the gate is silent there for a while."""
@@ -201,7 +223,7 @@ class Completer:
         await self._ahead.aclose()
 
     # -- asked for
-    async def _compute(self, site: Site, *, automatic: bool) -> Suggestion | None:
+    async def _compute(self, site: Site, *, automatic: bool = False) -> list[Suggestion]:
         began = perf_counter()
         if why := (await self._pacer.now()).no_holes:
             raise EngineRefused(why)
@@ -209,7 +231,7 @@ class Completer:
         written, usage, found = self._results.find(task.ghost.prefix, task.about), Usage(), {"cached": True}
         if written is None:
             if automatic and not await self.restraint.pause(site, self.settings):
-                return None
+                return []
             written, usage = await write(self._engine, self._request(task), task.ghost, self.settings.max_lines)
             self._keep(task, written, usage)
             found = {"rung": usage.rung} if usage.rung else {}
@@ -218,10 +240,25 @@ class Completer:
         rule = unlikely(sure, self.restraint.settings) if automatic else ""
         self._work_ahead(task, None if rule else text, usage)
         if not text:
-            return None
+            return []
         tokens = task.prompts[min(usage.rung, len(task.prompts) - 1)].tokens
         figures = _stats(usage, tokens, began) | found | ({} if sure is None else {"probability": round(sure, 3)})
-        return self._silent(rule, figures) if rule else self._show(site.document, site.offset, text, figures)
+        if rule:
+            self._silent(rule, figures)
+            return []
+        return self._show(site.document, site.offset, [text], figures)
+
+    async def _choices(self, site: Site) -> list[Suggestion]:
+        """The likeliest text, and others drawn beside it that differ from it and each other in what is shown."""
+        best = await self._compute(site)
+        count, task = self.settings.alternatives - 1, await self._task(site)
+        if count <= 0:
+            return best
+        self._ahead.stop(site.document.uri, "speculate")
+        drawn = await others(self._engine, self._request(task), task.ghost, self.settings.max_lines, count)
+        shaped = (presentable(site, task.ghost, each, self.settings) for each in drawn)
+        texts = dict.fromkeys([*(each.text for each in best), *filter(None, shaped)])
+        return self._show(site.document, site.offset, list(texts), best[0].stats if best else {})
 
     async def _task(self, site: Site) -> _Task:
         pace, settings = await self._pacer.now(), self.settings
@@ -257,12 +294,12 @@ class Completer:
         if not usage.rung and written.stop not in ("deadline", "cancelled"):
             self._results.add(task.ghost.prefix, task.about, written)
 
-    def _show(self, document: Document, offset: int, text: str, stats: dict[str, Any]) -> Suggestion:
-        suggestion = Suggestion(str(ULID()), offset, offset, text, stats)
-        self._shown[document.uri] = Shown(document, suggestion)
+    def _show(self, document: Document, offset: int, texts: Sequence[str], stats: dict[str, Any]) -> list[Suggestion]:
+        suggestions = [Suggestion(str(ULID()), offset, offset, text, stats) for text in texts]
+        self._shown[document.uri] = tuple(Shown(document, each) for each in suggestions)
         self.restraint.typed.offer(document, offset)
         self.last = stats
-        return suggestion
+        return suggestions
 
     def _silent(self, rule: str, stats: dict[str, Any] | None = None) -> None:
         self.last = (stats or _stats(Usage(), 0, 0.0)) | {"quiet": rule}

@@ -6,6 +6,9 @@ from typing import Any, Literal
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding, Verdict
 
+MARKS = {"passed": "✓", "failed": "✗", "skipped": "–"}
+"""Of an outcome's status, for people."""
+
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
@@ -37,6 +40,13 @@ class Proposal:
     verdict: Verdict
     diff: str
     summary: str
+    turn: int = 0
+    """Of the session, where all that was tried for it can be read."""
+
+    @property
+    def checks(self) -> str:
+        """Each check and how it ended, in short."""
+        return ", ".join(f"{o.check} {MARKS[o.status]}" for o in self.verdict.outcomes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,26 @@ one batch and no prompt is evaluated twice."""
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from typing import Protocol
 
-from lsp_harness.pipeline.candidates import Candidate, Generator, Plan
+from lsp_harness.pipeline.candidates import Candidate, Plan
+
+
+class Maker(Protocol):
+    """Whoever makes the candidates of a plan."""
+
+    refused: str
+    """Why the engine would not take what was asked, once it has said so."""
+
+    def make(
+        self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = ...
+    ) -> AsyncGenerator[Candidate]:
+        """Each as it is finished; leaving early ends the others. `begun` is called when the prompt is evaluated."""
+        ...
 
 
 async def finished(
-    generator: Generator, plans: Sequence[Plan], starting: Callable[[Plan], None], feedback: Sequence[str]
+    maker: Maker, plans: Sequence[Plan], starting: Callable[[Plan], None], feedback: Sequence[str]
 ) -> AsyncGenerator[list[Candidate]]:
     """Waves of candidates: whatever was finished since the last one. Leaving early ends all that is under way.
 
@@ -24,7 +38,7 @@ async def finished(
             if at:
                 await evaluated[at - 1].wait()
             starting(plan)
-            async with aclosing(generator.make(plan, feedback, evaluated[at].set)) as candidates:
+            async with aclosing(maker.make(plan, feedback, evaluated[at].set)) as candidates:
                 async for candidate in candidates:
                     done.append(candidate)
                     more.set()

@@ -114,9 +114,14 @@ async def write(engine: Engine, request: Infill, ghost: Ghost, max_lines: int) -
             text += chunk.text
             steps += ((len(text), item.logprob) for item in chunk.logprobs)
             usage, stop = chunk.usage, chunk.stop
-            if stop or enough(_Reading.of(ghost, text).last) or text.count("\n") > max_lines:
+            if stop or finished(ghost, text, max_lines):
                 break
     return Written(text, stop, tuple(steps)), usage
+
+
+def finished(ghost: Ghost, text: str, max_lines: int) -> bool:
+    """Whether more of a text cannot change what would be shown."""
+    return enough(_Reading.of(ghost, text).last) or text.count("\n") > max_lines
 
 
 def presentable(site: Site, ghost: Ghost, written: Written, settings: Completion) -> str | None:

@@ -45,6 +45,16 @@ class Abilities:
     progress: bool = False
     configuration: bool = False
     register_configuration: bool = False
+    change_annotations: bool = False
+    create_files: bool = False
+    related_information: bool = False
+    code_description: bool = False
+    show_document: bool = False
+    text_document_content: bool = False
+    status: bool = False
+    """It wants `lspHarness/status`: `experimental.lspHarness.status`."""
+    commands: frozenset[str] = frozenset()
+    """Commands of its own that an action may name: `experimental.lspHarness.commands`."""
 
     @classmethod
     def of(cls, raw: Any) -> "Abilities":
@@ -66,7 +76,23 @@ class Abilities:
             progress=at(raw, "window.workDoneProgress") is True,
             configuration=at(workspace, "configuration") is True,
             register_configuration=at(workspace, "didChangeConfiguration.dynamicRegistration") is True,
+            change_annotations=at(workspace, "workspaceEdit.changeAnnotationSupport") is not None,
+            create_files="create" in listed(workspace, "workspaceEdit.resourceOperations"),
+            # who pulls says so in another place, but both are the same to people
+            related_information=_either(document, "relatedInformation"),
+            code_description=_either(document, "codeDescriptionSupport"),
+            show_document=at(raw, "window.showDocument.support") is True,
+            text_document_content=at(workspace, "textDocumentContent") is not None,
+            status=at(raw, "experimental.lspHarness.status") is True,
+            commands=frozenset(
+                name for name in listed(raw, "experimental.lspHarness.commands") if isinstance(name, str)
+            ),
         )
+
+
+def _either(document: Any, name: str) -> bool:
+    """An ability of diagnostics, whichever way they come."""
+    return at(document, f"publishDiagnostics.{name}") is True or at(document, f"diagnostic.{name}") is True
 
 
 def _encoding(wishes: list[Any]) -> Encoding:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 from lsprotocol import types
@@ -10,12 +10,13 @@ from lsprotocol import types
 from lsp_harness.config.load import Problem
 from lsp_harness.config.schema import Config
 from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.held import Held
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.server import convert
 from lsp_harness.server.abilities import Abilities
 from lsp_harness.server.protocol import Server
+from lsp_harness.server.status_feed import StatusFeed
 from lsp_harness.text.document import Document
-from lsp_harness.verify.finding import Finding
 
 log = logging.getLogger(__name__)
 
@@ -45,6 +46,8 @@ class Client:
         self._complaint = ""
         self._refresh_due = False
         harness.on_findings = self.publish
+        if able.status:
+            harness.on_state = StatusFeed(server, harness).changed
 
     # -- life
     def stop(self, code: int) -> None:
@@ -91,18 +94,16 @@ class Client:
         """An answer came through: the next complaint is news again."""
         self._complaint = ""
 
-    def publish(self, uri: str, version: int, findings: Sequence[Finding]) -> None:
+    def publish(self, uri: str, held: Held) -> None:
         """Diagnostics for exactly this version. Findings of a text that has moved on have no place to be shown at."""
         if self.able.pull_diagnostics:
             self._ask_to_pull()
             return
         documents = self.harness.documents
         document = documents.get(uri) if uri in documents else None
-        if findings and (document is None or document.version != version):
+        if held.findings and (document is None or document.version != held.version):
             return
-        self._push(
-            uri, version, [convert.diagnostic(document, f, self.able.encoding) for f in findings] if document else []
-        )
+        self._push(uri, held.version, convert.diagnostics(document, held, self.able) if document else [])
 
     def forget(self, uri: str) -> None:
         """The document is closed; nothing of ours stays on it."""

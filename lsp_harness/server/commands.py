@@ -1,12 +1,41 @@
-"""The names of the commands a client may execute. They are part of the protocol: editors' own code calls them."""
+"""The names of the commands a client may execute. They are part of the protocol: editors' own code calls them.
+
+What each does is a file in `execute`.
+"""
 
 ACCEPTED = "lspHarness.accepted"
 """[uri, suggestionId]: the user took a suggestion."""
+DISMISSED = "lspHarness.dismissed"
+"""[uri, suggestionId]: the user took a suggestion off the screen."""
 APPLIED = "lspHarness.applied"
 """[uri, proposalId]: the edit of a resolved code action is in the document."""
 FIX = "lspHarness.fix"
 """[data of a code action]: compute the fix and apply it, for clients that cannot resolve an action's edit."""
 STATUS = "lspHarness.status"
 """[]: what this server is and is doing."""
+PAUSE = "lspHarness.pause"
+"""[scope, on]: nothing comes by itself, `here` (this server) or `everywhere` (all of this user's)."""
+STATISTICS = "lspHarness.statistics"
+"""[]: what became of suggestions, over all runs; kept on this machine only."""
+MODELS = "lspHarness.models"
+"""[]: the models known by name, and which of them are here."""
+PULL_MODEL = "lspHarness.pullModel"
+"""[name]: fetch a model, with progress."""
+RESTART_ENGINE = "lspHarness.restartEngine"
+"""[]: end the engine of the settings and start it again."""
+WHY = "lspHarness.why"
+"""[uri of a verdict]: the document that tells what was tried and checked."""
 
-ALL = (ACCEPTED, APPLIED, FIX, STATUS)
+ALL = (
+    ACCEPTED,
+    DISMISSED,
+    APPLIED,
+    FIX,
+    STATUS,
+    PAUSE,
+    STATISTICS,
+    MODELS,
+    PULL_MODEL,
+    RESTART_ENGINE,
+    WHY,
+)

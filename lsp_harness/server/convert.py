@@ -1,9 +1,12 @@
 """The one mapper between protocol terms and ours: positions and offsets, diagnostics and findings, edits."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lsprotocol import types
 
+from lsp_harness.errors import UsageError
+from lsp_harness.harness.held import Held
 from lsp_harness.server.abilities import Abilities, at
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -11,6 +14,10 @@ from lsp_harness.text.position import Encoding, Position, decode
 from lsp_harness.verify.finding import Finding, Severity
 
 SOURCE = "lsp-harness"
+VERDICT = "lsp-harness-verdict"
+"""The URI scheme of documents that tell of a verdict."""
+
+NOTE = "lsp-harness"
 
 SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
     "error": types.DiagnosticSeverity.Error,
@@ -36,16 +43,47 @@ def range_of(document: Document, start: int, end: int, encoding: Encoding) -> ty
     return types.Range(types.Position(*first), types.Position(*last))
 
 
-def diagnostic(document: Document, finding: Finding, encoding: Encoding) -> types.Diagnostic:
+def diagnostics(document: Document, held: Held, able: Abilities) -> list[types.Diagnostic]:
+    """What is held against this text, each with where it came from and where to read more, if the client shows that."""
+    return [_diagnostic(document, finding, held, able) for finding in held.findings]
+
+
+def _diagnostic(document: Document, finding: Finding, held: Held, able: Abilities) -> types.Diagnostic:
     # the tool travels in `data`, so that a fix asked for this diagnostic knows who found it
+    data = {"source": finding.source, "verdict": verdict_uri(held.verdict) if held.verdict else ""}
+    taken = held.taken
+    related = taken and able.related_information
+    described = held.verdict and able.code_description and finding.code
     return types.Diagnostic(
-        range=range_of(document, finding.start, finding.end, encoding),
+        range=range_of(document, finding.start, finding.end, able.encoding),
         message=finding.message,
         severity=SEVERITIES[finding.severity],
         source=SOURCE,
         code=finding.code or None,
-        data={"source": finding.source} if finding.source else None,
+        code_description=types.CodeDescription(verdict_uri(held.verdict)) if described else None,
+        related_information=[
+            types.DiagnosticRelatedInformation(
+                types.Location(document.uri, range_of(document, *taken, able.encoding)),
+                "it came with the text that was taken here",
+            )
+        ]
+        if related and taken
+        else None,
+        data={name: value for name, value in data.items() if value} or None,
     )
+
+
+def verdict_uri(name: str) -> str:
+    """Where a client finds the document of a verdict, `SESSION/TURN`."""
+    return f"{VERDICT}:/{name}.md"
+
+
+def verdict_name(uri: str) -> str:
+    """The inverse. Raises UsageError."""
+    scheme, _, rest = uri.partition(":")
+    if scheme != VERDICT or not rest.endswith(".md"):
+        raise UsageError(f"{uri} is no verdict of lsp-harness")
+    return rest.removesuffix(".md").lstrip("/")
 
 
 def finding(document: Document, found: types.Diagnostic, encoding: Encoding) -> Finding:
@@ -64,12 +102,34 @@ def finding(document: Document, found: types.Diagnostic, encoding: Encoding) -> 
     )
 
 
-def workspace_edit(document: Document, edits: Sequence[Edit], able: Abilities) -> types.WorkspaceEdit:
-    """Bound to the document's version where the client can hold it to that."""
-    changes = [
-        types.TextEdit(range_of(document, edit.start, edit.end, able.encoding), decode(edit.new)) for edit in edits
-    ]
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is said of an edit where the client can show it: `label` in short, `confirm` that it must be agreed to."""
+
+    label: str
+    description: str
+    confirm: bool
+
+
+def workspace_edit(
+    document: Document, edits: Sequence[Edit], able: Abilities, note: Note | None = None
+) -> types.WorkspaceEdit:
+    """Bound to the document's version where the client can hold it to that, and annotated where it can show that."""
+    noted = note if able.change_annotations and able.document_changes else None
+    changes: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = []
+    for edit in edits:
+        range, new = range_of(document, edit.start, edit.end, able.encoding), decode(edit.new)
+        changes.append(
+            types.AnnotatedTextEdit(annotation_id=NOTE, range=range, new_text=new)
+            if noted
+            else types.TextEdit(range, new)
+        )
     if not able.document_changes:
-        return types.WorkspaceEdit(changes={document.uri: changes})
+        return types.WorkspaceEdit(changes={document.uri: [c for c in changes if isinstance(c, types.TextEdit)]})
     target = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
-    return types.WorkspaceEdit(document_changes=[types.TextDocumentEdit(text_document=target, edits=changes)])
+    return types.WorkspaceEdit(
+        document_changes=[types.TextDocumentEdit(text_document=target, edits=changes)],
+        change_annotations={NOTE: types.ChangeAnnotation(noted.label, noted.confirm, noted.description)}
+        if noted
+        else None,
+    )

@@ -8,9 +8,9 @@ from lsprotocol import types
 from lsp_harness.errors import Stale, UsageError
 from lsp_harness.harness.harness import Report
 from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.pipeline.offers import Offer
+from lsp_harness.pipeline.offers import Offer, Proposal
 from lsp_harness.server.client import Client
-from lsp_harness.server.convert import workspace_edit
+from lsp_harness.server.convert import Note, verdict_uri, workspace_edit
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 
@@ -22,6 +22,8 @@ class Fixed:
     id: str
     summary: str
     edit: types.WorkspaceEdit
+    verdict: str
+    """URI of the document that tells what was tried and checked."""
 
 
 def pack(document: Document, offer: Offer) -> dict[str, Any]:
@@ -65,4 +67,16 @@ async def fix(client: Client, snapshot: Snapshot, data: Any, report: Report) -> 
     # a client that cannot bind an edit to a version would apply this one to whatever text it has by now
     if client.live(document.uri).data != document.data:
         raise Stale("the document changed while the fix was computed; ask again")
-    return Fixed(proposal.id, proposal.summary, workspace_edit(document, proposal.edits, client.able))
+    return fixed(client, document, proposal, data.get("how"))
+
+
+def fixed(client: Client, document: Document, proposal: Proposal, how: str) -> Fixed:
+    """A proposal as the client gets it: annotated with its verdict, and to be confirmed as the settings say."""
+    confirm = client.harness.config.edits.confirm
+    note = Note(
+        label=f"lsp-harness: {proposal.checks}",
+        description=proposal.summary,
+        confirm=confirm == "always" or (confirm == "model" and how == "model"),
+    )
+    edit = workspace_edit(document, proposal.edits, client.able, note)
+    return Fixed(proposal.id, proposal.summary, edit, verdict_uri(client.harness.name_of(proposal)))

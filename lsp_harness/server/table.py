@@ -22,6 +22,7 @@ from lsp_harness.server.features import (
     inline_completion,
     set_trace,
     shutdown,
+    text_document_content,
     work_done_progress_cancel,
 )
 
@@ -43,6 +44,7 @@ FEATURES: tuple[ModuleType, ...] = (
     code_action_resolve,
     execute_command,
     diagnostic,
+    text_document_content,
     did_change_configuration,
     did_change_workspace_folders,
     work_done_progress_cancel,

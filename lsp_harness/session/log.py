@@ -5,6 +5,7 @@ stream.
 """
 
 import os
+from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from lsp_harness.context.secrets import spans
 from lsp_harness.wire.event import Event, decode, encode
 
 Listener = Callable[[Event], None]
+KEPT_TURNS = 64
 
 
 class SessionLog:
@@ -31,6 +33,8 @@ class SessionLog:
         self._seq = 0
         self._turn = -1
         self.listeners: list[Listener] = []
+        self.turns: OrderedDict[int, list[Event]] = OrderedDict()
+        """The events of the last turns, for those who want to read them without the file."""
 
     @property
     def path(self) -> Path:
@@ -39,6 +43,9 @@ class SessionLog:
     def turn(self) -> "Turn":
         """Open the next turn."""
         self._turn += 1
+        self.turns[self._turn] = []
+        while len(self.turns) > KEPT_TURNS:
+            self.turns.popitem(last=False)
         return Turn(self, self._turn)
 
     def append(
@@ -49,6 +56,8 @@ class SessionLog:
         if self._keep:
             self._write(event)
         self._seq += 1
+        if turn in self.turns:
+            self.turns[turn].append(event)
         for listener in list(self.listeners):
             listener(event)
         return event

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher, unified_diff
+from itertools import takewhile
 from typing import NamedTuple
 
 from lsp_harness.errors import UsageError
@@ -52,6 +53,13 @@ def between(old: bytes, new: bytes) -> list[Edit]:
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
         if tag != "equal"
     ]
+
+
+def shared(old: bytes, new: bytes) -> tuple[int, int]:
+    """How many bytes two texts have in common at their beginning, and of the rest at their end."""
+    start = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    backwards = zip(reversed(old[start:]), reversed(new[start:]), strict=False)
+    return start, sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], backwards))
 
 
 def diff(old: bytes, new: bytes, path: str, *, context: int = 3) -> str:

@@ -220,6 +220,8 @@ def test_every_key_is_tested_or_listed_as_not_built() -> None:
         "engine.script",  # tests/cli
         "completion.enabled",  # tests/harness
         "completion.max_lines",
+        "completion.alternatives",  # tests/pipeline/test_alternatives.py
+        "edits.confirm",  # tests/server/test_code_action.py
         *("completion.warm", "completion.speculate"),  # tests/pipeline/test_working_ahead.py
         "verification.debounce_ms",  # tests/harness
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/pipeline/test_quiet.py, test_rhythm.py

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.config.schema import Config
+from lsp_harness.harness import held as held_by
 from lsp_harness.harness.harness import Harness
 from lsp_harness.pipeline.offers import Offer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
-from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff import Ruff
 from tests.harness.tools import Script, settings
 from tests.support import markup
@@ -62,7 +62,8 @@ class Bench:
     async def settled(self, src: markup.Source) -> None:
         await self.harness.watch.settled(src.document.uri)
 
-    def _published(self, uri: str, version: int, findings: Sequence[Finding]) -> None:
+    def _published(self, uri: str, held: held_by.Held) -> None:
+        version, findings = held.version, held.findings
         document = self.harness.documents.get(uri) if uri in self.harness.documents else None
         if document and document.version != version:
             # not an assertion: nobody would hear of it in a background task

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from lsp_harness.errors import NotOpen
+from lsp_harness.harness import held as held_by
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import QUICK, Bench, Held, Make, accept
 from tests.harness.tools import settings
@@ -18,10 +19,12 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     assert await b.next() == (2, [("F821", 1)])
-    assert b.harness.findings(src.document.uri)[0] == 2
-    assert [f.code for f in b.harness.findings(src.document.uri)[1]] == ["F821"]
+    held = b.harness.held(src.document.uri)
+    assert (held.version, [f.code for f in held.findings]) == (2, ["F821"])
+    assert held.taken == (src.cursor, src.cursor + len("pi * r ** 2"))
+    assert "LINT: F821" in b.harness.verdict(held.verdict)
     b.type(src, "from math import pi\n", 0)
-    assert b.harness.findings(src.document.uri) == (3, ())
+    assert b.harness.held(src.document.uri) == held_by.Held(3)
     assert await b.next() == (3, [])
     assert b.published == [(2, [("F821", 1)]), (3, [])]
 
@@ -80,7 +83,7 @@ async def test_closing_clears_what_was_published(bench: Make) -> None:
     b.harness.close(src.document.uri)
     assert b.published[-1] == (2, [])
     with pytest.raises(NotOpen):
-        b.harness.findings(src.document.uri)
+        b.harness.held(src.document.uri)
 
 
 async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> None:
@@ -105,4 +108,4 @@ async def test_a_suggestion_nobody_knows_starts_nothing(bench: Make) -> None:
     src = b.open("x = 1\n")
     b.harness.accepted(src.document.uri, "unknown")
     b.harness.accepted("file:///nowhere.py", "unknown")
-    assert b.harness.findings(src.document.uri) == (1, ())
+    assert b.harness.held(src.document.uri) == held_by.Held(1)

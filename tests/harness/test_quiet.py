@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from lsp_harness.text.edit import Edit
-from tests.harness.bench import Make
+from tests.harness.bench import QUICK, Make
+from tests.harness.tools import settings
 from tests.support import markup
 
 TOTAL = "total = <|>\n"
@@ -32,7 +33,7 @@ async def test_after_a_deletion_nothing_comes_by_itself_until_something_is_typed
 
 
 async def test_who_asks_gets_an_answer_where_nothing_comes_by_itself(bench: Make) -> None:
-    b = bench("m in the comment")
+    b = bench("m in the comment", config=settings(QUICK, completion={"alternatives": 1}))
     src = b.open("# su<|>\n")
     assert await shown(b, src, src.cursor) is None
     assert await shown(b, src, src.cursor, automatic=False) == "m in the comment"

@@ -11,8 +11,9 @@ import pytest
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineRefused, NoAnswer
 from lsp_harness.inference.request import Chunk, Continuation, Infill
-from lsp_harness.pipeline.code import NEXT, Fix
+from lsp_harness.pipeline.code import Fix
 from lsp_harness.pipeline.offers import Progress, Proposal
+from lsp_harness.pipeline.work import NEXT
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode

@@ -3,6 +3,7 @@
 - any text: completes with `v<version>:<offset>`, so that a test sees which snapshot was used;
 - `wait`: completions and fixes wait until a suggestion called `go on` is accepted; `boom`: an unexpected error with a path in it;
   `down`: the engine is not there; `print`: something prints to the standard output;
+- a suggestion called `tell` is a change of state, told twice;
 - warming a place writes `warm <offset>, trusted <or not>` to the standard error stream;
 - each `teh` in the text is a finding, published when the document is opened and on `go on`.
 """
@@ -17,14 +18,18 @@ from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, Superseded, UsageError
 from lsp_harness.harness.harness import Harness, Report
+from lsp_harness.harness.held import Held
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
 from lsp_harness.server.main import serve
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
-from lsp_harness.verify.finding import Finding, Verdict
+from lsp_harness.text.position import Span
+from lsp_harness.verify.finding import Finding, Outcome, Verdict
 
+SESSION = "0123456789ABCDEFGHJKMNPQRS"
+CHECKED = (Outcome("syntax", "passed"), Outcome("lint", "skipped"))
 LATE = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.pipeline.code")
 
 
@@ -33,7 +38,8 @@ class FakeHarness(Harness):
         self.config = config
         self.documents = Documents()
         self.roots = []
-        self.on_findings = lambda uri, version, findings: None
+        self.on_findings = lambda uri, held: None
+        self.on_state = lambda: None
         self.released = asyncio.Event()
 
     def open(self, document: Document) -> None:
@@ -71,10 +77,13 @@ class FakeHarness(Harness):
         if suggestion_id == "go on":
             self.released.set()
             return self._publish(uri)
-        return self.on_findings(uri, self.documents.get(uri).version, [_finding(0, f"accepted {suggestion_id}")])
+        if suggestion_id == "tell":
+            self.on_state()
+            return self.on_state()
+        return self.on_findings(uri, self._held(uri, [_finding(0, f"accepted {suggestion_id}")]))
 
     def applied(self, uri: str, proposal_id: str) -> None:
-        self.on_findings(uri, self.documents.get(uri).version, [_finding(0, f"applied {proposal_id}")])
+        self.on_findings(uri, self._held(uri, [_finding(0, f"applied {proposal_id}")]))
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
         return [
@@ -91,11 +100,24 @@ class FakeHarness(Harness):
         if "hopeless" in document.text:
             raise NoAnswer("every candidate failed its checks")
         edit = Edit(offer.finding.start, offer.finding.end, b"the")
-        return Proposal("p-1", (edit,), Verdict(document.hash), "", f"fixed by {offer.how}")
+        return Proposal("p-1", (edit,), Verdict(document.hash, CHECKED), "", f"fixed by {offer.how}")
 
-    def findings(self, uri: str) -> tuple[int, Sequence[Finding]]:
-        document = self.documents.get(uri)
-        return document.version, _typos(document)
+    def held(self, uri: str) -> Held:
+        return self._held(uri, _typos(self.documents.get(uri)))
+
+    def _held(self, uri: str, findings: list[Finding]) -> Held:
+        return Held(self.documents.get(uri).version, findings, Span(0, 1), f"{SESSION}/0")
+
+    def name_of(self, proposal: Proposal) -> str:
+        return f"{SESSION}/{proposal.turn}"
+
+    def verdict(self, name: str) -> str:
+        if name != f"{SESSION}/0":
+            raise UsageError(f"{name!r} names no verdict")
+        return "# Check: a typo\n"
+
+    def state(self) -> dict[str, Any]:
+        return {"engine": "off", "documents": len(list(self.documents))}
 
     async def status(self) -> dict[str, Any]:
         return {}
@@ -122,7 +144,7 @@ class FakeHarness(Harness):
 
     def _publish(self, uri: str) -> None:
         document = self.documents.get(uri)
-        asyncio.get_running_loop().call_soon(self.on_findings, uri, document.version, _typos(document))
+        asyncio.get_running_loop().call_soon(self.on_findings, uri, self._held(uri, _typos(document)))
 
 
 def _typos(document: Document) -> list[Finding]:

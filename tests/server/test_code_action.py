@@ -9,6 +9,7 @@ from tests.server.conftest import Spawn, go_on
 from tests.support.lsp import Editor, ResponseError
 
 URI = "file:///ws/a.py"
+VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
 
 
 def span(start: int, end: int) -> dict[str, Any]:
@@ -78,11 +79,33 @@ async def test_resolving_gives_a_versioned_edit_and_the_command_that_says_it_is_
         **model,
         "edit": {
             "documentChanges": [
-                {"textDocument": {"uri": URI, "version": 1}, "edits": [{"range": span(2, 5), "newText": "the"}]}
-            ]
+                {
+                    "textDocument": {"uri": URI, "version": 1},
+                    "edits": [{"range": span(2, 5), "newText": "the", "annotationId": "lsp-harness"}],
+                }
+            ],
+            "changeAnnotations": {
+                "lsp-harness": {
+                    "label": "lsp-harness: syntax ✓, lint –",
+                    "needsConfirmation": True,
+                    "description": "fixed by model",
+                }
+            },
         },
         "command": {"title": "Applied", "command": "lspHarness.applied", "arguments": [URI, "p-1"]},
     }
+
+
+@pytest.mark.parametrize(
+    ("confirm", "asked"), [("model", (False, True)), ("always", (True, True)), ("never", (False, False))]
+)
+async def test_which_edits_are_to_be_confirmed_is_a_setting(spawn: Spawn, confirm: str, asked: tuple[bool, bool]):
+    editor = await opened(spawn, "teh", initializationOptions={"edits": {"confirm": confirm}})
+
+    notes = [await editor.request("codeAction/resolve", each) for each in await actions(editor, typo(0))]
+
+    found = tuple(each["edit"]["changeAnnotations"]["lsp-harness"]["needsConfirmation"] for each in notes)
+    assert found == asked
 
 
 async def test_a_client_without_versioned_edits_gets_plain_changes(spawn: Spawn):
@@ -207,7 +230,7 @@ async def test_a_client_that_cannot_resolve_gets_a_command_that_applies_the_edit
     assert model["command"] == {"title": "Ask the model", "command": "lspHarness.fix", "arguments": [model["data"]]}
     outcome = await execute(editor, model["command"])
 
-    assert outcome == {"applied": True, "summary": "fixed by model", "failureReason": None}
+    assert outcome == {"applied": True, "summary": "fixed by model", "failureReason": None, "verdict": VERDICT}
     edits = [{"range": span(0, 3), "newText": "the"}]
     assert await editor.said("workspace/applyEdit") == {
         "label": "Ask the model",
@@ -225,7 +248,7 @@ async def test_an_edit_the_client_rejects_is_not_reported_as_applied(spawn: Spaw
 
     outcome = await execute(editor, model["command"])
 
-    assert outcome == {"applied": False, "summary": "fixed by model", "failureReason": "read only"}
+    assert outcome == {"applied": False, "summary": "fixed by model", "failureReason": "read only", "verdict": VERDICT}
     assert "applied p-1" not in str(editor.received)
 
 

@@ -14,7 +14,7 @@ TYPO = {
     "severity": 2,
     "source": "lsp-harness",
     "code": "typo",
-    "data": {"source": "speller"},
+    "data": {"source": "speller", "verdict": "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"},
 }
 
 
@@ -78,7 +78,16 @@ async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
     await editor.said("workspace/diagnostic/refresh")
 
     report = await pull(editor)
-    assert (report["kind"], report["items"]) == ("full", [{**TYPO, "range": shifted(3)}])
+    begins = {"line": 0, "character": 0}
+    taken = {"location": {"uri": URI, "range": {"start": begins, "end": begins}}}
+    explained = {
+        **TYPO,
+        "range": shifted(3),
+        # the byte it ends at is within the emoji
+        "relatedInformation": [{**taken, "message": "it came with the text that was taken here"}],
+        "codeDescription": {"href": TYPO["data"]["verdict"]},
+    }
+    assert (report["kind"], report["items"]) == ("full", [explained])
     again = await pull(editor, previousResultId=report["resultId"])
     assert again == {"kind": "unchanged", "resultId": report["resultId"]}
 

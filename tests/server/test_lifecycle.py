@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.server.features.initialize import VERSION
+from lsp_harness.server.commands import ALL
 from lsp_harness.server.table import FEATURES
+from lsp_harness.server.version import VERSION
 from tests.server.conftest import Spawn
 from tests.support.lsp import Editor, ResponseError
 
@@ -24,7 +25,7 @@ async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
             "inlineCompletionProvider": {"workDoneProgress": False},
             "codeActionProvider": {"codeActionKinds": ["quickfix"], "resolveProvider": True},
             "executeCommandProvider": {
-                "commands": ["lspHarness.accepted", "lspHarness.applied", "lspHarness.fix", "lspHarness.status"],
+                "commands": list(ALL),
                 "workDoneProgress": True,
             },
             "diagnosticProvider": {
@@ -32,7 +33,10 @@ async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
                 "interFileDependencies": False,
                 "workspaceDiagnostics": False,
             },
-            "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
+            "workspace": {
+                "workspaceFolders": {"supported": True, "changeNotifications": True},
+                "textDocumentContent": {"schemes": ["lsp-harness-verdict"]},
+            },
         },
     }
 

@@ -3,9 +3,9 @@
 Everything goes to stderr; stdout belongs to results, and in a stdio server to the protocol.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,6 +65,36 @@ def on_stderr(*, quiet: bool = False) -> Generator[Report]:
         TextColumn("{task.description}", markup=False), *columns, console=console, transient=True
     ) as progress:
         yield _Bar(progress)
+
+
+class Events:
+    """JSON lines for a program that reads along; `write` gets each."""
+
+    STEP = MIB
+    """Bytes between two lines: a line for every chunk would be more talk than download."""
+
+    def __init__(self, write: Callable[[dict[str, Any]], None]) -> None:
+        self._write = write
+        self._total = 0
+        self._said = 0
+
+    def note(self, text: str) -> None:
+        self._write({"note": text})
+
+    def step(self, text: str) -> None:
+        self._write({"step": text})
+
+    def begin(self, at: int, total: int) -> None:
+        self._total = total
+        self._say(at)
+
+    def at(self, done: int) -> None:
+        if done - self._said >= self.STEP or done == self._total:
+            self._say(done)
+
+    def _say(self, done: int) -> None:
+        self._said = done
+        self._write({"done": done, "total": self._total})
 
 
 class _Lines:

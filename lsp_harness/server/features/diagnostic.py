@@ -2,10 +2,11 @@
 
 from lsprotocol import types
 
+from lsp_harness.harness.held import Held
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.server.abilities import Abilities
 from lsp_harness.server.client import Client
-from lsp_harness.server.convert import diagnostic
+from lsp_harness.server.convert import diagnostics
 
 METHOD = types.TEXT_DOCUMENT_DIAGNOSTIC
 
@@ -18,11 +19,11 @@ async def run(
     client: Client, snapshot: Snapshot, params: types.DocumentDiagnosticParams
 ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
     document = snapshot.document
-    version, findings = client.harness.findings(document.uri)
+    held = client.harness.held(document.uri)
     # findings of another version have no place in this text; those of this one are announced by a refresh
-    current = findings if version == document.version else ()
-    items = [diagnostic(document, found, client.able.encoding) for found in current]
-    result_id = f"{document.hash}-{hash(tuple(current)) & 0xFFFFFFFF:08x}"
+    current = held if held.version == document.version else Held(document.version)
+    items = diagnostics(document, current, client.able)
+    result_id = f"{document.hash}-{hash((tuple(current.findings), current.verdict)) & 0xFFFFFFFF:08x}"
     if params.previous_result_id == result_id:
         return types.RelatedUnchangedDocumentDiagnosticReport(result_id=result_id)
     return types.RelatedFullDocumentDiagnosticReport(items=items, result_id=result_id)

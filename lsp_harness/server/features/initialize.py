@@ -11,11 +11,10 @@ from typing import Any, cast
 from lsp_harness.errors import UsageError
 from lsp_harness.server.abilities import Abilities, at
 from lsp_harness.server.commands import ALL
+from lsp_harness.server.version import VERSION
 from lsp_harness.text.uri import local_path
 
 METHOD = "initialize"
-# importlib.metadata would be a fifth of the time to the first answer; a test holds this to the distribution's version
-VERSION = "0.1.0"
 INCREMENTAL = 2
 
 
@@ -58,7 +57,10 @@ def capabilities(able: Abilities) -> dict[str, Any]:
         "inlineCompletionProvider": {"workDoneProgress": False},
         "codeActionProvider": {"codeActionKinds": ["quickfix"], "resolveProvider": True},
         "executeCommandProvider": {"commands": list(ALL), "workDoneProgress": True},
-        "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
+        "workspace": {
+            "workspaceFolders": {"supported": True, "changeNotifications": True},
+            "textDocumentContent": {"schemes": ["lsp-harness-verdict"]},
+        },
     }
     if not able.inline_completion:
         offered["completionProvider"] = {"resolveProvider": False}

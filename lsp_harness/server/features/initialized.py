@@ -9,4 +9,5 @@ METHOD = types.INITIALIZED
 
 
 def run(client: Client, params: types.InitializedParams | None) -> None:
+    client.harness.on_state()
     client.spawn(settings.follow(client), "reading the editor's settings")

@@ -1,0 +1,41 @@
+"""Fetching a model while an editor waits: in a process of its own, which can be ended at any byte and goes on later."""
+
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import aclosing
+from typing import Any
+
+from lsp_harness.errors import PullFailed
+from lsp_harness.harness.harness import Report
+from lsp_harness.inference.models.catalogue import card
+from lsp_harness.inference.models.report import MIB
+from lsp_harness.pipeline.offers import Progress
+from lsp_harness.process.lines import lines
+
+PULL = (sys.executable, "-m", "lsp_harness", "model", "pull", "--events")
+
+
+async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[str, Any]:
+    """Name and path of the model's file. Raises UnknownModel, or PullFailed with what went wrong."""
+    model = card(name)
+    result: dict[str, Any] = {}
+    step = "looking for it"
+    async with aclosing(lines([*argv, model.name])) as said:
+        async for line in said:
+            event: dict[str, Any] = json.loads(line)
+            if "error" in event:
+                raise PullFailed(event["error"])
+            if "path" in event:
+                result = {"name": event["name"], "path": event["path"]}
+            elif "done" in event:
+                total = int(event["total"])
+                of = f" of {total / MIB:.0f}" if total else ""
+                percentage = min(99, 100 * int(event["done"]) // total) if total else None
+                report(Progress(f"{step}: {event['done'] / MIB:.0f}{of} MiB", percentage))
+            else:
+                step = str(event.get("step") or event.get("note"))
+                report(Progress(step))
+    if not result:
+        raise PullFailed(f"fetching {name} ended without a word; see the log of the server")
+    return result

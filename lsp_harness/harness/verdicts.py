@@ -1,0 +1,111 @@
+"""A turn of the session as a document for a person: what was asked, each candidate, each check and what it said.
+
+Nothing is kept for it: it is read off the events of the turn, those in memory or those of the session's file.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from lsp_harness.config import paths
+from lsp_harness.errors import UsageError
+from lsp_harness.pipeline.offers import MARKS
+from lsp_harness.session.log import SessionLog, read
+from lsp_harness.wire.event import Event
+
+NAME = re.compile(r"([0-9A-HJKMNP-TV-Z]{26})/(\d{1,6})")
+"""`SESSION/TURN`; a session's id is a ULID, so that no path can be hidden in it."""
+
+
+def name_of(log: SessionLog, turn: int) -> str:
+    return f"{log.id}/{turn}"
+
+
+def document(name: str, log: SessionLog | None) -> str:
+    """The Markdown of a turn. Raises UsageError where there is none of that name."""
+    found = NAME.fullmatch(name)
+    if not found:
+        raise UsageError(f"{name!r} names no verdict")
+    session, turn = found[1], int(found[2])
+    if log and log.id == session:
+        events = log.turns.get(turn, [])
+    else:
+        file = paths.state() / "sessions" / session / "events.jsonl"
+        events = [event for event in read(file) if event.turn == turn] if file.exists() else []
+    if not events:
+        raise UsageError("nothing is known of this verdict any more")
+    return "\n".join(_lines(events)) + "\n"
+
+
+def _lines(events: Iterable[Event]) -> Iterator[str]:
+    shown: set[int] = set()
+    for event in events:
+        data = event.data
+        match event.type:
+            case "invocation.received":
+                yield f"# {_TITLES.get(str(data.get('kind')), 'Work')}: {_one_line(data.get('text'))}"
+                yield ""
+                yield f"`{data.get('path', '')}`, {event.ts}"
+            case "candidate.generated":
+                shown.add(data["candidate"])
+                yield from _candidate(data)
+            case "verify.completed":
+                yield from _checks(data, alone=data.get("candidate") not in shown)
+            case "candidate.rejected":
+                yield f"\nRejected: {_one_line(data.get('reason'))}"
+            case "edit.proposed":
+                yield f"\n## Proposed: {_one_line(data.get('summary'))}\n"
+                yield from _fenced(str(data.get("diff", "")), "diff")
+            case "edit.applied":
+                yield f"\nApplied {event.ts}."
+            case "edit.stale":
+                yield "\nNot offered: the document changed meanwhile."
+            case "state.entered" if data.get("state") in ("FAILED", "CANCELLED"):
+                yield f"\n## {str(data['state']).capitalize()}{': ' + _one_line(data['reason']) if data.get('reason') else ''}"
+            case _:
+                pass
+
+
+_TITLES = {"fix": "Fix", "check": "Check", "edit": "Edit", "docstring": "Docstring", "tests": "Tests"}
+
+
+def _candidate(data: dict[str, Any]) -> Iterator[str]:
+    yield f"\n## Candidate {data['candidate']}: {data.get('kind', '')}"
+    yield ""
+    yield (
+        f"temperature {data.get('temperature', 0):g}, seed {data.get('seed', 0)}; {data.get('evaluated', 0)} tokens "
+        f"evaluated, {data.get('reused', 0)} reused, {data.get('generated', 0)} generated"
+    )
+    if text := str(data.get("text", "")):
+        yield ""
+        yield from _fenced(text, "")
+
+
+def _checks(data: dict[str, Any], *, alone: bool) -> Iterator[str]:
+    yield "\n## Checks" if alone else ""
+    if alone:
+        yield ""
+    yield "| check | outcome | ms |"
+    yield "| --- | --- | --- |"
+    outcomes: list[dict[str, Any]] = data.get("outcomes") or []
+    for outcome in outcomes:
+        status = str(outcome.get("status"))
+        why = f": {_one_line(outcome['reason'])}" if outcome.get("reason") else ""
+        yield f"| {outcome.get('check')} | {MARKS.get(status, '')} {status}{why} | {outcome.get('ms', 0):g} |"
+    said = [line for outcome in outcomes for line in outcome.get("said", ())]
+    if said:
+        yield ""
+        yield from _fenced("\n".join(map(str, said)), "text")
+
+
+def _fenced(text: str, language: str) -> Iterator[str]:
+    """A code block whose fence no line of the text can end."""
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    yield f"{fence}{language}"
+    yield text.rstrip("\n")
+    yield fence
+
+
+def _one_line(text: object) -> str:
+    return " ".join(str(text or "").split())

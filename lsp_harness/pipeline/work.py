@@ -1,0 +1,214 @@
+"""Candidates made, checked and chosen from, round by round: what a fix and an edit by instruction have in common.
+
+The harness decides what comes next, by the table below; the model only fills gaps. Every state and every candidate is
+an event of the session, and nothing is proposed that has no passed verdict on the same bytes.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from lsp_harness.errors import HarnessError, NoAnswer
+from lsp_harness.pipeline.candidates import Candidate, Plan
+from lsp_harness.pipeline.offers import MARKS, Progress, Proposal
+from lsp_harness.pipeline.verified import tell_verified
+from lsp_harness.pipeline.waves import Maker, finished
+from lsp_harness.session.log import Turn
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit, changed_size, diff
+from lsp_harness.text.position import decode
+from lsp_harness.verify import feedback
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.finding import Verdict
+from lsp_harness.verify.gate import Check, judge
+
+State = Literal["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE", "FAILED", "CANCELLED"]
+
+NEXT: dict[State, frozenset[State]] = {
+    "UNDERSTAND": frozenset({"LOCATE", "VERIFY", "FAILED", "CANCELLED"}),
+    "LOCATE": frozenset({"GENERATE", "FAILED", "CANCELLED"}),
+    "GENERATE": frozenset({"VERIFY", "FAILED", "CANCELLED"}),
+    "VERIFY": frozenset({"GENERATE", "COMPLETE", "FAILED", "CANCELLED"}),
+    "COMPLETE": frozenset(),
+    "FAILED": frozenset(),
+    "CANCELLED": frozenset(),
+}
+
+Report = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A candidate with its verdict."""
+
+    candidate: Candidate
+    change: Change
+    verdict: Verdict
+
+    @property
+    def size(self) -> int:
+        return changed_size(self.change.before.data, self.change.after.data)
+
+    @property
+    def said(self) -> list[str]:
+        """What the failed checks said."""
+        failed = [outcome for outcome in self.verdict.outcomes if outcome.status == "failed"]
+        return [line for outcome in failed for line in feedback.lines(outcome, self.change.after)]
+
+    @property
+    def order(self) -> tuple[int, int, int]:
+        """Best first: gates cleared, then the shortest diff, then who came first."""
+        return (-self.verdict.rank if not self.verdict.passed else -99, self.size, self.candidate.number)
+
+
+def shortest(passed: Sequence[Tried]) -> Tried:
+    """Of those that passed, the one that changes least."""
+    return min(passed, key=lambda tried: tried.order)
+
+
+@dataclass(slots=True)
+class Work:
+    """One piece of work on one document version; `within` may be awaited once.
+
+    `pick` chooses among the candidates that passed; with `every` a round goes on to its end for that.
+    """
+
+    turn: Turn
+    document: Document
+    file: Path
+    root: Path | None
+    path: str
+    checks: Sequence[Check]
+    report: Report
+    pick: Callable[[Sequence[Tried]], Tried] = shortest
+    every: bool = False
+    tried: list[Tried] = field(default_factory=list[Tried])
+    made: int = 0
+    _total: int = 0
+    _state: State | None = None
+
+    async def within(self, run: Callable[[], Awaitable[Proposal]], **about: str) -> Proposal:
+        """What `run` proposes; however it ends, the log says so. `about` is what was asked for."""
+        try:
+            self.turn.tell("invocation.received", **about, path=self.path)
+            self.enter("UNDERSTAND")
+            return await run()
+        except HarnessError as error:
+            if self._state not in ("FAILED", "COMPLETE"):
+                self.enter("FAILED", reason=error.message)
+            raise
+        except BaseException:
+            # cancelled, or a bug: either way the log must not end in the middle of a state
+            self.enter("CANCELLED")
+            raise
+
+    async def given(self, edits: Sequence[Edit], who: str) -> Proposal:
+        """Edits that nobody has to make, checked like any."""
+        self.enter("VERIFY")
+        change = Change.of(self.document, edits, self.file, self.root)
+        verdict = await judge(change, self.checks)
+        tell_verified(self.turn, change, verdict, candidate=0)
+        if not verdict.passed:
+            raise self.failed(f"{who} does not pass the gates here")
+        return self._complete(change, verdict, who)
+
+    async def generate(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal:
+        """The chosen one of the first round in which a candidate passes; each is told what failed before."""
+        self._total = sum(len(plan.numbers) for batch in rounds for plan in batch)
+        for number, batch in enumerate(rounds):
+            self.enter("GENERATE", round=number)
+            if passed := await self._round(maker, batch, number):
+                best = self.pick(passed)
+                return self._complete(best.change, best.verdict, f"candidate {best.candidate.number} of {self.made}")
+        closest = [f"the closest: {line}" for line in self.feedback()[:1]]
+        raise self.failed("; ".join(["no candidate passed the checks", *(closest or filter(None, [maker.refused]))]))
+
+    def failed(self, message: str) -> NoAnswer:
+        """To be raised."""
+        self.enter("FAILED", reason=message)
+        return NoAnswer(f"{message[0].upper()}{message[1:]}; nothing was changed")
+
+    def enter(self, state: State, **data: object) -> None:
+        if self._state and state not in NEXT[self._state]:
+            if state == "CANCELLED":
+                return
+            raise AssertionError(f"{self._state} → {state} is not in the table")
+        self._state = state
+        self.turn.enter(state, **data)
+
+    def feedback(self) -> list[str]:
+        """What the gates said of the best failed candidates, in the fixed form."""
+        ranked = sorted((t for t in self.tried if not t.verdict.passed), key=lambda t: t.order)[:3]
+        lines = [line for t in ranked for line in t.said]
+        return list(dict.fromkeys(lines))
+
+    async def _round(self, maker: Maker, batch: Sequence[Plan], number: int) -> list[Tried]:
+        """Judge candidates as they are finished; those that pass, of all that were finished when the first one did."""
+        told = self.feedback()
+        passed: list[Tried] = []
+        async with aclosing(finished(maker, batch, self._starting, told)) as waves:
+            async for wave in waves:
+                for candidate in wave:
+                    self._made(candidate)
+                if self._state == "GENERATE":
+                    self.enter("VERIFY", round=number)
+                for candidate in wave:
+                    await self._verify(candidate)
+                passed = [tried for tried in self.tried if tried.verdict.passed]
+                if passed and not self.every:
+                    return passed
+        if self._state == "GENERATE":
+            self.enter("VERIFY", round=number)
+        return passed
+
+    def _starting(self, plan: Plan) -> None:
+        first, *more = plan.numbers
+        which = f"candidates {first}–{more[-1]}" if more else f"candidate {first}"
+        percentage = 100 * self.made // self._total
+        self.report(Progress(f"{which} of at most {self._total}: {plan.kind}", percentage))
+
+    def _made(self, candidate: Candidate) -> None:
+        self.made += 1
+        usage = candidate.usage
+        self.turn.tell(
+            "candidate.generated",
+            candidate=candidate.number,
+            kind=candidate.plan.kind,
+            temperature=candidate.plan.temperature,
+            seed=candidate.seed,
+            text=decode(candidate.edit.new) if candidate.edit else "",
+            evaluated=usage.evaluated,
+            reused=usage.reused,
+            generated=usage.generated,
+        )
+
+    async def _verify(self, candidate: Candidate) -> None:
+        """Judge one candidate, unless there is nothing new to judge."""
+        if candidate.edit is None:
+            self._rejected(candidate, "nothing usable was generated")
+            return
+        change = Change.of(self.document, [candidate.edit], self.file, self.root)
+        if change.after.hash == self.document.hash:
+            self._rejected(candidate, "it changes nothing")
+            return
+        if twin := next((t for t in self.tried if t.change.after.hash == change.after.hash), None):
+            self._rejected(candidate, f"the same as candidate {twin.candidate.number}")
+            return
+        verdict = await judge(change, self.checks)
+        self.tried.append(Tried(candidate, change, verdict))
+        tell_verified(self.turn, change, verdict, candidate=candidate.number)
+        if not verdict.passed:
+            self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
+
+    def _rejected(self, candidate: Candidate, reason: str) -> None:
+        self.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)
+
+    def _complete(self, change: Change, verdict: Verdict, who: str) -> Proposal:
+        text = diff(change.before.data, change.after.data, self.path)
+        summary = f"{who} passes ({', '.join(f'{o.check} {MARKS[o.status]}' for o in verdict.outcomes)})"
+        event = self.turn.tell("edit.proposed", hash=verdict.hash, diff=text, summary=summary)
+        self.enter("COMPLETE")
+        self.report(Progress(summary, 100))
+        return Proposal(event.id, change.edits, verdict, text, summary, self.turn.number)

@@ -1,0 +1,30 @@
+"""`lspHarness.status`: what this server is and is doing, for a person who wants to know."""
+
+import sys
+from typing import Any
+
+from lsprotocol import types
+
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.server import commands
+from lsp_harness.server.client import Client
+from lsp_harness.server.version import VERSION
+
+COMMAND = commands.STATUS
+
+
+async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
+    harness = client.harness
+    return {
+        "version": VERSION,
+        "python": ".".join(map(str, sys.version_info[:3])),
+        "positionEncoding": client.able.encoding,
+        "model": harness.config.model.path,
+        "roots": [str(root) for root in harness.roots],
+        "documents": [
+            {"uri": each.uri, "version": each.version, "bytes": len(each.data)} for each in harness.documents
+        ],
+        # without this one
+        "running": len(client.server.lsp.running) - 1,
+        **await harness.status(),
+    }

@@ -1,0 +1,108 @@
+"""How things stand: the engine as its requests tell, and whether suggestions are paused."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
+from lsp_harness.harness.health import Observed
+from lsp_harness.inference.request import Continuation
+from lsp_harness.inference.scripted import ScriptedEngine
+from tests.harness.bench import Bench, Make, accept
+from tests.harness.tools import settings
+
+
+class Moody(ScriptedEngine):
+    """Raises what it is told to when it is asked what it is."""
+
+    error: Exception | None = None
+
+    async def props(self):
+        if self.error:
+            raise self.error
+        return await super().props()
+
+
+async def test_the_engine_is_as_its_requests_tell():
+    engine, seen = Moody([{"text": "a b"}]), list[str]()
+    observed = Observed(engine, lambda: seen.append(observed.state))
+    assert observed.state == "off"
+
+    await observed.props()
+    async for _ in observed.stream(Continuation("x")):
+        assert observed.state == "busy"
+    assert observed.state == "ready"
+    assert list(dict.fromkeys(seen)) == ["starting", "ready", "busy"]
+
+    engine.error = EngineUnavailable("it does not start: no memory")
+    with pytest.raises(EngineUnavailable):
+        await observed.props()
+    assert (observed.state, observed.message) == ("failed", "it does not start: no memory")
+
+    engine.error = EngineRefused("no such thing")
+    with pytest.raises(EngineRefused):
+        await observed.props()
+    assert observed.state == "failed"
+
+    engine.error = None
+    await observed.props()
+    assert (observed.state, observed.message) == ("ready", "")
+
+
+async def test_paused_here_nothing_comes_by_itself_but_who_asks_gets_it(bench: Make):
+    b = bench("1 + 1", config=settings(completion={"alternatives": 1}))
+    src = b.open("x = <|>\n")
+    snapshot = b.harness.snapshot(src.document.uri)
+
+    assert b.harness.pause("here", on=True) == "here"
+    assert await b.harness.complete(snapshot, src.cursor) == []
+    assert await b.harness.complete(snapshot, src.cursor, automatic=False)
+    assert b.harness.pause("here", on=False) is False
+    assert await b.harness.complete(snapshot, src.cursor)
+
+
+async def test_paused_everywhere_holds_for_every_window_until_one_takes_it_back(bench: Make):
+    one, other, told = bench(), bench(), list[object]()
+    src = other.open("x = <|>\n")
+    other.harness.on_state = lambda: told.append(other.harness.state()["paused"])
+
+    one.harness.pause("everywhere", on=True)
+    assert await other.harness.complete(other.harness.snapshot(src.document.uri), src.cursor) == []
+    assert told[-1] == "everywhere"
+    other.harness.pause("here", on=False)
+    assert one.harness.paused is None
+
+
+async def test_state_tells_what_is_known_without_asking(bench: Make):
+    b = bench("1 + 1")
+    src = b.open("x = <|>\n")
+    assert b.harness.state()["engine"] == "off"
+
+    await accept(b, src)
+
+    state = b.harness.state()
+    assert state["engine"] == "ready"
+    assert state["statistics"] | {"survived": 0} == {
+        "shown": 1,
+        "accepted": 1,
+        "accepted_partly": 0,
+        "typed_through": 0,
+        "dismissed": 0,
+        "survived": 0,
+    }
+    assert state["last"]["generated"] == 3
+
+
+async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_path: Path):
+    b = bench("pi * r ** 2")
+    src = b.open("def area(r):\n    return <|>\n")
+    await accept(b, src)
+    await b.next()
+    name = b.harness.held(src.document.uri).verdict
+    text = b.harness.verdict(name)
+
+    later: Bench = bench()
+    assert later.harness.verdict(name) == text
+    assert "| lint | ✗ failed |" in text
+    with pytest.raises(UsageError, match="nothing is known"):
+        later.harness.verdict(f"{'0' * 26}/0")

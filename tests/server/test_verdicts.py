@@ -1,0 +1,40 @@
+"""The document of a verdict, by its URI or by a command, and `lspHarness/status`."""
+
+import pytest
+
+from tests.server.conftest import Spawn
+from tests.support.lsp import ResponseError
+
+URI = "file:///ws/a.py"
+VERDICT = "lsp-harness-verdict:/0123456789ABCDEFGHJKMNPQRS/0.md"
+
+
+async def test_a_verdict_is_read_by_its_uri_or_by_a_command(spawn: Spawn):
+    editor = await spawn("vscode")
+
+    content = await editor.request("workspace/textDocumentContent", {"uri": VERDICT})
+    told = await editor.request("workspace/executeCommand", {"command": "lspHarness.why", "arguments": [VERDICT]})
+
+    assert content == told == {"text": "# Check: a typo\n"}
+
+
+@pytest.mark.parametrize("uri", ["file:///etc/passwd", "lsp-harness-verdict:/../../etc/passwd", VERDICT[:-3], ""])
+async def test_nothing_else_can_be_read_that_way(spawn: Spawn, uri: str):
+    editor = await spawn("vscode")
+
+    with pytest.raises(ResponseError, match="verdict"):
+        await editor.request("workspace/textDocumentContent", {"uri": uri})
+    with pytest.raises(ResponseError, match="verdict"):
+        await editor.request("workspace/executeCommand", {"command": "lspHarness.why", "arguments": [uri]})
+
+
+async def test_status_is_told_to_those_who_want_it_and_only_when_it_changed(spawn: Spawn):
+    wants, silent = await spawn("vscode"), await spawn("eglot")
+
+    assert await wants.said("lspHarness/status") == {"engine": "off", "documents": 0}
+    for editor in (wants, silent):
+        editor.open(URI, "x")
+        await editor.request("workspace/executeCommand", {"command": "lspHarness.accepted", "arguments": [URI, "tell"]})
+    assert await wants.said("lspHarness/status", lambda p: p["documents"] == 1)
+    assert len([m for m in wants.received if m.get("method") == "lspHarness/status"]) == 2
+    assert not [m for m in silent.received if m.get("method") == "lspHarness/status"]
