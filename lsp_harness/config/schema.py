@@ -128,8 +128,8 @@ class Quiet:
     """Nothing where a suggestion was dismissed, until more than two letters there have changed."""
     generated_files: bool = True
     """Nothing in files that say they are generated, lock files and minified ones."""
-    min_probability: float = 0.0
-    """Nothing whose tokens are less probable than this, by their geometric mean; 0 shows all. A server that gives no probabilities has no such rule."""
+    min_probability: float = 0.65
+    """Nothing whose tokens are less probable than this, by their geometric mean; 0 shows all. The default is for the default model. A server that gives no probabilities has no such rule."""
     debounce_ms: int = -1
     """Milliseconds after a key before the model is asked; -1 follows the user's own typing rhythm, up to a quarter of `completion.latency_ms`."""
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsp_harness.config.schema import Verification
+from lsp_harness.context.secrets import redacted
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness import verdicts
 from lsp_harness.harness.held import Held, Published
@@ -116,7 +117,8 @@ class Watch:
             change = Change.between(watched.before, document, watched.file, watched.root)
             verdict = await judge(change, checks)
         except HarnessError as error:
-            sys.stderr.write(f"verification: {error.message}\n")
+            # ruff quotes the text it stumbles over
+            sys.stderr.write(f"verification: {redacted(error.message)}\n")
             return
         if self._documents.get(uri).version != document.version:
             return

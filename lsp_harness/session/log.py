@@ -14,7 +14,7 @@ from typing import Any, cast
 from ulid import ULID
 
 from lsp_harness.config import paths
-from lsp_harness.context.secrets import spans
+from lsp_harness.context.secrets import redacted
 from lsp_harness.wire.event import Event, decode, encode
 
 Listener = Callable[[Event], None]
@@ -96,14 +96,12 @@ class Turn:
 
 
 def _without_secrets(value: Any) -> Any:
-    """The same data, each secret in its texts replaced by an ellipsis."""
+    """The same data, each secret in its texts and names replaced by an ellipsis."""
     if isinstance(value, str):
-        data = value.encode("utf-8", "surrogatepass")
-        for start, end in reversed(spans(data)):
-            data = data[:start] + "…".encode() + data[end:]
-        return data.decode("utf-8", "surrogatepass")
+        return redacted(value)
     if isinstance(value, dict):
-        return {key: _without_secrets(item) for key, item in cast("dict[str, Any]", value).items()}
+        items = cast("dict[str, Any]", value).items()
+        return {redacted(str(key)): _without_secrets(item) for key, item in items}
     if isinstance(value, list | tuple):
         return [_without_secrets(item) for item in cast("list[Any]", value)]
     return value
