@@ -20,18 +20,18 @@ class Kept:
         self._ignores = Ignores(roots)
 
     def why(self, uri: str, path: str = "") -> str:
-        """The reason, as the end of a sentence that begins with the file's name; empty where it is not kept.
+        """What the file is (`ignored by .gitignore`); empty where it is not kept.
 
         `path` is looked at where the URI names no file of this machine.
         """
         file = local_path(uri)
         if file is None:
-            return "holds secrets by its name" if secret_path(path) else ""
+            return "secret by its name" if secret_path(path) else ""
         for name in (file, *_target(file)):
             if secret_path(str(name)):
-                return "holds secrets by its name"
+                return "secret by its name"
             if by := self._ignores.by(name):
-                return f"is ignored by {by}"
+                return f"ignored by {by}"
         return ""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import ConfigError, EngineError, HarnessError, NoAnswer, NotText, Stale
+from lsp_harness.errors import ConfigError, EngineError, HarnessError, NoAnswer, NotText, Stale, UsageError
 from lsp_harness.harness import verdicts
 from lsp_harness.harness.held import Held, Published
 from lsp_harness.harness.pause import Pause, Scope
@@ -118,11 +118,31 @@ class Harness:
 
     def snapshot(self, uri: str) -> Snapshot:
         """The document as it is now. Raises NotOpen."""
-        document = self.documents.get(uri)
+        return self.snapshot_of(self.documents.get(uri))
+
+    def snapshot_of(self, document: Document) -> Snapshot:
+        """Any text, and where it lies in the workspace."""
+        uri = document.uri
         file = local_path(uri)
         root = next((root for root in self.roots if file and file.is_relative_to(root)), None)
         path = str(file.relative_to(root)) if file and root else file.name if file else elsewhere(uri)
         return Snapshot(document, path, file, root)
+
+    def file_of(self, snapshot: Snapshot) -> Path:
+        """Where the text would lie; tools choose their settings by it."""
+        return snapshot.file or Path(snapshot.path)
+
+    def kept_from_model(self, snapshot: Snapshot) -> str:
+        """Why no model may see this file, which the session's log on disk does not know either; empty where it may."""
+        why = self._why_kept(snapshot.document.uri, snapshot.path)
+        return f"{why} and not given to the model" if why else ""
+
+    def _why_kept(self, uri: str, path: str = "") -> str:
+        if self._kept is None:
+            from lsp_harness.context.kept import Kept
+
+            self._kept = Kept(self.roots)
+        return self._kept.why(uri, path)
 
     def current(self, document: Document) -> bool:
         """Whether this is still the text of its document."""
@@ -167,10 +187,10 @@ class Harness:
         try:
             place = (snapshot.document, self.tree(snapshot), offset, snapshot.path)
             if automatic:
-                found = await self.completer.complete(*place, automatic=True, persist=self._persist(snapshot))
+                found = await self.completer.complete(*place, automatic=True, persist=self.persists(snapshot))
                 suggestions = [found] if found else []
             else:
-                suggestions = await self.completer.choices(*place, persist=self._persist(snapshot))
+                suggestions = await self.completer.choices(*place, persist=self.persists(snapshot))
         except NoAnswer:
             # the same sentence at every key would help nobody
             if automatic:
@@ -216,21 +236,10 @@ class Harness:
                 self.completer.warm(
                     *(snapshot.document, self.tree(snapshot), offset, snapshot.path),
                     seen=uri in self._cursors,
-                    persist=self._persist(snapshot),
+                    persist=self.persists(snapshot),
                 )
 
-    def kept(self, snapshot: Snapshot) -> str:
-        """Why the model never sees this file (`is ignored by .gitignore`); empty where it may. Every feature asks it."""
-        return self._why_kept(snapshot.document.uri, snapshot.path)
-
-    def _why_kept(self, uri: str, path: str) -> str:
-        if self._kept is None:
-            from lsp_harness.context.kept import Kept
-
-            self._kept = Kept(self.roots)
-        return self._kept.why(uri, path)
-
-    def _persist(self, snapshot: Snapshot) -> bool:
+    def persists(self, snapshot: Snapshot) -> bool:
         """Whether the engine may write what it makes of a document to disk."""
         return self.trusted and snapshot.root is not None
 
@@ -241,7 +250,7 @@ class Harness:
         self.on_state()
         if shown and uri in self.documents:
             snapshot = self.snapshot(uri)
-            self.watch.start(shown.document, _file(snapshot), snapshot.root)
+            self.watch.start(shown.document, self.file_of(snapshot), snapshot.root)
             new = encode(shown.suggestion.text)
             if snapshot.document.data[shown.suggestion.start :].startswith(new):
                 self.warm(uri, shown.suggestion.start + len(new))
@@ -257,7 +266,9 @@ class Harness:
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
         """At once: what could be done about these diagnostics; a linter's own safe fix comes first."""
         offers: list[Offer] = []
-        kept = self.kept(snapshot)
+        if not self.trusted:
+            return offers
+        kept = self.kept_from_model(snapshot)
         for finding in findings:
             if own := await self._own_fix(snapshot, finding):
                 offers.append(Offer(f"Fix with ruff's own safe fix: {own.fix_title}", "linter", finding))
@@ -271,34 +282,39 @@ class Harness:
 
         if snapshot.document.binary:
             raise NotText(f"{snapshot.path} is not a text")
+        if not self.trusted:
+            raise UsageError("the workspace is not trusted: there are completions only")
         given: tuple[Edit, ...] = ()
         if offer.how == "linter":
             own = await self._own_fix(snapshot, offer.finding)
             if own is None:
                 raise Stale("the linter no longer offers this fix")
             given = own.fix
-        if (why := self.kept(snapshot)) and offer.how == "model":
-            raise NoAnswer(f"{snapshot.path} {why} and is not given to the model")
-        turn = (self._unwritten() if why else self.log).turn()
+        if (why := self.kept_from_model(snapshot)) and offer.how == "model":
+            raise NoAnswer(f"{snapshot.path} is {why}")
+        turn = self.log.turn(keep=not why)
         fix = Fix(
             self.engine,
             self.config,
             self.ruff,
             turn,
             snapshot.document,
-            _file(snapshot),
+            self.file_of(snapshot),
             snapshot.root,
             snapshot.path,
             offer.finding,
             report,
-            persist=self._persist(snapshot),
+            persist=self.persists(snapshot),
         )
-        proposal = await fix.run(given)
-        uri = snapshot.document.uri
-        if uri in self.documents and self.documents.get(uri).hash != snapshot.document.hash:
+        return self.proposed(snapshot.document, await fix.run(given), turn)
+
+    def proposed(self, document: Document, proposal: Proposal, turn: "Turn") -> Proposal:
+        """An edit of `document` that is given out, remembered so that applying it is noticed. Raises Stale."""
+        uri = document.uri
+        if uri in self.documents and self.documents.get(uri).hash != document.hash:
             turn.tell("edit.stale", hash=proposal.verdict.hash)
-            raise Stale("the document changed while the fix was computed; ask again")
-        self._proposals[proposal.id] = Proposed(snapshot.document, proposal.verdict.hash, turn)
+            raise Stale("the document changed while the edit was computed; ask again")
+        self._proposals[proposal.id] = Proposed(document, proposal.verdict.hash, turn)
         while len(self._proposals) > KEPT:
             del self._proposals[next(iter(self._proposals))]
         return proposal
@@ -311,7 +327,7 @@ class Harness:
         known.turn.tell("edit.applied", proposal=proposal_id)
         if uri in self.documents:
             snapshot = self.snapshot(uri)
-            self.watch.start(known.before, _file(snapshot), snapshot.root)
+            self.watch.start(known.before, self.file_of(snapshot), snapshot.root)
 
     # -- findings
     def held(self, uri: str) -> Held:
@@ -336,7 +352,7 @@ class Harness:
         broken = [Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in faults(tree)] if tree else []
         if broken or not _python(snapshot) or self.ruff.missing:
             return broken
-        return [r.finding for r in await self.ruff.check(snapshot.document, _file(snapshot), snapshot.root)]
+        return [r.finding for r in await self.ruff.check(snapshot.document, self.file_of(snapshot), snapshot.root)]
 
     def state(self) -> dict[str, Any]:
         """How things stand, known without asking anybody."""
@@ -435,7 +451,9 @@ class Harness:
             def publish(uri: str, held: Held) -> None:
                 self.on_findings(uri, held)
 
-            self._watch = Watch(self.documents, self.ruff, self.config.verification, publish, lambda: self.log)
+            self._watch = Watch(
+                self.documents, self.ruff, self.config.verification, publish, lambda: self.log, self._why_kept
+            )
         return self._watch
 
     @property
@@ -446,14 +464,6 @@ class Harness:
             self._log = SessionLog(keep=self.trusted)
         return self._log
 
-    def _unwritten(self) -> "SessionLog":
-        """A log for what is done to a file that the session's own log must not know; who listens hears it."""
-        from lsp_harness.session.log import SessionLog
-
-        log = SessionLog(keep=False)
-        log.listeners = self.log.listeners
-        return log
-
     async def _own_fix(self, snapshot: Snapshot, finding: Finding) -> "RuffReport | None":
         """ruff's safe fix for this very finding, if it has one."""
         from lsp_harness.verify.gone import RULE
@@ -462,7 +472,9 @@ class Harness:
         if not _python(snapshot) or snapshot.document.binary or not RULE.match(finding.code) or self.ruff.missing:
             return None
         try:
-            reports = await self.ruff.check(snapshot.document, _file(snapshot), snapshot.root, select=finding.code)
+            reports = await self.ruff.check(
+                snapshot.document, self.file_of(snapshot), snapshot.root, select=finding.code
+            )
         except RuffFailed:
             return None
         line = snapshot.document.line_of(finding.start)
@@ -472,8 +484,3 @@ class Harness:
 
 def _python(snapshot: Snapshot) -> bool:
     return snapshot.document.language == "python" or snapshot.path.endswith((".py", ".pyi"))
-
-
-def _file(snapshot: Snapshot) -> Path:
-    """Where the text would lie; tools choose their settings by it."""
-    return snapshot.file or Path(snapshot.path)

@@ -51,12 +51,15 @@ class Watch:
         settings: Verification,
         publish: Published,
         log: Callable[[], SessionLog],
+        kept: Callable[[str], str],
     ) -> None:
         self._documents = documents
         self._ruff = ruff
         self.settings = settings
         self._publish = publish
         self._log = log
+        self._kept = kept
+        """Why a document is kept from the model, and so from the log on disk."""
         self._watched: dict[str, Watched] = {}
 
     def start(self, before: Document, file: Path, root: Path | None) -> None:
@@ -135,7 +138,7 @@ class Watch:
         if not verdict.findings:
             return Held(version)
         log = self._log()
-        turn = log.turn()
+        turn = log.turn(keep=not self._kept(change.after.uri))
         turn.tell("invocation.received", kind="check", text="what was taken into this text", path=watched.file.name)
         tell_verified(turn, change, verdict)
         return Held(version, verdict.findings, _changed(change), verdicts.name_of(log, turn.number))

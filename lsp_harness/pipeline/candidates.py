@@ -4,59 +4,32 @@ What small models can do is fill a hole; so most candidates are holes, and only 
 what was wrong with the ones before.
 """
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any
 
 from lsp_harness.config.schema import Config
-from lsp_harness.context.infill import infill
 from lsp_harness.context.secrets import secret_lines, spans
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import code_block, find_code_block
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling, Usage
+from lsp_harness.inference.request import Continuation, Infill, Owner, Sampling, Usage
+from lsp_harness.pipeline.asking import Asked, Candidate, Kind, Plan, hole, made, reindented
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.locate import Place
 from lsp_harness.pipeline.shape import shape
-from lsp_harness.syntax.tree import SyntaxTree, parse
-from lsp_harness.text.document import Document
+from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
 from lsp_harness.verify.finding import Finding
 
-Kind = Literal["fill", "hinted fill", "import", "plain import", "rewrite"]
 SYSTEM = "You repair code. Answer with the corrected code in one code block and nothing else."
 USUAL = 5
 """Fills where neither the settings nor the engine say how many."""
 MOST = 32
 WARMER = 0.1
 """Above the set temperature: the first of each kind has shown what the model thinks best."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Candidates over one prompt, `numbers` by name; the first has `seed`, the others those after it."""
-
-    kind: Kind
-    temperature: float
-    seed: int
-    numbers: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One proposed replacement; `edit` is None when the model gave nothing usable."""
-
-    number: int
-    plan: Plan
-    edit: Edit | None
-    usage: Usage
-
-    @property
-    def seed(self) -> int:
-        return self.plan.seed + self.plan.numbers.index(self.number)
 
 
 def plans(config: Config, place: Place, best: int = 0, *, fills: bool = True) -> tuple[list[Plan], list[Plan]]:
@@ -141,10 +114,10 @@ class Generator:
             return
         left = set(plan.numbers)
         try:
-            async with aclosing(self._answers(asked.request, begun)) as answers:
-                async for index, text, usage in answers:
-                    left.discard(plan.numbers[index])
-                    yield Candidate(plan.numbers[index], plan, asked.edit(text), usage)
+            async with aclosing(made(self._engine, plan, asked, begun)) as candidates:
+                async for candidate in candidates:
+                    left.discard(candidate.number)
+                    yield candidate
         except EngineRefused as error:
             if plan.kind == "rewrite":
                 raise
@@ -153,28 +126,7 @@ class Generator:
             for number in sorted(left):
                 yield Candidate(number, plan, None, Usage())
 
-    async def _answers(
-        self, request: Continuation | Infill, begun: Callable[[], None]
-    ) -> AsyncGenerator[tuple[int, str, Usage]]:
-        """Index, text and usage of each candidate of a request, in the order in which they end."""
-        texts = [""] * request.sampling.n
-        left = set(range(len(texts)))
-        async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
-            async for chunk in cast("AsyncIterator[Chunk]", chunks):
-                begun()
-                if chunk.index not in left:
-                    continue
-                texts[chunk.index] += chunk.text
-                if chunk.stop:
-                    left.discard(chunk.index)
-                    yield chunk.index, texts[chunk.index], chunk.usage
-                if not left:
-                    break
-        # a server may have room for fewer than were asked for
-        for index in sorted(left):
-            yield index, "", Usage()
-
-    async def _fill(self, plan: Plan) -> "_Asked":
+    async def _fill(self, plan: Plan) -> Asked:
         """The statement, taken out and written again."""
         start, end = self._place.statement
         hint = self._hint() if plan.kind == "hinted fill" else ""
@@ -189,7 +141,7 @@ class Generator:
                 return None
             return Edit(start, end, encode(text))
 
-        return _Asked(request, edit)
+        return Asked(request, edit)
 
     def _hint(self) -> str:
         """Comment lines that tell what was there and what is wrong with it; part of the prompt, not of the edit."""
@@ -202,7 +154,7 @@ class Generator:
         old = " ".join(decode(self._document.data[start:end]).split())
         return f"{comment} wrong: {old}\n{indent}{comment} error: {self._finding.message}\n{indent}{comment} right:\n{indent}"
 
-    async def _import(self, plan: Plan) -> "_Asked":
+    async def _import(self, plan: Plan) -> Asked:
         """A line among the imports that brings the unknown name in."""
         at = self._place.imports_end
         lead = "from " if plan.kind == "import" else "import "
@@ -215,34 +167,28 @@ class Generator:
                 return None
             return Edit(at, at, encode(line + self._document.newline))
 
-        return _Asked(request, edit)
+        return Asked(request, edit)
 
     async def _hole(
         self, start: int, end: int, lead: str, plan: Plan, *, lines: int, newline: bool = False
     ) -> tuple[Infill, Callable[[str], str]]:
         """Ask to fill `start`..`end` of the document, as if `lead` had been typed there (on a line of its own:
         `newline`); and how the answer is shaped."""
-        typed, tail = encode(lead), encode(self._document.newline if newline else "")
-        data = self._document.data
-        holed = Document.of(
-            self._document.uri, data[:start] + typed + tail + data[end:], language=self._document.language
-        )
-        at = start + len(typed)
-        prompt = await infill(holed, parse(holed), at, self._path, self._config.completion, self._engine.count)
+        tail = self._document.newline if newline else ""
+        around = await hole(self._engine, self._config, self._document, (start, end), (lead, tail), self._path)
         sampling = self._sampling(
             plan,
             n_predict=min(self._config.completion.max_tokens * lines, 400),
             stop=("\n",) if lines == 1 else ("\n\n",),
         )
-        around = Around(prompt.prefix.text, prompt.suffix.text, prompt.extra)
         ghost = Ghost(
-            *(prompt.prefix.text, prompt.suffix.text, "", "line" if lines == 1 else "block"),
+            *(around.prefix, around.suffix, "", "line" if lines == 1 else "block"),
             *(self._tree.language.id, self._document.newline),
         )
         request = Infill(around, sampling=sampling, priority="normal", owner=self._owner)
         return request, lambda raw: shape(ghost.having(raw)).text or ""
 
-    async def _rewrite(self, plan: Plan, feedback: Sequence[str]) -> "_Asked | None":
+    async def _rewrite(self, plan: Plan, feedback: Sequence[str]) -> Asked | None:
         """The whole enclosing function, by instruction; None where it is too long or holds a secret."""
         assert self._place.function is not None
         start, end = self._place.function
@@ -272,12 +218,12 @@ class Generator:
             found = find_code_block(to_lf(raw))
             if found is None:
                 return None
-            new = _reindented(found.rstrip(), old)
+            new = reindented(found.rstrip(), old)
             if old.endswith("\n"):
                 new += "\n"
             return Edit(start, end, encode(new.replace("\n", self._document.newline)))
 
-        return _Asked(Continuation(prompt, sampling, owner=self._owner), edit)
+        return Asked(Continuation(prompt, sampling, owner=self._owner), edit)
 
     async def _told(self, feedback: Sequence[str]) -> str:
         """The problem, and as much of the feedback as the budget for the task has room for, last lines left out."""
@@ -295,19 +241,3 @@ class Generator:
 
     def _sampling(self, plan: Plan, **more: Any) -> Sampling:
         return Sampling(temperature=plan.temperature, seed=plan.seed, n=len(plan.numbers), **more)
-
-
-class _Asked(NamedTuple):
-    """A request, and what edit an answer to it makes; None for an answer of no use."""
-
-    request: Continuation | Infill
-    edit: Callable[[str], Edit | None]
-
-
-def _reindented(new: str, old: str) -> str:
-    """`new` with the indentation of `old`'s first line: models like to start at the margin."""
-    have = new[: len(new) - len(new.lstrip(" \t"))]
-    want = old[: len(old) - len(old.lstrip(" \t"))]
-    if have == want:
-        return new
-    return "\n".join(want + line.removeprefix(have) if line.strip() else line for line in new.split("\n"))

@@ -45,10 +45,10 @@ def locate(tree: SyntaxTree, finding: Finding) -> Place | None:
     # only Python's imports are ever written
     unknown = tree.language.id == "python" and UNKNOWN.search(finding.message)
     name = NAME.search(finding.message) if unknown else None
-    return Place(statement, function, line, _imports_end(tree), name.group(1) if name else "")
+    return Place(statement, function, line, imports_end(tree), name.group(1) if name else "")
 
 
-def _imports_end(tree: SyntaxTree) -> int:
+def imports_end(tree: SyntaxTree) -> int:
     """The start of the line after the leading imports, or after the module's opening comment and docstring."""
     document = tree.document
     top = [

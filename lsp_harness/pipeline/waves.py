@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from typing import Protocol
 
-from lsp_harness.pipeline.candidates import Candidate, Plan
+from lsp_harness.pipeline.asking import Candidate, Plan
 
 
 class Maker(Protocol):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from lsp_harness.errors import HarnessError, NoAnswer
-from lsp_harness.pipeline.candidates import Candidate, Plan
+from lsp_harness.pipeline.asking import Candidate, Plan
 from lsp_harness.pipeline.offers import MARKS, Progress, Proposal
 from lsp_harness.pipeline.verified import tell_verified
 from lsp_harness.pipeline.waves import Maker, finished
@@ -121,7 +121,9 @@ class Work:
             self.enter("GENERATE", round=number)
             if passed := await self._round(maker, batch, number):
                 best = self.pick(passed)
-                return self._complete(best.change, best.verdict, f"candidate {best.candidate.number} of {self.made}")
+                chosen = best.candidate.number
+                # those that come later may be finished first
+                return self._complete(best.change, best.verdict, f"candidate {chosen} of {max(chosen, self.made)}")
         closest = [f"the closest: {line}" for line in self.feedback()[:1]]
         raise self.failed("; ".join(["no candidate passed the checks", *(closest or filter(None, [maker.refused]))]))
 

@@ -77,7 +77,8 @@ class Abilities:
             configuration=at(workspace, "configuration") is True,
             register_configuration=at(workspace, "didChangeConfiguration.dynamicRegistration") is True,
             change_annotations=at(workspace, "workspaceEdit.changeAnnotationSupport") is not None,
-            create_files="create" in listed(workspace, "workspaceEdit.resourceOperations"),
+            create_files=at(workspace, "workspaceEdit.documentChanges") is True
+            and "create" in listed(workspace, "workspaceEdit.resourceOperations"),
             # who pulls says so in another place, but both are the same to people
             related_information=_either(document, "relatedInformation"),
             code_description=_either(document, "codeDescriptionSupport"),

@@ -26,6 +26,17 @@ RESTART_ENGINE = "lspHarness.restartEngine"
 WHY = "lspHarness.why"
 """[uri of a verdict]: the document that tells what was tried and checked."""
 
+INSTRUCT = "lspHarness.instruct"
+"""[{uri, range, instruction}]: edit these lines as the words say, and apply it."""
+DOCSTRING = "lspHarness.docstring"
+"""[{uri, range}]: describe the function there."""
+TESTS = "lspHarness.tests"
+"""[{uri, range}]: write tests of the function there into the module's test file."""
+EXPLAIN = "lspHarness.explain"
+"""[{uri, range}]: what these lines do, in words."""
+ASK_INSTRUCTION = "lspHarness.askInstruction"
+"""[{uri, range}]: a command of the client's own, which asks the user for words and then executes INSTRUCT."""
+
 ALL = (
     ACCEPTED,
     DISMISSED,
@@ -38,4 +49,8 @@ ALL = (
     PULL_MODEL,
     RESTART_ENGINE,
     WHY,
+    INSTRUCT,
+    DOCSTRING,
+    TESTS,
+    EXPLAIN,
 )

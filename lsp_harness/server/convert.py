@@ -112,7 +112,12 @@ class Note:
 
 
 def workspace_edit(
-    document: Document, edits: Sequence[Edit], able: Abilities, note: Note | None = None
+    document: Document,
+    edits: Sequence[Edit],
+    able: Abilities,
+    note: Note | None = None,
+    *,
+    versioned: bool = True,
 ) -> types.WorkspaceEdit:
     """Bound to the document's version where the client can hold it to that, and annotated where it can show that."""
     noted = note if able.change_annotations and able.document_changes else None
@@ -126,7 +131,9 @@ def workspace_edit(
         )
     if not able.document_changes:
         return types.WorkspaceEdit(changes={document.uri: [c for c in changes if isinstance(c, types.TextEdit)]})
-    target = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=document.version)
+    # a file that is not open has no version
+    version = document.version if versioned else None
+    target = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=version)
     return types.WorkspaceEdit(
         document_changes=[types.TextDocumentEdit(text_document=target, edits=changes)],
         change_annotations={NOTE: types.ChangeAnnotation(noted.label, noted.confirm, noted.description)}

@@ -5,9 +5,10 @@ from typing import Any, cast
 
 from lsprotocol import types
 
-from lsp_harness.errors import Stale, UsageError
+from lsp_harness.errors import HarnessError, Stale, UsageError
 from lsp_harness.harness.harness import Report
 from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.harness.verbs import Written
 from lsp_harness.pipeline.offers import Offer, Proposal
 from lsp_harness.server.client import Client
 from lsp_harness.server.convert import Note, verdict_uri, workspace_edit
@@ -66,11 +67,21 @@ async def fix(client: Client, snapshot: Snapshot, data: Any, report: Report) -> 
     proposal = await client.harness.fix(snapshot, unpack(snapshot, data), report)
     # a client that cannot bind an edit to a version would apply this one to whatever text it has by now
     if client.live(document.uri).data != document.data:
-        raise Stale("the document changed while the fix was computed; ask again")
+        raise Stale("the document changed while the edit was computed; ask again")
     return fixed(client, document, proposal, data.get("how"))
 
 
-def fixed(client: Client, document: Document, proposal: Proposal, how: str) -> Fixed:
+def written(client: Client, made: Written) -> Fixed:
+    """What a verb made, as the client gets it."""
+    if made.new and not client.able.create_files:
+        raise HarnessError("this editor cannot create a file on a server's request")
+    is_open = made.document.uri in client.harness.documents
+    return fixed(client, made.document, made.proposal, "model", new=made.new, versioned=is_open)
+
+
+def fixed(
+    client: Client, document: Document, proposal: Proposal, how: str, *, new: bool = False, versioned: bool = True
+) -> Fixed:
     """A proposal as the client gets it: annotated with its verdict, and to be confirmed as the settings say."""
     confirm = client.harness.config.edits.confirm
     note = Note(
@@ -78,5 +89,8 @@ def fixed(client: Client, document: Document, proposal: Proposal, how: str) -> F
         description=proposal.summary,
         confirm=confirm == "always" or (confirm == "model" and how == "model"),
     )
-    edit = workspace_edit(document, proposal.edits, client.able, note)
+    edit = workspace_edit(document, proposal.edits, client.able, note, versioned=versioned)
+    if new:
+        create = types.CreateFile(document.uri, options=types.CreateFileOptions(ignore_if_exists=True))
+        edit.document_changes = [create, *(edit.document_changes or ())]
     return Fixed(proposal.id, proposal.summary, edit, verdict_uri(client.harness.name_of(proposal)))

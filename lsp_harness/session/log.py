@@ -32,6 +32,7 @@ class SessionLog:
         self._file: int | None = None
         self._seq = 0
         self._turn = -1
+        self._unwritten: set[int] = set()
         self.listeners: list[Listener] = []
         self.turns: OrderedDict[int, list[Event]] = OrderedDict()
         """The events of the last turns, for those who want to read them without the file."""
@@ -40,9 +41,11 @@ class SessionLog:
     def path(self) -> Path:
         return (self._folder or paths.state() / "sessions") / self.id / "events.jsonl"
 
-    def turn(self) -> "Turn":
-        """Open the next turn."""
+    def turn(self, *, keep: bool = True) -> "Turn":
+        """Open the next turn. What is not to be kept is heard and read as the others are, but never on disk."""
         self._turn += 1
+        if not keep:
+            self._unwritten.add(self._turn)
         self.turns[self._turn] = []
         while len(self.turns) > KEPT_TURNS:
             self.turns.popitem(last=False)
@@ -53,9 +56,10 @@ class SessionLog:
     ) -> Event:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         event = Event(str(ULID()), self._seq, now, self.id, turn, step, cause, kind, _without_secrets(data))
-        if self._keep:
-            self._write(event)
-        self._seq += 1
+        if turn not in self._unwritten:
+            if self._keep:
+                self._write(event)
+            self._seq += 1
         if turn in self.turns:
             self.turns[turn].append(event)
         for listener in list(self.listeners):

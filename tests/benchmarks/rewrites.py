@@ -13,7 +13,8 @@ from pathlib import Path
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.pipeline.candidates import Generator, Plan
+from lsp_harness.pipeline.asking import Plan
+from lsp_harness.pipeline.candidates import Generator
 from lsp_harness.pipeline.locate import locate
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document

@@ -65,7 +65,7 @@ async def test_a_document_that_changed_meanwhile_makes_the_fix_stale(bench: Make
             b.type(src, "# typed\n", 0)
 
     snapshot = b.harness.snapshot(src.document.uri)
-    with pytest.raises(Stale, match="the document changed while the fix was computed; ask again"):
+    with pytest.raises(Stale, match="the document changed while the edit was computed; ask again"):
         await b.harness.fix(snapshot, Offer("", "model", src.finding), typing)
     events = checked(log_of(b))
     assert events[-1].type == "edit.stale"

@@ -40,6 +40,8 @@ class FakeHarness(Harness):
         self.roots = []
         self.on_findings = lambda uri, held: None
         self.on_state = lambda: None
+        self._log = None
+        self._trees = {}
         self.released = asyncio.Event()
 
     def open(self, document: Document) -> None:

@@ -142,7 +142,7 @@ async def test_a_text_that_changes_meanwhile_is_not_fixed(spawn: Spawn):
     await change(editor, 2, "teh")
     await go_on(editor, URI)
 
-    with pytest.raises(ResponseError, match=r"^-32801: the document changed while the fix was computed"):
+    with pytest.raises(ResponseError, match=r"^-32801: the document changed while the edit was computed"):
         await editor.answer(id)
 
 

@@ -23,7 +23,10 @@ async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
             "positionEncoding": "utf-16",
             "textDocumentSync": {"openClose": True, "change": 2, "save": {"includeText": False}},
             "inlineCompletionProvider": {"workDoneProgress": False},
-            "codeActionProvider": {"codeActionKinds": ["quickfix"], "resolveProvider": True},
+            "codeActionProvider": {
+                "codeActionKinds": ["quickfix", "refactor", "refactor.rewrite"],
+                "resolveProvider": True,
+            },
             "executeCommandProvider": {
                 "commands": list(ALL),
                 "workDoneProgress": True,

@@ -5,6 +5,11 @@ from typing import Any
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.server.abilities import at
+from lsp_harness.server.client import Client
+from lsp_harness.server.convert import span
+from lsp_harness.text.position import Span
 
 
 def first(params: types.ExecuteCommandParams) -> Any:
@@ -25,3 +30,36 @@ def one_name(params: types.ExecuteCommandParams, what: str) -> str:
             return name
         case _:
             raise UsageError(f"{params.command} takes {what}")
+
+
+def about(params: types.ExecuteCommandParams) -> str:
+    """The URI of the document a verb is about."""
+    uri = at(first(params), "uri")
+    if not isinstance(uri, str):
+        raise UsageError(f"{params.command} takes a uri and a range")
+    return uri
+
+
+def opened(snapshot: Snapshot | None) -> Snapshot:
+    if snapshot is None:
+        raise UsageError("this command works on a document")
+    return snapshot
+
+
+def place(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Span:
+    """The range, in bytes of the document."""
+    document, given = opened(snapshot).document, at(first(params), "range")
+    numbers = [at(given, f"{end}.{part}") for end in ("start", "end") for part in ("line", "character")]
+    if not all(type(number) is int and number >= 0 for number in numbers):
+        raise UsageError(f"{params.command} takes a uri and a range")
+    line, character, last, column = numbers
+    range = types.Range(types.Position(line, character), types.Position(last, column))
+    return Span(*span(document, range, client.able.encoding))
+
+
+def words(params: types.ExecuteCommandParams) -> str:
+    """The instruction."""
+    said = at(first(params), "instruction")
+    if not isinstance(said, str):
+        raise UsageError(f"{params.command} takes an instruction in words")
+    return said

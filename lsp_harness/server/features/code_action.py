@@ -4,17 +4,28 @@ Editors ask it wherever the cursor comes to rest, which is as good a word as the
 something in it is a selection, or the whole text.
 """
 
+from collections.abc import Sequence
+
 from lsprotocol import types
 
+from lsp_harness.harness import verbs
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer
 from lsp_harness.server import commands, fixing
-from lsp_harness.server.abilities import Abilities
+from lsp_harness.server.abilities import Abilities, at
 from lsp_harness.server.client import Client
-from lsp_harness.server.convert import finding, offset
+from lsp_harness.server.convert import SOURCE, finding, offset, span
 from lsp_harness.text.document import Document
+from lsp_harness.text.position import Span
 
 METHOD = types.TEXT_DOCUMENT_CODE_ACTION
+VERBS: dict[verbs.Verb, tuple[str, str, str]] = {
+    "instruct": ("Edit with lsp-harness…", "refactor.rewrite", commands.ASK_INSTRUCTION),
+    "docstring": ("Write a docstring with lsp-harness", "refactor.rewrite", commands.DOCSTRING),
+    "tests": ("Write tests with lsp-harness", "refactor", commands.TESTS),
+    "explain": ("Explain with lsp-harness", "refactor", commands.EXPLAIN),
+}
+"""Title, kind and command of each."""
 
 
 async def run(
@@ -24,18 +35,62 @@ async def run(
     # the user may have typed on since this was asked
     if params.range.start == params.range.end and client.harness.current(document):
         client.harness.warm(document.uri, offset(document, params.range.end, able.encoding))
-    only = params.context.only
-    if document.binary or not params.context.diagnostics or not (only is None or any(map(_covers, only))):
+    if document.binary:
         return []
-    findings = [finding(document, found, able.encoding) for found in params.context.diagnostics]
-    diagnostics = dict(zip(findings, params.context.diagnostics, strict=True))
+    only = params.context.only
+    return [*await _fixes(client, snapshot, params, only), *_verbs(client, snapshot, params, only)]
+
+
+async def _fixes(
+    client: Client, snapshot: Snapshot, params: types.CodeActionParams, only: Sequence[str] | None
+) -> list[types.CodeAction | types.Command]:
+    document, able, diagnostics = snapshot.document, client.able, params.context.diagnostics
+    if not diagnostics or not _wanted(only, "quickfix"):
+        return []
+    findings = [finding(document, found, able.encoding) for found in diagnostics]
+    about = dict(zip(findings, diagnostics, strict=True))
     offers = await client.harness.offers(snapshot, findings)
-    return [_action(document, offer, diagnostics.get(offer.finding), able) for offer in offers]
+    actions = [_action(document, offer, about.get(offer.finding), able) for offer in offers]
+    return actions + [action for each in diagnostics for action in _why(each, able)]
 
 
-def _covers(kind: str) -> bool:
-    """Whether a kind asked for includes quick fixes: kinds are a hierarchy, and the empty one is its root."""
-    return kind in ("", "quickfix")
+def _verbs(
+    client: Client, snapshot: Snapshot, params: types.CodeActionParams, only: Sequence[str] | None
+) -> list[types.CodeAction | types.Command]:
+    able, document = client.able, snapshot.document
+    if not able.apply_edit or not any(_wanted(only, kind) for _, kind, _ in VERBS.values()):
+        return []
+    place = Span(*span(document, params.range, able.encoding))
+    found: list[types.CodeAction | types.Command] = []
+    for verb in verbs.offered(client.harness, snapshot, place):
+        title, kind, name = VERBS[verb]
+        if (verb == "instruct" and name not in able.commands) or not _wanted(only, kind):
+            continue
+        argument = {"uri": document.uri, "range": params.range}
+        found.append(_command(title, kind, types.Command(title, name, arguments=[argument]), able))
+    return found
+
+
+def _wanted(only: Sequence[str] | None, kind: str) -> bool:
+    """Whether a kind is among those asked for: kinds are a hierarchy, and the empty one is its root."""
+    return only is None or any(wish in ("", kind) or kind.startswith(f"{wish}.") for wish in only)
+
+
+def _why(diagnostic: types.Diagnostic, able: Abilities) -> list[types.CodeAction | types.Command]:
+    """For what we said ourselves: how that was found out."""
+    verdict = at(diagnostic.data, "verdict") if diagnostic.source == SOURCE else None
+    if not isinstance(verdict, str):
+        return []
+    command = types.Command("Why lsp-harness says this", commands.WHY, arguments=[verdict])
+    return [_command(command.title, "quickfix", command, able, diagnostic)]
+
+
+def _command(
+    title: str, kind: str, command: types.Command, able: Abilities, about: types.Diagnostic | None = None
+) -> types.CodeAction | types.Command:
+    if not able.action_literals:
+        return command
+    return types.CodeAction(title=title, kind=kind, diagnostics=[about] if about else None, command=command)
 
 
 def _action(

@@ -12,13 +12,17 @@ from lsp_harness.server.execute import (
     accepted,
     applied,
     dismissed,
+    docstring,
+    explain,
     fix,
+    instruct,
     models,
     pause,
     pull_model,
     restart_engine,
     statistics,
     status,
+    tests,
     why,
 )
 
@@ -38,6 +42,10 @@ COMMANDS: dict[str, ModuleType] = {
         pull_model,
         restart_engine,
         why,
+        instruct,
+        docstring,
+        tests,
+        explain,
     )
 }
 

@@ -55,7 +55,10 @@ def capabilities(able: Abilities) -> dict[str, Any]:
         "positionEncoding": able.encoding,
         "textDocumentSync": {"openClose": True, "change": INCREMENTAL, "save": {"includeText": False}},
         "inlineCompletionProvider": {"workDoneProgress": False},
-        "codeActionProvider": {"codeActionKinds": ["quickfix"], "resolveProvider": True},
+        "codeActionProvider": {
+            "codeActionKinds": ["quickfix", "refactor", "refactor.rewrite"],
+            "resolveProvider": True,
+        },
         "executeCommandProvider": {"commands": list(ALL), "workDoneProgress": True},
         "workspace": {
             "workspaceFolders": {"supported": True, "changeNotifications": True},

@@ -1,0 +1,148 @@
+"""What can be done to code on a word of the user's: edit it by an instruction, describe it, explain it, test it.
+
+Each is a turn of the session, and what changes a text ends as a proposal with a verdict, like a fix.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from lsp_harness.errors import NoAnswer, NotText, UsageError
+from lsp_harness.harness.harness import Harness, Report
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.pipeline.offers import Proposal
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import Span
+
+if TYPE_CHECKING:
+    from lsp_harness.syntax.scope import Scope
+
+Verb = Literal["instruct", "docstring", "tests", "explain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A proposal about a document that may be another one than was asked about, and may not exist yet."""
+
+    proposal: Proposal
+    document: Document
+    new: bool = False
+
+
+def offered(harness: Harness, snapshot: Snapshot, span: Span) -> list[Verb]:
+    """What makes sense here, at once; all but the first also without a selection, on a function's first line."""
+    from lsp_harness.pipeline.docstring import spot
+    from lsp_harness.pipeline.testing import subject
+    from lsp_harness.syntax import scope
+
+    document = snapshot.document
+    if document.binary or not harness.trusted or harness.kept_from_model(snapshot):
+        return []
+    selected = bool(document.data[slice(*span)].strip())
+    verbs: list[Verb] = ["instruct"] if selected else []
+    tree = harness.tree(snapshot)
+    function = scope.enclosing_function(tree, span.start) if tree else None
+    on_header = bool(function and document.line_of(span.start) in _header(document, function))
+    if tree and on_header:
+        if spot(tree, span.start):
+            verbs.append("docstring")
+        if snapshot.root and subject(tree, span.start, snapshot.path):
+            verbs.append("tests")
+    return [*verbs, "explain"] if selected or on_header else verbs
+
+
+async def instruct(harness: Harness, snapshot: Snapshot, span: Span, instruction: str, report: Report) -> Written:
+    """Raises NoAnswer, Stale, EngineError, UsageError."""
+    from lsp_harness.pipeline.instruct import Instruct
+
+    if not instruction.strip():
+        raise UsageError("say in a few words what is to be changed")
+    _check(harness, snapshot)
+    turn = harness.log.turn()
+    work = Instruct(
+        *(harness.engine, harness.config, harness.ruff, turn, snapshot.document, harness.file_of(snapshot)),
+        *(snapshot.root, snapshot.path, span, instruction.strip(), report),
+        persist=harness.persists(snapshot),
+    )
+    return Written(harness.proposed(snapshot.document, await work.run(), turn), snapshot.document)
+
+
+async def docstring(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
+    """Raises NoAnswer, Stale, EngineError, UsageError."""
+    from lsp_harness.pipeline.docstring import Describe
+
+    _check(harness, snapshot)
+    turn = harness.log.turn()
+    work = Describe(
+        *(harness.engine, harness.config, harness.ruff, turn, snapshot.document, harness.file_of(snapshot)),
+        *(snapshot.root, snapshot.path, span, report),
+        persist=harness.persists(snapshot),
+    )
+    return Written(harness.proposed(snapshot.document, await work.run(), turn), snapshot.document)
+
+
+async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
+    """Tests into the module's test file, or a new one. Raises NoAnswer, Stale, EngineError, UsageError."""
+    from lsp_harness.pipeline.testing import WriteTests, subject
+
+    _check(harness, snapshot)
+    tree = harness.tree(snapshot)
+    about = subject(tree, span.start, snapshot.path) if tree else None
+    if about is None or snapshot.root is None or snapshot.file is None:
+        raise NoAnswer("There is no function here that a test could import; tests are written for Python only so far")
+    file = _test_file(snapshot.root, snapshot.file)
+    target, new = _target(harness, file)
+    place = harness.snapshot_of(target)
+    if why := harness.kept_from_model(place):
+        raise NoAnswer(f"{place.path} is {why}")
+    turn = harness.log.turn()
+    work = WriteTests(
+        *(harness.engine, harness.config, harness.ruff, turn, target, file),
+        *(snapshot.root, place.path, about, report),
+        persist=harness.persists(snapshot),
+    )
+    return Written(harness.proposed(target, await work.run(), turn), target, new)
+
+
+async def explain(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> str:
+    """Markdown. Raises NoAnswer, EngineError, UsageError."""
+    from lsp_harness.pipeline.explain import Explain
+
+    _check(harness, snapshot)
+    persist = harness.persists(snapshot)
+    return await Explain(harness.engine, harness.config, snapshot.document, span, report, persist).run()
+
+
+def _header(document: Document, function: "Scope") -> range:
+    """The lines of a function before its body, the one with an opening brace included."""
+    first, body = document.line_of(function.start), document.line_of(function.body_start)
+    braced = document.data[function.body_start : function.body_start + 1] == b"{"
+    return range(first, max(first, body if braced else body - 1) + 1)
+
+
+def _check(harness: Harness, snapshot: Snapshot) -> None:
+    if not harness.trusted:
+        raise UsageError("the workspace is not trusted: there are completions only")
+    if snapshot.document.binary:
+        raise NotText(f"{snapshot.path} is not a text")
+    if why := harness.kept_from_model(snapshot):
+        raise NoAnswer(f"{snapshot.path} is {why}")
+
+
+def _test_file(root: Path, file: Path) -> Path:
+    """An existing test file of the module, else where one would be looked for."""
+    name = f"test_{file.stem.strip('_')}.py"
+    folders = [root / "tests" / file.relative_to(root).parent.name, root / "tests", file.parent]
+    for folder in folders:
+        if (folder / name).is_file():
+            return folder / name
+    return (root / "tests" if (root / "tests").is_dir() else file.parent) / name
+
+
+def _target(harness: Harness, file: Path) -> tuple[Document, bool]:
+    """The test file's text, the editor's where it is open, and whether there is no such file yet."""
+    uri = file.as_uri()
+    if uri in harness.documents:
+        return harness.documents.get(uri), False
+    new = not file.exists()
+    return Document.of(uri, b"" if new else file.read_bytes(), language="python"), new

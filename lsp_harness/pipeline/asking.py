@@ -1,0 +1,101 @@
+"""What is asked of the model for some candidates, and the candidates its answers make."""
+
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, cast
+
+from lsp_harness.config.schema import Config
+from lsp_harness.context.infill import infill
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Usage
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import encode
+
+Kind = Literal["fill", "hinted fill", "import", "plain import", "rewrite"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Candidates over one prompt, `numbers` by name; the first has `seed`, the others those after it."""
+
+    kind: Kind
+    temperature: float
+    seed: int
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One proposed replacement; `edit` is None when the model gave nothing usable."""
+
+    number: int
+    plan: Plan
+    edit: Edit | None
+    usage: Usage
+
+    @property
+    def seed(self) -> int:
+        return self.plan.seed + self.plan.numbers.index(self.number)
+
+
+class Asked(NamedTuple):
+    """A request, and what edit an answer to it makes; None for an answer of no use."""
+
+    request: Continuation | Infill
+    edit: Callable[[str], Edit | None]
+
+
+async def made(engine: Engine, plan: Plan, asked: Asked, begun: Callable[[], None]) -> AsyncGenerator[Candidate]:
+    """The plan's candidates in the order in which they end; leaving early ends the others.
+
+    `begun` is called when the prompt is evaluated.
+    """
+    texts = [""] * asked.request.sampling.n
+    left = set(range(len(texts)))
+
+    def candidate(index: int, text: str, usage: Usage) -> Candidate:
+        return Candidate(plan.numbers[index], plan, asked.edit(text), usage)
+
+    async with aclosing(cast("Any", engine.stream(asked.request))) as chunks:
+        async for chunk in cast("AsyncIterator[Chunk]", chunks):
+            begun()
+            if chunk.index not in left:
+                continue
+            texts[chunk.index] += chunk.text
+            if chunk.stop:
+                left.discard(chunk.index)
+                yield candidate(chunk.index, texts[chunk.index], chunk.usage)
+            if not left:
+                break
+    # a server may have room for fewer than were asked for
+    for index in sorted(left):
+        yield candidate(index, "", Usage())
+
+
+async def hole(
+    engine: Engine,
+    config: Config,
+    document: Document,
+    span: tuple[int, int],
+    typed: tuple[str, str],
+    path: str,
+) -> Around:
+    """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole."""
+    (start, end), (lead, tail) = span, typed
+    data = document.data[:start] + encode(lead + tail) + document.data[end:]
+    holed = Document.of(document.uri, data, language=document.language)
+    at = start + len(encode(lead))
+    prompt = await infill(holed, parse(holed), at, path, config.completion, engine.count)
+    return Around(prompt.prefix.text, prompt.suffix.text, prompt.extra)
+
+
+def reindented(new: str, old: str) -> str:
+    """`new` with the indentation of `old`'s first line: models like to start at the margin."""
+    have = new[: len(new) - len(new.lstrip(" \t"))]
+    want = old[: len(old) - len(old.lstrip(" \t"))]
+    if have == want:
+        return new
+    return "\n".join(want + line.removeprefix(have) if line.strip() else line for line in new.split("\n"))

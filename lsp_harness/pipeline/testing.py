@@ -1,0 +1,174 @@
+"""A function → tests of it, at the end of the module's test file. The harness writes the imports and the names; the
+model only goes on. Tests are parsed and linted; nobody runs them but the user.
+
+Python only: what a test looks like and where it goes is each language's own affair.
+"""
+
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from lsp_harness.config.schema import Config
+from lsp_harness.context.secrets import secret_lines, spans
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.request import Around, Infill, Owner, Sampling
+from lsp_harness.pipeline.asking import Asked, Candidate, Plan, made
+from lsp_harness.pipeline.code import gates
+from lsp_harness.pipeline.lines import to_lf
+from lsp_harness.pipeline.locate import imports_end
+from lsp_harness.pipeline.offers import Proposal
+from lsp_harness.pipeline.work import Report, Tried, Work
+from lsp_harness.session.log import Turn
+from lsp_harness.syntax import scope
+from lsp_harness.syntax.faults import faults
+from lsp_harness.syntax.tree import SyntaxTree, parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import decode, encode
+from lsp_harness.verify.ruff import Ruff
+
+TOKENS = 240
+DRAWN = 2
+NEAR = 60
+"""Lines of the test file the model is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is to be tested: its source, how a test imports it, and what its tests are called."""
+
+    source: str
+    module: str
+    name: str
+    test: str
+
+
+def subject(tree: SyntaxTree, offset: int, path: str) -> Subject | None:
+    """The function around an offset, by its class where it is a method; None where no test could call it."""
+    function = scope.enclosing_function(tree, offset)
+    if function is None or tree.language.id != "python" or not function.name:
+        return None
+    holder = scope.enclosing_class(tree, function.start)
+    if _column(tree, function.start) != (_column(tree, holder.body_start) if holder else 0):
+        # inside of another function nobody can reach it
+        return None
+    if holder and _column(tree, holder.start):
+        return None
+    name = holder.name if holder else function.name
+    span = scope.function_text_span(tree, offset) if not holder else (holder.start, holder.end)
+    parts = [part for part in PurePosixPath(path).with_suffix("").parts if part != "src"]
+    test = f"{_lower(holder.name)}_{function.name.strip('_')}" if holder else function.name.strip("_")
+    return Subject(
+        decode(tree.data[slice(*span)]) if span else "", ".".join(parts).removesuffix(".__init__"), name, test
+    )
+
+
+def _column(tree: SyntaxTree, offset: int) -> int:
+    return offset - tree.document.starts[tree.document.line_of(offset)]
+
+
+def _whole(before: str, text: str, uri: str) -> str:
+    """The leading lines of `text` that are whole after `before`: one that was cut off ends within a statement."""
+    lines = text.rstrip().split("\n")
+    while lines:
+        rest = "\n".join(lines).rstrip()
+        tree = parse(Document.of(uri, f"{before}{rest}\n", language="python"))
+        if tree and not faults(tree):
+            return rest
+        lines.pop()
+    return ""
+
+
+def _lower(name: str) -> str:
+    return "".join(f"_{c.lower()}" if c.isupper() and at else c.lower() for at, c in enumerate(name))
+
+
+def most(passed: Sequence[Tried]) -> Tried:
+    """The one with most assertions: a test that asserts nothing passes always."""
+    return max(passed, key=lambda t: (t.change.after.data.count(b"assert"), -t.candidate.number))
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTests:
+    """Tests of `subject`, into `document`, which is the test file as it is (empty where there is none)."""
+
+    engine: Engine
+    config: Config
+    ruff: Ruff
+    turn: Turn
+    document: Document
+    file: Path
+    root: Path | None
+    path: str
+    subject: Subject
+    report: Report
+    persist: bool = False
+
+    async def run(self) -> Proposal:
+        """The proposal, edits of `document`. Raises NoAnswer."""
+        gated = gates(self.config, self.ruff)
+        work = Work(self.turn, self.document, self.file, self.root, self.path, gated, self.report, most, every=True)
+        return await work.within(lambda: self._generated(work), kind="tests", text=f"of {self.subject.name}")
+
+    async def _generated(self, work: Work) -> Proposal:
+        work.enter("LOCATE")
+        source = self.subject.source
+        if spans(encode(source)) or secret_lines(self.document):
+            raise work.failed("this holds what looks like a secret and is not given to the model")
+        [size] = await self.engine.count([source])
+        if size > (budget := self.config.context.code_budget):
+            raise work.failed(f"{self.subject.name} has {size} tokens, context.code_budget is {budget}")
+        heat = self.config.generation.temperature
+        plans = [Plan("fill", 0.0, 0, (1,)), Plan("fill", heat, 1, tuple(range(2, 2 + DRAWN)))]
+        return await work.generate(_Continuer(self), [plans])
+
+
+@dataclass(slots=True)
+class _Continuer:
+    """Lets the model go on from `def test_…`."""
+
+    about: WriteTests
+    refused: str = field(default="", init=False)
+
+    async def make(
+        self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
+    ) -> AsyncGenerator[Candidate]:
+        about = self.about
+        head, start, tail = self._imported()
+        lead = f"def test_{about.subject.test}"
+        before = f"{head}\n\n\n{lead}" if head else lead
+        extra = ((about.subject.module.replace(".", "/") + ".py", about.subject.source),)
+        sampling = Sampling(
+            n_predict=TOKENS,
+            temperature=plan.temperature,
+            seed=plan.seed,
+            n=len(plan.numbers),
+            stop=("\nif __name__", "\nclass ", "\nprint(", "\n#"),
+        )
+        owner = Owner(persist=about.persist, affinity=about.document.uri)
+        near = "\n".join(before.split("\n")[-NEAR:])
+        request = Infill(Around(near, "", extra), sampling=sampling, priority="normal", owner=owner)
+
+        def edit(raw: str) -> Edit | None:
+            rest = _whole(before, to_lf(raw), about.document.uri)
+            if "assert" not in rest:
+                return None
+            text = f"{before}{rest}\n"
+            return Edit(start, len(about.document.data), encode(text[tail:].replace("\n", about.document.newline)))
+
+        async with aclosing(made(about.engine, plan, Asked(request, edit), begun)) as candidates:
+            async for candidate in candidates:
+                yield candidate
+
+    def _imported(self) -> tuple[str, int, int]:
+        """The test file so far with the import it needs; from which byte on it is another one than before, and that place
+        in characters."""
+        document, wanted = self.about.document, f"from {self.about.subject.module} import {self.about.subject.name}"
+        text = to_lf(document.text).rstrip("\n")
+        if wanted in text.split("\n") or not text:
+            return (text or wanted), len(document.data.rstrip(b"\r\n")), len(text)
+        tree = parse(document)
+        at = imports_end(tree) if tree else 0
+        above = to_lf(decode(document.data[:at]))
+        return f"{above}{wanted}\n{text[len(above) :]}", at, len(above)

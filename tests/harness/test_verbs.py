@@ -1,0 +1,236 @@
+"""What can be done to code on a word of the user's, with a script for a model."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.errors import NoAnswer, NotText, UsageError
+from lsp_harness.harness import verbs
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.text.edit import apply
+from lsp_harness.text.position import Span, decode
+from tests.harness.bench import Bench, Make
+from tests.harness.tools import settings
+from tests.support import markup
+
+TWO = settings(generation={"candidates": 2, "max_retries": 1}, verification={"debounce_ms": 0})
+AREA = "import math\n\n\ndef <|>area(r):\n    return 3 * r ** 2\n"
+
+
+def fenced(code: str) -> str:
+    return f"```python\n{code}\n```"
+
+
+def opened(b: Bench, text: str, name: str = "a.py") -> tuple[Snapshot, Span]:
+    """The marked selection, or the cursor."""
+    src = markup.parse(text, b.folder / name)
+    b.harness.open(src.document)
+    return b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[-1])
+
+
+def after(made: verbs.Written) -> str:
+    return decode(apply(made.document.data, made.proposal.edits))
+
+
+def no_report(progress: Any) -> None: ...
+
+
+# -- by instruction
+async def test_the_function_around_the_cursor_is_written_again(bench: Make):
+    b = bench(fenced("def area(r):\n    return math.pi * r ** 2"), fenced("def area(r):\n    return 3 * r"), config=TWO)
+    where = opened(b, AREA)
+
+    made = await verbs.instruct(b.harness, *where, "use math.pi", no_report)
+
+    assert after(made) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
+    assert made.proposal.checks == "syntax ✓, lint ✓"
+    assert "use math.pi" in b.engine.prompt(0)
+    assert "import math" not in b.engine.prompt(0)
+
+
+async def test_only_the_selected_lines_are_the_models_to_change(bench: Make):
+    b = bench(fenced("b = 20\nc = 30"), fenced("b = 2"), config=TWO)
+    where = opened(b, "if 1:\n    a = 1\n    b<|> = 2\n    c = 3<|>\n    d = 4\n")
+
+    made = await verbs.instruct(b.harness, *where, "ten times as much", no_report)
+
+    assert after(made) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
+
+
+async def test_what_does_not_pass_is_told_and_tried_again(bench: Make):
+    b = bench(
+        fenced("def area(r):\n    return pi * r"),
+        fenced("def area(r):\n    return ("),
+        fenced("def area(r):\n    return math.pi * r"),
+        config=TWO,
+    )
+    where = opened(b, AREA)
+
+    made = await verbs.instruct(b.harness, *where, "use pi", no_report)
+
+    assert "math.pi * r\n" in after(made)
+    assert "LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
+    text = b.harness.verdict(b.harness.name_of(made.proposal))
+    assert text.startswith("# Edit: use pi")
+    assert text.count("## Candidate") == 3
+    assert "LINT: F821" in text
+
+
+@pytest.mark.parametrize(
+    ("text", "instruction", "why"),
+    [
+        ("<|>\n\n", "do it", "nothing here to edit"),
+        (AREA, "key AKIA" + "A" * 16, "looks like a secret"),
+        ("k = 'AKIA" + "A" * 16 + "'<|>\n", "do it", "looks like a secret"),
+        ("<|>k = 'AKIA" + "A" * 16 + "'<|>\n", "do it", "looks like a secret"),
+        (AREA, "word " * 600, "600 tokens, context.task_budget is 512"),
+        ("<|>" + "x = 1\n" * 600 + "<|>", "do it", "select less"),
+    ],
+)
+async def test_what_cannot_be_done_is_said_and_nothing_is_asked(bench: Make, text: str, instruction: str, why: str):
+    b = bench(config=TWO)
+    with pytest.raises(NoAnswer, match=why):
+        await verbs.instruct(b.harness, *opened(b, text), instruction, no_report)
+    assert b.engine.asked == []
+
+
+async def test_an_instruction_needs_words_and_a_workspace_trust(bench: Make):
+    b = bench()
+    where = opened(b, AREA)
+    with pytest.raises(UsageError, match="in a few words"):
+        await verbs.instruct(b.harness, *where, "  ", no_report)
+    b.harness.trusted = False
+    for verb in (verbs.docstring, verbs.tests, verbs.explain):
+        with pytest.raises(UsageError, match="not trusted"):
+            await verb(b.harness, *where, no_report)
+    assert verbs.offered(b.harness, *where) == []
+
+
+# -- docstrings
+@pytest.mark.parametrize(
+    ("name", "text", "said", "expected"),
+    [
+        (
+            "a.py",
+            "def f(x):\n    <|>return x\n",
+            "Give x back.",
+            'def f(x):\n    """Give x back."""\n    return x\n',
+        ),
+        (
+            "a.py",
+            "class A:\n    def f(self):\n        <|>return 1\n",
+            "One.\n\n        Args:\n            none\n        ",
+            'class A:\n    def f(self):\n        """One.\n\n        Args:\n            none\n        """\n        return 1\n',
+        ),
+        (
+            "a.js",
+            "class A {\n  <|>f(x) {\n    return x;\n  }\n}\n",
+            "Gives it.\n   * @param x what",
+            "class A {\n  /**\n   * Gives it.\n   * @param x what\n   */\n  f(x) {\n    return x;\n  }\n}\n",
+        ),
+        ("a.go", "func f() {<|>\n}\n", "f does nothing.", "// f does nothing.\nfunc f() {\n}\n"),
+        ("a.py", "def f():\r\n    <|>pass\r\n", "Nothing.", 'def f():\r\n    """Nothing."""\r\n    pass\r\n'),
+    ],
+)
+async def test_a_docstring_is_put_where_the_language_has_it(
+    bench: Make, name: str, text: str, said: str, expected: str
+):
+    b = bench(said, said, said)
+
+    made = await verbs.docstring(b.harness, *opened(b, text, name), no_report)
+
+    assert after(made) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['def f():\n    <|>"""Has one."""\n', "x = <|>1\n", "def f(): <|>return 1\n", 'def f():\n    <|>r"""Raw."""\n'],
+)
+async def test_no_docstring_where_there_is_one_or_no_place_for_it(bench: Make, text: str):
+    b = bench()
+    with pytest.raises(NoAnswer, match="no function here that lacks a docstring"):
+        await verbs.docstring(b.harness, *opened(b, text), no_report)
+
+
+async def test_a_docstring_that_breaks_the_code_or_never_ends_is_none(bench: Make):
+    b = bench("word " * 40, "\\x", "")
+    with pytest.raises(NoAnswer, match="No candidate passed"):
+        await verbs.docstring(b.harness, *opened(b, "def f():\n    <|>return 1\n"), no_report)
+
+
+# -- tests
+async def test_tests_go_into_a_new_file_with_the_import_they_need(bench: Make):
+    b = bench("():\n    assert area(1) == 3\n", "():\n    pass\n", "():\n    assert area(0) == 0\n    assert area(1)\n")
+
+    made = await verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+
+    assert made.new
+    assert made.document.uri == (b.folder / "test_shapes.py").as_uri()
+    # of those that pass, the one that asserts most
+    assert after(made) == (
+        "from shapes import area\n\n\ndef test_area():\n    assert area(0) == 0\n    assert area(1)\n"
+    )
+
+
+async def test_tests_are_added_to_what_is_there(bench: Make):
+    (tests := Path(bench().folder) / "tests").mkdir()
+    (tests / "test_shapes.py").write_text("import math\n\n\ndef test_pi():\n    assert math.pi\n")
+    b = bench(*["():\n    assert Box().size() == 0\n    x = (\n"] * 3)
+
+    made = await verbs.tests(
+        b.harness, *opened(b, "class Box:\n    def <|>size(self):\n        return 0\n", "shapes.py"), no_report
+    )
+
+    assert not made.new
+    assert after(made) == (
+        "import math\nfrom shapes import Box\n\n\ndef test_pi():\n    assert math.pi\n\n\n"
+        "def test_box_size():\n    assert Box().size() == 0\n"
+    )
+
+
+@pytest.mark.parametrize("text", ["x = <|>1\n", "def f():\n    def g():\n        <|>return 1\n    return g\n"])
+async def test_there_is_nothing_a_test_could_import(bench: Make, text: str):
+    b = bench()
+    with pytest.raises(NoAnswer, match="no function here that a test could import"):
+        await verbs.tests(b.harness, *opened(b, text), no_report)
+
+
+# -- explain
+async def test_an_explanation_says_that_nobody_checked_it(bench: Make):
+    b = bench("It multiplies.")
+    text = await verbs.explain(b.harness, *opened(b, AREA), no_report)
+    assert text == "It multiplies.\n\n*The model's words; nothing has checked them.*\n"
+    assert "return 3 * r ** 2" in b.engine.prompt(0)
+
+
+async def test_an_explanation_that_is_cut_off_ends_with_a_sentence(bench: Make):
+    b = bench({"text": "It multiplies. Then it ret", "stop": "limit"})
+    assert (await verbs.explain(b.harness, *opened(b, AREA), no_report)).startswith("It multiplies.\n")
+
+
+# -- what is offered
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (AREA, ["docstring", "tests", "explain"]),
+        ("<|>x = 1<|>\n", ["instruct", "explain"]),
+        ('def f():<|>\n    """Has one."""\n    return 1\n', ["tests", "explain"]),
+        ("x = 1<|>\n", []),
+    ],
+)
+async def test_verbs_are_offered_where_they_make_sense(bench: Make, text: str, expected: list[str]):
+    b = bench()
+    assert verbs.offered(b.harness, *opened(b, text)) == expected
+
+
+async def test_nothing_is_offered_or_done_on_what_the_model_may_not_see(bench: Make):
+    b = bench()
+    where = opened(b, "<|>KEY=1<|>\n", ".env")
+    assert verbs.offered(b.harness, *where) == []
+    with pytest.raises(NoAnswer, match="secret by its name"):
+        await verbs.explain(b.harness, *where, no_report)
+    binary = opened(b, "<|>\0\n", "b.py")
+    assert verbs.offered(b.harness, *binary) == []
+    with pytest.raises(NotText):
+        await verbs.explain(b.harness, *binary, no_report)

@@ -1,0 +1,85 @@
+"""Verbs as code actions and commands: who is offered what, and an edit's way to the client."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Spawn
+from tests.support.lsp import Editor, ResponseError
+
+TEXT = "def area(r):\n    return 3 * r\n"
+ALL = [
+    ("Edit with lsp-harness…", "refactor.rewrite", "lspHarness.askInstruction"),
+    ("Explain with lsp-harness", "refactor", "lspHarness.explain"),
+]
+SELECTION = {"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 16}}
+
+
+def offered(actions: list[Any]) -> list[tuple[str, str, str]]:
+    return [(a["title"], a["kind"], a["command"]["command"]) for a in actions]
+
+
+async def ask(editor: Editor, uri: str, *only: str) -> list[Any]:
+    context = {"diagnostics": [], **({"only": list(only)} if only else {})}
+    params = {"textDocument": {"uri": uri}, "range": SELECTION, "context": context}
+    return await editor.request("textDocument/codeAction", params)
+
+
+async def test_verbs_are_offered_by_kind_and_only_those_the_client_can_run(spawn: Spawn, tmp_path: Path):
+    uri = (tmp_path / "a.py").as_uri()
+    vscode, nvim = await spawn("vscode"), await spawn("nvim")
+    for editor in (vscode, nvim):
+        editor.open(uri, TEXT)
+
+    assert offered(await ask(vscode, uri)) == ALL
+    assert offered(await ask(vscode, uri, "refactor.rewrite")) == ALL[:1]
+    assert offered(await ask(vscode, uri, "refactor")) == ALL
+    assert await ask(vscode, uri, "quickfix") == []
+    # it has not said that it can ask for words
+    assert offered(await ask(nvim, uri)) == ALL[1:]
+    [explain] = await ask(nvim, uri)
+    assert explain["command"]["arguments"] == [{"uri": uri, "range": SELECTION}]
+
+
+async def test_in_a_workspace_that_is_not_trusted_there_is_nothing_but_completions(spawn: Spawn, tmp_path: Path):
+    uri = (tmp_path / "a.py").as_uri()
+    editor = await spawn("vscode", initializationOptions={"trusted": False})
+    editor.open(uri, TEXT)
+
+    assert await ask(editor, uri) == []
+    for command in ("docstring", "tests", "explain"):
+        with pytest.raises(ResponseError, match="the workspace is not trusted"):
+            await run(editor, command, {"uri": uri, "range": SELECTION})
+
+
+async def run(editor: Editor, name: str, argument: Any) -> Any:
+    params = {"command": f"lspHarness.{name}", "arguments": [argument]}
+    return await editor.request("workspace/executeCommand", params)
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "why"),
+    [
+        ("instruct", {"uri": "file:///ws/a.py", "range": SELECTION}, "takes an instruction in words"),
+        ("instruct", {"range": SELECTION}, "takes a uri and a range"),
+        ("explain", {"uri": "file:///ws/a.py", "range": {"start": 3}}, "takes a uri and a range"),
+        ("docstring", {"uri": "file:///gone.py", "range": SELECTION}, "is not open"),
+        ("docstring", 7, "takes a uri and a range"),
+    ],
+)
+async def test_arguments_that_do_not_fit_are_named(spawn: Spawn, name: str, argument: Any, why: str):
+    editor = await spawn("vscode")
+    editor.open("file:///ws/a.py", TEXT)
+
+    with pytest.raises(ResponseError, match=why):
+        await run(editor, name, argument)
+
+
+async def test_a_client_that_applies_no_edits_is_offered_none(spawn: Spawn):
+    editor = await spawn("plain")
+    editor.open("file:///ws/a.py", TEXT)
+
+    assert await ask(editor, "file:///ws/a.py") == []
+    with pytest.raises(ResponseError, match="cannot apply an edit"):
+        await run(editor, "docstring", {"uri": "file:///ws/a.py", "range": SELECTION})
