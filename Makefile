@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.ready
 
-.PHONY: help demo test check setup fmt docs snapshots package clean
+.PHONY: help demo test e2e check setup fmt docs snapshots package clean
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
@@ -27,12 +27,19 @@ check: $(STAMP) ## lint, types, layers and tidiness
 test: setup ## all tests
 	@$(BIN)/python -m pytest -q
 
+e2e: setup ## the tests in real editors: VS Code, Neovim, Emacs (installs them first)
+	@.ci/editors.sh
+	@CI=1 timeout 600 $(BIN)/python -m pytest -q tests/editors
+	@cd editors/vscode && timeout 120 npm test --silent
+	@cd tests/editors/vscode && PYTHON=$(CURDIR)/$(BIN)/python timeout 900 npm test --silent
+
 fmt: $(STAMP) ## format, and fix what can be fixed
 	@$(BIN)/ruff format -q .
 	@$(BIN)/ruff check -q --fix .
 
 docs: $(STAMP) ## rewrite the generated pages
 	@$(BIN)/python -m lsp_harness.config.reference > docs/config.md
+	@$(BIN)/python -m lsp_harness.config.vscode editors/vscode/package.json
 
 snapshots: $(STAMP) ## rewrite golden files
 	@$(BIN)/python -m pytest -q --golden-update

@@ -1,6 +1,7 @@
 """Rules about the repository, as tests."""
 
 import ast
+import json
 import re
 import subprocess
 import tomllib
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from lsp_harness.config import reference
+from lsp_harness.config import reference, vscode
 from lsp_harness.server.version import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -105,6 +106,23 @@ def test_every_command_is_documented():
 
 def test_the_settings_page_is_generated():
     assert (ROOT / "docs" / "config.md").read_text() == reference.render(), "run `make docs`"
+
+
+def test_the_settings_of_the_vscode_extension_are_generated():
+    package = (ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8")
+    assert vscode.render(package) == package, "run `make docs`"
+
+
+def test_the_vscode_extension_has_no_command_of_the_servers_names():
+    from lsp_harness.server.commands import ALL
+
+    package = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))
+    assert {command["command"] for command in package["contributes"]["commands"]}.isdisjoint(ALL)
+
+
+@pytest.mark.parametrize("lock", [p for p in tracked() if p.name == "package-lock.json"], ids=relative)
+def test_a_lock_file_names_no_host(lock: Path):
+    assert '"resolved"' not in lock.read_text(encoding="utf-8")
 
 
 def test_the_architecture_page_shows_the_layers_that_are_enforced():

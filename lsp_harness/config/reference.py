@@ -26,32 +26,32 @@ change, not its `url`, `model`, `api_key_env` and `script`. What is not understo
 """
 
 
-def _strings() -> dict[str, dict[str, str]]:
+def texts() -> dict[str, dict[str, str]]:
     """Class → attribute → the string under it; the class's own docstring is under ``."""
-    texts: dict[str, dict[str, str]] = {}
+    all_of_them: dict[str, dict[str, str]] = {}
     for node in ast.parse(Path(schema.__file__).read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.ClassDef):
             continue
-        found = texts.setdefault(node.name.lower(), {"": ast.get_docstring(node) or ""})
+        found = all_of_them.setdefault(node.name.lower(), {"": ast.get_docstring(node) or ""})
         for field, text in zip(node.body, node.body[1:], strict=False):
             match field, text:
                 case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
                     found[name] = words
                 case _:
                     pass
-    return texts
+    return all_of_them
 
 
 def render() -> str:
     """The whole page."""
-    texts = _strings()
+    words = texts()
     parts = [HEAD]
     for table, keys in tables().items():
         parts.append(
-            f"\n## `[{table}]`\n\n{texts[table]['']}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
+            f"\n## `[{table}]`\n\n{words[table]['']}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
         )
         for key, (kind, default) in keys.items():
-            parts.append(f"| `{key}` | {kind.__name__} | `{_toml(default)}` | {texts[table].get(key, '')} |\n")
+            parts.append(f"| `{key}` | {kind.__name__} | `{_toml(default)}` | {words[table].get(key, '')} |\n")
     return "".join(parts)
 
 

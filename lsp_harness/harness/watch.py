@@ -61,6 +61,8 @@ class Watch:
         self._kept = kept
         """Why a document is kept from the model, and so from the log on disk."""
         self._watched: dict[str, Watched] = {}
+        self._leaving: set[asyncio.Task[None]] = set()
+        """Verifications that were overtaken, and have a tool to put away yet."""
 
     def start(self, before: Document, file: Path, root: Path | None) -> None:
         """The user took an edit of `before`. An earlier base line of the same document stays."""
@@ -77,8 +79,7 @@ class Watch:
     def stop(self, uri: str) -> None:
         """The document is closed: nothing is held against it any more."""
         if watched := self._watched.pop(uri, None):
-            if watched.task:
-                watched.task.cancel()
+            self._leave(watched)
             if watched.held.findings:
                 self._publish(uri, Held(watched.held.version))
 
@@ -96,17 +97,22 @@ class Watch:
 
     async def aclose(self) -> None:
         """End all verification, and wait until no tool of it runs: a loop that is closed under one hangs."""
-        tasks = [watched.task for watched in self._watched.values() if watched.task]
+        for watched in self._watched.values():
+            self._leave(watched)
         self._watched.clear()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._leaving, return_exceptions=True)
 
     def _schedule(self, uri: str, delay: float) -> None:
         watched = self._watched[uri]
-        if watched.task:
-            watched.task.cancel()
+        self._leave(watched)
         watched.task = asyncio.ensure_future(self._verify(uri, watched, delay))
+
+    def _leave(self, watched: Watched) -> None:
+        """Cancel its verification, which is not over before its tool is."""
+        if watched.task and not watched.task.done():
+            watched.task.cancel()
+            self._leaving.add(watched.task)
+            watched.task.add_done_callback(self._leaving.discard)
 
     async def _verify(self, uri: str, watched: Watched, delay: float) -> None:
         await asyncio.sleep(delay)

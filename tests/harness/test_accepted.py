@@ -1,12 +1,15 @@
 """What is held against edits the user took, for which version, and until when."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from lsp_harness.errors import NotOpen
 from lsp_harness.harness import held as held_by
+from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
+from lsp_harness.verify.ruff import Report, Ruff
 from tests.harness.bench import QUICK, Bench, Held, Make, accept
 from tests.harness.tools import settings
 from tests.support import markup
@@ -73,6 +76,49 @@ async def test_a_result_for_a_version_that_is_gone_is_dropped(bench: Make) -> No
     held.go.set()
     await b.settled(src)
     assert b.published == []
+
+
+class Slow(Ruff):
+    """Each check goes on after it was cancelled, until it is let go: as a tool that is being started does."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.checks: list[asyncio.Event] = []
+        self.asked = asyncio.Event()
+        self.ended = asyncio.Event()
+
+    async def check(self, document: Document, file: Path, root: Path | None, *, select: str = "") -> tuple[Report, ...]:
+        go = asyncio.Event()
+        self.checks.append(go)
+        self.asked.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await go.wait()
+            self.ended.set()
+        return ()
+
+
+async def test_the_end_waits_for_the_tools_of_overtaken_verifications_too(bench: Make) -> None:
+    """A loop that is closed while a process is being started waits for it for ever."""
+    b, slow = bench("pi * r ** 2"), Slow()
+    b.harness._ruff = slow
+    src = b.open("def area(r):\n    return <|>\n")
+    await accept(b, src)
+    await slow.asked.wait()
+    slow.asked.clear()
+    b.type(src, "\n", 0)
+    await slow.asked.wait()
+
+    closing = asyncio.ensure_future(b.harness.watch.aclose())
+    first, second = slow.checks
+    second.set()
+    await slow.ended.wait()
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert not closing.done()
+    first.set()
+    await closing
 
 
 async def test_closing_clears_what_was_published(bench: Make) -> None:

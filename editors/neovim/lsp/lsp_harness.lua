@@ -47,8 +47,36 @@ return {
     'Gemfile',
     'CMakeLists.txt',
   },
-  -- Neovim 0.11 knows the method but does not say so by itself
+  -- what Neovim does not say by itself, or what this plugin does for it
   capabilities = {
-    textDocument = { inlineCompletion = { dynamicRegistration = false } },
+    textDocument = {
+      inlineCompletion = { dynamicRegistration = false },
+      publishDiagnostics = { codeDescriptionSupport = true },
+    },
+    workspace = {
+      workspaceEdit = { documentChanges = true, changeAnnotationSupport = { groupsOnLabel = false } },
+      textDocumentContent = { dynamicRegistration = false },
+      diagnostics = { refreshSupport = true },
+    },
+    experimental = { lspHarness = { status = true, commands = { 'lspHarness.askInstruction' } } },
   },
+  -- for this client only; each is loaded when it is first needed
+  handlers = {
+    ['lspHarness/status'] = function(...)
+      return require('lsp_harness.status').received(...)
+    end,
+    ['workspace/applyEdit'] = function(...)
+      return require('lsp_harness.applying').requested(...)
+    end,
+    ['workspace/diagnostic/refresh'] = function(...)
+      return require('lsp_harness.refreshing').requested(...)
+    end,
+  },
+  commands = require('lsp_harness.instructing').commands,
+  before_init = function(...)
+    require('lsp_harness.trust').tell(...)
+  end,
+  on_exit = function(...)
+    require('lsp_harness.crash').exited(...)
+  end,
 }

@@ -7,7 +7,9 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import psutil
 import pynvim
 import pytest
 
@@ -17,7 +19,14 @@ HERE = Path(__file__).parent
 PLUGIN = HERE.parents[2] / "editors" / "neovim"
 FAKE = [sys.executable, str(HERE / "fake_server.py")]
 
+SERVE = [str(Path(sys.executable).with_name("lsp-harness")), "serve"]
+
+REST = "total / len(values)"
+MEAN = "def mean(values):\n    total = sum(values)\n    return\n"
+"""What a scripted engine completes at the end, with `REST`."""
+
 Start = Callable[..., Editor]
+Real = Callable[..., Editor]
 
 
 def need(program: str) -> str:
@@ -31,14 +40,19 @@ def need(program: str) -> str:
 
 @contextlib.contextmanager
 def attached(argv: list[str]) -> Iterator[pynvim.Nvim]:
+    """A Neovim that ends with the block, and its servers with it."""
     nvim = pynvim.attach("child", argv=[need("nvim"), "--embed", "--headless", "-i", "NONE", "-n", *argv])
+    started: list[psutil.Process] = []
     try:
         yield nvim
+        started = psutil.Process(nvim.funcs.getpid()).children(recursive=True)
     finally:
         # it is gone before it can answer
         with contextlib.suppress(OSError, EOFError):
             nvim.command("qall!")
         nvim.close()
+    _ended, left = psutil.wait_procs(started, timeout=20)
+    assert not left, "a server outlives its editor"
 
 
 @contextlib.contextmanager
@@ -78,3 +92,27 @@ def editor(start: Start) -> Editor:
     editor = start()
     editor.open()
     return editor
+
+
+@pytest.fixture
+def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
+    """Starts an editor, attached to `lsp-harness serve` with an engine that has these replies and no others: asking it
+    once too often is an error, which the log would have. The cursor is on the third line."""
+
+    def run(*replies: dict[str, Any], text: str = MEAN, before: str = "", settings: str = "") -> Editor:
+        script = tmp_path / "script.json"
+        script.write_text(json.dumps(replies))
+        monkeypatch.setenv("LSP_HARNESS_ENGINE__SCRIPT", str(script))
+        monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+        editor = start(SERVE, before=before)
+        (editor.folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
+        ours = "[generation]\ncandidates = 1\n[verification]\ndebounce_ms = 1\n"
+        (editor.folder / "lsp-harness.toml").write_text(ours + settings)
+        # keys of one burst are one request
+        editor.lua("require('lsp_harness.config').debounce_ms = 50")
+        editor.nvim.command(f"cd {editor.folder}")
+        editor.open("mean.py", text)
+        editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 0 })")
+        return editor
+
+    return run

@@ -78,6 +78,59 @@ class Editor:
         self.until("require('lsp_harness').visible()")
         assert self.ghost == list(lines)
 
+    @property
+    def messages(self) -> str:
+        return self.nvim.command_output("messages")
+
+    def says(self, text: str) -> None:
+        """Waits until the user has been told."""
+        self.until("vim.fn.execute('messages'):find(..., 1, true) ~= nil", text)
+
+    def hush(self) -> None:
+        """No more questions by itself: a script would have no reply."""
+        self.lua("require('lsp_harness.config').debounce_ms = 60000")
+
+    @property
+    def statusline(self) -> str:
+        return self.lua("return require('lsp_harness').statusline()")
+
+    def choosing(self, wanted: str) -> None:
+        """From now on whoever lets the user select gets the item that has this in it; `offered` are the items."""
+        self.lua(
+            """
+            local wanted = ...
+            vim.ui.select = function(items, options, done)
+              _G.offered = vim.iter(items):map(options.format_item):totable()
+              for index, shown in ipairs(offered) do
+                if shown:find(wanted, 1, true) then return done(items[index], index) end
+              end
+              done(nil)
+            end
+            """,
+            wanted,
+        )
+
+    def diagnose(
+        self, row: int, start: int, end: int, message: str, *, source: str = "linter", code: str = "L1"
+    ) -> None:
+        """A diagnostic of somebody else, as a linter plugin would set it."""
+        self.lua(
+            """
+            local row, from, to, message, source, code = ...
+            vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0, {
+              { lnum = row, col = from, end_lnum = row, end_col = to, message = message,
+                source = source, code = code },
+            })
+            """,
+            *(row, start, end, message, source, code),
+        )
+
+    def previews(self) -> tuple[str, list[str]]:
+        """Waits for the window that shows an edit: its title and its lines."""
+        self.until("vim.bo.filetype == 'diff'")
+        title = self.lua("return (vim.api.nvim_win_get_config(0).title or {{ vim.wo.winbar }})[1][1]")
+        return title.strip(), self.buffer
+
     # -- what the fake server saw
     def events(self, kind: str | None = None) -> list[dict[str, Any]]:
         return [event for event in self.lua("return events") if kind in (None, event["event"])]

@@ -2,15 +2,19 @@
 
 Run by Neovim as its server. What happens is sent back as `fake/log` notifications, so a test waits for an event where it
 would otherwise sleep. The line left of the cursor decides the answer: a line of `ANSWERS` or `REPLACING` gets its own,
-and one that starts with `slow` waits for `fake/release`.
+and one that starts with `slow` waits for `fake/release`. Who asks because the user wants it gets `MORE` as well.
+With the argument `old` it is a server from before there were more than two commands.
 
 Plain JSON on purpose: importing pygls and the LSP types takes a second, and every test starts a server.
 """
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
+
+from fake_work import CANCELLED, VERDICT, Work
 
 ANSWERS: dict[str, str] = {
     "def add(a, b):": "\n    return a + b",
@@ -19,6 +23,9 @@ ANSWERS: dict[str, str] = {
     "\tif a:": "\n\t\treturn\tb",
 }
 """What is inserted after the line."""
+
+MORE: dict[str, list[str]] = {"x = ": ["compute(0)", "constant"]}
+"""What there is besides."""
 
 REPLACING: dict[str, tuple[int, int, str]] = {
     "print(": (6, 7, "value):\n    pass"),
@@ -30,32 +37,43 @@ REPLACING: dict[str, tuple[int, int, str]] = {
 
 # a character in code units, and a code unit in bytes
 UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
-CANCELLED = -32800
+OLD = ["accepted", "status"]
+NEW = [name.removeprefix("on_") for name in dir(Work) if name.startswith("on_")]
 
 
 class Server:
     """One message at a time, in order: nothing here waits but reading."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, old: bool) -> None:
+        self.old = old
         self.texts: dict[str, str] = {}
+        self.versions: dict[str, int] = {}
         self.encoding = "utf-8"
         self.held: dict[int, tuple[str, Any]] = {}
+        self.work = Work(send, self.texts, self.versions)
 
     # -- requests: what is returned is the answer
     def initialize(self, params: Any) -> Any:
-        self.encoding = params["capabilities"]["general"]["positionEncodings"][0]
-        assert "inlineCompletion" in params["capabilities"]["textDocument"]
+        able = params["capabilities"]
+        self.encoding = able["general"]["positionEncodings"][0]
+        tell("hello", pid=os.getpid(), options=params.get("initializationOptions"), experimental=able["experimental"])
+        more = {
+            "codeActionProvider": {"codeActionKinds": ["quickfix"], "resolveProvider": True},
+            "workspace": {"textDocumentContent": {"schemes": ["lsp-harness-verdict"]}},
+        }
+        names = OLD if self.old else NEW
         return {
             "capabilities": {
                 "positionEncoding": self.encoding,
                 "textDocumentSync": {"openClose": True, "change": 1},
                 "inlineCompletionProvider": {},
-                "executeCommandProvider": {"commands": ["lspHarness.accepted", "lspHarness.status"]},
+                "executeCommandProvider": {"commands": [f"lspHarness.{name}" for name in names]},
+                **({} if self.old else more),
             }
         }
 
     def complete(self, params: Any) -> tuple[str, Any]:
-        assert params["context"] == {"triggerKind": 2}
+        invoked = params["context"] == {"triggerKind": 1}
         uri, line, character = (
             params["textDocument"]["uri"],
             params["position"]["line"],
@@ -75,13 +93,11 @@ class Server:
             }
         else:
             item["insertText"] = "late" if left.startswith("slow") else ANSWERS.get(left)
-        return left, {"items": [item] if item["insertText"] else []}
-
-    def execute(self, params: Any) -> Any:
-        if params["command"] == "lspHarness.status":
-            return {"version": "fake", "documents": len(self.texts)}
-        tell("accepted", arguments=params["arguments"])
-        return None
+        items = [item] if item["insertText"] else []
+        for text in MORE.get(left, []) if invoked else []:
+            command = {**item["command"], "arguments": [uri, f"{text} of {left}"]}
+            items.append({"insertText": text, "command": command})
+        return left, {"items": items}
 
     # -- the two kinds of message
     def request(self, id: int, method: str, params: Any) -> None:
@@ -90,13 +106,20 @@ class Server:
                 answer(id, self.initialize(params))
             case "textDocument/inlineCompletion":
                 left, result = self.complete(params)
-                tell("asked", left=left)
+                tell("asked", left=left, kind=params["context"]["triggerKind"])
                 if left.startswith("slow"):
                     self.held[id] = left, result
                 else:
                     answer(id, result)
             case "workspace/executeCommand":
-                answer(id, self.execute(params))
+                self.work.execute(id, params["command"], params.get("arguments", []), params.get("workDoneToken", ""))
+            case "textDocument/codeAction":
+                answer(id, self.work.actions(params))
+            case "codeAction/resolve":
+                self.work.resolve(id, params)
+            case "workspace/textDocumentContent":
+                assert params["uri"] == VERDICT
+                answer(id, {"text": "# Verdict\n\nIt is **wrong**."})
             case "shutdown":
                 answer(id, None)
             case _:
@@ -105,21 +128,33 @@ class Server:
     def notification(self, method: str, params: Any) -> None:
         match method:
             case "textDocument/didOpen":
-                self.texts[params["textDocument"]["uri"]] = params["textDocument"]["text"]
+                self.changed(params["textDocument"], params["textDocument"]["text"])
             case "textDocument/didChange":
-                self.texts[params["textDocument"]["uri"]] = params["contentChanges"][-1]["text"]
+                self.changed(params["textDocument"], params["contentChanges"][-1]["text"])
+            case "workspace/didChangeConfiguration":
+                tell("settings", settings=params["settings"])
+            case "window/workDoneProgress/cancel":
+                self.work.cancel(params["token"])
+            case "fake/status":
+                send({"method": "lspHarness/status", "params": params})
             case "lspHarness/didMoveCursor":
                 tell("rests", line=params["position"]["line"], character=params["position"]["character"])
             case "$/cancelRequest":
                 if held := self.held.pop(params["id"], None):
                     tell("cancelled", left=held[0])
-                    send({"id": params["id"], "error": {"code": CANCELLED, "message": "cancelled"}})
+                    self.work.fail(params["id"], CANCELLED)
             case "fake/release":
                 for id, (_left, result) in self.held.items():
                     answer(id, result)
                 self.held.clear()
+                self.work.release()
             case "exit":
                 sys.exit()
+
+    def changed(self, document: Any, text: str) -> None:
+        self.texts[document["uri"]], self.versions[document["uri"]] = text, document["version"]
+        if not self.old:
+            self.work.diagnose(document["uri"])
 
 
 def send(message: dict[str, Any]) -> None:
@@ -144,9 +179,11 @@ def messages() -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    server = Server()
+    server = Server(old=sys.argv[1:] == ["old"])
     for message in messages():
-        if "id" in message:
+        if "method" not in message:
+            server.work.answered(message["id"], message.get("result"))
+        elif "id" in message:
             server.request(message["id"], message["method"], message.get("params"))
         else:
             server.notification(message["method"], message.get("params"))

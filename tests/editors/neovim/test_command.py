@@ -1,5 +1,6 @@
 """`:LspHarness`, `:checkhealth lsp_harness` and the options of `setup`."""
 
+import re
 import shutil
 from pathlib import Path
 
@@ -67,8 +68,19 @@ def test_log_opens_the_log(editor: Editor):
 
 
 def test_it_completes_what_it_can_do(editor: Editor):
-    assert editor.nvim.funcs.getcompletion("LspHarness ", "cmdline") == ["log", "pause", "restart", "resume", "status"]
-    assert editor.nvim.funcs.getcompletion("LspHarness re", "cmdline") == ["restart", "resume"]
+    def completed(line: str) -> list[str]:
+        return editor.nvim.funcs.getcompletion(f"LspHarness {line}", "cmdline")
+
+    assert completed("") == sorted(editor.lua("return vim.tbl_keys(require('lsp_harness.command').commands)"))
+    assert completed("re") == ["restart", "resume"]
+    assert completed("pause ") == ["everywhere", "here"]
+    assert completed("engine r") == ["restart"]
+
+
+@pytest.mark.parametrize("what", ["nonsense", "engine", "engine stop", "pause there", "fix this"])
+def test_what_it_cannot_do_it_says(editor: Editor, what: str):
+    with pytest.raises(NvimError, match=f"there is no :LspHarness {what}"):
+        editor.nvim.command(f"LspHarness {what}")
 
 
 def test_health_has_no_errors_when_all_is_there(editor: Editor):
@@ -98,6 +110,8 @@ def test_health_says_what_to_do_when_the_command_is_missing(start: Start):
     [
         ("{ debounce = 5 }", 'there is no option "debounce"'),
         ("{ debounce_ms = 'soon' }", "debounce_ms"),
+        ("{ preview = 'popup' }", "preview"),
+        ("{ trusted = 'yes' }", "trusted"),
         ("{ keymap = { take = '<C-x>' } }", 'nothing called "take"'),
     ],
 )
@@ -121,6 +135,9 @@ def test_only_the_keys_asked_for_are_mapped(start: Start):
         "<C-Right>": "lsp-harness: accept word",
         "<C-Down>": "lsp-harness: accept line",
         "<C-]>": "lsp-harness: dismiss",
+        "<M-]>": "lsp-harness: next",
+        "<M-[>": "lsp-harness: previous",
+        "<M-s>": "lsp-harness: suggest",
     }
     maps = editor.lua("return maps()")
     assert maps == maps | ours
@@ -130,13 +147,53 @@ def test_only_the_keys_asked_for_are_mapped(start: Start):
     assert editor.lua("return maps()") == {key: maps[key] for key in maps.keys() - ours.keys()}
 
 
-def test_the_help_can_be_found(start: Start, tmp_path: Path):
+@pytest.fixture
+def manual(start: Start, tmp_path: Path) -> tuple[Editor, Path]:
+    """With the help's tags, which are not written into the repository."""
     editor = start()
     folder = tmp_path / "manual"
     shutil.copytree(PLUGIN / "doc", folder / "doc")
     editor.lua("vim.opt.runtimepath:prepend(...) vim.cmd.helptags(... .. '/doc')", str(folder))
+    return editor, folder / "doc/lsp_harness.txt"
 
+
+def test_the_help_can_be_found(manual: tuple[Editor, Path]):
+    editor, page = manual
     for subject in ("lsp_harness", ":LspHarness", "lsp_harness.setup()", "lsp_harness.accept()", "hl-LspHarnessGhost"):
         editor.nvim.command(f"help {subject}")
-        assert editor.nvim.current.buffer.name == str(folder / "doc/lsp_harness.txt")
+        assert editor.nvim.current.buffer.name == str(page)
         assert f"*{subject}*" in editor.nvim.current.line
+
+
+def test_the_help_knows_everything_there_is(manual: tuple[Editor, Path]):
+    editor, page = manual
+    text = page.read_text()
+    functions = editor.lua("return vim.tbl_keys(require('lsp_harness'))")
+    internal = {"load", "map", "native"}
+    assert [name for name in functions if name not in internal and f"*lsp_harness.{name}()*" not in text] == []
+    commands = editor.lua("return vim.tbl_keys(require('lsp_harness.command').commands)")
+    assert [name for name in commands if f"LspHarness {name}" not in text] == []
+
+
+def test_the_defaults_the_help_shows_are_the_defaults(manual: tuple[Editor, Path]):
+    editor, page = manual
+    shown = page.read_text().partition("The defaults: >lua\n")[2].partition("\n<")[0]
+    editor.lua("require('lsp_harness.config').set()")
+
+    same = "for k, v in pairs(loadstring('return ' .. ...)()) do assert(require('lsp_harness.config')[k] == v, k) end"
+    editor.lua(same, shown)
+    options = editor.lua("return vim.tbl_keys(require('lsp_harness.config'))")
+    assert [name for name in options if name != "set" and f"      {name} = " not in shown] == []
+
+
+def test_every_link_of_the_help_leads_somewhere(manual: tuple[Editor, Path]):
+    editor, page = manual
+    links = set(re.findall(r"\|([^|\s]+)\|", page.read_text())) - {"here", "edit"}
+    lost = []
+    for link in sorted(links):
+        try:
+            editor.nvim.command(f"help {link}")
+        except NvimError:
+            lost.append(link)
+    # Neovim 0.12 has these
+    assert [link for link in lost if not link.startswith("vim.lsp.inline_completion")] == []

@@ -231,8 +231,8 @@ def test_without_ghost_text_the_keys_are_what_they_were(editor: Editor):
     editor.type("i<Tab>a")
 
     assert editor.buffer == ["\ta"]
-    verbs = ("accept", "accept_word", "accept_line", "dismiss", "visible")
-    assert [editor.lua(f"return require('lsp_harness').{verb}()") for verb in verbs] == [False] * 5
+    verbs = ("accept", "accept_word", "accept_line", "dismiss", "next", "previous", "visible")
+    assert [editor.lua(f"return require('lsp_harness').{verb}()") for verb in verbs] == [False] * 7
 
 
 def test_the_mapping_of_the_readme_accepts_too(editor: Editor):

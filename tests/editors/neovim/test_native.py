@@ -11,7 +11,7 @@ from tests.editors.neovim.editor import Editor
 
 STAND_IN = """
     local space = vim.api.nvim_create_namespace('nvim.lsp.inline_completion')
-    _G.enabled, _G.accepted = {}, {}
+    _G.enabled, _G.accepted, _G.selected = {}, {}, {}
     function _G.show(item)
       _G.item = item
       local row, col = unpack(vim.api.nvim_win_get_cursor(0))
@@ -30,6 +30,7 @@ STAND_IN = """
         end)
         return true
       end,
+      select = function(options) table.insert(selected, options) end,
     }
 """
 
@@ -90,9 +91,47 @@ def test_dismissing_accepts_into_nothing(native: Editor):
     assert native.lua("return accepted") == []
 
 
+def test_the_server_learns_what_was_dismissed(native: Editor):
+    native.type("ix = ")
+    native.lua("""
+        local client = require('lsp_harness.server').client(0)
+        local command = { title = 'Accepted', command = 'lspHarness.accepted', arguments = { 'a uri', 'an id' } }
+        show({ insert_text = 'compute(2)', client_id = client.id, command = command })
+    """)
+
+    native.type("<C-]>")
+
+    native.until_event("dismissed", arguments=["a uri", "an id"])
+
+
+def test_another_is_chosen_among_what_neovim_has(native: Editor):
+    native.type("ix = ")
+    native.lua("show({ insert_text = 'compute(2)' })")
+
+    native.type("<M-]><M-[>")
+
+    assert native.lua("return selected") == [{"count": 1}, {"count": -1}]
+
+
+def test_asking_is_neovims_own_affair(native: Editor):
+    native.type("ix = <M-s>")
+
+    native.says("Neovim asks by itself here")
+
+
+def test_this_plugin_draws_where_that_is_wanted(start: Start):
+    editor = start(before=STAND_IN + "_G.options = { native = false }")
+    editor.open()
+
+    editor.type("ix = ")
+
+    editor.shows("compute(total, 2)")
+    assert editor.lua("return enabled") == []
+
+
 def test_without_ghost_text_all_answer_false(native: Editor):
-    verbs = ("accept", "accept_word", "accept_line", "dismiss", "visible")
-    assert [native.lua(f"return require('lsp_harness').{verb}()") for verb in verbs] == [False] * 5
+    verbs = ("accept", "accept_word", "accept_line", "dismiss", "next", "previous", "visible")
+    assert [native.lua(f"return require('lsp_harness').{verb}()") for verb in verbs] == [False] * 7
 
 
 def test_pausing_disables_it_in_our_buffers(native: Editor):

@@ -1,39 +1,31 @@
 """The plugin against `lsp-harness serve` itself. The engine is scripted: what is shown is plumbing, not a model."""
 
 import json
-import sys
+import os
+import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.editors.neovim.conftest import Start
+from tests.editors.neovim.conftest import MEAN, REST, Real
 from tests.editors.neovim.editor import Editor
 
-SERVE = [str(Path(sys.executable).with_name("lsp-harness")), "serve"]
-REST = "total / len(values)"
+BROKEN = "def area(r):\n    width = r\n    return pi * width\n"
+FIXED = ["def area(r):", "    width = r", "    return 3 * width"]
 
 
-@pytest.fixture
-def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Editor:
-    """Attached to a server whose engine has one reply: asking it twice is an error, which the log would have."""
-    script = tmp_path / "script.json"
-    script.write_text(json.dumps([{"text": REST, "expect": "def mean"}]))
-    monkeypatch.setenv("LSP_HARNESS_ENGINE__SCRIPT", str(script))
-    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
-    editor = start(SERVE)
-    # keys of one burst are one request
-    editor.lua("require('lsp_harness.config').set({ debounce_ms = 50 })")
-    editor.open("mean.py", "def mean(values):\n    total = sum(values)\n    return\n")
-    editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 0 })")
-    return editor
+def completing(real: Real) -> Editor:
+    return real({"text": REST, "expect": "def mean"})
 
 
-def test_ghost_text_is_shown_and_accepted(real: Editor):
-    real.type("A ")
-    real.shows(REST)
-    real.lua("""
-        -- the next question would find no reply
-        require('lsp_harness.config').set({ debounce_ms = 60000 })
+def log(editor: Editor) -> str:
+    path = Path(editor.lua("return vim.lsp.log.get_filename()"))
+    return path.read_text() if path.exists() else ""
+
+
+def watch_requests(editor: Editor) -> None:
+    editor.lua("""
         _G.completed = {}
         vim.api.nvim_create_autocmd('LspRequest', { callback = function(event)
           local request = event.data.request
@@ -41,31 +33,159 @@ def test_ghost_text_is_shown_and_accepted(real: Editor):
         end })
     """)
 
-    real.type("<Tab>")
-    real.until("completed['workspace/executeCommand']")
 
-    assert real.buffer == ["def mean(values):", "    total = sum(values)", f"    return {REST}"]
-    assert real.ghost == []
-    log = Path(real.lua("return vim.lsp.log.get_filename()"))
-    said = log.read_text() if log.exists() else ""
-    assert "lspHarness.accepted" not in said, "a refusal would be here"
+# -- ghost text
+def test_ghost_text_is_shown_and_accepted(real: Real):
+    editor = completing(real)
+    editor.type("A ")
+    editor.shows(REST)
+    editor.hush()
+    watch_requests(editor)
 
+    editor.type("<Tab>")
+    editor.until("completed['workspace/executeCommand']")
 
-def test_typing_along_and_words_need_no_second_reply(real: Editor):
-    real.type("A ")
-    real.shows(REST)
-
-    real.type("to")
-    assert real.ghost == [REST[2:]]
-    real.type("<C-Right>")
-
-    assert real.buffer[2] == "    return total"
-    assert real.ghost == [" / len(values)"]
+    assert editor.buffer == ["def mean(values):", "    total = sum(values)", f"    return {REST}"]
+    assert editor.ghost == []
+    assert "lspHarness.accepted" not in log(editor), "a refusal would be here"
 
 
-def test_status_and_health(real: Editor):
-    real.nvim.command("LspHarness status")
-    real.until("vim.fn.execute('messages'):find('positionEncoding: utf-8', 1, true) ~= nil")
+def test_typing_along_words_and_lines_need_no_second_reply(real: Real):
+    editor = completing(real)
+    editor.type("A ")
+    editor.shows(REST)
 
-    real.nvim.command("checkhealth lsp_harness")
-    assert [line for line in real.buffer if "ERROR" in line or "WARNING" in line] == []
+    editor.type("to")
+    assert editor.ghost == [REST[2:]]
+    editor.type("<C-Right>")
+    assert editor.buffer[2] == "    return total"
+    assert editor.ghost == [" / len(values)"]
+    editor.hush()
+    editor.type("<C-Down>")
+    assert editor.buffer[2] == f"    return {REST}"
+
+
+def test_what_an_accepted_text_breaks_is_marked_without_another_key(real: Real):
+    """Neovim 0.11 pulls diagnostics and, without this plugin, only after a change."""
+    editor = real({"text": "total / count", "expect": "def mean"})
+    editor.type("A ")
+    editor.shows("total / count")
+    editor.hush()
+
+    editor.type("<Tab><Esc>")
+
+    editor.until("#vim.diagnostic.get(0) == 1")
+    (found,) = editor.lua("return vim.diagnostic.get(0)")
+    assert (found["lnum"], found["source"]) == (2, "lsp-harness")
+    assert "count" in found["message"]
+
+
+# -- fixes
+def broken(real: Real, *replies: dict[str, Any], before: str = "") -> Editor:
+    editor = real(*replies, text=BROKEN, before=before)
+    editor.diagnose(2, 11, 13, "Undefined name `pi`", source="Ruff", code="F821")
+    return editor
+
+
+def test_a_verified_fix_is_shown_and_applied(real: Real):
+    editor = broken(real, {"text": "return 3 * width"})
+
+    editor.nvim.command("LspHarness fix")
+
+    title, shown = editor.previews()
+    assert title == "lsp-harness: syntax ✓, lint ✓, gone ✓"
+    assert [line for line in shown if line[0] in "-+"] == [
+        *("--- mean.py", "+++ mean.py", "-    return pi * width", "+    return 3 * width"),
+    ]
+    editor.type("y")
+    assert editor.buffer == FIXED
+
+
+def test_a_rejected_fix_leaves_the_text(real: Real):
+    editor = broken(real, {"text": "return 3 * width"})
+    editor.nvim.command("LspHarness fix")
+    editor.previews()
+
+    editor.type("n")
+
+    editor.says("not applied: rejected")
+    assert editor.buffer == BROKEN.splitlines()
+
+
+def test_a_fix_that_passes_no_gate_says_which(real: Real):
+    editor = broken(real, {"text": "return pi + width"})
+
+    editor.nvim.command("LspHarness fix")
+
+    editor.says("No candidate passed the checks")
+    assert editor.buffer == BROKEN.splitlines()
+
+
+def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
+    editor = broken(real, {"hang": True})
+    editor.nvim.command("LspHarness fix")
+    editor.until("require('lsp_harness').statusline():find('Fix with lsp-harness', 1, true) ~= nil")
+
+    editor.nvim.command("LspHarness cancel")
+
+    editor.until("require('lsp_harness').statusline():find('Fix with lsp-harness', 1, true) == nil")
+    assert "cancelled: Fix with lsp-harness" in editor.messages
+    assert editor.buffer == BROKEN.splitlines()
+    # and the server goes on: it has no reply left, and says so
+    editor.nvim.command("LspHarness fix")
+    editor.says("the script has 1 replies and a further one was asked for")
+
+
+# -- trust and crashes
+def lint(folder: Path) -> set[str]:
+    """What became of the linter, of all candidates of all sessions."""
+    found: set[str] = set()
+    for events in folder.glob("home/state/sessions/*/events.jsonl"):
+        for event in map(json.loads, events.read_text().splitlines()):
+            found |= {each["status"] for each in event["data"].get("outcomes", []) if each["check"] == "lint"}
+    return found
+
+
+@pytest.mark.parametrize("trusted", ["true", "false"])
+def test_the_linter_is_run_in_a_trusted_workspace_only(real: Real, tmp_path: Path, trusted: str):
+    editor = broken(real, {"text": "return 3 * width"}, before=f"_G.options = {{ trusted = {trusted} }}")
+
+    editor.nvim.command("LspHarness fix")
+
+    # without trust a server may offer the fix unlinted, or none
+    editor.until("vim.bo.filetype == 'diff' or vim.fn.execute('messages'):find('no fix for what is here') ~= nil")
+    assert lint(tmp_path) <= ({"passed"} if trusted == "true" else {"skipped"})
+    assert (trusted == "true") == ("passed" in lint(tmp_path))
+
+
+def test_a_server_that_is_killed_comes_back_and_completes(real: Real):
+    editor = completing(real)
+    editor.type("Goedited = 1<Esc>")
+    editor.lua("_G.gone = require('lsp_harness.server').client(0).id")
+
+    os.kill(server_pid(editor), signal.SIGKILL)
+
+    editor.until("vim.lsp.get_client_by_id(gone) == nil")
+    editor.says("the server ended by signal 9 and is started again")
+    editor.until("require('lsp_harness.server').client(0) ~= nil")
+    assert editor.buffer == [*MEAN.splitlines(), "edited = 1"]
+    editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 0 })")
+    editor.type("A ")
+    editor.shows(REST)
+
+
+def server_pid(editor: Editor) -> int:
+    """The only child of this Neovim."""
+    mine = editor.lua("return vim.fn.getpid()")
+    (pid,) = Path(f"/proc/{mine}/task/{mine}/children").read_text().split()
+    return int(pid)
+
+
+# -- what it says about itself
+def test_status_and_health(real: Real):
+    editor = completing(real)
+    editor.nvim.command("LspHarness status")
+    editor.says("positionEncoding: utf-8")
+
+    editor.nvim.command("checkhealth lsp_harness")
+    assert [line for line in editor.buffer if "ERROR" in line or "WARNING" in line] == []

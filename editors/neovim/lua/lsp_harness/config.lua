@@ -6,6 +6,9 @@
 ---@field accept_word? string take its next word
 ---@field accept_line? string take it to the end of its next line
 ---@field dismiss? string take it off the screen
+---@field next? string show another suggestion instead
+---@field previous? string the other way round
+---@field suggest? string ask for a suggestion now
 
 ---@class lsp_harness.Config
 local defaults = {
@@ -21,6 +24,32 @@ local defaults = {
   --- insert mode keys for `setup` to map; false maps nothing
   ---@type lsp_harness.Keymap|false
   keymap = false,
+  --- whether Neovim 0.12 and newer draw ghost text themselves; false draws it as on 0.11
+  ---@type boolean
+  native = true,
+  --- where an edit is shown before it is made: true is a floating window, 'tab' a tab page, false nowhere
+  ---@type boolean|'tab'
+  preview = true,
+  --- whether the project's own settings are read, and its code given to linters. 'ask' asks once a folder and remembers
+  --- the answer as |:trust| does
+  ---@type boolean|'ask'|fun(root?: string): boolean
+  trusted = true,
+  --- how often within a minute a server that crashed is started again
+  ---@type integer
+  restarts = 3,
+}
+
+---@type table<string, fun(value: any): boolean>
+local fits = {
+  keymap = function(value)
+    return value == false or type(value) == 'table'
+  end,
+  preview = function(value)
+    return type(value) == 'boolean' or value == 'tab'
+  end,
+  trusted = function(value)
+    return type(value) == 'boolean' or type(value) == 'function' or value == 'ask'
+  end,
 }
 
 ---@class lsp_harness.ConfigModule: lsp_harness.Config
@@ -37,12 +66,9 @@ function M.set(options)
     end
   end
   local new = vim.tbl_extend('force', defaults, options)
-  vim.validate('enable', new.enable, 'boolean')
-  vim.validate('debounce_ms', new.debounce_ms, 'number')
-  vim.validate('rest_ms', new.rest_ms, 'number')
-  vim.validate('keymap', new.keymap, function(value)
-    return value == false or type(value) == 'table'
-  end, 'false or a table')
+  for name, default in pairs(defaults) do
+    vim.validate(name, new[name], fits[name] or type(default))
+  end
   for name, value in pairs(new) do
     M[name] = value
   end

@@ -1,28 +1,20 @@
 --- Ghost text for Neovim 0.11, which has none of its own: asks while the user types, cancels what a newer key makes
---- pointless, drops answers to a text that is no longer there. `native` is its counterpart for 0.12 and newer.
----
---- There is one user and one cursor, so there is one request under way and one suggestion on the screen at most.
+--- pointless, keeps what is typed along. `native` is its counterpart for 0.12 and newer.
 
+local asking = require('lsp_harness.asking')
 local config = require('lsp_harness.config')
 local server = require('lsp_harness.server')
 local spot = require('lsp_harness.spot')
 local suggestion = require('lsp_harness.suggestion')
+local tell = require('lsp_harness.tell')
 local view = require('lsp_harness.view')
-
-local METHOD = 'textDocument/inlineCompletion'
-local AUTOMATIC = 2
-
----@class lsp_harness.Request
----@field client vim.lsp.Client
----@field at lsp_harness.Spot
----@field id? integer
 
 local M = {}
 
 ---@type lsp_harness.Ghost?
 local shown
----@type lsp_harness.Request?
-local pending
+---@type lsp_harness.Ghost[]? all there is to choose from, as it came; nil when only one was asked for
+local choices
 ---@type lsp_harness.Spot? where `moved` was last, since one key fires two events
 local last
 local paused = false
@@ -33,69 +25,30 @@ local function hide()
     view.clear(shown.buf)
     shown = nil
   end
+  choices = nil
 end
 
-local function cancel()
-  if pending and pending.id and not pending.client:is_stopped() then
-    pending.client:cancel_request(pending.id)
-  end
-  pending = nil
+---@param ghost lsp_harness.Ghost
+local function show(ghost)
+  shown = ghost
+  view.draw(ghost)
 end
 
 --- Forgets everything: nothing shown, nothing asked, nothing about to be asked.
 local function reset()
   timer:stop()
-  cancel()
+  asking.cancel()
   hide()
   last = nil
 end
 
----@param request lsp_harness.Request
----@param err? lsp.ResponseError
----@param result? lsp.InlineCompletionList|lsp.InlineCompletionItem[]
-local function answered(request, err, result)
-  if pending ~= request then
-    return
-  end
-  pending = nil
-  if err then
-    -- the server has told the user what there is to tell, once; here it would be once a key
-    vim.lsp.log.warn(server.NAME, METHOD, err)
-  elseif result and spot.inserting() and spot.same(request.at, spot.here()) then
-    for _, item in ipairs(result.items or result) do
-      local ghost = suggestion.new(item, request.at, request.client)
-      if ghost then
-        shown = ghost
-        view.draw(ghost)
-        return
-      end
-    end
-  end
-end
-
 local function ask()
-  local at = spot.here()
-  local client = server.client(at.buf)
-  if paused or not client or not spot.inserting() or vim.fn.pumvisible() == 1 then
-    return
-  end
-  if pending and spot.same(pending.at, at) then
-    return
-  end
-  cancel()
-  local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
-  ---@cast params lsp.InlineCompletionParams
-  params.context = { triggerKind = AUTOMATIC }
-  ---@type lsp_harness.Request
-  local request = { client = client, at = at }
-  pending = request
-  local sent, id = client:request(METHOD, params, function(err, result)
-    answered(request, err, result)
-  end, at.buf)
-  if sent then
-    request.id = id
-  else
-    pending = nil
+  if not paused and not shown then
+    asking.ask(asking.AUTOMATIC, function(ghosts)
+      if ghosts[1] then
+        show(ghosts[1])
+      end
+    end)
   end
 end
 
@@ -109,8 +62,7 @@ end
 local function settle()
   local left = shown and suggestion.follow(shown)
   if left then
-    shown = left
-    view.draw(left)
+    show(left)
   else
     hide()
   end
@@ -124,7 +76,7 @@ local function moved()
   last = here
   settle()
   if not shown then
-    cancel()
+    asking.cancel()
     ask_soon()
   end
 end
@@ -176,12 +128,12 @@ function M.accept(part)
     return false
   end
   local ghost = shown --[[@as lsp_harness.Ghost]]
-  cancel()
+  asking.cancel()
   hide()
   local function put()
-    shown = suggestion.put(ghost, part)
-    if shown then
-      view.draw(shown)
+    local left = suggestion.put(ghost, part)
+    if left then
+      show(left)
     else
       server.run(ghost.client_id, ghost.command, ghost.buf)
     end
@@ -202,8 +154,64 @@ function M.dismiss()
   if not M.visible() then
     return false
   end
+  local ghost = shown --[[@as lsp_harness.Ghost]]
+  asking.cancel()
   hide()
+  server.dismissed(ghost.client_id, ghost.command, ghost.buf)
   return true
+end
+
+--- Shows another of `choices`: what was typed along since they came leaves out those it does not begin.
+---@param step 1|-1
+local function turn(step)
+  local still = vim.iter(choices):map(suggestion.follow):totable()
+  -- what is shown may have come by itself and be none of these: then the first of them is next
+  local at = step > 0 and 0 or 1
+  for index, ghost in ipairs(still) do
+    at = shown and ghost.rest == shown.rest and index or at
+  end
+  local other = still[(at - 1 + step) % math.max(#still, 1) + 1]
+  if other and not (shown and other.rest == shown.rest) then
+    show(other)
+  else
+    tell('there is no other suggestion')
+  end
+end
+
+--- Another suggestion instead of the one that is shown. The first time the server is asked for all it has.
+---@param step 1|-1
+---@return boolean
+function M.cycle(step)
+  if not M.visible() then
+    return false
+  end
+  if choices then
+    turn(step)
+  else
+    last = spot.here()
+    asking.ask(asking.INVOKED, function(ghosts)
+      choices = ghosts
+      turn(step)
+    end)
+  end
+  return true
+end
+
+--- Asks because the user wants it: paused or not, quiet place or not.
+---@return boolean asked
+function M.suggest()
+  timer:stop()
+  -- the event of a key that was typed just before is still to come
+  last = spot.here()
+  return asking.ask(asking.INVOKED, function(ghosts)
+    hide()
+    if ghosts[1] then
+      choices = ghosts
+      show(ghosts[1])
+    else
+      tell('there is nothing to suggest here')
+    end
+  end)
 end
 
 function M.pause()

@@ -9,7 +9,7 @@ local TIMEOUT = 5000
 
 local function neovim()
   local version = tostring(vim.version())
-  if vim.lsp.inline_completion then
+  if require('lsp_harness').native() then
     health.ok(('Neovim %s, which draws ghost text itself'):format(version))
   elseif vim.fn.has('nvim-0.11') == 1 then
     health.ok(('Neovim %s; ghost text is drawn by this plugin'):format(version))
@@ -54,6 +54,30 @@ local function engine(client)
   end
 end
 
+--- What an older server cannot do, by the names of `:LspHarness`.
+---@param client vim.lsp.Client
+local function lacking(client)
+  local needs = {
+    docstring = server.DOCSTRING,
+    edit = server.INSTRUCT,
+    engine = server.RESTART_ENGINE,
+    explain = server.EXPLAIN,
+    model = server.MODELS,
+    pull = server.PULL,
+    statistics = server.STATISTICS,
+    tests = server.TESTS,
+  }
+  local missing = {}
+  for name, command in vim.spairs(needs) do
+    if not server.offers(client, command) then
+      missing[#missing + 1] = name
+    end
+  end
+  if #missing > 0 then
+    health.info('this server has nothing for :LspHarness ' .. table.concat(missing, ', '))
+  end
+end
+
 local function clients()
   local found = vim.lsp.get_clients({ name = server.NAME })
   if #found == 0 then
@@ -69,6 +93,7 @@ local function clients()
       ('client %d is attached to %d buffer(s), %s, %s'):format(client.id, buffers, root, client.offset_encoding)
     )
     engine(client)
+    lacking(client)
   end
   if require('lsp_harness').paused() then
     health.warn('Ghost text is paused', ':LspHarness resume')

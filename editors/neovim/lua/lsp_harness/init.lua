@@ -5,14 +5,20 @@ local M = {}
 
 local group ---@type integer?
 
---- Neovim's own ghost text where it has one, ours where it has none.
-local function engine()
-  return require(vim.lsp.inline_completion and 'lsp_harness.native' or 'lsp_harness.ghost')
+--- Whether Neovim draws ghost text itself: it can, and nobody minds.
+---@return boolean
+function M.native()
+  return vim.lsp.inline_completion ~= nil and require('lsp_harness.config').native
 end
 
-local function attach(buf)
+local function engine()
+  return require(M.native() and 'lsp_harness.native' or 'lsp_harness.ghost')
+end
+
+local function attach(buf, client)
   engine().attach(buf)
   require('lsp_harness.rest').attach(buf)
+  require('lsp_harness.pausing').catch_up(client)
 end
 
 local function detach(buf, client)
@@ -49,9 +55,14 @@ function M.load()
     group = group,
     callback = ours(detach),
   })
+  require('lsp_harness.status').listen(group)
+  require('lsp_harness.verdict').listen(group)
   -- a plugin manager may load us after the client
   for _, buf in ipairs(server.buffers()) do
-    attach(buf)
+    local client = server.client(buf)
+    if client then
+      attach(buf, client)
+    end
   end
   require('lsp_harness.view').highlight()
   require('lsp_harness.command').create()
@@ -72,16 +83,25 @@ function M.setup(options)
 end
 
 --- Maps `key` in insert mode to one of the verbs below; without ghost text it stays the key it is.
----@param name 'accept'|'accept_word'|'accept_line'|'dismiss'
+---@param name 'accept'|'accept_word'|'accept_line'|'dismiss'|'next'|'previous'|'suggest'
 ---@param key string
 function M.map(name, key)
-  local verbs = { accept = true, accept_word = true, accept_line = true, dismiss = true }
+  local verbs = {
+    accept = true,
+    accept_word = true,
+    accept_line = true,
+    dismiss = true,
+    next = true,
+    previous = true,
+    suggest = true,
+  }
   if not verbs[name] then
     error(('lsp_harness: there is nothing called %q to map %s to'):format(name, key), 0)
   end
   vim.keymap.set('i', key, function()
     -- a <Cmd> keeps its place among keys typed ahead, which a scheduled function would not
-    return M.visible() and ('<Cmd>lua require("lsp_harness").%s()<CR>'):format(name) or key
+    local meant = name == 'suggest' or M.visible()
+    return meant and ('<Cmd>lua require("lsp_harness").%s()<CR>'):format(name) or key
   end, { expr = true, desc = 'lsp-harness: ' .. name:gsub('_', ' ') })
 end
 
@@ -109,23 +129,65 @@ function M.dismiss()
   return engine().dismiss()
 end
 
+--- Shows another suggestion in its place.
+---@return boolean shown false when there is none to replace
+function M.next()
+  return engine().cycle(1)
+end
+
+---@return boolean shown
+function M.previous()
+  return engine().cycle(-1)
+end
+
+--- Asks for a suggestion now, paused or not.
+---@return boolean asked
+function M.suggest()
+  return engine().suggest()
+end
+
 ---@return boolean
 function M.visible()
   return engine().visible()
 end
 
---- Stops asking, in every buffer, until `resume`. Nothing else of the server stops.
-function M.pause()
+--- Stops asking until `resume`: in this Neovim, or in every editor window of this user. Nothing else stops.
+---@param scope? 'here'|'everywhere'
+function M.pause(scope)
   engine().pause()
+  require('lsp_harness.pausing').pause(scope or 'here')
 end
 
 function M.resume()
   engine().resume()
+  require('lsp_harness.pausing').resume()
 end
 
 ---@return boolean
 function M.paused()
   return engine().paused()
+end
+
+--- Offers fixes for the diagnostics on the cursor's line, or on those selected, and shows one before it is applied.
+function M.fix()
+  require('lsp_harness.fixing').fix(require('lsp_harness.span').selection())
+end
+
+--- Edits what is selected, or where the cursor is, by an instruction.
+---@param instruction? string without one you are asked
+function M.edit(instruction)
+  require('lsp_harness.instructing').edit(require('lsp_harness.span').selection(), instruction)
+end
+
+--- Explains what is selected, or where the cursor is.
+function M.explain()
+  require('lsp_harness.instructing').explain(require('lsp_harness.span').selection())
+end
+
+--- One line about model, engine and what is under way, for the statusline. '' where there is no server.
+---@return string
+function M.statusline()
+  return require('lsp_harness.status').line()
 end
 
 return M

@@ -4,6 +4,7 @@
 --- Enabling goes by buffer, so another server's inline completions are enabled with ours in the buffers both are in.
 
 local server = require('lsp_harness.server')
+local tell = require('lsp_harness.tell')
 local text = require('lsp_harness.text')
 
 local NAMESPACE = 'nvim.lsp.inline_completion'
@@ -89,7 +90,32 @@ end
 --- Accepting into nothing takes it off the screen, and is the only public way to.
 ---@return boolean
 function M.dismiss()
-  return M.visible() and vim.lsp.inline_completion.get({ on_accept = function() end }) == true
+  local buf = vim.api.nvim_get_current_buf()
+  local function nothing(item)
+    local client = server.client(buf)
+    if client and client.id == item.client_id then
+      server.dismissed(client.id, item.command, buf)
+    end
+  end
+  return M.visible() and vim.lsp.inline_completion.get({ on_accept = nothing }) == true
+end
+
+--- Among what Neovim has asked for, which is one suggestion unless another server has some as well.
+---@param step 1|-1
+---@return boolean
+function M.cycle(step)
+  if not M.visible() then
+    return false
+  end
+  vim.lsp.inline_completion.select({ count = step })
+  return true
+end
+
+--- Neovim alone decides when it asks.
+---@return boolean
+function M.suggest()
+  tell('Neovim asks by itself here; setup({ native = false }) lets this plugin ask', vim.log.levels.WARN)
+  return false
 end
 
 function M.pause()

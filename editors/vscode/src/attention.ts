@@ -1,0 +1,38 @@
+/** Tells the server where the user is: it reads the text there in the background, before it is asked. */
+
+import * as vscode from "vscode";
+import type { Harness } from "./client";
+import { DID_FOCUS, DID_MOVE_CURSOR } from "./protocol";
+
+/** A cursor that stays so long rests; one that is passing through would only make the engine read for nothing. */
+const REST_MS = 150;
+
+export function registerAttention(harness: Harness): vscode.Disposable {
+  let timer: NodeJS.Timeout | undefined;
+  let typed: { uri: string; version: number } | undefined;
+  const rested = (editor: vscode.TextEditor): void => {
+    const params = editor === vscode.window.activeTextEditor ? harness.position(editor) : undefined;
+    if (params) {
+      harness.tell(DID_MOVE_CURSOR, params);
+    }
+  };
+  return vscode.Disposable.from(
+    new vscode.Disposable(() => clearTimeout(timer)),
+    vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => {
+      const { uri, version } = textEditor.document;
+      clearTimeout(timer);
+      // typing moves the cursor, too; there the request for a suggestion says where it is
+      const moved = typed?.uri === uri.toString() && typed.version === version;
+      typed = { uri: uri.toString(), version };
+      if (moved && harness.serves(textEditor.document)) {
+        timer = setTimeout(() => rested(textEditor), REST_MS);
+      }
+    }),
+    vscode.window.onDidChangeActiveTextEditor((editor) => {
+      const params = editor && harness.serves(editor.document) ? harness.position(editor) : undefined;
+      if (params) {
+        harness.tell(DID_FOCUS, { textDocument: params.textDocument });
+      }
+    }),
+  );
+}

@@ -1,0 +1,77 @@
+/** Between VS Code and the server: what is passed on, and what is shown of what comes back. */
+
+import * as vscode from "vscode";
+import type { Middleware, ResponseError } from "vscode-languageclient/node";
+import type { Harness } from "./client";
+import { Bars } from "./progress";
+import { SECTION } from "./protocol";
+import type { Settings } from "./settings";
+import { shownResult } from "./shown";
+import { remember } from "./suggestions";
+
+export function middleware(harness: Harness, settings: Settings): Middleware {
+  const bars = new Bars((token) => harness.tell("window/workDoneProgress/cancel", { token }));
+  harness.onChange(() => {
+    if (harness.say.server !== "running") {
+      bars.clear();
+    }
+  });
+  return {
+    workspace: {
+      // only what somebody set: see explicit.ts
+      configuration: async (params, token, next) => {
+        const asked = params.items.map((item) => item.section === SECTION);
+        if (asked.every(Boolean)) {
+          return asked.map(() => settings.forServer());
+        }
+        const answers = await next(params, token);
+        return Array.isArray(answers) ? answers.map((answer, at) => (asked[at] ? settings.forServer() : answer)) : answers;
+      },
+      didChangeConfiguration: async () => {
+        harness.tell("workspace/didChangeConfiguration", { settings: { [SECTION]: settings.forServer() } });
+      },
+    },
+    handleWorkDoneProgress: (token, value, next) => {
+      if (!bars.show(token, value)) {
+        next(token, value);
+      }
+    },
+    provideInlineCompletionItems: async (document, position, context, token, next) => {
+      try {
+        return remember(document, await next(document, position, context, token));
+      } catch (error) {
+        if (context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke) {
+          complain(error);
+        }
+        // who types on is not told with every key; the status bar says what is wrong
+        return null;
+      }
+    },
+    executeCommand: async (command, args, next) => {
+      try {
+        const result: unknown = await next(command, args);
+        await shownResult(command, args, result);
+        return result;
+      } catch (error) {
+        complain(error);
+        return undefined;
+      }
+    },
+  };
+}
+
+/** Shows what a person waited for and does not get; what they took back themselves is no news. */
+export function complain(error: unknown): void {
+  if (error instanceof vscode.CancellationError || cancelled(error)) {
+    return;
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  void vscode.window.showErrorMessage(`lsp-harness: ${message}`);
+}
+
+/** RequestCancelled and ServerCancelled of LSP. */
+function cancelled(error: unknown): boolean {
+  const code = (error as Partial<ResponseError<unknown>> | null)?.code;
+  return code === -32800 || code === -32802;
+}
+

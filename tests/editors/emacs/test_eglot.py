@@ -1,0 +1,88 @@
+"""Emacs with eglot against the real server, set up with what docs/editors.md says; the engine is scripted."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[2] / "docs/editors.md"
+TEXT = "def mean(values):\n    total = sum(values)\n    return \n"
+
+
+def need(program: str) -> str:
+    """Where CI misses it something is broken; elsewhere it is just not installed."""
+    found = shutil.which(program)
+    if found is None:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(f"{program} is not installed")
+    return found
+
+
+def snippet() -> str:
+    """What people are told to put into their init.el: the page's only block with eglot."""
+    (found,) = [text for text in re.findall(r"```elisp\n(.*?)```", PAGE.read_text(), re.DOTALL) if "eglot" in text]
+    return found
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """What Emacs said on its way through smoke.el."""
+    folder = tmp_path_factory.mktemp("emacs")
+    (folder / "project/.git").mkdir(parents=True)
+    (folder / "project/demo.py").write_text(TEXT)
+    (folder / "project/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
+    settings = "[generation]\ncandidates = 1\n[completion]\nspeculate = false\n"
+    (folder / "project/lsp-harness.toml").write_text(settings)
+    replies = [{"text": "total / count", "expect": "def mean"}, {"text": "return total / len(values)"}]
+    (folder / "script.json").write_text(json.dumps(replies))
+    (folder / "init.el").write_text(snippet())
+    environment = {
+        **os.environ,
+        "HOME": str(folder),
+        # where `lsp-harness` is
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "SNIPPET": str(folder / "init.el"),
+        "LSP_HARNESS_HOME": str(folder / "home"),
+        "LSP_HARNESS_ENGINE__SCRIPT": str(folder / "script.json"),
+    }
+    # not -Q, which would hide the packages of a distribution, eglot among them
+    command = [need("emacs"), "-q", "--batch", "-l", str(HERE / "smoke.el")]
+    ran = subprocess.run(
+        command, cwd=folder / "project", env=environment, capture_output=True, text=True, timeout=90, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert (folder / "project/demo.py").read_text() == TEXT, "nothing is saved"
+    return ran.stderr
+
+
+def test_it_connects_with_the_settings_of_the_page(run: str):
+    assert "ok connected" in run
+
+
+def test_a_completion_is_offered_and_taken(run: str):
+    assert 'ok item ("total / count")' in run
+    assert "ok completed" in run
+
+
+def test_a_command_of_the_server_is_run(run: str):
+    assert "ok command" in run
+
+
+def test_what_the_completion_broke_is_shown_by_flymake(run: str):
+    assert re.search(r"ok about .*Undefined name `count'?", run)
+
+
+def test_the_fix_is_among_the_code_actions_and_applied_by_the_server(run: str):
+    (offered,) = re.findall(r"ok actions (.*)", run)
+    assert "Fix with lsp-harness: Undefined name" in offered
+    assert "ok fixed" in run
+    assert "ok clean" in run
+
+
+def test_it_ends_in_order(run: str):
+    assert run.rstrip().splitlines()[-1].startswith("ok shutdown")

@@ -1,0 +1,67 @@
+"""A terminal to look at: tmux, driven and read back. What it prints is the event that is waited for."""
+
+import os
+import re
+import select
+import subprocess
+import time
+from pathlib import Path
+
+SECONDS = 20
+ESCAPE = re.compile(r"\x1b\[[0-9;:]*m")
+
+
+class Terminal:
+    """One program in one window, of this size."""
+
+    def __init__(self, tmux: str, folder: Path, *, columns: int, rows: int) -> None:
+        self._tmux = [tmux, "-S", str(folder / "tmux"), "-f", "/dev/null"]
+        self._fifo = folder / "output"
+        self._size = ["-x", str(columns), "-y", str(rows)]
+        self._output = -1
+
+    def _run(self, *arguments: str, check: bool = True) -> str:
+        ran = subprocess.run([*self._tmux, *arguments], check=check, capture_output=True, text=True)
+        return ran.stdout
+
+    def start(self, command: list[str], cwd: Path, environment: dict[str, str]) -> None:
+        os.mkfifo(self._fifo)
+        # before there is a writer, or what is printed first is missed
+        self._output = os.open(self._fifo, os.O_RDWR | os.O_NONBLOCK)
+        variables = [word for name, value in environment.items() for word in ("-e", f"{name}={value}")]
+        self._run("-u", "new-session", "-d", "-s", "it", *self._size, "-c", str(cwd), *variables, *command)
+        self._run("pipe-pane", "-t", "it", f"cat > {self._fifo}")
+
+    def type(self, keys: str) -> None:
+        """Literally."""
+        self._run("send-keys", "-t", "it", "-l", keys)
+
+    def press(self, key: str) -> None:
+        """By tmux's name for it."""
+        self._run("send-keys", "-t", "it", key)
+
+    def coloured(self) -> str:
+        return self._run("capture-pane", "-p", "-e", "-t", "it")
+
+    def screen(self) -> list[str]:
+        return [line.rstrip() for line in self._run("capture-pane", "-p", "-t", "it").splitlines()]
+
+    def until(self, *wanted: str) -> str:
+        """Waits until all of this is on the screen, which is returned with its colours."""
+        end = time.monotonic() + SECONDS
+        while (left := end - time.monotonic()) > 0:
+            seen = self.coloured()
+            plain = ESCAPE.sub("", seen)
+            if all(text in plain for text in wanted):
+                return seen
+            # the next thing that is printed, whatever it is; nothing may come when it all has come already
+            ready, _, _ = select.select([self._output], [], [], min(left, 1.0))
+            if ready:
+                os.read(self._output, 65536)
+        raise AssertionError(f"{wanted} never came on the screen:\n{self.coloured()}")
+
+    def close(self) -> None:
+        # there is no server left when the program has ended
+        self._run("kill-server", check=False)
+        if self._output >= 0:
+            os.close(self._output)

@@ -1,0 +1,117 @@
+"""Other suggestions than the first, asking for one, and sending one away, in a real Neovim with a fake server."""
+
+from tests.editors.neovim.conftest import FAKE, Start
+from tests.editors.neovim.editor import Editor
+
+INVOKED = 1
+
+
+def test_next_asks_once_for_all_there_is_and_goes_round(editor: Editor):
+    editor.type("ix = ")
+    editor.shows("compute(total, 2)")
+
+    seen = []
+    for shown in ("compute(0)", "constant", "compute(total, 2)", "compute(0)"):
+        editor.type("<M-]>")
+        editor.until("ghost_text() == ...", shown)
+        seen.append(editor.ghost)
+
+    assert seen == [["compute(0)"], ["constant"], ["compute(total, 2)"], ["compute(0)"]]
+    assert [event["kind"] for event in editor.events("asked") if event["left"] == "x = "].count(INVOKED) == 1
+
+
+def test_previous_goes_the_other_way_and_what_is_taken_is_what_is_shown(editor: Editor):
+    editor.type("ix = ")
+    editor.shows("compute(total, 2)")
+
+    editor.type("<M-[>")
+    editor.until("ghost_text() == 'constant'")
+    editor.type("<Tab>")
+
+    assert editor.buffer == ["x = constant"]
+    editor.until_event("accepted")
+    assert editor.events("accepted")[0]["arguments"][1] == "constant of x = "
+
+
+def test_typing_along_leaves_out_what_does_not_begin_so(editor: Editor):
+    editor.type("ix = ")
+    editor.shows("compute(total, 2)")
+    editor.type("<M-]>")
+    editor.until("ghost_text() == 'compute(0)'")
+
+    editor.type("com")
+    assert editor.ghost == ["pute(0)"]
+    editor.type("<M-]>")
+    assert editor.ghost == ["pute(total, 2)"]
+    editor.type("<M-]>")
+    assert editor.ghost == ["pute(0)"], "constant is out"
+
+
+def test_where_there_is_no_other_it_says_so(editor: Editor):
+    editor.type("idef add(a, b):")
+    editor.shows("", "    return a + b")
+
+    editor.type("<M-]>")
+
+    editor.says("there is no other suggestion")
+    assert editor.ghost == ["", "    return a + b"]
+
+
+def test_the_keys_are_themselves_without_ghost_text(editor: Editor):
+    editor.lua("vim.keymap.del('i', '<M-]>') require('lsp_harness').map('next', 'N')")
+
+    editor.type("iN")
+
+    assert editor.buffer == ["N"]
+
+
+def test_asking_works_while_paused(editor: Editor):
+    editor.nvim.command("LspHarness pause")
+    editor.type("ix = ")
+    editor.settle()
+    assert editor.asked() == []
+
+    editor.type("<M-s>")
+
+    editor.shows("compute(total, 2)")
+    assert editor.events("asked") == [{"event": "asked", "left": "x = ", "kind": INVOKED}]
+    editor.type("<M-]>")
+    assert editor.ghost == ["compute(0)"], "all there is came with the first answer"
+
+
+def test_asking_for_nothing_says_so(editor: Editor):
+    editor.type("ithere is nothing<M-s>")
+
+    editor.says("there is nothing to suggest here")
+
+
+def test_asking_outside_insert_mode_does_nothing(editor: Editor):
+    assert editor.lua("return require('lsp_harness').suggest()") is False
+
+
+def test_the_server_learns_what_was_dismissed(editor: Editor):
+    editor.type("ix = ")
+    editor.shows("compute(total, 2)")
+    editor.type("<M-]>")
+    editor.until("ghost_text() == 'compute(0)'")
+
+    editor.type("<C-]>")
+
+    editor.until_event("dismissed")
+    uri = editor.lua("return vim.uri_from_bufnr(0)")
+    assert editor.events("dismissed") == [{"event": "dismissed", "arguments": [uri, "compute(0) of x = "]}]
+    assert editor.ghost == []
+
+
+def test_an_older_server_is_not_told(start: Start):
+    editor = start([*FAKE, "old"])
+    editor.open()
+    editor.type("ix = ")
+    editor.shows("compute(total, 2)")
+
+    editor.type("<C-]>")
+    editor.settle()
+
+    assert editor.ghost == []
+    assert editor.events("dismissed") == []
+    assert "does not support command" not in editor.messages

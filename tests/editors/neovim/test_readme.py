@@ -1,0 +1,104 @@
+"""The README's steps, literally, in the home of somebody who has nothing: its own code blocks are what is run."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pynvim
+import pytest
+
+from tests.editors.neovim.conftest import MEAN, PLUGIN, REST, need
+from tests.editors.neovim.editor import Editor
+
+
+def block(language: str, having: str) -> str:
+    """The README's only code block of this language with this in it."""
+    page = (PLUGIN / "README.md").read_text()
+    blocks = re.findall(rf"^ *```{language}\n(.*?)^ *```$", page, re.DOTALL | re.MULTILINE)
+    (found,) = [text for text in blocks if having in text]
+    return found
+
+
+@pytest.fixture
+def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home, a clone in it, and `lsp-harness` on the PATH; its engine is a script."""
+    home = tmp_path / "me"
+    shutil.copytree(PLUGIN, home / "clone/editors/neovim")
+    for name in [name for name in os.environ if name.startswith("XDG_") or name in ("NVIM", "NVIM_APPNAME")]:
+        monkeypatch.delenv(name)
+    script = tmp_path / "script.json"
+    script.write_text(json.dumps([{"text": REST, "expect": "def mean"}]))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("LSP_HARNESS_ENGINE__SCRIPT", str(script))
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "lsp"))
+    (home / ".config/nvim").mkdir(parents=True)
+    (home / "project/.git").mkdir(parents=True)
+    (home / "project/mean.py").write_text(MEAN)
+    return home
+
+
+def said(text: str, home: Path) -> str:
+    return text.replace("REPO", str(home / "clone"))
+
+
+@contextlib.contextmanager
+def neovim(home: Path) -> Iterator[Editor]:
+    """As typing `nvim mean.py` starts it, with its own configuration."""
+    argv = [need("nvim"), "--embed", "--headless", str(home / "project/mean.py")]
+    nvim = pynvim.attach("child", argv=argv)
+    try:
+        yield Editor(nvim, home / "project")
+    finally:
+        with contextlib.suppress(OSError, EOFError):
+            nvim.command("qall!")
+        nvim.close()
+
+
+@pytest.mark.parametrize("way", ["native package", "by hand"])
+def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
+    init = newcomer / ".config/nvim/init.lua"
+    setup = block("lua", "setup({")
+    if way == "by hand":
+        setup = said(block("lua", "runtimepath:prepend"), newcomer) + setup
+    else:
+        subprocess.run(["bash", "-euc", said(block("sh", "ln -s"), newcomer)], check=True)
+    init.write_text(setup)
+
+    with neovim(newcomer) as editor:
+        # nothing was said on the way: a wrong option, a missing file
+        assert editor.messages == ""
+        editor.until("require('lsp_harness.server').client(0) ~= nil")
+        editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 0 }) require('lsp_harness.config').debounce_ms = 50")
+        editor.type("A ")
+        editor.shows(REST)
+        editor.hush()
+        editor.type("<Tab><Esc>")
+        assert editor.buffer[2] == f"    return {REST}"
+
+        shown = editor.lua("return vim.api.nvim_eval_statusline(vim.o.statusline, {}).str")
+        assert shown.endswith("3:30")
+        assert editor.statusline
+        assert editor.statusline in shown
+        editor.nvim.command("LspHarness fix")
+        editor.says("no diagnostic here")
+
+        editor.nvim.command("checkhealth lsp_harness")
+        assert [line for line in editor.buffer if "ERROR" in line or "WARNING" in line] == []
+        editor.nvim.command("helptags ALL")
+        editor.nvim.command("help lsp_harness")
+        assert editor.nvim.current.buffer.name.endswith("doc/lsp_harness.txt")
+
+
+def test_the_spec_for_lazy_is_a_table_that_names_the_plugin(newcomer: Path):
+    """The plugin manager itself is not here."""
+    with neovim(newcomer) as editor:
+        spec = editor.lua(f"return {said(block('lua', 'lazy ='), newcomer)}")
+        assert spec == {"dir": str(newcomer / "clone/editors/neovim"), "name": "lsp-harness", "lazy": False}
+        assert Path(spec["dir"], "plugin/lsp_harness.lua").exists()

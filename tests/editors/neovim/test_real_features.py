@@ -1,0 +1,167 @@
+"""What the real server says of itself, and offers besides ghost text and fixes; its engine is scripted, save for one."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config.schema import Config
+from tests.editors.neovim.conftest import MEAN, REST, SERVE, Real, Start
+from tests.editors.neovim.editor import Editor
+
+MODEL = Config().model.path
+REPLY = {"text": REST, "expect": "def mean"}
+
+
+def line(editor: Editor, begins: str) -> None:
+    editor.until("vim.startswith(require('lsp_harness').statusline(), ...)", begins)
+
+
+def test_alternatives_are_gone_through_and_the_one_that_is_shown_is_taken(real: Real):
+    more = [{"text": "total / max(len(values), 1)"}, {"text": "total"}]
+    editor = real(REPLY, *more, settings="[completion]\nalternatives = 3\nspeculate = false\n")
+    editor.type("A ")
+    editor.shows(REST)
+    editor.hush()
+
+    seen = [REST]
+    for _ in range(3):
+        editor.type("<M-]>")
+        editor.until("ghost_text() ~= ...", seen[-1])
+        seen += editor.ghost
+
+    assert seen[0] == seen[3] == REST
+    assert sorted(seen[1:3]) == ["total", "total / max(len(values), 1)"]
+    editor.type("<M-[>")
+    editor.until("ghost_text() == ...", seen[2])
+    editor.type("<Tab>")
+    assert editor.buffer[2] == f"    return {seen[2]}"
+
+
+def test_why_opens_the_verdict_on_what_an_accepted_text_broke(real: Real):
+    editor = real({"text": "total / count", "expect": "def mean"})
+    editor.type("A ")
+    editor.shows("total / count")
+    editor.hush()
+    editor.type("<Tab><Esc>")
+    editor.until("#vim.diagnostic.get(0) == 1")
+
+    editor.nvim.command("LspHarness why")
+
+    editor.until("vim.api.nvim_buf_line_count(0) > 1")
+    assert editor.nvim.current.buffer.name.startswith("lsp-harness-verdict:/")
+    text = "\n".join(editor.buffer)
+    assert "F821" in text
+    assert "count" in text
+    assert editor.lua("return vim.bo.modifiable") is False
+
+
+def test_the_statusline_goes_from_off_to_ready_and_counts(real: Real):
+    editor = real(REPLY, settings="[completion]\nwarm = false\n")
+    line(editor, f"{MODEL} off")
+
+    editor.type("A ")
+    editor.shows(REST)
+
+    editor.until("require('lsp_harness').statusline():find('ready, %d+/%d+ reused') ~= nil")
+
+
+def test_a_workspace_that_is_not_trusted_is_said_in_the_statusline(real: Real):
+    editor = real(before="_G.options = { trusted = false }")
+
+    editor.until("require('lsp_harness').statusline():find('not trusted', 1, true) ~= nil")
+
+
+def test_pausing_everywhere_outlives_the_server_and_ends_with_resume(real: Real):
+    editor = real(REPLY)
+    line(editor, MODEL)
+
+    editor.nvim.command("LspHarness pause everywhere")
+    editor.until("vim.endswith(require('lsp_harness').statusline(), 'paused everywhere')")
+    editor.lua("_G.gone = require('lsp_harness.server').client(0).id")
+    editor.nvim.command("LspHarness restart")
+    editor.until("vim.lsp.get_client_by_id(gone) == nil and require('lsp_harness.server').client(0) ~= nil")
+    editor.until("vim.endswith(require('lsp_harness').statusline(), 'paused everywhere')")
+
+    editor.nvim.command("LspHarness resume")
+    editor.until("require('lsp_harness').statusline():find('paused', 1, true) == nil")
+    editor.type("A ")
+    editor.shows(REST)
+
+
+def test_what_is_dismissed_is_counted_as_such(real: Real):
+    editor = real(REPLY)
+    editor.type("A ")
+    editor.shows(REST)
+    editor.hush()
+
+    editor.type("<C-]><Esc>")
+
+    editor.until("require('lsp_harness.status').of(vim.lsp.get_clients()[1].id).statistics.dismissed == 1")
+    editor.nvim.command("LspHarness statistics")
+    editor.says("shown: 1")
+
+
+def test_another_model_of_the_catalogue_is_a_setting_of_the_server(real: Real):
+    editor = real()
+    line(editor, MODEL)
+    editor.choosing("none of these")
+    editor.nvim.command("LspHarness model")
+    editor.until("offered ~= nil")
+    (other, *_) = [each.split()[0] for each in editor.lua("return offered") if MODEL not in each]
+
+    editor.lua("require('lsp_harness.models').use(...)", other)
+
+    # the server asks for its settings when it is told of a change, so it knows a moment later
+    asking(editor)
+    editor.until("asked('model') == ...", other)
+
+
+@pytest.mark.parametrize("how", ["killed", "restarted"])
+def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
+    start: Start, home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, how: str
+):
+    """With llama.cpp and a model of random weights."""
+    monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
+    editor = start(SERVE)
+    editor.open("mean.py", MEAN)
+    line(editor, "tiny.gguf ready")
+    first = engine(editor)
+
+    if how == "killed":
+        os.kill(first, signal.SIGKILL)
+        # whatever it answers, it is answered by another
+        editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 0 })")
+        editor.type("A <M-s>")
+    else:
+        editor.nvim.command("LspHarness engine restart")
+        editor.says("the engine has restarted with tiny")
+
+    editor.until("engine() ~= nil and engine() ~= ...", first)
+    line(editor, "tiny.gguf")
+    assert editor.buffer[0] == "def mean(values):"
+
+
+def asking(editor: Editor) -> None:
+    """`asked` gives a fact of the server's status."""
+    editor.lua("""
+        function _G.asked(fact)
+          local client = require('lsp_harness.server').client(0)
+          local command = { command = 'lspHarness.status' }
+          local answer = client:request_sync('workspace/executeCommand', command, 5000, 0)
+          return answer and answer.result and answer.result[fact]
+        end
+    """)
+
+
+def engine(editor: Editor) -> int:
+    """The engine's process, as the server knows it."""
+    asking(editor)
+    editor.lua("""
+        function _G.engine()
+          local engine = asked('engine')
+          return type(engine) == 'table' and engine.pid or nil
+        end
+    """)
+    return editor.lua("return engine()")

@@ -1,0 +1,139 @@
+"""What a person sees: Neovim in a real terminal, its screen read back with the colours.
+
+The transcript is `docs/images/neovim.txt`; with `UPDATE_SCREENS=1` this writes it.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config.schema import Config
+from tests.editors.neovim.conftest import PLUGIN, need
+from tests.editors.neovim.terminal import Terminal
+
+TRANSCRIPT = PLUGIN.parents[1] / "docs/images/neovim.txt"
+TEXT = '''\
+def mean(values: list[float]) -> float:
+    """The average; an empty list has none."""
+    total = sum(values)
+    return
+
+def area(r):
+    return pi * r ** 2
+'''
+REST = "total / len(values)"
+INIT = """
+vim.o.termguicolors, vim.o.number, vim.o.cmdheight, vim.o.ruler, vim.o.showcmd = true, true, 1, false, false
+vim.o.laststatus, vim.o.swapfile, vim.o.shortmess = 2, false, vim.o.shortmess .. 'FI'
+vim.o.statusline = " %t %m%=%{v:lua.require'lsp_harness'.statusline()} "
+vim.g.loaded_python3_provider = 0
+vim.opt.runtimepath:prepend(vim.env.TEST_PLUGIN)
+vim.lsp.config('lsp_harness', { cmd = vim.json.decode(vim.env.TEST_SERVER) })
+require('lsp_harness').setup({ debounce_ms = 50, keymap = { accept = '<Tab>' } })
+"""
+DIAGNOSE = """
+require('lsp_harness.config').debounce_ms = 60000
+vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0, { {
+  lnum = 6, col = 11, end_col = 13, message = 'Undefined name `pi`', source = 'Ruff', code = 'F821',
+} })
+"""
+MODEL = Config().model.path
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(need("tmux"), tmp_path, columns=76, rows=18)
+    yield terminal
+    terminal.close()
+
+
+def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]]) -> str:
+    """Neovim with a file of the user's; returns the address at which it can be asked."""
+    (folder / "work/.git").mkdir(parents=True)
+    (folder / "work/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
+    (folder / "work/lsp-harness.toml").write_text("[generation]\ncandidates = 1\n")
+    (folder / "work/stats.py").write_text(TEXT)
+    (folder / "init.lua").write_text(INIT)
+    (folder / "script.json").write_text(json.dumps(replies))
+    serve = [str(Path(sys.executable).with_name("lsp-harness")), "serve"]
+    environment = {
+        "TERM": "tmux-256color",
+        "COLORTERM": "truecolor",
+        "LANG": "C.UTF-8",
+        "TEST_PLUGIN": str(PLUGIN),
+        "TEST_SERVER": json.dumps(serve),
+        "LSP_HARNESS_HOME": str(folder / "home"),
+        "LSP_HARNESS_ENGINE__SCRIPT": str(folder / "script.json"),
+        "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        **{f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "STATE", "CACHE")},
+    }
+    address = str(folder / "nvim")
+    command = [need("nvim"), "-u", str(folder / "init.lua"), "-i", "NONE", "--listen", address, "stats.py"]
+    terminal.start(command, folder / "work", environment)
+    terminal.until("stats.py", MODEL)
+    return address
+
+
+def remote(address: str, expression: str) -> str:
+    """What a Vim expression is over there."""
+    command = [need("nvim"), "--server", address, "--remote-expr", expression]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def colour(address: str, group: str) -> str:
+    """As an escape code has it: what a group is drawn in."""
+    code = f"vim.api.nvim_get_hl(0, {{ name = '{group}', link = false }}).fg"
+    value = int(remote(address, f'luaeval("{code}")'))
+    return f"38;2;{value >> 16};{value >> 8 & 255};{value & 255}m"
+
+
+def transcript(*scenes: tuple[str, list[str]]) -> str:
+    """The screens under each other, each with what was done before it."""
+    width = 76
+    drawn: list[str] = []
+    for title, screen in scenes:
+        drawn += [f"== {title} ".ljust(width, "="), *screen, ""]
+    return "\n".join(drawn)
+
+
+def without_figures(shown: str) -> str:
+    """How many tokens a prompt has is not the editor's affair."""
+    return re.sub(r" +", " ", re.sub(r"\d+/\d+ reused", "reused", shown))
+
+
+def test_ghost_text_and_a_fix_as_they_are_seen(terminal: Terminal, tmp_path: Path):
+    address = start(terminal, tmp_path, [{"text": REST, "expect": "def mean"}, {"text": "return 3 * r ** 2"}])
+
+    terminal.type("4GA ")
+    seen = terminal.until(f"return {REST}", f"{MODEL} ready", "reused")
+    assert colour(address, "LspHarnessGhost") + REST in seen, "in the colour of ghost text"
+    ghost = terminal.screen()
+
+    # before the next question, for which there is no reply, and to have something to fix
+    (tmp_path / "diagnose.lua").write_text(DIAGNOSE)
+    remote(address, f"execute('luafile {tmp_path}/diagnose.lua')")
+    terminal.press("Tab")
+    terminal.press("Escape")
+    accepted = terminal.until(f"return {REST}", "[+]")
+    assert colour(address, "LspHarnessGhost") + REST not in accepted
+
+    terminal.type("7G:LspHarness fix\r")
+    terminal.until("-    return pi * r ** 2", "+    return 3 * r ** 2", "lint ✓", "<CR> or y: apply", f"{MODEL} ready")
+    preview = terminal.screen()
+    terminal.type("y")
+    terminal.until("  7     return 3 * r ** 2")
+
+    shown = transcript(
+        ("typing; the rest of the line is ghost text", ghost),
+        (":LspHarness fix, before it is applied", preview),
+    )
+    if os.environ.get("UPDATE_SCREENS"):
+        TRANSCRIPT.parent.mkdir(exist_ok=True)
+        TRANSCRIPT.write_text(shown)
+    assert without_figures(TRANSCRIPT.read_text()) == without_figures(shown), "run this with UPDATE_SCREENS=1"

