@@ -32,7 +32,9 @@ def _kept() -> str:
     import traceback
 
     from lsp_harness.config import paths
+    from lsp_harness.context.secrets import redacted
 
     file = paths.state() / "crash.log"
-    file.write_text(traceback.format_exc(), encoding="utf-8", errors="replace")
+    # an exception may quote the text it was about
+    file.write_text(redacted(traceback.format_exc()), encoding="utf-8", errors="replace")
     return str(file)

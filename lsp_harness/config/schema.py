@@ -113,6 +113,28 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
+class Quiet:
+    """When nothing is suggested by itself. Who asks for a suggestion gets it all the same. [Quiet](quiet.md)"""
+
+    in_word: bool = True
+    """Nothing in the middle of a word."""
+    in_comment: bool = True
+    """Nothing in a comment."""
+    in_string: bool = True
+    """Nothing in a string or docstring; in data and markup (JSON, YAML, HTML, …), where strings are the content, it has no effect."""
+    after_deletion: bool = True
+    """Nothing on a line on which something was deleted, until something is typed."""
+    after_dismissal: bool = True
+    """Nothing where a suggestion was dismissed, until more than two letters there have changed."""
+    generated_files: bool = True
+    """Nothing in files that say they are generated, lock files and minified ones."""
+    min_probability: float = 0.65
+    """Nothing whose tokens are less probable than this, by their geometric mean; 0 shows all. The default is for the default model. A server that gives no probabilities has no such rule."""
+    debounce_ms: int = -1
+    """Milliseconds after a key before the model is asked; -1 follows the user's own typing rhythm, up to a quarter of `completion.latency_ms`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Verification:
     """The gates an edit must pass before it is offered, and what is checked after it was taken."""
 
@@ -157,6 +179,7 @@ class Config:
     generation: Generation = field(default_factory=Generation)
     context: Context = field(default_factory=Context)
     completion: Completion = field(default_factory=Completion)
+    quiet: Quiet = field(default_factory=Quiet)
     verification: Verification = field(default_factory=Verification)
     edits: Edits = field(default_factory=Edits)
     index: Index = field(default_factory=Index)

@@ -72,6 +72,14 @@ TOKENS: tuple[tuple[bytes, re.Pattern[bytes]], ...] = tuple(
 """What a form begins with, which is quick to look for, and the whole form."""
 
 
+KEY_END = re.compile(
+    # what a diff shows of a key that begins above its few lines of context
+    rb"(?:^[ +-]?[ \t]*[A-Za-z0-9+/=]{8,}[ \t]*\r?\n)+^[ +-]?[ \t]*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
+    re.MULTILINE,
+)
+"""The last lines of a private key whose beginning is not in the text."""
+
+
 def secret_path(path: str) -> bool:
     """Whether a file of this name is kept from the model altogether."""
     *folders, name = PurePosixPath(path.replace("\\", "/").lower()).parts or ("",)
@@ -101,6 +109,16 @@ def spans(data: bytes) -> list[tuple[int, int]]:
         else:
             apart.append((start, end))
     return apart
+
+
+def redacted(text: str) -> str:
+    """The text with an ellipsis in place of each secret: for logs, and for messages that quote what we did not write."""
+    data = text.encode("utf-8", "surrogatepass")
+    for start, end in reversed(spans(data)):
+        data = data[:start] + "…".encode() + data[end:]
+    if b"-----END " in data:
+        data = KEY_END.sub("…".encode(), data)
+    return data.decode("utf-8", "surrogatepass")
 
 
 @lru_cache(maxsize=8)

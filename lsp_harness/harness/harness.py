@@ -19,6 +19,7 @@ from lsp_harness.harness.pause import Pause, Scope
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.harness.uptake import Uptake
 from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
+from lsp_harness.pipeline.typed import Typed
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
@@ -27,6 +28,7 @@ from lsp_harness.text.uri import elsewhere, local_path
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
+    from lsp_harness.context.kept import Kept
     from lsp_harness.harness.health import Observed
     from lsp_harness.harness.watch import Watch
     from lsp_harness.inference.client import Engine
@@ -76,6 +78,8 @@ class Harness:
         self._ruff: Ruff | None = None
         self._log: SessionLog | None = None
         self._trees: dict[str, SyntaxTree | None] = {}
+        self._typed = Typed()
+        self._kept: Kept | None = None
         self._cursors: dict[str, int] = {}
         """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
         self._proposals: dict[str, Proposed] = {}
@@ -84,10 +88,12 @@ class Harness:
     def open(self, document: Document) -> None:
         self.documents.open(document)
         self._trees.pop(document.uri, None)
+        self._typed.forget(document.uri)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
         """One edit; call in order. Raises NotOpen or Stale."""
         before, after = self.documents.change(uri, edit, version)
+        self._typed.changed(before, edit, after)
         self._cursors[uri] = edit.start + len(edit.new)
         if tree := self._trees.get(uri):
             self._trees[uri] = tree.edited(before, edit, after)
@@ -107,6 +113,7 @@ class Harness:
         self.documents.close(uri)
         self.uptake.closed(uri)
         self._trees.pop(uri, None)
+        self._typed.forget(uri)
         if self._completer:
             self._completer.forget(uri)
         if self._watch:
@@ -129,10 +136,16 @@ class Harness:
         return snapshot.file or Path(snapshot.path)
 
     def kept_from_model(self, snapshot: Snapshot) -> str:
-        """Why no model may see this file; empty where it may."""
-        from lsp_harness.context.secrets import secret_path
+        """Why no model may see this file, which the session's log on disk does not know either; empty where it may."""
+        why = self._why_kept(snapshot.document.uri, snapshot.path)
+        return f"{why} and not given to the model" if why else ""
 
-        return "secret by its name and not given to the model" if secret_path(str(self.file_of(snapshot))) else ""
+    def _why_kept(self, uri: str, path: str = "") -> str:
+        if self._kept is None:
+            from lsp_harness.context.kept import Kept
+
+            self._kept = Kept(self.roots)
+        return self._kept.why(uri, path)
 
     def current(self, document: Document) -> bool:
         """Whether this is still the text of its document."""
@@ -163,6 +176,7 @@ class Harness:
             self._engine = self._completer = None
         if self._completer:
             self._completer.settings = config.completion
+            self._completer.restraint.settings = config.quiet
         if self._watch:
             self._watch.settings = config.verification
         self.on_state()
@@ -177,7 +191,7 @@ class Harness:
         try:
             place = (snapshot.document, self.tree(snapshot), offset, snapshot.path)
             if automatic:
-                found = await self.completer.complete(*place, persist=self.persists(snapshot))
+                found = await self.completer.complete(*place, automatic=True, persist=self.persists(snapshot))
                 suggestions = [found] if found else []
             else:
                 suggestions = await self.completer.choices(*place, persist=self.persists(snapshot))
@@ -246,7 +260,9 @@ class Harness:
                 self.warm(uri, shown.suggestion.start + len(new))
 
     def dismissed(self, uri: str, suggestion_id: str) -> None:
-        """The user took a suggestion off the screen."""
+        """The user took a suggestion off the screen: nothing comes by itself there for a while."""
+        if self._completer:
+            self._completer.dismissed(uri, suggestion_id)
         self.uptake.dismissed(uri, suggestion_id)
         self.on_state()
 
@@ -256,11 +272,11 @@ class Harness:
         offers: list[Offer] = []
         if not self.trusted:
             return offers
-        secret = self.kept_from_model(snapshot)
+        kept = self.kept_from_model(snapshot)
         for finding in findings:
             if own := await self._own_fix(snapshot, finding):
                 offers.append(Offer(f"Fix with ruff's own safe fix: {own.fix_title}", "linter", finding))
-            if not secret:
+            if not kept:
                 offers.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
         return offers
 
@@ -278,7 +294,9 @@ class Harness:
             if own is None:
                 raise Stale("the linter no longer offers this fix")
             given = own.fix
-        turn = self.log.turn()
+        if (why := self.kept_from_model(snapshot)) and offer.how == "model":
+            raise NoAnswer(f"{snapshot.path} is {why}")
+        turn = self.log.turn(keep=not why)
         fix = Fix(
             self.engine,
             self.config,
@@ -413,8 +431,11 @@ class Harness:
     def completer(self) -> "Completer":
         if self._completer is None:
             from lsp_harness.pipeline.completion import Completer
+            from lsp_harness.pipeline.restraint import Restraint
 
-            self._completer = Completer(self.engine, self.config.completion, eager=self.eager and self.trusted)
+            restraint = Restraint(self.config.quiet, self._typed, self._why_kept)
+            eager = self.eager and self.trusted
+            self._completer = Completer(self.engine, self.config.completion, restraint, eager=eager)
         return self._completer
 
     @property
@@ -434,7 +455,9 @@ class Harness:
             def publish(uri: str, held: Held) -> None:
                 self.on_findings(uri, held)
 
-            self._watch = Watch(self.documents, self.ruff, self.config.verification, publish, lambda: self.log)
+            self._watch = Watch(
+                self.documents, self.ruff, self.config.verification, publish, lambda: self.log, self._why_kept
+            )
         return self._watch
 
     @property

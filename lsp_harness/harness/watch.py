@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsp_harness.config.schema import Verification
+from lsp_harness.context.secrets import redacted
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness import verdicts
 from lsp_harness.harness.held import Held, Published
@@ -50,12 +51,15 @@ class Watch:
         settings: Verification,
         publish: Published,
         log: Callable[[], SessionLog],
+        kept: Callable[[str], str],
     ) -> None:
         self._documents = documents
         self._ruff = ruff
         self.settings = settings
         self._publish = publish
         self._log = log
+        self._kept = kept
+        """Why a document is kept from the model, and so from the log on disk."""
         self._watched: dict[str, Watched] = {}
         self._leaving: set[asyncio.Task[None]] = set()
         """Verifications that were overtaken, and have a tool to put away yet."""
@@ -122,7 +126,8 @@ class Watch:
             change = Change.between(watched.before, document, watched.file, watched.root)
             verdict = await judge(change, checks)
         except HarnessError as error:
-            sys.stderr.write(f"verification: {error.message}\n")
+            # ruff quotes the text it stumbles over
+            sys.stderr.write(f"verification: {redacted(error.message)}\n")
             return
         if self._documents.get(uri).version != document.version:
             return
@@ -139,7 +144,7 @@ class Watch:
         if not verdict.findings:
             return Held(version)
         log = self._log()
-        turn = log.turn()
+        turn = log.turn(keep=not self._kept(change.after.uri))
         turn.tell("invocation.received", kind="check", text="what was taken into this text", path=watched.file.name)
         tell_verified(turn, change, verdict)
         return Held(version, verdict.findings, _changed(change), verdicts.name_of(log, turn.number))

@@ -60,6 +60,7 @@ def sampling(body: Json) -> Sampling:
         t_max_predict_ms=int(_get(body, "t_max_predict_ms", int, 0)),
         n=between(body, "n_cmpl", 1, 1, MOST_CANDIDATES),
         top_logprobs=between(body, "n_probs", 0, 0, MOST_LOGPROBS) or -1,
+        confidence=_get(body, "confidence", bool, False),
         lookup=_get(body, "lookup", bool, True),
     )
 

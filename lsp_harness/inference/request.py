@@ -24,6 +24,9 @@ class Sampling:
     """Candidates over one evaluated prompt, with seeds `seed`, `seed + 1`, …; their chunks carry `index`."""
     top_logprobs: int = -1
     """With 0 or more, chunks carry the log probability of each token and of so many likeliest ones."""
+    confidence: bool = False
+    """Chunks carry the log probability of each token as it comes along, of what agrees with the healed text; unlike
+    `top_logprobs` this evaluates nothing anew, and a server that has none at hand gives none."""
     lookup: bool = True
     """Draft tokens that repeat the prompt's own text. They are verified: the answer is the same, only sooner."""
 

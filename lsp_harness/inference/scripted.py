@@ -2,8 +2,9 @@
 
 The file is a JSON list of `{"text": …, "expect": …, "hang": false, "error": …}`: replies in order; `expect` is text
 the prompt must contain; `hang` never answers, `error` fails, `stop` and `rung` are how it says it ended and which prompt
-it took. A request for several candidates takes a reply for each. Running out of replies is an error, and so is closing
-with replies left over; but a background request takes a reply only if that is marked `background`.
+it took; `tokens`, in place of a text, are lists of a text and its probability. A request for several candidates takes a
+reply for each. Running out of replies is an error, and so is closing with replies left over; but a background request
+takes a reply only if that is marked `background`.
 """
 
 import asyncio
@@ -16,7 +17,7 @@ from typing import Any, cast
 
 from lsp_harness.errors import ConfigError, EngineError
 from lsp_harness.inference.backends.backend import FEATURES, Features
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Stop, Usage
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Stop, TokenLogprob, Usage
 
 DIMENSIONS = 64
 """Of the scripted embeddings."""
@@ -70,6 +71,9 @@ class ScriptedEngine:
             await asyncio.Event().wait()
         if error := reply.get("error"):
             raise EngineError(error)
+        if tokens := reply.get("tokens"):
+            for token, probability in cast("list[tuple[str, float]]", tokens):
+                yield Chunk(token, index=index, logprobs=(TokenLogprob(token, math.log(probability)),))
         text = str(reply.get("text", ""))
         for stop in request.sampling.stop:
             text = text.split(stop, 1)[0]

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from functools import partial
 from time import perf_counter
 from typing import Any, cast
 
@@ -16,22 +17,24 @@ from ulid import ULID
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill import InfillPrompt, ladder
 from lsp_harness.context.outlines import Outlines
-from lsp_harness.context.secrets import secret_lines, secret_path
+from lsp_harness.context.secrets import secret_lines
 from lsp_harness.errors import EngineRefused, Superseded
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Usage
 from lsp_harness.pipeline.ahead import Ahead
 from lsp_harness.pipeline.alternatives import others
+from lsp_harness.pipeline.gate import unlikely
 from lsp_harness.pipeline.ghost import Ghost
+from lsp_harness.pipeline.likelihood import probability
 from lsp_harness.pipeline.next_line import may_break
 from lsp_harness.pipeline.offers import Suggestion
 from lsp_harness.pipeline.pace import Pace, Pacer
+from lsp_harness.pipeline.restraint import Restraint
 from lsp_harness.pipeline.results import Results, Written
 from lsp_harness.pipeline.writing import Site, presentable, write
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode, encode
-from lsp_harness.text.uri import local_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +86,12 @@ class Completer:
     after the one that is shown.
     """
 
-    def __init__(self, engine: Engine, settings: Completion, *, eager: bool = False) -> None:
+    def __init__(
+        self, engine: Engine, settings: Completion, restraint: Restraint | None = None, *, eager: bool = False
+    ) -> None:
         self._engine = engine
         self.settings = settings
+        self.restraint = restraint or Restraint()
         self._eager = eager
         self._pacer = Pacer(engine)
         self._outlines = Outlines()
@@ -96,20 +102,35 @@ class Completer:
         self._prepared: dict[str, list[Site]] = {}
         """The place that was last asked about or warmed, and the one the speculation after it is about."""
         self.last: dict[str, Any] = {}
-        """The figures of the last suggestion."""
+        """The figures of the last suggestion, and with `quiet` the rule by which it was not shown."""
 
     async def complete(
-        self, document: Document, tree: SyntaxTree | None, offset: int, path: str, *, persist: bool = False
+        self,
+        document: Document,
+        tree: SyntaxTree | None,
+        offset: int,
+        path: str,
+        *,
+        automatic: bool = False,
+        persist: bool = False,
     ) -> Suggestion | None:
-        """The suggestion at `offset`, or nothing. Raises Superseded when a newer call for this document came."""
+        """The suggestion at `offset`, or nothing. Raises Superseded when a newer call for this document came.
+
+        One that is `automatic`, which nobody asked for, passes the quiet gate first.
+        """
         uri = document.uri
         self._supersede(uri)
-        if not _allowed(document, offset, path):
+        if not self._allowed(document, offset, path):
             return None
+        site = Site(document, tree, offset, path, persist)
+        if automatic and (rule := self.restraint.silenced(site, on_screen=True)):
+            return self._silent(rule)
         rests = (rest_of(shown, document, offset) for shown in self._shown.get(uri, ()))
         if rest := next(filter(None, rests), None):
             return self._show(document, offset, [rest], {"typed_along": True, **_stats(Usage(), 0, 0.0)})[0]
-        found = await self._alone(Site(document, tree, offset, path, persist), self._compute)
+        if automatic and (rule := self.restraint.silenced(site)):
+            return self._silent(rule)
+        found = await self._alone(site, partial(self._compute, automatic=automatic))
         return found[0] if found else None
 
     async def choices(
@@ -117,7 +138,7 @@ class Completer:
     ) -> list[Suggestion]:
         """Up to `completion.alternatives` different suggestions, the one `complete` gives first. Raises Superseded."""
         self._supersede(document.uri)
-        if not _allowed(document, offset, path):
+        if not self._allowed(document, offset, path):
             return []
         return await self._alone(Site(document, tree, offset, path, persist), self._choices)
 
@@ -161,7 +182,8 @@ class Completer:
         Where nobody was `seen` yet, only the shortest one is: it starts the engine, and the place will be another.
         """
         uri = document.uri
-        if not self._eager or uri in self._running or not _allowed(document, offset, path) or secret_lines(document):
+        wanted = self._eager and uri not in self._running
+        if not wanted or not self._allowed(document, offset, path) or secret_lines(document):
             return
         site = Site(document, tree, offset, path, persist)
         if any(site.same(known) for known in self._prepared.get(uri, ())) or self._ahead.covers(site):
@@ -176,6 +198,13 @@ class Completer:
     def base(self, uri: str) -> Document | None:
         """The text the last suggestion of a document was made for."""
         return next((each.document for each in self._shown.get(uri, ())), None)
+
+    def dismissed(self, uri: str, suggestion_id: str) -> None:
+        """The user took the last suggestion of a document off the screen: the gate is silent there for a while."""
+        if self.shown(uri, suggestion_id):
+            del self._shown[uri]
+            self._ahead.stop(uri, "speculate")
+            self.restraint.typed.dismiss(uri)
 
     def forget(self, uri: str) -> None:
         """The document is closed."""
@@ -198,22 +227,30 @@ class Completer:
         await self._ahead.aclose()
 
     # -- asked for
-    async def _compute(self, site: Site) -> list[Suggestion]:
+    async def _compute(self, site: Site, *, automatic: bool = False) -> list[Suggestion]:
         began = perf_counter()
         if why := (await self._pacer.now()).no_holes:
             raise EngineRefused(why)
         task = await self._task(site)
         written, usage, found = self._results.find(task.ghost.prefix, task.about), Usage(), {"cached": True}
         if written is None:
+            if automatic and not await self.restraint.pause(site, self.settings):
+                return []
             written, usage = await write(self._engine, self._request(task), task.ghost, self.settings.max_lines)
             self._keep(task, written, usage)
             found = {"rung": usage.rung} if usage.rung else {}
         text = presentable(site, task.ghost, written, self.settings)
-        self._work_ahead(task, text, usage)
+        sure = probability(written, text) if text else None
+        rule = unlikely(sure, self.restraint.settings) if automatic else ""
+        self._work_ahead(task, None if rule else text, usage)
         if not text:
             return []
         tokens = task.prompts[min(usage.rung, len(task.prompts) - 1)].tokens
-        return self._show(site.document, site.offset, [text], _stats(usage, tokens, began) | found)
+        figures = _stats(usage, tokens, began) | found | ({} if sure is None else {"probability": round(sure, 3)})
+        if rule:
+            self._silent(rule, figures)
+            return []
+        return self._show(site.document, site.offset, [text], figures)
 
     async def _choices(self, site: Site) -> list[Suggestion]:
         """The likeliest text, and others drawn beside it that differ from it and each other in what is shown."""
@@ -249,6 +286,7 @@ class Completer:
             # in the middle of a line nothing below it is of use
             stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
             t_max_predict_ms=pace.writing_ms(settings),
+            confidence=self.restraint.settings.min_probability > 0,
         )
         budget = pace.budget_ms(settings)
         return Infill(
@@ -263,8 +301,18 @@ class Completer:
     def _show(self, document: Document, offset: int, texts: Sequence[str], stats: dict[str, Any]) -> list[Suggestion]:
         suggestions = [Suggestion(str(ULID()), offset, offset, text, stats) for text in texts]
         self._shown[document.uri] = tuple(Shown(document, each) for each in suggestions)
+        self.restraint.typed.offer(document, offset)
         self.last = stats
         return suggestions
+
+    def _silent(self, rule: str, stats: dict[str, Any] | None = None) -> None:
+        self.last = (stats or _stats(Usage(), 0, 0.0)) | {"quiet": rule}
+
+    def _allowed(self, document: Document, offset: int, path: str) -> bool:
+        """Whether anything may be asked about this place at all."""
+        if document.binary or len(document.data) > LIMIT or self.restraint.kept(document.uri, path):
+            return False
+        return document.line_of(offset) not in secret_lines(document)
 
     # -- not asked for yet
     def _work_ahead(self, task: _Task, text: str | None, usage: Usage) -> None:
@@ -313,14 +361,6 @@ class Completer:
             patient = replace(request.sampling, t_max_predict_ms=0)
             request = replace(request, sampling=patient, priority="background", shorter=(), budget_ms=0)
             self._keep(task, *await write(self._engine, request, task.ghost, self.settings.max_lines))
-
-
-def _allowed(document: Document, offset: int, path: str) -> bool:
-    """Whether anything may be asked about this place at all."""
-    file = local_path(document.uri)
-    if document.binary or len(document.data) > LIMIT or secret_path(str(file) if file else path):
-        return False
-    return document.line_of(offset) not in secret_lines(document)
 
 
 def _around(prompt: InfillPrompt) -> Around:

@@ -16,10 +16,19 @@ BACK = 32
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A model's text; `stop` is None when it was left off because it was enough."""
+    """A model's text; `stop` is None when it was left off because it was enough.
+
+    `steps` are its tokens where their probabilities are known: how long the text was with each, and the log probability.
+    """
 
     text: str
     stop: Stop | None
+    steps: tuple[tuple[int, float], ...] = ()
+
+    def past(self, size: int) -> "Written":
+        """What is left when the first `size` characters have been typed."""
+        steps = tuple((at - size, logprob) for at, logprob in self.steps if at > size)
+        return Written(self.text[size:], self.stop, steps)
 
 
 class Results:
@@ -48,7 +57,7 @@ class Results:
             known = self._known.get(key)
             if known and (not back or (known.text.startswith(prefix[at:]) and known.text[back:].strip())):
                 self._known.move_to_end(key)
-                return Written(known.text[back:], known.stop)
+                return known.past(back)
         return None
 
 

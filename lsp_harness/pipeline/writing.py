@@ -108,14 +108,15 @@ class _Reading(NamedTuple):
 
 async def write(engine: Engine, request: Infill, ghost: Ghost, max_lines: int) -> tuple[Written, Usage]:
     """The model's text, ended as soon as more of it cannot change what would be shown."""
-    text, stop, usage = "", cast("Stop | None", None), Usage()
+    text, stop, usage, steps = "", cast("Stop | None", None), Usage(), list[tuple[int, float]]()
     async with aclosing(cast("Any", engine.stream(request))) as chunks:
         async for chunk in chunks:
             text += chunk.text
+            steps += ((len(text), item.logprob) for item in chunk.logprobs)
             usage, stop = chunk.usage, chunk.stop
             if stop or finished(ghost, text, max_lines):
                 break
-    return Written(text, stop), usage
+    return Written(text, stop, tuple(steps)), usage
 
 
 def finished(ghost: Ghost, text: str, max_lines: int) -> bool:

@@ -12,6 +12,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.server import opening, parent
 from lsp_harness.server.features.initialize import Greeting
+from lsp_harness.server.logs import stderr_log
 from lsp_harness.server.transport import Transport
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def serve(
     make_harness: "Callable[[Config], Harness]", load: Load, *, tcp: str | None = None, ws: str | None = None
 ) -> int:
     """Runs until the client leaves; the exit status of the process. `load` reads the settings of a project."""
-    logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    logging.basicConfig(level=logging.WARNING, handlers=[stderr_log()])
     # at INFO pygls logs the body of every message: the user's source code
     logging.getLogger("pygls").setLevel(logging.WARNING)
     try:

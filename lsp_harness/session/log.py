@@ -14,7 +14,7 @@ from typing import Any, cast
 from ulid import ULID
 
 from lsp_harness.config import paths
-from lsp_harness.context.secrets import spans
+from lsp_harness.context.secrets import redacted
 from lsp_harness.wire.event import Event, decode, encode
 
 Listener = Callable[[Event], None]
@@ -32,6 +32,7 @@ class SessionLog:
         self._file: int | None = None
         self._seq = 0
         self._turn = -1
+        self._unwritten: set[int] = set()
         self.listeners: list[Listener] = []
         self.turns: OrderedDict[int, list[Event]] = OrderedDict()
         """The events of the last turns, for those who want to read them without the file."""
@@ -40,9 +41,11 @@ class SessionLog:
     def path(self) -> Path:
         return (self._folder or paths.state() / "sessions") / self.id / "events.jsonl"
 
-    def turn(self) -> "Turn":
-        """Open the next turn."""
+    def turn(self, *, keep: bool = True) -> "Turn":
+        """Open the next turn. What is not to be kept is heard and read as the others are, but never on disk."""
         self._turn += 1
+        if not keep:
+            self._unwritten.add(self._turn)
         self.turns[self._turn] = []
         while len(self.turns) > KEPT_TURNS:
             self.turns.popitem(last=False)
@@ -53,9 +56,10 @@ class SessionLog:
     ) -> Event:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         event = Event(str(ULID()), self._seq, now, self.id, turn, step, cause, kind, _without_secrets(data))
-        if self._keep:
-            self._write(event)
-        self._seq += 1
+        if turn not in self._unwritten:
+            if self._keep:
+                self._write(event)
+            self._seq += 1
         if turn in self.turns:
             self.turns[turn].append(event)
         for listener in list(self.listeners):
@@ -96,14 +100,12 @@ class Turn:
 
 
 def _without_secrets(value: Any) -> Any:
-    """The same data, each secret in its texts replaced by an ellipsis."""
+    """The same data, each secret in its texts and names replaced by an ellipsis."""
     if isinstance(value, str):
-        data = value.encode("utf-8", "surrogatepass")
-        for start, end in reversed(spans(data)):
-            data = data[:start] + "…".encode() + data[end:]
-        return data.decode("utf-8", "surrogatepass")
+        return redacted(value)
     if isinstance(value, dict):
-        return {key: _without_secrets(item) for key, item in cast("dict[str, Any]", value).items()}
+        items = cast("dict[str, Any]", value).items()
+        return {redacted(str(key)): _without_secrets(item) for key, item in items}
     if isinstance(value, list | tuple):
         return [_without_secrets(item) for item in cast("list[Any]", value)]
     return value

@@ -4,7 +4,7 @@ import pytest
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill import infill, ladder
-from lsp_harness.context.secrets import secret_lines, secret_path, spans
+from lsp_harness.context.secrets import redacted, secret_lines, secret_path, spans
 from lsp_harness.errors import NoAnswer
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -109,3 +109,14 @@ async def test_nothing_is_asked_about_a_line_with_a_secret() -> None:
     src = markup.parse(f"a = '{TOKEN}'<|>\n")
     with pytest.raises(NoAnswer):
         await ladder(src.document, None, src.cursor, "a.py", Completion(), 50, words)
+
+
+def test_in_a_message_an_ellipsis_stands_for_a_secret() -> None:
+    assert redacted(f"a {TOKEN} b") == "a … b"
+    assert redacted(f"x\n{KEY}\ny") == "x\n…\ny"
+    assert redacted("nothing é \ud800") == "nothing é \ud800"
+
+
+def test_the_end_of_a_key_in_a_diff_is_one_too() -> None:
+    diff = "@@ -9,4 +9,4 @@\n MIIEowIBAAKCAQEA\n abcdefgh/+==\n -----END RSA PRIVATE" + " KEY-----\n-x = 1\n+x = 2\n"
+    assert redacted(diff) == "@@ -9,4 +9,4 @@\n…\n-x = 1\n+x = 2\n"

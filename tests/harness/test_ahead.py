@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.errors import NoAnswer
+from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.inference.request import Infill
 from lsp_harness.pipeline.offers import Offer
 from lsp_harness.text.document import Document
-from tests.harness.bench import AREA, GOOD, QUICK, Bench, Make, accept, fixed
+from tests.harness.bench import AREA, QUICK, Bench, Make, accept, fixed
 from tests.harness.tools import edits, settings
 from tests.support import markup
 
@@ -83,30 +83,28 @@ async def test_nothing_is_warmed_where_that_is_not_wanted(
 
 async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench: Make) -> None:
     for trusted, name, expected in ((True, "a.py", True), (True, "/elsewhere/a.py", False), (False, "a.py", False)):
-        b = bench("3 * r", "return 4", config=edits(1))
+        b = bench("3 * r", *(["return 4"] if trusted else []), config=edits(1))
         b.harness.trusted = trusted
         src = b.open(RETURN + "x = pi\n#   ^^ F821 what\n", name)
         snapshot = b.harness.snapshot(src.document.uri)
         await b.harness.complete(snapshot, src.cursor)
-        with pytest.raises(NoAnswer):
+        with pytest.raises(NoAnswer if trusted else UsageError):
             await b.harness.fix(snapshot, Offer("", "model", src.finding), lambda progress: None)
-        assert [request.owner.persist for request in b.engine.asked] == [expected] * 2
+        assert {request.owner.persist for request in b.engine.asked} == {expected}
 
 
-async def test_without_trust_no_linter_is_run_and_nothing_is_worked_out_ahead(bench: Make) -> None:
-    b = bench("3 * r", GOOD, config=edits(1))
+async def test_without_trust_there_are_completions_and_nothing_else(bench: Make) -> None:
+    b = bench("3 * r")
     b.harness.trusted, b.harness.eager = False, True
     b.harness._ruff = None
     src = b.open(AREA)
     snapshot = b.harness.snapshot(src.document.uri)
-    assert [offer.how for offer in await b.harness.offers(snapshot, src.findings)] == ["model"]
+    assert [offer.how for offer in await b.harness.offers(snapshot, src.findings)] == []
     assert await b.harness.diagnose(snapshot) == []
     assert await b.harness.complete(snapshot, 0)
     assert await warmed(b, src) == []
-    proposal = await fixed(b, src)
-    said = {outcome.check: (outcome.status, outcome.reason) for outcome in proposal.verdict.outcomes}
-    assert said["lint"] == ("skipped", "the workspace is not trusted, so nothing is run on it")
-    assert said["gone"][0] == "skipped"
+    with pytest.raises(UsageError, match="the workspace is not trusted: there are completions only"):
+        await fixed(b, src)
 
 
 async def test_for_a_file_that_is_secret_by_name_no_fix_of_the_model_is_offered(bench: Make) -> None:

@@ -17,9 +17,9 @@ from lsp_harness.inference.decode.fim import assemble
 from lsp_harness.inference.decode.generate import Prompt, Run, Work
 from lsp_harness.inference.decode.llama import Llama, Row
 from lsp_harness.inference.decode.parked import Lot
-from lsp_harness.inference.decode.sampler import Sampler
+from lsp_harness.inference.decode.sampler import Sampler, confidence
 from lsp_harness.inference.decode.text import Text
-from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Stop
+from lsp_harness.inference.request import Around, Chunk, Infill, Owner, Sampling, Stop
 
 from .conftest import Bench
 
@@ -485,3 +485,32 @@ def test_a_prompt_that_cannot_fit_is_refused(machine: Bench):
 def test_a_stop_string_without_an_encoding_occupies_nothing_for_ever(machine: Bench):
     for _ in range(machine.llama.n_seq + 1):
         assert machine.run(PROMPT, Sampling(n_predict=3, stop=("\ud800",)))[1].stop == "limit"
+
+
+def test_confidence_is_the_probability_of_each_token_and_costs_no_evaluation(machine: Bench):
+    prompt = Prompt(machine.llama.tokenize(PROMPT))
+    [exact] = machine.together(Work((prompt,), Sampling(n_predict=6, top_logprobs=0)))
+    [chunks] = machine.together(Work((prompt,), Sampling(n_predict=6, confidence=True)))
+
+    def said(chunks: list[Chunk]) -> list[tuple[str, float]]:
+        return [(item.text, round(item.logprob, 4)) for chunk in chunks for item in chunk.logprobs]
+
+    assert said(chunks) == said(exact)
+    assert len(said(chunks)) == 6
+    assert chunks[-1].usage.evaluated == 0
+
+
+def test_confidence_in_a_healed_word_is_among_what_agrees_with_it(machine: Bench):
+    told = Sampling(n_predict=6, confidence=True)
+    machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
+    size = len(machine.llama.tokenize(PROMPT))
+    [healed] = machine.together(Work((Prompt(machine.llama.tokenize(PROMPT), b"abeinrst"),), told))
+    [plain] = machine.together(Work((Prompt(machine.llama.tokenize(PROMPT)),), told))
+
+    # what healing evaluated before is had again, as it is without
+    assert healed[-1].usage.reused > size
+    assert all(item.logprob <= 1e-6 for chunk in (*healed, *plain) for item in chunk.logprobs)
+    [first, *_] = healed[0].logprobs
+    row = np.array([0.0, 1.0, 2.0, 8.0], np.float32)
+    assert confidence(row, 2) < confidence(row, 2, np.array([1, 2], np.int32)) < 0
+    assert first.text.endswith(healed[0].text)

@@ -166,3 +166,15 @@ def test_a_session_that_is_not_kept_is_heard_and_leaves_nothing(tmp_path: Path) 
 
     assert [(event.seq, event.type) for event in heard] == [(0, "x"), (1, "y")]
     assert not (tmp_path / "sessions").exists()
+
+
+def test_a_turn_that_is_not_kept_is_heard_and_leaves_no_gap_on_disk(log: SessionLog) -> None:
+    heard: list[Event] = []
+    log.listeners.append(heard.append)
+    log.turn().tell("a")
+    unwritten = log.turn(keep=False)
+    unwritten.tell("b")
+    log.turn().tell("c")
+    assert [event.type for event in heard] == ["a", "b", "c"]
+    assert [event.type for event in log.turns[unwritten.number]] == ["b"]
+    assert [(event.type, event.seq) for event in read(log.path)] == [("a", 0), ("c", 1)]

@@ -16,7 +16,7 @@ from lsp_harness.inference.request import Chunk, Continuation, Infill, Props
 
 AT_ONCE = 8
 """Texts that are counted at the same time."""
-ONLY_OURS = ("client", "id", "persist", "priority", "lookup", "heal", "shorter", "budget_ms")
+ONLY_OURS = ("client", "id", "persist", "priority", "lookup", "heal", "shorter", "budget_ms", "confidence")
 
 
 class _Exchange:

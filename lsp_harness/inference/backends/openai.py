@@ -199,12 +199,10 @@ class OpenAI:
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        if sampling.top_logprobs >= 0:
-            body |= (
-                {"logprobs": True, "top_logprobs": sampling.top_logprobs}
-                if chat
-                else {"logprobs": sampling.top_logprobs}
-            )
+        # others may refuse what they do not have, and no suggestion is worth that
+        told = max(sampling.top_logprobs, 0 if sampling.confidence and self._vllm else -1)
+        if told >= 0:
+            body |= {"logprobs": True, "top_logprobs": told} if chat else {"logprobs": told}
         if not self._vllm:
             body["stop"] = body["stop"][:MOST_STOPS]
             return body

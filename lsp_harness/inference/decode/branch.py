@@ -7,7 +7,7 @@ from time import perf_counter
 from lsp_harness.inference.decode.kv import Kv, Slot
 from lsp_harness.inference.decode.llama import Llama, Logits
 from lsp_harness.inference.decode.lookup import Lookup
-from lsp_harness.inference.decode.sampler import Sampler, agreeing, likeliest
+from lsp_harness.inference.decode.sampler import Sampler, agreeing, confidence, likeliest
 from lsp_harness.inference.decode.text import Text
 from lsp_harness.inference.request import Chunk, Sampling, Stop, TokenLogprob, Usage
 
@@ -133,7 +133,8 @@ class Branch:
         self._forced, piece = b"", piece[len(forced) :]
         self._asked += 1
         self._llama.tokens_generated += 1
-        self._emit(Chunk(self._text.add(piece), None, self.usage, self.index, self._logprobs(logits, token)))
+        told = self._logprobs(logits, token, forced)
+        self._emit(Chunk(self._text.add(piece), None, self.usage, self.index, told))
         late = self._sampling.t_max_predict_ms
         if self._text.stopped:
             self.end("word")
@@ -143,10 +144,14 @@ class Branch:
             self.end("deadline")
         return None if self.stop else token
 
-    def _logprobs(self, logits: Logits, token: int) -> tuple[TokenLogprob, ...]:
+    def _logprobs(self, logits: Logits, token: int, forced: bytes) -> tuple[TokenLogprob, ...]:
         top = self._sampling.top_logprobs
         if top < 0:
-            return ()
+            if not self._sampling.confidence:
+                return ()
+            # what the user typed of a word is no longer a question
+            among = self._llama.spelled(forced) if forced else None
+            return (TokenLogprob(self._spell(token), confidence(logits, token, among)),)
         own, others = likeliest(logits, token, top)
         return (TokenLogprob(self._spell(token), own, tuple((self._spell(t), p) for t, p in others)),)
 

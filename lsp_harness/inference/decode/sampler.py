@@ -133,6 +133,13 @@ def likeliest(logits: Logits, token: int, top: int) -> tuple[float, list[tuple[i
     return float(shifted[token]) - total, [(int(i), float(shifted[i]) - total) for i in ids]
 
 
+def confidence(logits: Logits, token: int, among: Tokens | None = None) -> float:
+    """Natural log probability of `token`, of all tokens or `among` some; several times as quick as `likeliest`."""
+    rows = logits if among is None or not len(among) else logits[among]
+    top = float(rows.max())
+    return float(logits[token]) - top - float(np.log(np.exp(rows - top).sum()))
+
+
 def _candidates(room: Any) -> Any:
     pointer = room.ctypes.data_as(ctypes.POINTER(lib.llama_token_data))
     return lib.llama_token_data_array(data=pointer, size=len(room), selected=-1, sorted=False)

@@ -14,9 +14,11 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineError, EngineRefused
 from lsp_harness.inference.backends import openai
 from lsp_harness.inference.backends.backend import NO_INFILL, Estimate
+from lsp_harness.inference.backends.endpoint import Endpoint, Patience
 from lsp_harness.inference.backends.family import FAMILIES, family_of
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.models.fim import FIM_TEXTS
+from lsp_harness.inference.providers import Target
 from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, TokenLogprob, Usage
 from lsp_harness.pipeline.code import Fix
 from lsp_harness.session.log import SessionLog
@@ -288,6 +290,18 @@ async def test_log_probabilities_of_a_conversation():
     assert first.logprobs == (TokenLogprob("a", -1.0, (("a", -1.0),)),)
     [body] = server.bodies("/v1/chat/completions")
     assert (body["logprobs"], body["top_logprobs"]) == (True, 1)
+
+
+async def test_confidence_is_asked_of_vllm_only():
+    """Others may refuse what they do not have."""
+    asked = Continuation("a", Sampling(n_predict=1, confidence=True))
+    async with service(chunk("a", "stop"), "[DONE]") as (made, server):
+        await answer(made, asked)
+    backend = openai.OpenAI(Endpoint(Target(base="http://m", model="m"), Patience()), "m", vllm="0.11.0")
+
+    [body] = server.bodies("/v1/completions")
+    assert "logprobs" not in body
+    assert backend.ask(asked).body["logprobs"] == 0
 
 
 # -- families

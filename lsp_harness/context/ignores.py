@@ -1,0 +1,119 @@
+"""Which files the user's ignore files name: `.gitignore`, `.git/info/exclude` and our own `.lspharnessignore`.
+
+The rules are git's: of the patterns that match the last one counts, deeper files count more, and nothing within an ignored
+folder can be taken back. `.lspharnessignore` has the same syntax and the last word over git's files, so that it can also take
+back what they ignore. Rules lie in the workspace folder, in those on the way to a file, and above, up to the repository's.
+Each file is read again when its time or size changes.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathspec import GitIgnoreSpec
+
+EXCLUDE = ".git/info/exclude"
+NAMES = (EXCLUDE, ".gitignore", ".lspharnessignore")
+"""The weakest first."""
+LARGEST = 1_000_000
+"""Bytes of an ignore file that are read; more is no list of patterns."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Rules:
+    """The patterns of the file `path`, how deep its folder is, and what the file was like when they were read."""
+
+    path: str
+    depth: int
+    stamp: tuple[int, int]
+    spec: "GitIgnoreSpec"
+
+
+class Ignores:
+    """The ignore files of a front end's workspace. `roots` may change; those that are there when it is asked count."""
+
+    def __init__(self, roots: Sequence[Path] = ()) -> None:
+        self._roots = roots
+        self._read: dict[str, _Rules] = {}
+
+    def by(self, file: Path) -> str:
+        """The ignore file that `file` is ignored by, as it is called from the workspace; empty where it is not."""
+        folders = self._folders(file)
+        found = [self._rules(name, folder, depth) for name in NAMES for depth, folder in enumerate(folders)]
+        # the last word first
+        rules = [one for one in reversed(found) if one]
+        names = file.parts[len(folders[0].parts) :]
+        for depth in range(1, len(names) + 1) if rules else ():
+            # a folder first: what is in an ignored one is ignored, whatever is said of it
+            if by := _decide(rules, names[:depth], folder=depth < len(names)):
+                return os.path.relpath(by, self._root(file) or folders[0]).replace(os.sep, "/")
+        return ""
+
+    def _root(self, file: Path) -> Path | None:
+        inside = [root for root in self._roots if file.is_relative_to(root)]
+        # of workspace folders within each other the outer one sees more rules
+        return min(inside, key=lambda root: len(root.parts), default=None)
+
+    def _folders(self, file: Path) -> list[Path]:
+        """The folders whose rules count for a file, the outermost first."""
+        up, root = list(file.parents), self._root(file)
+        own = up.index(root) if root in up else 0
+        repository = next((n for n, folder in enumerate(up) if os.path.lexists(f"{folder}/.git")), own)
+        return up[max(own, repository) :: -1]
+
+    def _rules(self, name: str, folder: Path, depth: int) -> _Rules | None:
+        path = f"{folder}/{name}"
+        if name == EXCLUDE and os.path.isfile(f"{folder}/.git"):
+            path = _excluded_by_worktree(folder)
+        try:
+            told = os.stat(path)
+        except (OSError, ValueError):
+            return None
+        stamp, known = (told.st_mtime_ns, told.st_size), self._read.get(path)
+        if known is None or known.stamp != stamp:
+            known = self._read[path] = _Rules(path, depth, stamp, _spec(path))
+        return known if known.depth == depth else replace(known, depth=depth)
+
+
+def _decide(rules: Sequence[_Rules], names: Sequence[str], *, folder: bool) -> str:
+    """The first of the rules that have a word on a file or folder, if they ignore it."""
+    for one in rules:
+        if one.depth < len(names):
+            said = one.spec.check_file("/".join(names[one.depth :]) + "/" * folder).include
+            if said is not None:
+                return one.path if said else ""
+    return ""
+
+
+def _excluded_by_worktree(folder: Path) -> str:
+    """Where a worktree, whose `.git` is a file that names the place, has the excludes of its repository."""
+    try:
+        place = folder / (folder / ".git").read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        common = place / "commondir"
+        shared = place / common.read_text(encoding="utf-8").strip() if common.is_file() else place
+    except (OSError, ValueError):
+        return ""
+    return str(shared / "info" / "exclude")
+
+
+def _spec(path: str) -> "GitIgnoreSpec":
+    """The patterns of a file; a line that is none is left out."""
+    # imported when the first file of rules is read: `initialize` must be answered at once
+    from pathspec import GitIgnoreSpec
+
+    try:
+        with open(path, "rb") as file:
+            lines = file.read(LARGEST).decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+    except OSError:
+        lines = []
+    good: list[str] = []
+    for line in lines:
+        try:
+            GitIgnoreSpec.from_lines([line])
+        except ValueError:
+            continue
+        good.append(line)
+    return GitIgnoreSpec.from_lines(good)

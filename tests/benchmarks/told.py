@@ -1,0 +1,49 @@
+"""What the probabilities of tokens cost: the same completions with and without them, one after the other.
+
+    python -m tests.benchmarks.told
+
+Both ask our engine for the same text over a prompt that is resident, in turn and in both orders, so that what else runs on the
+machine weighs on both alike. The first pair warms up and does not count.
+"""
+
+import argparse
+import asyncio
+import statistics
+from dataclasses import replace
+
+from lsp_harness.config.load import load
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.request import Around, Infill, Sampling
+
+PROMPT = "def read_totals(path, column):\n    totals = {}\n    for row in csv.DictReader(path.open()):\n        "
+
+
+async def measure(pairs: int, tokens: int) -> dict[bool, list[float]]:
+    config, _ = load()
+    engine = EngineClient(config)
+    request = Infill(Around(PROMPT, "\n    return totals\n"), sampling=Sampling(n_predict=tokens))
+    found: dict[bool, list[float]] = {False: [], True: []}
+    for pair in range(pairs + 1):
+        for told in (False, True) if pair % 2 else (True, False):
+            asked = replace(request, sampling=replace(request.sampling, confidence=told))
+            async for chunk in engine.stream(asked):
+                if chunk.stop and pair:
+                    found[told].append(chunk.usage.predicted_ms / max(1, chunk.usage.generated))
+    await engine.aclose()
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=20)
+    parser.add_argument("--tokens", type=int, default=48)
+    args = parser.parse_args()
+    found = asyncio.run(measure(args.pairs, args.tokens))
+    for told, values in found.items():
+        print(f"{'with' if told else 'without'}: {statistics.median(values):.2f} ms a token, {min(values):.2f} at best")
+    differences = [b - a for a, b in zip(found[False], found[True], strict=True)]
+    print(f"difference of the pairs: {statistics.median(differences):.2f} ms at the median")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Scenarios of people at work, half of which call for silence."""

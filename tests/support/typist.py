@@ -1,0 +1,159 @@
+"""A user at the keyboard in made-up time: a loop whose clock jumps, an engine that takes as long as one says it does.
+
+Nothing sleeps and nothing depends on the machine, so what a replay counts is the same everywhere.
+"""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+from lsp_harness.config.schema import Completion, Quiet
+from lsp_harness.errors import Superseded
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Usage
+from lsp_harness.inference.scripted import ScriptedEngine
+from lsp_harness.pipeline.completion import Completer
+from lsp_harness.pipeline.restraint import Restraint
+from lsp_harness.pipeline.typed import Typed
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import encode
+
+EDITOR = 0.04
+"""Seconds after a change at which VS Code asks; it cancels what it asked before with the change itself."""
+RIGHT = 0.3
+"""Share of the places where the engine knows the rest of the line."""
+CHARACTERS = 4
+"""Of a token."""
+
+
+class Loop(asyncio.SelectorEventLoop):
+    """Time passes only while nothing is ready, and then at once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+    def _run_once(self) -> None:
+        loop: Any = self
+        if not loop._ready and loop._scheduled:
+            self.now = max(self.now, loop._scheduled[0].when())
+        super()._run_once()  # pyright: ignore[reportAttributeAccessIssue]
+
+
+class Engine(ScriptedEngine):
+    """Reads 250 tokens a second, a prompt's beginning only once, and writes 25; it ends with the step at work."""
+
+    STEP, TOKEN, AT_ONCE = 0.064, 0.04, 16
+
+    def __init__(self, whole: str) -> None:
+        super().__init__([])
+        self.whole = whole
+        self.requests = self.read = self.wrote = 0
+        self._resident = ""
+        self._free = asyncio.Lock()
+
+    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+        assert isinstance(request, Infill)
+        self.requests += 1
+        prompt = request.around.prefix
+        async with self._free:
+            same = next((n for n, (a, b) in enumerate(zip(prompt, self._resident, strict=False)) if a != b), None)
+            at = min(len(prompt), len(self._resident)) if same is None else same
+            while at < len(prompt):
+                end = min(len(prompt), at + CHARACTERS * self.AT_ONCE)
+                await asyncio.sleep(self.STEP * (end - at) / (CHARACTERS * self.AT_ONCE))
+                self.read += -(-(end - at) // CHARACTERS)
+                at, self._resident = end, prompt[:end]
+            answer = self._answer(prompt)
+            for start in range(0, len(answer), CHARACTERS):
+                await asyncio.sleep(self.TOKEN)
+                self.wrote += 1
+                yield Chunk(answer[start : start + CHARACTERS])
+        yield Chunk("", "eos", Usage(generated=len(answer) // CHARACTERS))
+
+    def _answer(self, prompt: str) -> str:
+        digest = blake2b(prompt.encode(), digest_size=8).digest()
+        rest = self.whole[len(prompt) :].split("\n", 1)[0]
+        return rest if int.from_bytes(digest) / 2**64 < RIGHT else "other(value, 1)"
+
+    async def props(self) -> Props:
+        return Props("made up", 8192, 0, {"curve": {"prompt_per_second": 250.0, "generated_per_second": 25.0}}, {})
+
+    async def count(self, texts: Sequence[str]) -> list[int]:
+        return [-(-len(text) // CHARACTERS) for text in texts]
+
+
+@dataclass
+class Replay:
+    """What it cost: requests that reached the engine, tokens it read and wrote; when suggestions were on the screen."""
+
+    requests: int = 0
+    read: int = 0
+    wrote: int = 0
+    shown: dict[int, float] = field(default_factory=dict[int, float])
+    """Key → seconds after it."""
+    written: set[int] = field(default_factory=set[int])
+    """The keys whose suggestion the engine wrote then; the others went on with one that was there."""
+
+
+def gaps(text: str, median: float, seed: int) -> list[float]:
+    """Seconds before each key: quick within a word, slower between words, with a thought at the end of some lines."""
+    draw = random.Random(seed)
+    found: list[float] = []
+    for before, key in zip("\n" + text, text, strict=False):
+        slow = 1.0 if key.isalnum() and before.isalnum() else 1.5
+        gap = median * slow * draw.lognormvariate(0, 0.25)
+        if before in "\n:" and draw.random() < 0.4:
+            gap += draw.uniform(0.8, 3.0)
+        found.append(gap)
+    return found
+
+
+def replay(head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
+    """Type `text` behind `head`, asking after every key as an editor does."""
+    loop = Loop()
+    try:
+        return loop.run_until_complete(_typed(loop, head, text, pauses, quiet))
+    finally:
+        loop.close()
+
+
+async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
+    engine, result = Engine(head + text), Replay()
+    typed = Typed(loop.time)
+    settings = Completion(outline_tokens=0, warm=False, speculate=False)
+    completer = Completer(engine, settings, Restraint(quiet, typed))
+    document = Document.of("file:///a.py", head, version=0)
+    asked: asyncio.Task[None] | None = None
+
+    async def ask(number: int, document: Document, offset: int, began: float) -> None:
+        await asyncio.sleep(EDITOR)
+        try:
+            found = await completer.complete(document, parse(document), offset, "a.py", automatic=True)
+        except Superseded:
+            return
+        if found:
+            result.shown[number] = loop.time() - began
+            if not {"typed_along", "cached"} & found.stats.keys():
+                result.written.add(number)
+
+    for number, (key, pause) in enumerate(zip(text, pauses, strict=True)):
+        await asyncio.sleep(pause)
+        edit = Edit(len(document.data), len(document.data), encode(key))
+        before, document = document, document.edited(edit, number + 1)
+        if asked:
+            asked.cancel()
+        typed.changed(before, edit, document)
+        asked = asyncio.ensure_future(ask(number, document, len(document.data), loop.time()))
+    if asked:
+        await asked
+    await completer.aclose()
+    result.requests, result.read, result.wrote = engine.requests, engine.read, engine.wrote
+    return result
