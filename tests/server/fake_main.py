@@ -41,6 +41,7 @@ class FakeHarness(Harness):
         self.on_findings = lambda uri, held: None
         self.on_state = lambda: None
         self._log = None
+        self._kept = None
         self._trees = {}
         self.released = asyncio.Event()
 
