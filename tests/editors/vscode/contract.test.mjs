@@ -186,6 +186,8 @@ it("an explanation is a page", async () => {
 
 it("a model is chosen; what is not there is downloaded first, unless that is cancelled", async () => {
   const large = async () => {
+    // a page in a frame may take the keyboard just when the list opens, which then closes
+    await rig.open("edit.py");
     await rig.command("lsp-harness: Switch Model");
     await rig.row("large").waitFor();
     assert.equal(await rig.row("vectors").count(), 0);

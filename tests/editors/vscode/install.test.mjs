@@ -30,6 +30,7 @@ before(
     rig = await startRig({
       files: { "a.py": "a = 1\n" },
       command: null,
+      install: true,
       settings: { "lspHarness.server.python": PYTHON, "lspHarness.server.requirement": path.join(wheels, WHEEL) },
     });
     page = rig.page;
