@@ -22,7 +22,8 @@ class Verdicts:
             self.rows.append(
                 {"candidate": data["candidate"], "kind": data["kind"], "text": data["text"], "checks": {}, "reason": ""}
             )
-        elif event.type == "verify.completed":
+        elif event.type == "verify.completed" and "candidate" in data:
+            # others are about a text that was taken already
             row = self._row(data["candidate"])
             row["checks"] = {o["check"]: o["status"] for o in data["outcomes"]}
             row["reason"] = (
