@@ -124,10 +124,9 @@ export class Harness implements vscode.Disposable {
       revealOutputChannelOn: 4,
       initializationOptions: () => ({ ...this.settings.forServer(), trusted: vscode.workspace.isTrusted }),
       errorHandler: {
-        error: (_error, _message, count) => ({
-          action: count !== undefined && count <= 3 ? ErrorAction.Continue : ErrorAction.Shutdown,
-          handled: true,
-        }),
+        // the connection of a process that was killed may be reset before it is closed. To shut down then, as the language
+        // client does by itself, would be to stop for good; the end of the connection follows, and starts the server anew
+        error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => {
           const again = crashes.again();
           this.log.warn(again ? "the server stopped by itself; starting it again" : "the server keeps stopping");
@@ -140,10 +139,17 @@ export class Harness implements vscode.Disposable {
     client.registerFeature(abilities);
     client.onNotification(STATUS_NOTIFICATION, (status: Status) => this.tellState({ server: "running", status }));
     client.onDidChangeState(({ newState }) => {
+      // between a crash and the next start it is stopped, which `closed` has told better
+      const again = this.said.server === "restarting";
       if (newState === State.Running) {
         this.tellState({ server: "running" });
-      } else if (newState === State.Starting && this.said.server !== "restarting") {
+      } else if (newState === State.Starting && !again) {
         this.tellState({ server: "starting" });
+      } else if (newState === State.StartFailed && again) {
+        this.tellState({ server: "crashed" });
+      } else if (newState === State.Stopped && !again && this.client === client) {
+        // nobody here asked for that
+        this.tellState({ server: "crashed" });
       }
     });
     return client;

@@ -20,7 +20,9 @@ export const continues = (lines, least = 4) => ({ prefix }) => {
 export async function startModel() {
   const model = { answers: [], asked: [], hanging: 0, left: 0, port: 0 };
   const server = http.createServer(async (request, response) => {
-    const body = request.method === "POST" ? JSON.parse(await all(request)) : {};
+    const text = await all(request);
+    if (text === undefined) return; // whoever asked is gone
+    const body = text === "" ? {} : JSON.parse(text);
     const json = (value) => response.setHeader("content-type", "application/json").end(JSON.stringify(value));
     switch (new URL(request.url, "http://model").pathname) {
       case "/health":
@@ -93,6 +95,11 @@ function answer(model, body, response) {
 
 async function all(stream) {
   let text = "";
-  for await (const chunk of stream.setEncoding("utf8")) text += chunk;
+  try {
+    for await (const chunk of stream.setEncoding("utf8")) text += chunk;
+  } catch (error) {
+    if (error.code === "ECONNRESET") return undefined;
+    throw error;
+  }
   return text;
 }

@@ -19,16 +19,6 @@ const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const VSIX = path.join(ROOT, "editors/vscode/lsp-harness.vsix");
 const QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync", "--disable-background-networking"];
 
-/** What the server of this checkout has: the names of its commands, and of its settings. */
-export function abilities() {
-  const code =
-    "import json; from lsp_harness.server.commands import ALL; from lsp_harness.config.schema import tables;" +
-    "print(json.dumps([*ALL, *(f'{table}.{key}' for table, keys in tables().items() for key in keys)]))";
-  const ran = spawnSync(PYTHON, ["-c", code], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
-  if (ran.status !== 0) throw new Error(`${PYTHON} cannot import lsp_harness: ${ran.stderr}`);
-  return new Set(JSON.parse(ran.stdout));
-}
-
 /** Asks until there is something; `ms` is how long a slow machine may take, not how long it takes. */
 export async function until(ask, what, ms = 20_000) {
   for (const end = Date.now() + ms; ; await pause(40)) {
@@ -164,6 +154,17 @@ function functions(page, ws, home, address) {
       await rig.palette(title);
       await page.keyboard.press("Enter");
     },
+    /** Opens the menu of code actions by these keys, until it has the one with this text. */
+    async action(keys, text) {
+      const row = page.locator(".action-widget .monaco-list-row", { hasText: text }).first();
+      await until(async () => {
+        // the menu shows what was known when it was opened; without one, Escape would take the selection
+        if (await page.locator(".action-widget .monaco-list-row").first().isVisible()) await page.keyboard.press("Escape");
+        await page.keyboard.press(keys);
+        return row.waitFor({ timeout: 4000 }).then(() => true, () => false);
+      }, `a code action ${text}`);
+      return row;
+    },
     row: (text) => page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first(),
     type: (text) => page.keyboard.type(text, { delay: 15 }),
     /** All the grey text on the screen. */
@@ -202,20 +203,34 @@ function functions(page, ws, home, address) {
     bar: (pattern) => until(async () => pattern.test((await rig.status().getAttribute("aria-label")) ?? ""), async () => `status bar ${pattern}; it is ${await rig.status().getAttribute("aria-label")}`),
     ready: () => rig.bar(/The server is running|Engine:/),
     notification: (text) => page.locator(".notifications-toasts .notification-list-item", { hasText: text }).first(),
-    /** Waits for a Markdown preview that has the text: a page in a frame in a frame. */
-    preview: (text) =>
-      until(async () => {
+    /**
+     * Waits for a Markdown preview that has the text, a page in a frame in a frame, and closes it: one that stays may
+     * take the keyboard back at any moment.
+     */
+    async preview(text, picture) {
+      await until(async () => {
         const texts = page.frames().map((frame) => frame.locator("body").innerText({ timeout: 500 }).catch(() => ""));
         return (await Promise.all(texts)).some((each) => each.includes(text));
-      }, `a preview with ${text}`),
+      }, `a preview with ${text}`);
+      if (picture) await rig.picture(picture);
+      const tab = page.locator(".tab.active", { hasText: "Preview" });
+      await tab.click({ button: "middle" });
+      await page.locator(".tab", { hasText: "Preview" }).waitFor({ state: "detached" });
+    },
     /** Processes of this rig's own whose command line has `part`: others have theirs on the same machine. */
-    pids: (part) => ours(home).filter((pid) => commandLine(pid).includes(part)),
+    pids: (part) => {
+      const found = ours(home).filter((pid) => commandLine(pid).includes(part));
+      // one that is just about to become another program still looks like its parent
+      return found.filter((pid) => !found.includes(parent(pid)));
+    },
     /** A picture for the documentation; only when pictures are asked for, as no two runs make the same bytes. */
     async picture(name) {
       if (!process.env.PICTURES) return;
       fs.mkdirSync(IMAGES, { recursive: true });
       await page.screenshot({ path: path.join(IMAGES, `vscode-${name}.png`) });
     },
+    /** The same, in words, for a message. */
+    described: (part) => rig.pids(part).map((pid) => `${pid} (${readOr(`/proc/${pid}/stat`, "").split(") ").pop()[0]}) ${commandLine(pid)}`).join("; "),
     /** For node:test: a picture of the screen, and a clean one again, when `body` fails. */
     photographed: (name, body) => async () => {
       try {
@@ -249,6 +264,9 @@ function ours(home) {
 }
 
 const commandLine = (pid) => readOr(`/proc/${pid}/cmdline`, "").replaceAll("\0", " ");
+
+/** The fields after the name, which may hold blanks itself. */
+const parent = (pid) => Number(readOr(`/proc/${pid}/stat`, "0) ? 0").split(") ").pop().split(" ")[1]);
 
 function readOr(file, otherwise) {
   try {

@@ -4,7 +4,7 @@ import fs from "node:fs";
 import path from "node:path";
 import test, { after, before } from "node:test";
 import { continues, startModel } from "./model.mjs";
-import { abilities, PYTHON, ROOT, startRig, until } from "./rig.mjs";
+import { PYTHON, ROOT, startRig, until } from "./rig.mjs";
 
 const MEAN = "def mean(values):\n    total = sum(values)\n";
 /** A server that leaves a mark and is otherwise the real one. */
@@ -43,8 +43,8 @@ after(async () => {
   await model?.stop();
   if (marks) fs.rmSync(marks, { recursive: true });
 });
-const it = (name, body, options = {}) =>
-  test(name, { timeout: 60_000, ...options }, (context) => rig.photographed(name, () => body(context))());
+const it = (name, body) =>
+  test(name, { timeout: 60_000 }, (context) => rig.photographed(name, () => body(context))());
 const left = () => fs.readdirSync(marks).sort();
 
 it("without trust the user's own server is run, nothing of the folder, and it suggests", async () => {
@@ -66,7 +66,7 @@ it("without trust there is no quick fix", async () => {
   await menu.first().waitFor();
   assert.doesNotMatch((await menu.allInnerTexts()).join("\n"), /lsp-harness/);
   await page.keyboard.press("Escape");
-}, abilities().has("lspHarness.instruct") ? {} : { skip: "the server still offers fixes there" });
+});
 
 it("when the user trusts the folder, the server is started again, and its environment counts", async () => {
   await rig.command("Workspaces: Manage Workspace Trust");

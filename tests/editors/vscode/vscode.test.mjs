@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test, { after, before } from "node:test";
 import { continues, HANG, startModel } from "./model.mjs";
-import { abilities, kill, startRig, until } from "./rig.mjs";
+import { kill, startRig, until } from "./rig.mjs";
 
 const MEAN = "def mean(values):\n    total = sum(values)\n";
 const STATS = "def scaled(values, factor):\n    return [value * facter for value in values]\n";
@@ -17,12 +17,10 @@ const FILES = {
   "stats.py": STATS,
   "unused.py": "import os\na = 1\n",
   "slow.py": STATS,
+  "area.py": "def area(r):\n    return 3 * r * r\n",
 };
 const CIRCLE = "\n    area = 3.14159 * radius ** 2\n    return area";
 let rig, page, model;
-const has = abilities();
-/** Tests of what this version of the server has not: they begin by themselves when it has. */
-const needs = (name) => (has.has(name) ? {} : { skip: `the server has no ${name} yet` });
 
 before(
   async () => {
@@ -38,8 +36,8 @@ after(async () => {
   await rig?.stop();
   await model?.stop();
 });
-const it = (name, body, options = {}) =>
-  test(name, { timeout: 60_000, ...options }, (context) => rig.photographed(name, () => body(context))());
+const it = (name, body) =>
+  test(name, { timeout: 60_000 }, (context) => rig.photographed(name, () => body(context))());
 
 const knows = (...answers) => {
   model.answers = answers;
@@ -55,8 +53,7 @@ async function offered(file) {
   await rig.open(file);
   await page.locator(".squiggly-warning").first().waitFor();
   await rig.cursor(2, 23);
-  await page.keyboard.press("Control+.");
-  await action("Fix with lsp-harness").waitFor();
+  await rig.action("Control+.", "Fix with lsp-harness");
 }
 
 it("ghost text is shown while one types, and Tab takes all of it", async () => {
@@ -111,7 +108,7 @@ it("who asks goes through the alternatives", async () => {
   await rig.shows("total / max(1, len(values))");
   await page.keyboard.press("Tab");
   await rig.saved("other.py", `${MEAN}    return total / max(1, len(values))`);
-}, needs("completion.alternatives"));
+});
 
 it("a suggestion that was taken is checked: what is wrong is underlined, and goes when it is repaired", async () => {
   knows(continues(["    return totl / len(values)"]));
@@ -123,6 +120,10 @@ it("a suggestion that was taken is checked: what is wrong is underlined, and goe
   const row = page.locator(".markers-panel .monaco-list-row", { hasText: /lsp-harness.*F821/ });
   await row.waitFor();
   await rig.picture("verification");
+  await rig.open("wrong.py");
+  await rig.cursor(3, 13);
+  await (await rig.action("Control+.", "Why lsp-harness says this")).click();
+  await rig.preview("totl", "verdict");
   await rig.open("wrong.py");
   await rig.cursor(3, 15);
   await rig.type("a");
@@ -164,6 +165,29 @@ it("the lightbulb offers ruff's own fix, which needs no confirmation", async () 
   await rig.saved("unused.py", "a = 1\n");
 });
 
+it("what is asked for in words is worked out, previewed and made", async () => {
+  knows(({ prompt }) => (prompt.includes("more exactly") ? "```python\n    return 3.14159 * r * r\n```" : undefined));
+  await rig.open("area.py");
+  await rig.cursor(2, 1);
+  await page.keyboard.press("Shift+End");
+  await (await rig.action("Control+Shift+r", "Edit with lsp-harness…")).click();
+  await page.locator(".quick-input-widget input").first().fill("more exactly");
+  await page.keyboard.press("Enter");
+  await page.locator(".bulk-edit-panel .edit-checkbox").first().click();
+  await page.locator(".bulk-edit-panel .edit-checkbox[aria-checked=true]").first().waitFor();
+  await rig.picture("instruction");
+  await page.getByRole("button", { name: "Apply" }).first().click();
+  await rig.saved("area.py", "def area(r):\n    return 3.14159 * r * r\n");
+});
+
+it("an explanation is a page", async () => {
+  knows(({ prompt }) => (prompt.includes("def area") ? "The area of a **circle**." : undefined));
+  await rig.open("area.py");
+  await rig.cursor(1, 6);
+  await rig.command("lsp-harness: Explain");
+  await rig.preview("The area of a circle.");
+});
+
 it("working out a fix is cancelled by its button, and the model is left in peace", async () => {
   knows(() => HANG);
   await offered("slow.py");
@@ -194,7 +218,7 @@ it("paused, nothing comes by itself, but who asks gets it", async () => {
   await page.keyboard.press("Escape");
   await rig.command("lsp-harness: Resume Suggestions");
   await until(async () => !/paused/.test(await rig.status().getAttribute("aria-label")), "resumed");
-}, needs("lspHarness.pause"));
+});
 
 it("a model that is gone for a while costs nothing but its suggestions", async () => {
   knows(continues(["    return total / len(values)"]));
@@ -212,7 +236,7 @@ it("a server that is killed is started again, and the window goes on", async () 
   const [old] = rig.pids("lsp_harness serve");
   assert.ok(old);
   kill(old);
-  await until(() => rig.pids("lsp_harness serve").some((pid) => pid !== old), "another server");
+  await until(() => rig.pids("lsp_harness serve").some((pid) => pid !== old), async () => `another server than ${old}; there is ${rig.described("")}, and it says ${await rig.status().getAttribute("aria-label")}`);
   await rig.suggestedAfter("42", " * total");
   await rig.saved("crash.py", `${MEAN}    return `);
 });
