@@ -4,8 +4,8 @@ from lsp_harness.cli.verdicts import Verdicts
 from lsp_harness.wire.event import Event
 
 
-def event(kind: str, **data: object) -> Event:
-    return Event("e", 0, "", "s", 0, None, None, kind, dict(data))
+def event(type: str, **data: object) -> Event:
+    return Event("e", 0, "", "s", 0, None, None, type, dict(data))
 
 
 def test_candidates_are_rows_and_checks_of_a_text_that_was_taken_are_none():
