@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ from tests.benchmarks.stale import Mark, Offer, Place, View
 from tests.editors.neovim.conftest import HERE, PLUGIN, attached
 
 WATCH = Path(__file__).with_name("watch.lua")
-SERVE = [sys.executable, "-m", "lsp_harness", "serve"]
+SERVER, ENGINE = "serve", "lsp_harness.inference.engine"
+SERVE = [sys.executable, "-m", "lsp_harness", SERVER]
 BEFORE = """
 _G.options = { debounce_ms = %d, rest_ms = 150 }
 _G.watching = dofile(%s)
@@ -89,18 +90,13 @@ class Writing:
         return now.before[len(before) :] if whole else None
 
     # -- processes
-    def server(self) -> int | None:
-        children = psutil.Process(self.nvim.funcs.getpid()).children(recursive=True)
-        return next((child.pid for child in children if "serve" in child.cmdline()), None)
-
-    def engine(self) -> int | None:
-        """As the server says; starts none."""
-        answer = self.nvim.exec_lua("""
-            local client = require('lsp_harness.server').client(0)
-            local request = { command = 'lspHarness.status', arguments = {} }
-            return client and client:request_sync('workspace/executeCommand', request, 5000, 0)
-        """)
-        return (((answer or {}).get("result") or {}).get("engine") or {}).get("pid")
+    def process(self, name: str) -> int | None:
+        """Of the server or its engine, where it runs."""
+        for child in psutil.Process(self.nvim.funcs.getpid()).children(recursive=True):
+            with suppress(psutil.Error):
+                if name in child.cmdline():
+                    return child.pid
+        return None
 
 
 def offers(rows: Iterable[dict[str, Any]]) -> Iterator[Offer]:
@@ -136,14 +132,12 @@ def writing() -> Iterator[Writing]:
                 yield here
             finally:
                 # before the editor goes, which may leave nothing behind
-                if engine := here.engine():
+                if engine := here.process(ENGINE):
                     _end(engine)
 
 
 def _end(pid: int) -> None:
-    try:
+    with suppress(psutil.NoSuchProcess):
         process = psutil.Process(pid)
         process.terminate()
         process.wait(20)
-    except psutil.NoSuchProcess:
-        pass
