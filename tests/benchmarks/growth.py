@@ -30,9 +30,10 @@ class Growth:
     last: float
     samples: int
 
-    def __str__(self) -> str:
+    @property
+    def said(self) -> str:
         by = 100 * (self.last - self.first) / self.first if self.first else 0.0
-        return f"{self.what}: {self.first:.1f} → {self.last:.1f} ({by:+.1f} %, {self.samples} samples)"
+        return f"{self.first:.1f} → {self.last:.1f} ({by:+.1f} %, {self.samples} samples)"
 
 
 def quarters(what: str, values: Sequence[float]) -> Growth | None:

@@ -11,6 +11,7 @@ answers that came: see `stale`. Rows are written as they come; the table is of t
 
 import argparse
 import json
+import random
 import sys
 import tempfile
 import time
@@ -29,15 +30,19 @@ from tests.benchmarks.writing import ENGINE, SERVER, Look, Writing, writing
 
 ACCEPT, ACCEPT_WORD = "<Tab>", "<C-Right>"
 ALL = 10**6
+THOUGHT = 0.25
+"""Of the places between words, those at which one pauses to think; and before an edit."""
 
 
 class Typist:
     """`keep` takes each row."""
 
-    def __init__(self, here: Writing, keep: Any, minutes: float, rate: float, seed: int) -> None:
+    def __init__(self, here: Writing, keep: Any, minutes: float, rate: float, seed: int, pause: float) -> None:
         self._here = here
         self._keep = keep
         self._gap = 1 / rate
+        self._pause = pause
+        self._dice = random.Random(seed)
         self._taker = Taker(seed)
         self._began = self._due = time.monotonic()
         self._end = self._began + 60 * minutes
@@ -66,7 +71,7 @@ class Typist:
     def _write(self, edit: RealEdit, states: list[str]) -> None:
         written = ""
         while states and not self.over:
-            self._pace()
+            self._pace(written)
             shown = self._look() or ""
             deed = self._taker.decide(written, shown, edit.text)
             if deed == "type":
@@ -94,10 +99,11 @@ class Typist:
         self._here.press(key)
         self._done["keys"] += 1
 
-    def _pace(self) -> None:
+    def _pace(self, written: str) -> None:
         """Until the next key is due; one that is late makes the rest late, too."""
         self._sample()
-        self._due = max(self._due + self._gap, time.monotonic())
+        thinks = not written or (not written[-1].isalnum() and self._dice.random() < THOUGHT)
+        self._due = max(self._due + self._gap + (self._pause if thinks else 0), time.monotonic())
         time.sleep(max(0.0, self._due - time.monotonic()))
 
     def _look(self) -> str | None:
@@ -135,7 +141,7 @@ def edits(seed: int) -> Iterator[tuple[RealEdit, int]]:
         yield from ((edit, turn) for edit in found)
 
 
-def run(out: TextIO, minutes: float, rate: float, seed: int) -> list[Row]:
+def run(out: TextIO, minutes: float, rate: float, seed: int, pause: float) -> list[Row]:
     rows: list[Row] = []
 
     def keep(row: Row) -> None:
@@ -144,7 +150,7 @@ def run(out: TextIO, minutes: float, rate: float, seed: int) -> list[Row]:
 
     try:
         with writing() as here:
-            typist = Typist(here, keep, minutes, rate, seed)
+            typist = Typist(here, keep, minutes, rate, seed, pause)
             for edit, turn in edits(seed):
                 typist.edit(edit, turn)
                 if typist.over:
@@ -158,6 +164,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60.0)
     parser.add_argument("--keys-per-second", type=float, default=8.0)
+    parser.add_argument("--pause", type=float, default=0.0, help="seconds of thought; none is the hardest case")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "typist.jsonl")
     parser.add_argument("--report", type=Path, help="only the table of these rows")
@@ -167,7 +174,7 @@ def main() -> None:
         return
     print(f"rows: {args.out}", file=sys.stderr)
     with args.out.open("w") as out:
-        rows = run(out, args.minutes, args.keys_per_second, args.seed)
+        rows = run(out, args.minutes, args.keys_per_second, args.seed, args.pause)
     print(table(rows))
     if any(row["row"] in ("stale", "text") for row in rows) or (rows and misplaced(rows)):
         sys.exit("NOT as it should be")

@@ -40,7 +40,7 @@ def lines(rows: Sequence[Row]) -> Iterator[tuple[str, str]]:
     yield "requests / superseded / failed", f"{requests['asked']} / {requests['cancelled']} / {requests['failed']}"
     reused, prompt = reuse(of(rows, "figures"))
     yield "prompt tokens reused", f"{reused} of {prompt} ({100 * reused / prompt:.1f} %)" if prompt else "none told"
-    yield from ((growth.what, str(growth)) for growth in grown(of(rows, "sample")))
+    yield from ((growth.what, growth.said) for growth in grown(of(rows, "sample")))
 
 
 def table(rows: Sequence[Row]) -> str:
