@@ -66,8 +66,9 @@ class Seen:
         if id and id not in self.figures:
             # without the engine's share this is no row
             return None
-        times = [value * MS if (value := drawn.get(name)) else None for name in ("sent", "answered")]
-        return keypress(drawn["number"], drawn["at"] * MS, *times, drawn["drawn"] * MS, self.figures.get(id, {}))
+        at = {name: drawn[name] * MS for name in ("at", "sent", "answered", "drawn") if drawn.get(name)}
+        figures = self.figures.get(id, {})
+        return keypress(drawn["number"], at["at"], at.get("sent"), at.get("answered"), at["drawn"], figures)
 
 
 def measured(here: Writing, minutes: float) -> Iterator[Keypress]:

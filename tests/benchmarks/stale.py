@@ -6,7 +6,7 @@ in at the cursor since; what is left of it is what must be drawn, at the cursor.
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 BLANKS = re.compile(r"[ \t]+")
 
@@ -52,14 +52,15 @@ class View:
     row: int
     col: int
     inserting: bool
-    marks: tuple[Mark, ...] = field(default=())
+    marks: tuple[Mark, ...] = ()
 
 
 def ghost(view: View, offers: Iterable[Offer]) -> str | None:
     """What is drawn, as the text that would be put in; None where nothing is drawn that belongs here."""
-    if wrong(view, offers := list(offers)) or not view.marks:
+    if wrong(view, offers := list(offers)):
         return None
-    return next(rest for rest in _belonging(view.place, offers) if _alike(rest, view.marks[0].text))
+    rests = _belonging(view.place, offers)
+    return next((rest for mark in view.marks for rest in rests if _alike(rest, mark.text)), None)
 
 
 def wrong(view: View, offers: Iterable[Offer]) -> str:

@@ -14,7 +14,7 @@ WHOLE_SHARE = 0.75
 """Of the suggestions that are what will be written, those that are taken; the others are typed through."""
 WORD_SHARE = 0.5
 """The same where only the first word is."""
-NAMED = {"\n": "<CR>", "\t": "<C-v><Tab>", "<": "<lt>"}
+NAMED: dict[str, str] = {"\n": "<CR>", "\t": "<C-v><Tab>", "<": "<lt>"}
 
 
 class Taker:
@@ -55,6 +55,6 @@ def presses(written: str, state: str) -> list[str]:
     old, new = encode(written), encode(state)
     same = common(old, new)
     keys = ["<BS>"] * len(decode(old[same:]))
-    for piece in re.findall(r"\n[ \t]*|.", decode(new[same:]), re.DOTALL):
-        keys.append("".join(NAMED.get(character, character) for character in piece))
+    for piece in re.finditer(r"\n[ \t]*|.", decode(new[same:]), re.DOTALL):
+        keys.append("".join(NAMED.get(character, character) for character in piece.group()))
     return keys
