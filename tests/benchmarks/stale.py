@@ -69,9 +69,9 @@ def wrong(view: View, offers: Iterable[Offer]) -> str:
         return ""
     if not view.inserting:
         return "drawn outside insert mode"
-    if len(view.marks) > 1:
+    mark, *more = view.marks
+    if more:
         return "more than one piece, for what is put in at one place"
-    mark = view.marks[0]
     if (mark.row, mark.col) != (view.row, view.col):
         return f"drawn at {mark.row}:{mark.col}, the cursor is at {view.row}:{view.col}"
     if not any(_alike(rest, mark.text) for rest in _belonging(view.place, offers)):
