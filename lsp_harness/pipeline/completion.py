@@ -102,7 +102,7 @@ class Completer:
         self._prepared: dict[str, list[Site]] = {}
         """The place that was last asked about or warmed, and the one the speculation after it is about."""
         self.last: dict[str, Any] = {}
-        """The figures of the last suggestion, and with `quiet` the rule by which it was not shown."""
+        """The figures of the last suggestion and its `id`, or with `quiet` the rule by which it was not shown."""
 
     async def complete(
         self,
@@ -234,11 +234,14 @@ class Completer:
         task = await self._task(site)
         written, usage, found = self._results.find(task.ghost.prefix, task.about), Usage(), {"cached": True}
         if written is None:
+            ready = perf_counter()
             if automatic and not await self.restraint.pause(site, self.settings):
                 return []
+            asked = perf_counter()
             written, usage = await write(self._engine, self._request(task), task.ghost, self.settings.max_lines)
             self._keep(task, written, usage)
-            found = {"rung": usage.rung} if usage.rung else {}
+            found = {"waited_ms": _ms(asked - ready), "engine_ms": _ms(perf_counter() - asked)}
+            found |= {"rung": usage.rung} if usage.rung else {}
         text = presentable(site, task.ghost, written, self.settings)
         sure = probability(written, text) if text else None
         rule = unlikely(sure, self.restraint.settings) if automatic else ""
@@ -302,7 +305,7 @@ class Completer:
         suggestions = [Suggestion(str(ULID()), offset, offset, text, stats) for text in texts]
         self._shown[document.uri] = tuple(Shown(document, each) for each in suggestions)
         self.restraint.typed.offer(document, offset)
-        self.last = stats
+        self.last = stats | {"id": suggestions[0].id} if suggestions else stats
         return suggestions
 
     def _silent(self, rule: str, stats: dict[str, Any] | None = None) -> None:
@@ -378,5 +381,9 @@ def _stats(usage: Usage, tokens: int, began: float) -> dict[str, Any]:
         "evaluated": usage.evaluated,
         "reused": usage.reused,
         "generated": usage.generated,
-        "ms": round((perf_counter() - began) * 1000, 1) if began else 0.0,
+        "ms": _ms(perf_counter() - began) if began else 0.0,
     }
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 1)

@@ -1,0 +1,50 @@
+"""Memory and descriptors of a process over time, and by how much they grew."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+import psutil
+
+EVERY = 10.0
+"""Seconds between samples."""
+MIB = 2**20
+
+
+def sample(pid: int) -> dict[str, Any] | None:
+    """Resident memory in MiB and open descriptors now; None of a process that is gone."""
+    try:
+        process = psutil.Process(pid)
+        return {"pid": pid, "rss": round(process.memory_info().rss / MIB, 2), "fds": process.num_fds()}
+    except psutil.Error:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """Means of the first and of the last quarter of the samples."""
+
+    what: str
+    first: float
+    last: float
+    samples: int
+
+    @property
+    def said(self) -> str:
+        by = 100 * (self.last - self.first) / self.first if self.first else 0.0
+        return f"{self.first:.1f} → {self.last:.1f} ({by:+.1f} %, {self.samples} samples)"
+
+
+def quarters(what: str, values: Sequence[float]) -> Growth | None:
+    """None of fewer than four samples, which have no quarters."""
+    size = len(values) // 4
+    return Growth(what, fmean(values[:size]), fmean(values[-size:]), len(values)) if size else None
+
+
+def grown(rows: Sequence[dict[str, Any]]) -> Iterator[Growth]:
+    """Of every process in `rows` (`who`, `rss`, `fds`), in the order they come in."""
+    for who in dict.fromkeys(row["who"] for row in rows):
+        for field, unit in (("rss", "memory, MiB"), ("fds", "descriptors")):
+            if growth := quarters(f"{who} {unit}", [row[field] for row in rows if row["who"] == who]):
+                yield growth

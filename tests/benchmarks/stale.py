@@ -1,0 +1,88 @@
+"""Whether what is on the screen belongs to the text there: an account of its own, from the answers and the marks.
+
+A suggestion belongs to a text when a server's answer, given for an earlier state of that text, begins with what was put
+in at the cursor since; what is left of it is what must be drawn, at the cursor.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+BLANKS = re.compile(r"[ \t]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A text and the cursor in it."""
+
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What the server answered for a place: texts to put in there."""
+
+    place: Place
+    texts: tuple[str, ...]
+    id: str = ""
+
+    def rests(self, now: Place) -> list[str]:
+        """What is left of each text once its beginning has been put in; nothing of those that are not gone along."""
+        if now.after != self.place.after or not now.before.startswith(self.place.before):
+            return []
+        since = now.before[len(self.place.before) :]
+        return [text[len(since) :] for text in self.texts if text.startswith(since) and text != since]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Ghost text on the screen, at a row and a byte of it."""
+
+    row: int
+    col: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """All that can be seen at once."""
+
+    place: Place
+    row: int
+    col: int
+    inserting: bool
+    marks: tuple[Mark, ...] = ()
+
+
+def ghost(view: View, offers: Iterable[Offer]) -> str | None:
+    """What is drawn, as the text that would be put in; None where nothing is drawn that belongs here."""
+    if wrong(view, offers := list(offers)):
+        return None
+    rests = _belonging(view.place, offers)
+    return next((rest for mark in view.marks for rest in rests if _alike(rest, mark.text)), None)
+
+
+def wrong(view: View, offers: Iterable[Offer]) -> str:
+    """Why what is drawn is stale; empty where it is not, or nothing is drawn."""
+    if not view.marks:
+        return ""
+    if not view.inserting:
+        return "drawn outside insert mode"
+    mark, *more = view.marks
+    if more:
+        return "more than one piece, for what is put in at one place"
+    if (mark.row, mark.col) != (view.row, view.col):
+        return f"drawn at {mark.row}:{mark.col}, the cursor is at {view.row}:{view.col}"
+    if not any(_alike(rest, mark.text) for rest in _belonging(view.place, offers)):
+        return "no answer for this text says so"
+    return ""
+
+
+def _belonging(place: Place, offers: Iterable[Offer]) -> list[str]:
+    return [rest for offer in offers for rest in offer.rests(place)]
+
+
+def _alike(rest: str, drawn: str) -> bool:
+    """A tab is drawn as blanks."""
+    return rest == drawn or ("\t" in rest and BLANKS.sub(" ", rest) == BLANKS.sub(" ", drawn))

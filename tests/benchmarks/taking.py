@@ -1,0 +1,60 @@
+"""A user who knows what they want to write, the recorded text: what they take of a suggestion, and the keys they press."""
+
+import random
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from lsp_harness.bench.editor import common
+from lsp_harness.text.position import decode, encode
+
+Deed = Literal["whole", "word", "type"]
+WORD = re.compile(r"\s*(?:\w+|[^\w\s]+)")
+WHOLE_SHARE = 0.75
+"""Of the suggestions that are what will be written, those that are taken; the others are typed through."""
+WORD_SHARE = 0.5
+"""The same where only the first word is."""
+NAMED: dict[str, str] = {"\n": "<CR>", "\t": "<C-v><Tab>", "<": "<lt>"}
+
+
+class Taker:
+    """Decides once about a suggestion, whatever is left of it later; the same for the same seed."""
+
+    def __init__(self, seed: int) -> None:
+        self._dice = random.Random(seed)
+        self._about = ""
+        self._deed: Deed = "type"
+
+    def decide(self, written: str, ghost: str, text: str) -> Deed:
+        """`written` stands there, `ghost` is shown behind it, and `text` is what shall stand there in the end."""
+        if not ghost or not text.startswith(written):
+            return "type"
+        if self._about != written + ghost:
+            self._about, self._deed = written + ghost, self._choose(ghost, text[len(written) :])
+        elif self._deed == "word":
+            # a word was taken; the rest is not what will be written
+            self._deed = "type"
+        return self._deed
+
+    def _choose(self, ghost: str, ahead: str) -> Deed:
+        dice = self._dice.random()
+        if ahead.startswith(ghost):
+            return "whole" if dice < WHOLE_SHARE else "type"
+        word = WORD.match(ghost)
+        return "word" if word and ahead.startswith(word.group()) and dice < WORD_SHARE else "type"
+
+
+def left(states: Sequence[str], written: str) -> list[str]:
+    """The states of a trace that are still to come when so much stands there already."""
+    ahead = next((n for n, state in enumerate(states) if len(state) > len(written)), len(states))
+    return list(states[ahead:])
+
+
+def presses(written: str, state: str) -> list[str]:
+    """The keys, in Neovim's names, that make one state of the other; a line break brings its indentation along."""
+    old, new = encode(written), encode(state)
+    same = common(old, new)
+    keys = ["<BS>"] * len(decode(old[same:]))
+    for piece in re.finditer(r"\n[ \t]*|.", decode(new[same:]), re.DOTALL):
+        keys.append("".join(NAMED.get(character, character) for character in piece.group()))
+    return keys

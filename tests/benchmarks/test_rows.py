@@ -1,0 +1,54 @@
+"""The figures that are made of rows: of keypresses, of an hour of typing, of memory."""
+
+from tests.benchmarks.growth import grown, quarters
+from tests.benchmarks.keypress import CACHED, TYPED_ALONG, WRITTEN, Keypress, keypress, line, read, table
+from tests.benchmarks.typist_report import lines, reuse
+
+
+def test_the_parts_of_a_keypress_are_all_of_it():
+    row = keypress(3, 100.0, 130.0, 530.0, 540.0, {"engine_ms": 300.0, "waited_ms": 60.0})
+    assert row == Keypress(3, 440.0, 40.0, 100.0, 300.0, WRITTEN, 60.0)
+    assert row.shown_ms == row.editor_ms + row.server_ms + row.engine_ms
+
+
+def test_what_needed_no_model_is_told_apart():
+    assert keypress(1, 0.0, None, None, 4.0, {}) == Keypress(1, 4.0, 4.0, 0.0, 0.0, TYPED_ALONG)
+    assert keypress(1, 0.0, 1.0, 3.0, 4.0, {"typed_along": True}).kind == TYPED_ALONG
+    assert keypress(1, 0.0, 1.0, 3.0, 4.0, {"cached": True}) == Keypress(1, 4.0, 2.0, 2.0, 0.0, CACHED)
+
+
+def test_rows_come_back_as_they_were_written_and_make_a_table():
+    rows = [Keypress(n, 100.0 + n, 30.0, 20.0, 50.0 + n, WRITTEN, 5.0) for n in range(101)]
+    rows.append(Keypress(101, 2.0, 2.0, 0.0, 0.0, TYPED_ALONG))
+    assert read(map(line, rows)) == rows
+    assert "| written | 101 | 150 / 195 | 30 / 30 | 20 / 20 | 100 / 145 | 5 / 5 |" in table(rows)
+    assert "| typed along | 1 | 2 / 2 |" in table(rows)
+    assert CACHED not in table(rows)
+
+
+def test_growth_is_between_the_first_and_the_last_quarter():
+    growth = quarters("memory", [10.0, 10.0, 50.0, 50.0, 50.0, 50.0, 12.0, 12.0])
+    assert growth
+    assert growth.said == "10.0 → 12.0 (+20.0 %, 8 samples)"
+    assert quarters("memory", [1.0, 2.0, 3.0]) is None
+    rows = [{"who": who, "rss": 5.0, "fds": 9} for who in ("server", "engine")] * 4
+    assert [each.what for each in grown(rows)] == [
+        f"{who} {what}" for who in ("server", "engine") for what in ("memory, MiB", "descriptors")
+    ]
+
+
+def test_reuse_is_over_what_the_model_read():
+    asked = {"prompt_tokens": 40, "reused": 30}
+    assert reuse([asked, asked | {"reused": 40}, asked | {"cached": True}, {"prompt_tokens": 0}]) == (70, 80)
+
+
+def test_an_hour_of_typing_is_the_sum_of_its_edits():
+    requests = {"asked": 9, "cancelled": 4, "failed": 0, "misplaced": 1}
+    edit = {"row": "edit", "keys": 20, "whole": 1, "words": 2, "saved": 10, "looks": 30, "ghosts": 5}
+    edit |= {"seconds": 60.0, "requests": requests, "statistics": {"shown": 7, "accepted": 1}}
+    said = dict(lines([edit, edit, {"row": "stale"}]))
+    assert said["keys"] == "40"
+    assert said["characters saved"] == "20 (33.3 % of all)"
+    assert said["suggestions shown (the server's count)"] == "7"
+    assert said["stale"] == "2", "one seen at a look, one at a redraw"
+    assert said["requests / superseded / failed"] == "9 / 4 / 0"

@@ -1,0 +1,47 @@
+"""What counts as stale ghost text."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.benchmarks.stale import Mark, Offer, Place, View, ghost, wrong
+
+OFFER = Offer(Place("a = ", "\n"), ("one\n\ttwo",))
+FRESH = View(Place("a = ", "\n"), 0, 4, True, (Mark(0, 4, "one\n    two"),))
+
+
+def test_an_answer_for_this_text_belongs_there():
+    assert wrong(FRESH, [OFFER]) == ""
+    assert ghost(FRESH, [OFFER]) == "one\n\ttwo"
+
+
+def test_its_rest_belongs_where_its_beginning_was_put_in():
+    view = replace(FRESH, place=Place("a = on", "\n"), col=6, marks=(Mark(0, 6, "e\n    two"),))
+    assert ghost(view, [OFFER]) == "e\n\ttwo"
+
+
+def test_nothing_drawn_is_not_stale():
+    assert wrong(replace(FRESH, marks=()), []) == ""
+    assert ghost(replace(FRESH, marks=()), [OFFER]) is None
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        replace(FRESH, place=Place("a = x", "\n"), col=5, marks=(Mark(0, 5, "one\n    two"),)),
+        replace(FRESH, place=Place("a = o", "\n"), col=5, marks=(Mark(0, 5, "one\n    two"),)),
+        replace(FRESH, place=Place("a = ", ")\n")),
+        replace(FRESH, place=Place("b = ", "\n")),
+        replace(FRESH, col=3),
+        replace(FRESH, inserting=False),
+        replace(FRESH, marks=FRESH.marks * 2),
+        replace(FRESH, marks=(Mark(0, 4, "one"),)),
+    ],
+)
+def test_everything_else_is(view: View):
+    assert wrong(view, [OFFER])
+    assert ghost(view, [OFFER]) is None
+
+
+def test_without_an_answer_it_is_stale():
+    assert wrong(FRESH, [])

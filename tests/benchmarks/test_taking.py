@@ -1,0 +1,68 @@
+"""What the recorded user takes and which keys they press."""
+
+from collections import Counter
+
+import pytest
+
+from lsp_harness.bench.edits import RealEdit
+from lsp_harness.bench.keystrokes import strokes
+from tests.benchmarks.taking import Taker, left, presses
+
+TEXT = "return total / len(values)\n"
+
+
+def decided(ghost: str, written: str = "return ", text: str = TEXT) -> Counter[str]:
+    return Counter(Taker(seed).decide(written, ghost, text) for seed in range(200))
+
+
+def test_what_will_be_written_is_taken_by_some_and_typed_through_by_others():
+    deeds = decided("total / len(values)")
+    assert set(deeds) == {"whole", "type"}
+    assert 120 < deeds["whole"] < 180
+
+
+def test_only_the_first_word_is_taken_where_only_that_is_right():
+    assert set(decided("total * 2")) == {"word", "type"}
+
+
+@pytest.mark.parametrize("ghost", ["", "sum(values)", "totals"])
+def test_nothing_is_taken_that_will_not_be_written(ghost: str):
+    assert set(decided(ghost)) == {"type"}
+
+
+def test_nothing_is_taken_behind_a_slip():
+    assert set(decided("total", written="rw")) == {"type"}
+
+
+def test_a_decision_holds_for_the_rest_of_a_suggestion():
+    for seed in range(50):
+        taker = Taker(seed)
+        first = taker.decide("return ", "total / len", TEXT)
+        assert taker.decide("return t", "otal / len", TEXT) == first
+
+
+def test_a_second_word_of_what_is_wrong_is_not_taken():
+    taker = next(t for t in map(Taker, range(50)) if t.decide("return ", "total * 2", TEXT) == "word")
+    assert taker.decide("return total", " * 2", TEXT) == "type"
+
+
+def test_the_keys_of_a_trace_write_the_edit():
+    edit = RealEdit("a.py", "python", "", "", "if a < b:\n    return é\n" * 9)
+    written = ""
+    for state in strokes(edit, 3, 10**6).typed:
+        for key in presses(written, state):
+            if key == "<BS>":
+                written = written[:-1]
+            else:
+                written += key.replace("<CR>", "\n").replace("<lt>", "<")
+        assert written == state
+    assert written == edit.text
+
+
+def test_a_line_break_and_its_indentation_are_one_key():
+    assert presses("a:", "a:\n    b") == ["<CR>    ", "b"]
+
+
+def test_states_that_stand_there_already_are_left_out():
+    assert left(["a", "ab", "abx", "ab", "abc"], "ab") == ["abx", "ab", "abc"]
+    assert left(["a", "ab"], "abc") == []

@@ -1,0 +1,143 @@
+"""A real Neovim with the plugin, the real server and its engine, in which recorded edits are written."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+from pynvim import Nvim
+
+from lsp_harness.bench.edits import RealEdit
+from lsp_harness.config.load import load
+from lsp_harness.inference.models.place import resolve
+from tests.benchmarks.stale import Mark, Offer, Place, View
+from tests.editors.neovim.conftest import HERE, PLUGIN, attached
+
+WATCH = Path(__file__).with_name("watch.lua")
+SERVER, ENGINE = "serve", "lsp_harness.inference.engine"
+SERVE = [sys.executable, "-m", "lsp_harness", SERVER]
+BEFORE = """
+_G.options = { debounce_ms = %d, rest_ms = 150 }
+_G.watching = dofile(%s)
+_G.watching.start()
+"""
+DEBOUNCE_MS = 30
+"""The plugin's default, which the tests' own configuration changes."""
+SECONDS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is there, and what came since the last look. `raw` has the counts and times as `watch.lua` has them."""
+
+    view: View
+    offers: tuple[Offer, ...]
+    raw: dict[str, Any]
+
+
+class Writing:
+    """One Neovim and one file at a time."""
+
+    def __init__(self, nvim: Nvim, folder: Path) -> None:
+        self.nvim = nvim
+        self.folder = folder
+        self._edit = RealEdit("", "", "", "", "")
+
+    def open(self, edit: RealEdit) -> None:
+        """In insert mode where something is missing; the server is there."""
+        path = self.folder / edit.path
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(edit.before + edit.after, encoding="utf-8", newline="")
+        self.nvim.input("<Esc>")
+        self.nvim.exec_lua("vim.cmd.edit({ vim.fn.fnameescape(...), bang = true }) watching.plain()", str(path))
+        attached = "return vim.wait(..., function() return require('lsp_harness.server').client(0) ~= nil end, 5)"
+        if not self.nvim.exec_lua(attached, SECONDS * 1000):
+            raise RuntimeError(f"no server for {edit.path}: {self.nvim.command_output('messages')}")
+        self.nvim.input("i")
+        self.nvim.eval("1")
+        row, col = edit.before.count("\n") + 1, len(edit.before[edit.before.rfind("\n") + 1 :].encode())
+        self.nvim.current.window.cursor = (row, col)
+        self._edit = edit
+
+    def close(self) -> None:
+        self.nvim.input("<Esc>")
+        self.nvim.command("bwipeout!")
+
+    def press(self, key: str) -> None:
+        """One key; when this returns it and what it set off have been dealt with."""
+        self.nvim.input(key)
+        self.nvim.eval("1")
+
+    def look(self) -> Look:
+        raw = self.nvim.exec_lua("return watching.look()")
+        # what the screen was told, which nobody reads here, or it would be kept
+        self.nvim._session._pending_messages.clear()
+        marks = tuple(Mark(mark["row"], mark["col"], mark["text"]) for mark in raw["marks"])
+        view = View(Place(raw["before"], raw["after"]), raw["row"], raw["col"], raw["inserting"], marks)
+        return Look(view, tuple(offers(raw["offers"])), raw)
+
+    def written(self, look: Look) -> str | None:
+        """What was put in so far; None when something else in the file has changed."""
+        before, now = self._edit.before, look.view.place
+        after = self._edit.after.removesuffix("\n")
+        whole = now.before.startswith(before) and now.after == after
+        return now.before[len(before) :] if whole else None
+
+    # -- processes
+    def process(self, name: str) -> int | None:
+        """Of the server or its engine, where it runs."""
+        for child in psutil.Process(self.nvim.funcs.getpid()).children(recursive=True):
+            with suppress(psutil.Error):
+                if name in child.cmdline():
+                    return child.pid
+        return None
+
+
+def offers(rows: Iterable[dict[str, Any]]) -> Iterator[Offer]:
+    for row in rows:
+        yield Offer(Place(row["before"], row["after"]), tuple(row["texts"]), row.get("id") or "")
+
+
+@contextmanager
+def writing() -> Iterator[Writing]:
+    """In a home of its own, which is gone afterwards, and with it the server and the engine; the models are the user's."""
+    config, _ = load()
+    models = resolve(config.model.path).parent
+    with tempfile.TemporaryDirectory(prefix="lh-") as name:
+        folder = Path(name).resolve()
+        for kind in ("CONFIG", "DATA", "STATE", "CACHE", "RUNTIME"):
+            (folder / kind.lower()).mkdir(mode=0o700)
+            os.environ["XDG_RUNTIME_DIR" if kind == "RUNTIME" else f"XDG_{kind}_HOME"] = str(folder / kind.lower())
+        package = folder / "data/nvim/site/pack/lsp-harness/start/lsp-harness"
+        package.parent.mkdir(parents=True)
+        package.symlink_to(PLUGIN)
+        os.environ.setdefault("LSP_HARNESS_MODELS", str(models))
+        os.environ["LSP_HARNESS_HOME"] = str(folder / "home")
+        os.environ["TEST_SERVER"] = json.dumps(SERVE)
+        os.environ["TEST_BEFORE"] = BEFORE % (DEBOUNCE_MS, json.dumps(str(WATCH)))
+        os.environ.pop("NVIM", None)
+        (folder / "work/.git").mkdir(parents=True)
+        with attached(["-u", str(HERE / "init.lua")]) as nvim:
+            # without a screen nothing is drawn
+            nvim.ui_attach(120, 40, rgb=True, ext_linegrid=True)
+            nvim.command(f"cd {folder / 'work'}")
+            here = Writing(nvim, folder / "work")
+            try:
+                yield here
+            finally:
+                # before the editor goes, which may leave nothing behind
+                if engine := here.process(ENGINE):
+                    _end(engine)
+
+
+def _end(pid: int) -> None:
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        process.terminate()
+        process.wait(20)
