@@ -27,7 +27,8 @@ def complete(at: str, /, *, json: AsJson = False) -> int:
 async def _complete(file: Path, line: int, column: int, *, json: bool) -> int:
     async with headless(file) as (harness, snapshot):
         began = perf_counter()
-        found = await harness.complete(snapshot, offset_of(snapshot.document, line, column), automatic=False)
+        where = offset_of(snapshot.document, line, column)
+        found = await harness.complete(snapshot, where, automatic=False, one=True)
         ms = round((perf_counter() - began) * 1000)
     if json:
         as_json([asdict(s) for s in found])

@@ -182,16 +182,18 @@ class Harness:
         self.on_state()
 
     # -- completion
-    async def complete(self, snapshot: Snapshot, offset: int, *, automatic: bool = True) -> list[Suggestion]:
-        """Ghost text, one at most; who asks for it (not `automatic`) gets several to choose from. Cancels what it
-        supersedes in the same document (that call ends with Superseded)."""
+    async def complete(
+        self, snapshot: Snapshot, offset: int, *, automatic: bool = True, one: bool = False
+    ) -> list[Suggestion]:
+        """Ghost text, one at most; who asks for it (not `automatic`) gets several to choose from, but for `one`. Cancels
+        what it supersedes in the same document (that call ends with Superseded)."""
         if automatic and (not self.config.completion.enabled or self.paused):
             return []
         self._cursors[snapshot.document.uri] = offset
         try:
             place = (snapshot.document, self.tree(snapshot), offset, snapshot.path)
-            if automatic:
-                found = await self.completer.complete(*place, automatic=True, persist=self.persists(snapshot))
+            if automatic or one:
+                found = await self.completer.complete(*place, automatic=automatic, persist=self.persists(snapshot))
                 suggestions = [found] if found else []
             else:
                 suggestions = await self.completer.choices(*place, persist=self.persists(snapshot))

@@ -114,7 +114,7 @@ async def test_status_says_what_is_in_use(bench: Make) -> None:
     [found] = await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
     assert await b.harness.status() == {
         "engine": {"model": "scripted", "pid": 0, "scripted": True},
-        "completion": found.stats,
+        "completion": {**found.stats, "id": found.id},
         "log": None,
     }
 

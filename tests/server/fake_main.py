@@ -61,7 +61,9 @@ class FakeHarness(Harness):
     def configure(self, config: Config) -> None:
         self.config = config
 
-    async def complete(self, snapshot: Snapshot, offset: int, *, automatic: bool = True) -> list[Suggestion]:
+    async def complete(
+        self, snapshot: Snapshot, offset: int, *, automatic: bool = True, one: bool = False
+    ) -> list[Suggestion]:
         document = snapshot.document
         await self._act(document)
         if "superseded" in document.text:

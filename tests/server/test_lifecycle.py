@@ -209,7 +209,10 @@ async def test_real_clients_are_all_welcome(spawn: Spawn):
 
 async def test_each_capability_is_answered_for(spawn: Spawn):
     """What is advertised is bound; -32602 is the right answer to params that are not there."""
-    editor = await spawn("plain", capabilities={"textDocument": {"diagnostic": {}}})
+    editor = await spawn(
+        "plain",
+        capabilities={"textDocument": {"diagnostic": {}}, "workspace": {"diagnostics": {"refreshSupport": True}}},
+    )
     offered = {m.METHOD for m in FEATURES if m.METHOD.startswith(("textDocument/", "workspace/exe", "codeAction/"))}
 
     for method in sorted(offered - {f"textDocument/did{x}" for x in ("Open", "Change", "Close")}):
