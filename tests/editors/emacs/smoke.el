@@ -69,8 +69,9 @@
        (end (flymake-diagnostic-end found)))
   (said "about" (flymake-diagnostic-text found))
   (said "actions" (mapcar (lambda (action) (plist-get action :title)) (eglot-code-actions beg end "quickfix")))
-  ;; the only one there is needs no choosing
-  (cl-letf (((symbol-function 'completing-read) (choose-with "Fix with lsp-harness"))
+  ;; there are two, the other tells why; asked in the minibuffer, as after a key, not by a popup menu
+  (cl-letf ((last-nonmenu-event ?x)
+            ((symbol-function 'completing-read) (choose-with "Fix with lsp-harness"))
             ;; whether the server may edit
             ((symbol-function 'y-or-n-p) (lambda (prompt) (said "asked" prompt) t)))
     (eglot-code-actions beg end "quickfix" t)))
