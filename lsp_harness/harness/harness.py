@@ -97,6 +97,8 @@ class Harness:
         self._cursors[uri] = edit.start + len(edit.new)
         if tree := self._trees.get(uri):
             self._trees[uri] = tree.edited(before, edit, after)
+        if self._completer:
+            self._completer.changed(after, self._cursors[uri])
         if self.uptake.changed(uri, edit) and self._completer and (shown := self._completer.base(uri)):
             # not every client runs the command of what it put in
             snapshot = self.snapshot(uri)

@@ -1,7 +1,7 @@
 """A test double that plays replies from a file. It shows plumbing, never what a model can do.
 
 The file is a JSON list of `{"text": …, "expect": …, "hang": false, "error": …}`: replies in order; `expect` is text
-the prompt must contain; `hang` never answers, `error` fails, `stop` and `rung` are how it says it ended and which prompt
+the prompt must contain; `hang` never ends, after its text if it has one, `error` fails, `stop` and `rung` are how it says it ended and which prompt
 it took; `tokens`, in place of a text, are lists of a text and its probability. A request for several candidates takes a
 reply for each. Running out of replies is an error, and so is closing with replies left over; but a background request
 takes a reply only if that is marked `background`.
@@ -68,6 +68,8 @@ class ScriptedEngine:
         if (expected := reply.get("expect")) and expected not in prompt:
             raise EngineError(f"reply {self._played} expected {expected!r} in the prompt, which is {prompt!r:.300}")
         if reply.get("hang"):
+            if begun := str(reply.get("text", "")):
+                yield Chunk(begun, index=index)
             await asyncio.Event().wait()
         if error := reply.get("error"):
             raise EngineError(error)

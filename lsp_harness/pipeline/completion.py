@@ -1,7 +1,8 @@
 """A cursor → ghost text: what is known already, else gather, generate, shape, and the syntax gate.
 
-A newer request for a document ends the older one, whether or not the client says so. Typing along with what is shown
-needs no model call, and neither does what was worked out ahead: see `warm`, and what follows a suggestion.
+A newer request for a document ends the older one, whether or not the client says so, and goes on with its answer where
+that says what was typed since. Typing along with what is shown needs no model call, and neither does what was worked out
+ahead: see `warm`, and what follows a suggestion.
 """
 
 import asyncio
@@ -23,6 +24,7 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Usage
 from lsp_harness.pipeline.ahead import Ahead
 from lsp_harness.pipeline.alternatives import others
+from lsp_harness.pipeline.drafts import Answer, Drafts
 from lsp_harness.pipeline.gate import unlikely
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.likelihood import probability
@@ -87,7 +89,13 @@ class Completer:
     """
 
     def __init__(
-        self, engine: Engine, settings: Completion, restraint: Restraint | None = None, *, eager: bool = False
+        self,
+        engine: Engine,
+        settings: Completion,
+        restraint: Restraint | None = None,
+        *,
+        eager: bool = False,
+        drafts: Drafts | None = None,
     ) -> None:
         self._engine = engine
         self.settings = settings
@@ -97,6 +105,7 @@ class Completer:
         self._outlines = Outlines()
         self._results = Results()
         self._ahead = Ahead()
+        self._drafts = drafts or Drafts()
         self._running: dict[str, asyncio.Task[list[Suggestion]]] = {}
         self._shown: dict[str, tuple[Shown, ...]] = {}
         self._prepared: dict[str, list[Site]] = {}
@@ -119,7 +128,7 @@ class Completer:
         One that is `automatic`, which nobody asked for, passes the quiet gate first.
         """
         uri = document.uri
-        self._supersede(uri)
+        self._supersede(document, offset)
         if not self._allowed(document, offset, path):
             return None
         site = Site(document, tree, offset, path, persist)
@@ -137,13 +146,18 @@ class Completer:
         self, document: Document, tree: SyntaxTree | None, offset: int, path: str, *, persist: bool = False
     ) -> list[Suggestion]:
         """Up to `completion.alternatives` different suggestions, the one `complete` gives first. Raises Superseded."""
-        self._supersede(document.uri)
+        self._supersede(document, offset)
         if not self._allowed(document, offset, path):
             return []
         return await self._alone(Site(document, tree, offset, path, persist), self._choices)
 
-    def _supersede(self, uri: str) -> None:
-        if previous := self._running.pop(uri, None):
+    def changed(self, document: Document, offset: int) -> None:
+        """The user edited the text up to `offset`: an answer on its way says that, or ends when nobody waits for it."""
+        self._drafts.moved(document, offset)
+
+    def _supersede(self, document: Document, offset: int) -> None:
+        self._drafts.moved(document, offset, asked=True)
+        if previous := self._running.pop(document.uri, None):
             previous.cancel()
 
     async def _alone(
@@ -182,7 +196,7 @@ class Completer:
         Where nobody was `seen` yet, only the shortest one is: it starts the engine, and the place will be another.
         """
         uri = document.uri
-        wanted = self._eager and uri not in self._running
+        wanted = self._eager and uri not in self._running and not self._drafts.running(uri)
         if not wanted or not self._allowed(document, offset, path) or secret_lines(document):
             return
         site = Site(document, tree, offset, path, persist)
@@ -211,6 +225,7 @@ class Completer:
         self._shown.pop(uri, None)
         self._prepared.pop(uri, None)
         self._ahead.stop(uri)
+        self._drafts.end(uri)
         if running := self._running.pop(uri, None):
             running.cancel()
 
@@ -221,10 +236,12 @@ class Completer:
     def close(self) -> None:
         """End what nobody waits for."""
         self._ahead.close()
+        self._drafts.close()
 
     async def aclose(self) -> None:
         """The same, and wait until the engine has been told."""
         await self._ahead.aclose()
+        await self._drafts.aclose()
 
     # -- asked for
     async def _compute(self, site: Site, *, automatic: bool = False) -> list[Suggestion]:
@@ -232,16 +249,11 @@ class Completer:
         if why := (await self._pacer.now()).no_holes:
             raise EngineRefused(why)
         task = await self._task(site)
-        written, usage, found = self._results.find(task.ghost.prefix, task.about), Usage(), {"cached": True}
-        if written is None:
-            ready = perf_counter()
-            if automatic and not await self.restraint.pause(site, self.settings):
-                return []
-            asked = perf_counter()
-            written, usage = await write(self._engine, self._request(task), task.ghost, self.settings.max_lines)
-            self._keep(task, written, usage)
-            found = {"waited_ms": _ms(asked - ready), "engine_ms": _ms(perf_counter() - asked)}
-            found |= {"rung": usage.rung} if usage.rung else {}
+        known = self._results.find(task.ghost.prefix, task.about)
+        answer, found = ((known, Usage()), {"cached": True}) if known else await self._ask(task, automatic=automatic)
+        if answer is None:
+            return []
+        written, usage = answer
         text = presentable(site, task.ghost, written, self.settings)
         sure = probability(written, text) if text else None
         rule = unlikely(sure, self.restraint.settings) if automatic else ""
@@ -254,6 +266,24 @@ class Completer:
             self._silent(rule, figures)
             return []
         return self._show(site.document, site.offset, [text], figures)
+
+    async def _ask(self, task: _Task, *, automatic: bool) -> tuple[Answer | None, dict[str, Any]]:
+        """What the answer on its way says here, else a new one, and the figures; None where the text moved on."""
+        ready = perf_counter()
+        if answer := await self._drafts.rest(task.site):
+            return answer, {"in_flight": True, "engine_ms": _ms(perf_counter() - ready)} | _rung(answer)
+        if automatic and not await self.restraint.pause(task.site, self.settings):
+            return None, {}
+        asked = perf_counter()
+        answer = await self._drafts.start(task.site, partial(self._write, task))
+        figures = {"waited_ms": _ms(asked - ready), "engine_ms": _ms(perf_counter() - asked)}
+        return answer, figures | (_rung(answer) if answer else {})
+
+    async def _write(self, task: _Task, goes_on: Callable[[str], bool]) -> Answer:
+        lines = self.settings.max_lines
+        written, usage = await write(self._engine, self._request(task), task.ghost, lines, goes_on)
+        self._keep(task, written, usage)
+        return written, usage
 
     async def _choices(self, site: Site) -> list[Suggestion]:
         """The likeliest text, and others drawn beside it that differ from it and each other in what is shown."""
@@ -383,6 +413,11 @@ def _stats(usage: Usage, tokens: int, began: float) -> dict[str, Any]:
         "generated": usage.generated,
         "ms": _ms(perf_counter() - began) if began else 0.0,
     }
+
+
+def _rung(answer: Answer) -> dict[str, Any]:
+    rung = answer[1].rung
+    return {"rung": rung} if rung else {}
 
 
 def _ms(seconds: float) -> float:

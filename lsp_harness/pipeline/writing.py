@@ -1,5 +1,6 @@
 """From a cursor to the model's text, and from the model's text to what may be shown: the steps of one completion."""
 
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -106,8 +107,15 @@ class _Reading(NamedTuple):
         return here.having(text)
 
 
-async def write(engine: Engine, request: Infill, ghost: Ghost, max_lines: int) -> tuple[Written, Usage]:
-    """The model's text, ended as soon as more of it cannot change what would be shown."""
+def _always(text: str) -> bool:
+    return True
+
+
+async def write(
+    engine: Engine, request: Infill, ghost: Ghost, max_lines: int, goes_on: Callable[[str], bool] = _always
+) -> tuple[Written, Usage]:
+    """The model's text, ended as soon as more of it cannot change what would be shown, or when `goes_on`, which is told
+    of all of it so far, says no."""
     text, stop, usage, steps = "", cast("Stop | None", None), Usage(), list[tuple[int, float]]()
     async with aclosing(cast("Any", engine.stream(request))) as chunks:
         async for chunk in chunks:
@@ -115,6 +123,9 @@ async def write(engine: Engine, request: Infill, ghost: Ghost, max_lines: int) -
             steps += ((len(text), item.logprob) for item in chunk.logprobs)
             usage, stop = chunk.usage, chunk.stop
             if stop or finished(ghost, text, max_lines):
+                break
+            if not goes_on(text):
+                stop = "cancelled"
                 break
     return Written(text, stop, tuple(steps)), usage
 

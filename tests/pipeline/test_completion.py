@@ -193,7 +193,7 @@ async def test_a_change_elsewhere_asks_again() -> None:
 # -- one at a time
 async def test_a_newer_request_for_the_document_answers_and_the_older_is_superseded() -> None:
     src = markup.parse(AREA)
-    engine = Script({"hang": True}, "4 * r")
+    engine = Script({"text": "3", "hang": True}, " * r")
     completer = Completer(engine, Completion())
     older = asyncio.ensure_future(ask(completer, src.document, src.cursor))
     await engine.started.wait()

@@ -1,0 +1,147 @@
+"""Answers on their way, which outlive the request that asked for them while the user types what they say.
+
+Who types eight keys a second ends a request with every key, mostly before its answer is there. Much of what is typed is
+how that answer begins: then the newer request goes on with it, and nothing is asked twice.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from lsp_harness.inference.request import Usage
+from lsp_harness.pipeline.results import Written
+from lsp_harness.pipeline.writing import Site
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import decode
+
+GRACE = 0.4
+"""Seconds for which an answer goes on with nobody waiting: editors ask again some time after the key."""
+
+Answer = tuple[Written, Usage]
+Write = Callable[[Callable[[str], bool]], Coroutine[Any, Any, Answer]]
+"""Ask the model. It calls what it is given with all of the text so far, and ends when that says False."""
+Later = Callable[[float, Callable[[], None]], None]
+
+
+def _later(seconds: float, call: Callable[[], None]) -> None:
+    asyncio.get_running_loop().call_later(seconds, call)
+
+
+class Draft:
+    """The model's answer for one place, and what the user typed there since."""
+
+    def __init__(self, site: Site, write: Write) -> None:
+        self.expects = False
+        """Whether somebody may come for it: the user went on typing it, or asked again."""
+        self._site = site
+        self._text = self._typed = ""
+        self._left_off = False
+        self._waiting: list[str] = []
+        """What was typed before each request that waits."""
+        self.task: asyncio.Task[Answer] = asyncio.ensure_future(write(self._goes_on))
+        # whatever it ends with, perhaps nobody waits for it any more
+        self.task.add_done_callback(lambda task: task.cancelled() or task.exception())
+
+    @property
+    def waited_for(self) -> bool:
+        return bool(self._waiting)
+
+    def moved(self, document: Document, offset: int) -> bool:
+        """The user is at `offset` now; whether the text there may still become what this says."""
+        typed = self._since(document, offset)
+        if typed is None or not _agree(self._text, typed):
+            return False
+        self.expects = self.expects or typed != self._typed
+        self._typed = typed
+        return True
+
+    async def rest(self, site: Site) -> Answer | None:
+        """What is left of it at `site`, once it is there; None where it went another way than the user."""
+        typed = self._since(site.document, site.offset) or ""
+        self._waiting.append(typed)
+        self.expects = False
+        try:
+            written, usage = await asyncio.shield(self.task)
+        finally:
+            self._waiting.remove(typed)
+        size = len(typed)
+        if self._left_off or (size and not (written.text.startswith(typed) and written.text[size:].strip())):
+            return None
+        return written.past(size), usage
+
+    def _since(self, document: Document, offset: int) -> str | None:
+        """What was typed to come from its place to `offset`; None where the text has changed elsewhere, too."""
+        begin = self._site.offset
+        return decode(document.data[begin:offset]) if Site(document, None, offset, "").follows(self._site) else None
+
+    def _goes_on(self, text: str) -> bool:
+        self._text = text
+        self._left_off = not any(_agree(text, typed) for typed in self._waiting or [self._typed])
+        return not self._left_off
+
+
+class Drafts:
+    """The latest of each document."""
+
+    def __init__(self, later: Later = _later) -> None:
+        self._later = later
+        self._drafts: dict[str, Draft] = {}
+
+    def running(self, uri: str) -> bool:
+        """Whether there is one for a document."""
+        return uri in self._drafts
+
+    def moved(self, document: Document, offset: int, *, asked: bool = False) -> None:
+        """The user typed, or `asked` at another place. What disagrees ends, but where a request still waits for it:
+        whoever replaces or takes back that one decides."""
+        if not (draft := self._drafts.get(document.uri)):
+            return
+        if draft.moved(document, offset):
+            draft.expects = draft.expects or asked
+        elif asked or not draft.waited_for:
+            self.end(document.uri)
+
+    async def start(self, site: Site, write: Write) -> Answer | None:
+        """A new one in place of the last, as `rest` gives it."""
+        self.end(site.document.uri)
+        self._drafts[site.document.uri] = Draft(site, write)
+        return await self.rest(site)
+
+    async def rest(self, site: Site) -> Answer | None:
+        """What the answer on its way says at `site`; None where there is none, or it says something else."""
+        uri = site.document.uri
+        draft = self._drafts.get(uri)
+        if draft is None or not draft.moved(site.document, site.offset):
+            return None
+        try:
+            return await draft.rest(site)
+        finally:
+            if draft.expects:
+                self._later(GRACE, lambda: self._left(uri, draft))
+            else:
+                self._left(uri, draft)
+
+    def end(self, uri: str) -> None:
+        if draft := self._drafts.pop(uri, None):
+            draft.task.cancel()
+
+    def close(self) -> None:
+        """End those that nobody waits for."""
+        for uri, draft in list(self._drafts.items()):
+            self._left(uri, draft)
+
+    async def aclose(self) -> None:
+        """End all, and wait until the engine has been told."""
+        tasks = [draft.task for draft in self._drafts.values()]
+        for uri in list(self._drafts):
+            self.end(uri)
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _left(self, uri: str, draft: Draft) -> None:
+        """Nobody came for it."""
+        if self._drafts.get(uri) is draft and not draft.waited_for:
+            self.end(uri)
+
+
+def _agree(text: str, typed: str) -> bool:
+    return text.startswith(typed) or typed.startswith(text)
