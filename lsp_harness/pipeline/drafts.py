@@ -15,7 +15,8 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 
 GRACE = 0.4
-"""Seconds for which an answer goes on with nobody waiting: editors ask again some time after the key."""
+"""Seconds for which an answer goes on with nobody waiting. Editors take a request back with the key, some before they
+tell of it, and ask again a while later."""
 
 Answer = tuple[Written, Usage]
 Write = Callable[[Callable[[str], bool]], Coroutine[Any, Any, Answer]]
@@ -31,8 +32,6 @@ class Draft:
     """The model's answer for one place, and what the user typed there since."""
 
     def __init__(self, site: Site, write: Write) -> None:
-        self.expects = False
-        """Whether somebody may come for it: the user went on typing it, or asked again."""
         self._site = site
         self._text = self._typed = ""
         self._left_off = False
@@ -51,7 +50,6 @@ class Draft:
         typed = self._since(document, offset)
         if typed is None or not _agree(self._text, typed):
             return False
-        self.expects = self.expects or typed != self._typed
         self._typed = typed
         return True
 
@@ -59,7 +57,6 @@ class Draft:
         """What is left of it at `site`, once it is there; None where it went another way than the user."""
         typed = self._since(site.document, site.offset) or ""
         self._waiting.append(typed)
-        self.expects = False
         try:
             written, usage = await asyncio.shield(self.task)
         finally:
@@ -94,11 +91,8 @@ class Drafts:
     def moved(self, document: Document, offset: int, *, asked: bool = False) -> None:
         """The user typed, or `asked` at another place. What disagrees ends, but where a request still waits for it:
         whoever replaces or takes back that one decides."""
-        if not (draft := self._drafts.get(document.uri)):
-            return
-        if draft.moved(document, offset):
-            draft.expects = draft.expects or asked
-        elif asked or not draft.waited_for:
+        draft = self._drafts.get(document.uri)
+        if draft and not draft.moved(document, offset) and (asked or not draft.waited_for):
             self.end(document.uri)
 
     async def start(self, site: Site, write: Write) -> Answer | None:
@@ -114,12 +108,15 @@ class Drafts:
         if draft is None or not draft.moved(site.document, site.offset):
             return None
         try:
-            return await draft.rest(site)
-        finally:
-            if draft.expects:
-                self._later(GRACE, lambda: self._left(uri, draft))
-            else:
-                self._left(uri, draft)
+            found = await draft.rest(site)
+        except asyncio.CancelledError:
+            self._later(GRACE, lambda: self._left(uri, draft))
+            raise
+        except BaseException:
+            self._left(uri, draft)
+            raise
+        self._left(uri, draft)
+        return found
 
     def end(self, uri: str) -> None:
         if draft := self._drafts.pop(uri, None):

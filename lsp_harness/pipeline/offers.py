@@ -13,7 +13,7 @@ MARKS = {"passed": "✓", "failed": "✗", "skipped": "–"}
 @dataclass(frozen=True, slots=True)
 class Suggestion:
     """Ghost text: replace bytes `start`..`end` with `text`. `stats` are the request's own figures
-    (`prompt_tokens`, `evaluated`, `reused`, `generated`, `ms`)."""
+    (`prompt_tokens`, `evaluated`, `reused`, `generated`, `ms`; see docs/lsp-extensions.md)."""
 
     id: str
     start: int

@@ -175,13 +175,17 @@ async def test_a_change_elsewhere_ends_it() -> None:
 
 
 # -- with nobody waiting
-async def test_taken_back_where_nothing_was_typed_it_ends_at_once() -> None:
+async def test_taken_back_before_the_key_is_told_of_it_waits_for_the_next_request() -> None:
     user = Typist()
     task = await user.ask()
     await user.say("3.")
     await cancelled(task)
-    assert user.engine.ended == 1
-    assert user.timer.calls == []
+    await user.type("3")
+    newer = await user.ask()
+    await user.say("14 * r", "eos")
+    found = await newer
+    assert found
+    assert (found.text, len(user.engine.asked)) == (".14 * r", 1)
 
 
 async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() -> None:
