@@ -37,6 +37,20 @@ async def change(editor: Editor, version: int, text: str) -> None:
     editor.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
 
+async def test_what_two_sources_say_of_one_place_is_offered_once(spawn: Spawn):
+    editor = await opened(spawn, "teh teh")
+    ours = typo(0) | {"source": "lsp-harness", "message": "typo: after the last suggestion"}
+
+    found = await actions(editor, typo(0), ours, typo(4))
+
+    assert [(action["title"], action["diagnostics"]) for action in found] == [
+        ("Spell it right", [typo(0), ours]),
+        ("Ask the model", [typo(0), ours]),
+        ("Spell it right", [typo(4)]),
+        ("Ask the model", [typo(4)]),
+    ]
+
+
 async def test_offers_carry_everything_that_is_needed_to_compute_them(spawn: Spawn):
     editor = await opened(spawn, "ä teh")
 

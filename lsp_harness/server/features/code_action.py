@@ -17,6 +17,7 @@ from lsp_harness.server.client import Client
 from lsp_harness.server.convert import SOURCE, finding, offset, span
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
+from lsp_harness.verify.finding import Finding
 
 METHOD = types.TEXT_DOCUMENT_CODE_ACTION
 VERBS: dict[verbs.Verb, tuple[str, str, str]] = {
@@ -47,10 +48,14 @@ async def _fixes(
     document, able, diagnostics = snapshot.document, client.able, params.context.diagnostics
     if not diagnostics or not _wanted(only, "quickfix"):
         return []
-    findings = [finding(document, found, able.encoding) for found in diagnostics]
-    about = dict(zip(findings, diagnostics, strict=True))
-    offers = await client.harness.offers(snapshot, findings)
-    actions = [_action(document, offer, about.get(offer.finding), able) for offer in offers]
+    # what two sources say of one place, ours and a linter's, wants one fix
+    about: dict[tuple[int, str], tuple[Finding, list[types.Diagnostic]]] = {}
+    for each in diagnostics:
+        found = finding(document, each, able.encoding)
+        about.setdefault((found.start, found.code or found.message), (found, []))[1].append(each)
+    offers = await client.harness.offers(snapshot, [found for found, _ in about.values()])
+    mends = dict(about.values())
+    actions = [_action(document, offer, mends.get(offer.finding), able) for offer in offers]
     return actions + [action for each in diagnostics for action in _why(each, able)]
 
 
@@ -94,7 +99,7 @@ def _command(
 
 
 def _action(
-    document: Document, offer: Offer, about: types.Diagnostic | None, able: Abilities
+    document: Document, offer: Offer, about: list[types.Diagnostic] | None, able: Abilities
 ) -> types.CodeAction | types.Command:
     data = fixing.pack(document, offer)
     command = types.Command(offer.title, commands.FIX, arguments=[data])
@@ -103,7 +108,7 @@ def _action(
     return types.CodeAction(
         title=offer.title,
         kind=types.CodeActionKind.QuickFix,
-        diagnostics=[about] if about else None,
+        diagnostics=about,
         is_preferred=True if offer.how == "linter" else None,
         data=data,
         command=None if able.resolve_edit else command,
