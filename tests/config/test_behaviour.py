@@ -15,6 +15,7 @@ from lsp_harness.inference.request import Continuation, Infill
 from lsp_harness.inference.supervisor import Address, Supervisor, identity
 from lsp_harness.pipeline.code import Fix
 from lsp_harness.pipeline.completion import Completer
+from lsp_harness.pipeline.job import Job
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.syntax.tree import parse
 from lsp_harness.verify.ruff import Ruff
@@ -51,7 +52,7 @@ async def of_fix(config: Config, folder: Path) -> dict[str, Any]:
     """What a fix does with these settings, when no candidate is good: requests made, and checks run."""
     src = markup.parse(FIX, folder / "a.py")
     engine, log = Script(*[f"return pi + width * {n}" for n in range(20)]), SessionLog(folder / "sessions")
-    fix = Fix(
+    job = Job(
         engine,
         config,
         Ruff(),
@@ -60,11 +61,10 @@ async def of_fix(config: Config, folder: Path) -> dict[str, Any]:
         folder / "a.py",
         folder,
         "a.py",
-        src.finding,
         lambda progress: None,
     )
     with pytest.raises(NoAnswer):
-        await fix.run()
+        await Fix(job, src.finding).run()
     log.close()
     rewrites = [request for request in engine.asked if isinstance(request, Continuation)]
     verified = [event.data["outcomes"] for event in read(log.path) if event.type == "verify.completed"]
