@@ -8,6 +8,7 @@ from lsp_harness.cli.compose import headless, offset_of, place
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.cli.verdicts import Verdicts
 from lsp_harness.errors import NoAnswer, Stale
+from lsp_harness.harness.diagnosis import diagnose
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer, Progress
@@ -64,7 +65,7 @@ async def _fix(file: Path, line: int | None, *, write: bool, json: bool) -> int:
 
 
 async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None) -> Finding | None:
-    findings = await harness.diagnose(snapshot)
+    findings = await diagnose(snapshot, harness.tree(snapshot), harness.ruff)
     if line is not None:
         offset_of(snapshot.document, line, 1)
         findings = [f for f in findings if snapshot.document.line_of(f.start) == line - 1]

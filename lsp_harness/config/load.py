@@ -22,6 +22,7 @@ from typing import Any, cast
 
 import platformdirs
 
+from lsp_harness.config.planned import PLANNED
 from lsp_harness.config.schema import Config, names_file, tables
 
 PREFIX = "LSP_HARNESS_"
@@ -124,6 +125,9 @@ def _merged(config: Config, given: Mapping[str, Any], problems: list[Problem], l
         changes: dict[str, Any] = {}
         for key, value in cast("Mapping[str, Any]", values).items():
             line = _line(layer.text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", where)
+            if key in PLANNED.get(table, ()):
+                problems.append(Problem(f"{table}.{key} is planned; nothing reads it yet", layer.file, line))
+                continue
             if key not in known[table]:
                 problems.append(
                     Problem(f"unknown key {table}.{key}; known are {', '.join(known[table])}", layer.file, line)

@@ -22,7 +22,8 @@ first workspace folder, and on the command line the nearest folder upwards that 
 project's file counts from when it is saved in the editor, the user's from the next start. `LSP_HARNESS_HOME` puts state,
 cache, sockets and the user's file under one folder, `LSP_HARNESS_MODELS` names the one of the models. Opening a folder must
 not decide who is talked to: the project's files may not set `[engine]`, and an editor, whose settings a workspace can
-change, not its `url`, `model`, `api_key_env` and `script`. What is not understood is reported and ignored.
+change, not its `url`, `model`, `api_key_env` and `script`. What is not understood, or
+only planned and read by nothing yet, is reported and ignored.
 """
 
 

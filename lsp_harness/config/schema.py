@@ -68,22 +68,16 @@ class Generation:
     """Rewrites that are told what was wrong with the candidates before; of the `candidates` where these are set, else on top."""
     temperature: float = 0.6
     """Of the rewrites after the first, which is greedy as the first fill of each kind is; the other fills are drawn 0.1 warmer."""
-    temperature_classify: float = 0.1
-    """For choices among fixed answers. No feature uses it yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """Token shares of an instruction prompt; hard limits, counted by the model's own tokenizer."""
 
-    system_budget: int = 256
-    """For the system message. No feature fills more than one sentence of it yet."""
     code_budget: int = 1536
     """For the code to change; a longer function is not rewritten, only filled."""
     task_budget: int = 512
     """For the task and the feedback on earlier attempts; what does not fit is left out, last lines first."""
-    few_shot_examples: int = 3
-    """Examples from the project. No feature uses it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +136,6 @@ class Verification:
     """No new syntax error."""
     lint: bool = True
     """No new finding of the linter (ruff for Python), and the diagnostic itself gone."""
-    type_check: bool = False
-    """Types. No feature uses it yet."""
-    test: bool = True
-    """The tests that reach the change. No feature uses it yet."""
-    diff_review: bool = True
-    """The model's own YES or NO. No feature uses it yet."""
     debounce_ms: int = 300
     """Quiet time before an accepted or applied edit is verified again."""
 
@@ -166,8 +154,6 @@ class Index:
 
     embedding_model: str = "all-minilm-l6-v2"
     """The model that embeds code: a catalogue name, or the path of a GGUF file such as nomic-embed-text's."""
-    update_on_save: bool = True
-    """Embed changed code when a file is saved. No feature does so yet."""
 
 
 @dataclass(frozen=True, slots=True)

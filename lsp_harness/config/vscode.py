@@ -18,8 +18,6 @@ SECTION = "lspHarness"
 OF_THE_MACHINE = frozenset({"model", "engine", "index"})
 """Tables about what a machine has. They are not synchronised with another one, and only a trusted workspace sets them."""
 TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
-UNUSED = re.compile(r"No feature (uses it|does so) yet")
-"""How the schema marks a setting without effect; an editor's list of settings need not have those."""
 
 
 def render(package: str) -> str:
@@ -46,7 +44,7 @@ def _group(table: str) -> dict[str, Any]:
                 "markdownDescription": _plain(words.get(key, "")),
             }
             for key, (kind, default) in tables()[table].items()
-            if key not in NOT_BY_EDITOR.get(table, ()) and not UNUSED.search(words.get(key, ""))
+            if key not in NOT_BY_EDITOR.get(table, ())
         },
     }
 

@@ -7,18 +7,19 @@ answered at once.
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import ConfigError, EngineError, HarnessError, NoAnswer, NotText, Stale, UsageError
-from lsp_harness.harness import verdicts
+from lsp_harness.errors import HarnessError, NoAnswer, NotText, UsageError
+from lsp_harness.harness import diagnosis, verdicts
+from lsp_harness.harness.engines import Engines
 from lsp_harness.harness.held import Held, Published
 from lsp_harness.harness.pause import Pause, Scope
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.harness.uptake import Uptake
-from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
+from lsp_harness.pipeline.offers import Offer, Proposal, Report, Suggestion
 from lsp_harness.pipeline.typed import Typed
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
@@ -30,26 +31,14 @@ from lsp_harness.verify.finding import Finding
 if TYPE_CHECKING:
     from lsp_harness.context.kept import Kept
     from lsp_harness.harness.health import Observed
+    from lsp_harness.harness.proposals import Proposals
     from lsp_harness.harness.watch import Watch
     from lsp_harness.inference.client import Engine
     from lsp_harness.pipeline.completion import Completer
-    from lsp_harness.session.log import SessionLog, Turn
+    from lsp_harness.pipeline.job import Job
+    from lsp_harness.session.log import SessionLog
     from lsp_harness.syntax.tree import SyntaxTree
-    from lsp_harness.verify.ruff import Report as RuffReport
     from lsp_harness.verify.ruff import Ruff
-
-Report = Callable[[Progress], None]
-KEPT = 32
-"""Proposals remembered, so that applying one can be told from typing."""
-
-
-@dataclass(frozen=True, slots=True)
-class Proposed:
-    """A proposal that was given out: the text before it, the hash of the text with it, and its turn."""
-
-    before: Document
-    hash: str
-    turn: "Turn"
 
 
 class Harness:
@@ -67,12 +56,8 @@ class Harness:
         self.on_state: Callable[[], None] = lambda: None
         """Called on the event loop when `state` may say something else."""
         self.uptake = Uptake(lambda uri: self.documents.get(uri) if uri in self.documents else None)
-        self._make_engine = make_engine
-        self._engine: Observed | None = None
-        self._pause = Pause()
-        self._pause_seen: Scope | None = None
-        self._left: list[Observed] = []
-        """Engines of earlier settings; requests may still be under way there."""
+        self.engines = Engines(make_engine, lambda: self.on_state())
+        self._pause = Pause(lambda: self.on_state())
         self._completer: Completer | None = None
         self._watch: Watch | None = None
         self._ruff: Ruff | None = None
@@ -82,7 +67,7 @@ class Harness:
         self._kept: Kept | None = None
         self._cursors: dict[str, int] = {}
         """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
-        self._proposals: dict[str, Proposed] = {}
+        self._proposals: Proposals | None = None
 
     # -- text
     def open(self, document: Document) -> None:
@@ -102,14 +87,12 @@ class Harness:
         if self.uptake.changed(uri, edit) and self._completer and (shown := self._completer.base(uri)):
             # not every client runs the command of what it put in
             snapshot = self.snapshot(uri)
-            self.watch.start(shown, self.file_of(snapshot), snapshot.root)
+            self.watch.start(shown, snapshot.tool_path, snapshot.root)
         if self._watch:
             self._watch.changed(uri)
         # not every client can run a command after it applied an edit: the text itself says so too
-        if any(known.before.uri == uri for known in self._proposals.values()):
-            text = after.hash
-            for id in [id for id, known in self._proposals.items() if known.hash == text]:
-                self.applied(uri, id)
+        for id in self._proposals.made(after) if self._proposals else ():
+            self.applied(uri, id)
 
     def close(self, uri: str) -> None:
         self.documents.close(uri)
@@ -132,10 +115,6 @@ class Harness:
         root = next((root for root in self.roots if file and file.is_relative_to(root)), None)
         path = str(file.relative_to(root)) if file and root else file.name if file else elsewhere(uri)
         return Snapshot(document, path, file, root)
-
-    def file_of(self, snapshot: Snapshot) -> Path:
-        """Where the text would lie; tools choose their settings by it."""
-        return snapshot.file or Path(snapshot.path)
 
     def kept_from_model(self, snapshot: Snapshot) -> str:
         """Why no model may see this file, which the session's log on disk does not know either; empty where it may."""
@@ -171,11 +150,10 @@ class Harness:
         engine_changed = (config.model, config.engine) != (self.config.model, self.config.engine)
         self.config = config
         if engine_changed:
-            if self._engine:
-                self._left.append(self._engine)
+            self.engines.leave()
             if self._completer:
                 self._completer.close()
-            self._engine = self._completer = None
+            self._completer = None
         if self._completer:
             self._completer.settings = config.completion
             self._completer.restraint.settings = config.quiet
@@ -210,12 +188,8 @@ class Harness:
 
     @property
     def paused(self) -> Scope | None:
-        """Whether nothing comes by itself; another window may have said so."""
-        scope = self._pause.scope
-        if scope != self._pause_seen:
-            self._pause_seen = scope
-            self.on_state()
-        return scope
+        """Whether nothing comes by itself; a look at the disk, since another window may have said so."""
+        return self._pause.look()
 
     def pause(self, scope: Scope, *, on: bool) -> Scope | Literal[False]:
         """Let nothing come by itself any more, or again; what holds then."""
@@ -258,7 +232,7 @@ class Harness:
         self.on_state()
         if shown and uri in self.documents:
             snapshot = self.snapshot(uri)
-            self.watch.start(shown.document, self.file_of(snapshot), snapshot.root)
+            self.watch.start(shown.document, snapshot.tool_path, snapshot.root)
             new = encode(shown.suggestion.text)
             if snapshot.document.data[shown.suggestion.start :].startswith(new):
                 self.warm(uri, shown.suggestion.start + len(new))
@@ -270,72 +244,52 @@ class Harness:
         self.uptake.dismissed(uri, suggestion_id)
         self.on_state()
 
-    # -- fixes
-    async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
-        """At once: what could be done about these diagnostics; a linter's own safe fix comes first."""
-        offers: list[Offer] = []
+    # -- edits
+    def refusal(self, snapshot: Snapshot, *, model: bool = True) -> HarnessError | None:
+        """Why nothing is done to this text, as the error to raise; one that is kept from the `model` will do without."""
         if not self.trusted:
-            return offers
-        kept = self.kept_from_model(snapshot)
-        for finding in findings:
-            if own := await self._own_fix(snapshot, finding):
-                offers.append(Offer(f"Fix with ruff's own safe fix: {own.fix_title}", "linter", finding))
-            if not kept:
-                offers.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
-        return offers
+            return UsageError("the workspace is not trusted: there are completions only")
+        if snapshot.document.binary:
+            return NotText(f"{snapshot.path} is not a text")
+        why = self.kept_from_model(snapshot) if model else ""
+        return NoAnswer(f"{snapshot.path} is {why}") if why else None
+
+    def check(self, snapshot: Snapshot, *, model: bool = True) -> None:
+        """Raises UsageError, NotText or NoAnswer where nothing is done to this text."""
+        if error := self.refusal(snapshot, model=model):
+            raise error
+
+    def job(self, snapshot: Snapshot, report: Report) -> "Job":
+        """The next turn of the session, and what its work may use, for a text that was checked."""
+        from lsp_harness.pipeline.job import Job
+
+        turn = self.log.turn(keep=not self.kept_from_model(snapshot))
+        return Job(
+            *(self.engine, self.config, self.ruff, turn, snapshot.document, snapshot.tool_path),
+            *(snapshot.root, snapshot.path, report, self.persists(snapshot)),
+        )
+
+    async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
+        """At once: what could be done about these diagnostics."""
+        if self.refusal(snapshot, model=False):
+            return []
+        return await diagnosis.offers(snapshot, findings, self.ruff, model=not self.refusal(snapshot))
 
     async def fix(self, snapshot: Snapshot, offer: Offer, report: Report) -> Proposal:
-        """Compute and verify. Raises NoAnswer, Stale (the document moved on), EngineError."""
+        """Compute and verify. Raises NoAnswer, Stale (the document moved on), EngineError, NotText, UsageError."""
         from lsp_harness.pipeline.code import Fix
 
-        if snapshot.document.binary:
-            raise NotText(f"{snapshot.path} is not a text")
-        if not self.trusted:
-            raise UsageError("the workspace is not trusted: there are completions only")
-        given: tuple[Edit, ...] = ()
-        if offer.how == "linter":
-            own = await self._own_fix(snapshot, offer.finding)
-            if own is None:
-                raise Stale("the linter no longer offers this fix")
-            given = own.fix
-        if (why := self.kept_from_model(snapshot)) and offer.how == "model":
-            raise NoAnswer(f"{snapshot.path} is {why}")
-        turn = self.log.turn(keep=not why)
-        fix = Fix(
-            self.engine,
-            self.config,
-            self.ruff,
-            turn,
-            snapshot.document,
-            self.file_of(snapshot),
-            snapshot.root,
-            snapshot.path,
-            offer.finding,
-            report,
-            persist=self.persists(snapshot),
-        )
-        return self.proposed(snapshot.document, await fix.run(given), turn)
-
-    def proposed(self, document: Document, proposal: Proposal, turn: "Turn") -> Proposal:
-        """An edit of `document` that is given out, remembered so that applying it is noticed. Raises Stale."""
-        uri = document.uri
-        if uri in self.documents and self.documents.get(uri).hash != document.hash:
-            turn.tell("edit.stale", hash=proposal.verdict.hash)
-            raise Stale("the document changed while the edit was computed; ask again")
-        self._proposals[proposal.id] = Proposed(document, proposal.verdict.hash, turn)
-        while len(self._proposals) > KEPT:
-            del self._proposals[next(iter(self._proposals))]
-        return proposal
+        self.check(snapshot, model=offer.how == "model")
+        given = await diagnosis.given(snapshot, offer, self.ruff)
+        job = self.job(snapshot, report)
+        return self.proposals.give(job, await Fix(job, offer.finding).run(given))
 
     def applied(self, uri: str, proposal_id: str) -> None:
         """The edit of a proposal is in the document: verify the result. Telling it twice is fine."""
-        known = self._proposals.pop(proposal_id, None)
-        if known is None:
-            return
-        known.turn.tell("edit.applied", proposal=proposal_id)
-        if uri in self.documents:
+        known = self._proposals.take(proposal_id) if self._proposals else None
+        if known and uri in self.documents:
             snapshot = self.snapshot(uri)
-            self.watch.start(known.before, self.file_of(snapshot), snapshot.root)
+            self.watch.start(known.before, snapshot.tool_path, snapshot.root)
 
     # -- findings
     def held(self, uri: str) -> Held:
@@ -350,53 +304,22 @@ class Harness:
         """The document that tells what was tried and checked, in Markdown. Raises UsageError."""
         return verdicts.document(name, self._log)
 
-    async def diagnose(self, snapshot: Snapshot) -> list[Finding]:
-        """What our own checks say of a text as it is, for callers that bring no diagnostics."""
-        from lsp_harness.syntax.faults import faults
-
-        if snapshot.document.binary:
-            raise NotText(f"{snapshot.path} is not a text")
-        tree = self.tree(snapshot)
-        broken = [Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in faults(tree)] if tree else []
-        if broken or not _python(snapshot) or self.ruff.missing:
-            return broken
-        return [r.finding for r in await self.ruff.check(snapshot.document, self.file_of(snapshot), snapshot.root)]
-
     def state(self) -> dict[str, Any]:
         """How things stand, known without asking anybody."""
-        engine, last = self._engine, self._completer.last if self._completer else None
+        last = self._completer.last if self._completer else None
         return {
-            "engine": engine.state if engine else "off",
-            "message": (engine.message if engine else "") or None,
+            **self.engines.state(),
             "model": self.config.engine.model or self.config.model.path,
-            "paused": self.paused or False,
+            "paused": self._pause.seen or False,
             "trusted": self.trusted,
             "last": last or None,
             "statistics": asdict(self.uptake.counts),
         }
 
-    async def restart_engine(self) -> dict[str, Any]:
-        """End the engine of the settings, and start it again. Raises ConfigError where it is not ours."""
-        from lsp_harness.inference.providers import remote
-        from lsp_harness.inference.supervisor import end
-
-        if remote(self.config.engine) or self.config.engine.script or self.config.engine.url:
-            raise ConfigError("the settings name a server that is not ours to restart")
-        await end(self.config)
-        props = await self.engine.props()
-        return {"model": props.model, "pid": props.pid}
-
     async def status(self) -> dict[str, Any]:
         """What works for this front end: the engine if it is in use, the last completion's figures, the session log."""
-        engine: dict[str, Any] | None = None
-        if self._engine:
-            try:
-                props = await self._engine.props()
-                engine = {"model": props.model, "pid": props.pid, "scripted": bool(props.raw.get("scripted"))}
-            except HarnessError as error:
-                engine = {"error": error.message}
         return {
-            "engine": engine,
+            "engine": await self.engines.described(),
             "completion": self._completer.last if self._completer else None,
             "log": str(self._log.path) if self._log else None,
         }
@@ -411,25 +334,12 @@ class Harness:
             self._log.close()
         with suppress(OSError):
             self.uptake.flush()
-        engines = [*self._left, *([self._engine] if self._engine else [])]
-        self._left, self._engine = [], None
-        failed: EngineError | None = None
-        for engine in engines:
-            try:
-                await engine.aclose()
-            except EngineError as error:
-                failed = failed or error
-        if failed:
-            raise failed
+        await self.engines.aclose()
 
     # -- parts, made when first needed
     @property
     def engine(self) -> "Observed":
-        if self._engine is None:
-            from lsp_harness.harness.health import Observed
-
-            self._engine = Observed(self._make_engine(self.config), self.on_state)
-        return self._engine
+        return self.engines.of(self.config)
 
     @property
     def completer(self) -> "Completer":
@@ -472,23 +382,10 @@ class Harness:
             self._log = SessionLog(keep=self.trusted)
         return self._log
 
-    async def _own_fix(self, snapshot: Snapshot, finding: Finding) -> "RuffReport | None":
-        """ruff's safe fix for this very finding, if it has one."""
-        from lsp_harness.verify.gone import RULE
-        from lsp_harness.verify.ruff import RuffFailed
+    @property
+    def proposals(self) -> "Proposals":
+        if self._proposals is None:
+            from lsp_harness.harness.proposals import Proposals
 
-        if not _python(snapshot) or snapshot.document.binary or not RULE.match(finding.code) or self.ruff.missing:
-            return None
-        try:
-            reports = await self.ruff.check(
-                snapshot.document, self.file_of(snapshot), snapshot.root, select=finding.code
-            )
-        except RuffFailed:
-            return None
-        line = snapshot.document.line_of(finding.start)
-        same = [r for r in reports if r.fix and snapshot.document.line_of(r.finding.start) == line]
-        return min(same, key=lambda r: abs(r.finding.start - finding.start), default=None)
-
-
-def _python(snapshot: Snapshot) -> bool:
-    return snapshot.document.language == "python" or snapshot.path.endswith((".py", ".pyi"))
+            self._proposals = Proposals(self.documents)
+        return self._proposals

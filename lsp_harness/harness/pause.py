@@ -3,6 +3,7 @@
 "Everywhere" is a file, so that every server of this user sees it, those that are started later too.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -13,16 +14,28 @@ Scope = Literal["here", "everywhere"]
 
 
 class Pause:
-    """`scope` looks at the file each time: another window may have made or removed it."""
+    """`changed` is called when a look finds something else than the one before: another window may have said so."""
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], None]) -> None:
+        self._changed = changed
         self._here = False
+        self._seen: Scope | None = None
+        self._looked = False
 
     @property
-    def scope(self) -> Scope | None:
-        if _file().exists():
-            return "everywhere"
-        return "here" if self._here else None
+    def seen(self) -> Scope | None:
+        """What the last look found, at no cost."""
+        if not self._looked:
+            self._seen, self._looked = self._scope(), True
+        return self._seen
+
+    def look(self) -> Scope | None:
+        """What holds now; a look at the disk, once for a request."""
+        before = self._seen
+        self._seen, self._looked = self._scope(), True
+        if self._seen != before:
+            self._changed()
+        return self._seen
 
     def set(self, scope: Scope, *, on: bool) -> None:
         """Taking back either ends the other as well: whoever resumes wants suggestions here."""
@@ -33,6 +46,11 @@ class Pause:
         elif not on:
             with suppress(FileNotFoundError):
                 _file().unlink()
+
+    def _scope(self) -> Scope | None:
+        if _file().exists():
+            return "everywhere"
+        return "here" if self._here else None
 
 
 def _file() -> Path:

@@ -7,10 +7,9 @@ from contextlib import aclosing
 from typing import Any
 
 from lsp_harness.errors import PullFailed
-from lsp_harness.harness.harness import Report
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.report import MIB
-from lsp_harness.pipeline.offers import Progress
+from lsp_harness.pipeline.offers import Progress, Report
 from lsp_harness.process.lines import lines
 
 PULL = (sys.executable, "-m", "lsp_harness", "model", "pull", "--events")

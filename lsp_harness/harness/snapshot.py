@@ -14,3 +14,8 @@ class Snapshot:
     path: str
     file: Path | None = None
     root: Path | None = None
+
+    @property
+    def tool_path(self) -> Path:
+        """Where the text would lie; tools choose their settings by it."""
+        return self.file or Path(self.path)

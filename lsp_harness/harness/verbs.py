@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from lsp_harness.errors import NoAnswer, NotText, UsageError
-from lsp_harness.harness.harness import Harness, Report
+from lsp_harness.errors import NoAnswer, UsageError
+from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.pipeline.offers import Proposal
+from lsp_harness.pipeline.offers import Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 
 if TYPE_CHECKING:
+    from lsp_harness.pipeline.job import Job
     from lsp_harness.syntax.scope import Scope
 
 Verb = Literal["instruct", "docstring", "tests", "explain"]
@@ -36,7 +37,7 @@ def offered(harness: Harness, snapshot: Snapshot, span: Span) -> list[Verb]:
     from lsp_harness.syntax import scope
 
     document = snapshot.document
-    if document.binary or not harness.trusted or harness.kept_from_model(snapshot):
+    if harness.refusal(snapshot):
         return []
     selected = bool(document.data[slice(*span)].strip())
     verbs: list[Verb] = ["instruct"] if selected else []
@@ -57,35 +58,25 @@ async def instruct(harness: Harness, snapshot: Snapshot, span: Span, instruction
 
     if not instruction.strip():
         raise UsageError("say in a few words what is to be changed")
-    _check(harness, snapshot)
-    turn = harness.log.turn()
-    work = Instruct(
-        *(harness.engine, harness.config, harness.ruff, turn, snapshot.document, harness.file_of(snapshot)),
-        *(snapshot.root, snapshot.path, span, instruction.strip(), report),
-        persist=harness.persists(snapshot),
-    )
-    return Written(harness.proposed(snapshot.document, await work.run(), turn), snapshot.document)
+    harness.check(snapshot)
+    job = harness.job(snapshot, report)
+    return _written(harness, job, await Instruct(job, span, instruction.strip()).run())
 
 
 async def docstring(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
     """Raises NoAnswer, Stale, EngineError, UsageError."""
     from lsp_harness.pipeline.docstring import Describe
 
-    _check(harness, snapshot)
-    turn = harness.log.turn()
-    work = Describe(
-        *(harness.engine, harness.config, harness.ruff, turn, snapshot.document, harness.file_of(snapshot)),
-        *(snapshot.root, snapshot.path, span, report),
-        persist=harness.persists(snapshot),
-    )
-    return Written(harness.proposed(snapshot.document, await work.run(), turn), snapshot.document)
+    harness.check(snapshot)
+    job = harness.job(snapshot, report)
+    return _written(harness, job, await Describe(job, span).run())
 
 
 async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
     """Tests into the module's test file, or a new one. Raises NoAnswer, Stale, EngineError, UsageError."""
     from lsp_harness.pipeline.testing import WriteTests, subject
 
-    _check(harness, snapshot)
+    harness.check(snapshot)
     tree = harness.tree(snapshot)
     about = subject(tree, span.start, snapshot.path) if tree else None
     if about is None or snapshot.root is None or snapshot.file is None:
@@ -93,24 +84,23 @@ async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report
     file = _test_file(snapshot.root, snapshot.file)
     target, new = _target(harness, file)
     place = harness.snapshot_of(target)
-    if why := harness.kept_from_model(place):
-        raise NoAnswer(f"{place.path} is {why}")
-    turn = harness.log.turn()
-    work = WriteTests(
-        *(harness.engine, harness.config, harness.ruff, turn, target, file),
-        *(snapshot.root, place.path, about, report),
-        persist=harness.persists(snapshot),
-    )
-    return Written(harness.proposed(target, await work.run(), turn), target, new)
+    harness.check(place)
+    job = harness.job(place, report)
+    return _written(harness, job, await WriteTests(job, about).run(), new=new)
 
 
 async def explain(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> str:
     """Markdown. Raises NoAnswer, EngineError, UsageError."""
     from lsp_harness.pipeline.explain import Explain
 
-    _check(harness, snapshot)
+    harness.check(snapshot)
     persist = harness.persists(snapshot)
     return await Explain(harness.engine, harness.config, snapshot.document, span, report, persist).run()
+
+
+def _written(harness: Harness, job: "Job", proposal: Proposal, *, new: bool = False) -> Written:
+    """Given out. Raises Stale."""
+    return Written(harness.proposals.give(job, proposal), job.document, new)
 
 
 def _header(document: Document, function: "Scope") -> range:
@@ -118,15 +108,6 @@ def _header(document: Document, function: "Scope") -> range:
     first, body = document.line_of(function.start), document.line_of(function.body_start)
     braced = document.data[function.body_start : function.body_start + 1] == b"{"
     return range(first, max(first, body if braced else body - 1) + 1)
-
-
-def _check(harness: Harness, snapshot: Snapshot) -> None:
-    if not harness.trusted:
-        raise UsageError("the workspace is not trusted: there are completions only")
-    if snapshot.document.binary:
-        raise NotText(f"{snapshot.path} is not a text")
-    if why := harness.kept_from_model(snapshot):
-        raise NoAnswer(f"{snapshot.path} is {why}")
 
 
 def _test_file(root: Path, file: Path) -> Path:

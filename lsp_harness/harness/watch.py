@@ -23,11 +23,10 @@ from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import shared
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.enabled import enabled
 from lsp_harness.verify.finding import Verdict
-from lsp_harness.verify.gate import Check, judge
-from lsp_harness.verify.lint import LintCheck
+from lsp_harness.verify.gate import judge
 from lsp_harness.verify.ruff import Ruff
-from lsp_harness.verify.syntax import SyntaxCheck
 
 
 @dataclass(slots=True)
@@ -117,14 +116,9 @@ class Watch:
     async def _verify(self, uri: str, watched: Watched, delay: float) -> None:
         await asyncio.sleep(delay)
         document = self._documents.get(uri)
-        checks: list[Check] = []
-        if self.settings.parse_check:
-            checks.append(SyntaxCheck())
-        if self.settings.lint:
-            checks.append(LintCheck(self._ruff))
         try:
             change = Change.between(watched.before, document, watched.file, watched.root)
-            verdict = await judge(change, checks)
+            verdict = await judge(change, enabled(self.settings, self._ruff))
         except HarnessError as error:
             # ruff quotes the text it stumbles over
             sys.stderr.write(f"verification: {redacted(error.message)}\n")

@@ -5,10 +5,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
-from lsp_harness.config.schema import Config
 from lsp_harness.context.infill import infill
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Usage
+from lsp_harness.pipeline.job import Job
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -25,6 +25,12 @@ class Plan:
     temperature: float
     seed: int
     numbers: tuple[int, ...]
+
+
+def sampled(kind: Kind, temperature: float, drawn: int = 2) -> list[Plan]:
+    """The likeliest answer, and so many `drawn` beside it."""
+    likeliest = Plan(kind, 0.0, 0, (1,))
+    return [likeliest, Plan(kind, temperature, 1, tuple(range(2, 2 + drawn)))] if drawn else [likeliest]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +81,13 @@ async def made(engine: Engine, plan: Plan, asked: Asked, begun: Callable[[], Non
         yield candidate(index, "", Usage())
 
 
-async def hole(
-    engine: Engine,
-    config: Config,
-    document: Document,
-    span: tuple[int, int],
-    typed: tuple[str, str],
-    path: str,
-) -> Around:
+async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str]) -> Around:
     """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole."""
-    (start, end), (lead, tail) = span, typed
+    document, (start, end), (lead, tail) = job.document, span, typed
     data = document.data[:start] + encode(lead + tail) + document.data[end:]
     holed = Document.of(document.uri, data, language=document.language)
     at = start + len(encode(lead))
-    prompt = await infill(holed, parse(holed), at, path, config.completion, engine.count)
+    prompt = await infill(holed, parse(holed), at, job.path, job.config.completion, job.engine.count)
     return Around(prompt.prefix.text, prompt.suffix.text, prompt.extra)
 
 

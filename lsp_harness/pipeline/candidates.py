@@ -11,11 +11,11 @@ from typing import Any
 from lsp_harness.config.schema import Config
 from lsp_harness.context.secrets import secret_lines, spans
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import code_block, find_code_block
-from lsp_harness.inference.request import Continuation, Infill, Owner, Sampling, Usage
+from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
 from lsp_harness.pipeline.asking import Asked, Candidate, Kind, Plan, hole, made, reindented
 from lsp_harness.pipeline.ghost import Ghost
+from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.locate import Place
 from lsp_harness.pipeline.shape import shape
@@ -72,26 +72,16 @@ def _rewrites(made: int, count: int, heat: float) -> list[Plan]:
 
 
 class Generator:
-    """Makes candidates for one place of one document. `persist`: the engine may keep what it makes of it on disk."""
+    """Makes candidates for one place of a job's document, of which `tree` is the syntax."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        config: Config,
-        tree: SyntaxTree,
-        place: Place,
-        finding: Finding,
-        path: str,
-        persist: bool = False,
-    ) -> None:
-        self._engine = engine
-        self._config = config
+    def __init__(self, job: Job, tree: SyntaxTree, place: Place, finding: Finding) -> None:
+        self._job = job
+        self._engine = job.engine
+        self._config = job.config
         self._tree = tree
-        self._document = tree.document
+        self._document = job.document
         self._place = place
         self._finding = finding
-        self._path = path
-        self._owner = Owner(persist=persist, affinity=tree.document.uri)
         self.refused = ""
         """Why the engine takes no instructions, or fills no holes, once it has said so."""
 
@@ -175,7 +165,7 @@ class Generator:
         """Ask to fill `start`..`end` of the document, as if `lead` had been typed there (on a line of its own:
         `newline`); and how the answer is shaped."""
         tail = self._document.newline if newline else ""
-        around = await hole(self._engine, self._config, self._document, (start, end), (lead, tail), self._path)
+        around = await hole(self._job, (start, end), (lead, tail))
         sampling = self._sampling(
             plan,
             n_predict=min(self._config.completion.max_tokens * lines, 400),
@@ -185,7 +175,7 @@ class Generator:
             *(around.prefix, around.suffix, "", "line" if lines == 1 else "block"),
             *(self._tree.language.id, self._document.newline),
         )
-        request = Infill(around, sampling=sampling, priority="normal", owner=self._owner)
+        request = Infill(around, sampling=sampling, priority="normal", owner=self._job.owner)
         return request, lambda raw: shape(ghost.having(raw)).text or ""
 
     async def _rewrite(self, plan: Plan, feedback: Sequence[str]) -> Asked | None:
@@ -223,7 +213,7 @@ class Generator:
                 new += "\n"
             return Edit(start, end, encode(new.replace("\n", self._document.newline)))
 
-        return Asked(Continuation(prompt, sampling, owner=self._owner), edit)
+        return Asked(Continuation(prompt, sampling, owner=self._job.owner), edit)
 
     async def _told(self, feedback: Sequence[str]) -> str:
         """The problem, and as much of the feedback as the budget for the task has room for, last lines left out."""

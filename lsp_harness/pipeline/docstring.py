@@ -3,28 +3,19 @@
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from lsp_harness.config.schema import Config
 from lsp_harness.context.secrets import secret_lines
-from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Infill, Owner, Sampling
-from lsp_harness.pipeline.asking import Asked, Candidate, Plan, hole, made
-from lsp_harness.pipeline.code import gates
-from lsp_harness.pipeline.instruct import likeliest
+from lsp_harness.inference.request import Infill, Sampling
+from lsp_harness.pipeline.asking import Asked, Candidate, Plan, hole, made, sampled
+from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.offers import Proposal
-from lsp_harness.pipeline.work import Report, Work
-from lsp_harness.session.log import Turn
+from lsp_harness.pipeline.work import Work, likeliest
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree, parse
-from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
-from lsp_harness.verify.ruff import Ruff
 
-DRAWN = 2
-"""Candidates besides the likeliest."""
 TOKENS = 120
 WIDTH = 100
 """Characters of a line; a model that goes on and on in one is not describing a function."""
@@ -93,52 +84,42 @@ _COMMENTS = ("//", "/*", "#", "--")
 class Describe:
     """A docstring for the function at `span`; `run` may be awaited once."""
 
-    engine: Engine
-    config: Config
-    ruff: Ruff
-    turn: Turn
-    document: Document
-    file: Path
-    root: Path | None
-    path: str
+    job: Job
     span: Span
-    report: Report
-    persist: bool = False
 
     async def run(self) -> Proposal:
         """The proposal. Raises NoAnswer."""
-        gated = gates(self.config, self.ruff)
-        work = Work(self.turn, self.document, self.file, self.root, self.path, gated, self.report, likeliest)
+        work = Work(self.job, self.job.checks(), likeliest)
         return await work.within(lambda: self._generated(work), kind="docstring", text="a docstring")
 
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")
-        tree = parse(self.document)
+        document = self.job.document
+        tree = parse(document)
         place = spot(tree, self.span.start) if tree else None
         if place is None:
             raise work.failed("there is no function here that lacks a docstring")
-        if self.document.line_of(place.at) in secret_lines(self.document):
+        if document.line_of(place.at) in secret_lines(document):
             raise work.failed("this line holds what looks like a secret and is not given to the model")
-        heat = self.config.generation.temperature
-        plans = [Plan("fill", 0.0, 0, (1,)), Plan("fill", heat, 1, tuple(range(2, 2 + DRAWN)))]
-        return await work.generate(_Filler(self, place), [plans])
+        plans = sampled("fill", self.job.config.generation.temperature)
+        return await work.generate(_Filler(self.job, place), [plans])
 
 
 @dataclass(slots=True)
 class _Filler:
     """Fills in what stands between the marks."""
 
-    about: Describe
+    job: Job
     spot: Spot
     refused: str = field(default="", init=False)
 
     async def make(
         self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
     ) -> AsyncGenerator[Candidate]:
-        about, at, marks = self.about, self.spot.at, self.spot.marks
-        newline, indent = about.document.newline, self.spot.indent
+        job, at, marks = self.job, self.spot.at, self.spot.marks
+        newline, indent = job.document.newline, self.spot.indent
         typed = (self._indented(marks.before), self._indented(marks.after, first=False) + newline)
-        around = await hole(about.engine, about.config, about.document, (at, at), typed, about.path)
+        around = await hole(job, (at, at), typed)
         sampling = Sampling(
             n_predict=TOKENS,
             temperature=plan.temperature,
@@ -147,8 +128,7 @@ class _Filler:
             # what ends the text; a line of its own is all that a comment without an end mark can be
             stop=(marks.after.strip(),) if marks.after else ("\n",),
         )
-        owner = Owner(persist=about.persist and not secret_lines(about.document), affinity=about.document.uri)
-        request = Infill(around, sampling=sampling, priority="normal", owner=owner)
+        request = Infill(around, sampling=sampling, priority="normal", owner=job.owner)
 
         def edit(raw: str) -> Edit | None:
             lines = to_lf(raw).strip().split("\n")
@@ -163,7 +143,7 @@ class _Filler:
             text = "\n".join((indent + line).rstrip() for line in f"{marks.before}{body}{close}".split("\n"))
             return Edit(at, at, encode((text + "\n").replace("\n", newline)))
 
-        async with aclosing(made(about.engine, plan, Asked(request, edit), begun)) as candidates:
+        async with aclosing(made(job.engine, plan, Asked(request, edit), begun)) as candidates:
             async for candidate in candidates:
                 yield candidate
 
@@ -171,4 +151,4 @@ class _Filler:
         """Each line with the spot's indentation; where it goes on from the hole, not the `first`."""
         head, *rest = text.split("\n")
         lines = [self.spot.indent + head if first else head, *(self.spot.indent + line for line in rest)]
-        return self.about.document.newline.join(lines)
+        return self.job.document.newline.join(lines)

@@ -10,9 +10,8 @@ from lsp_harness.context.secrets import secret_lines
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Chunk, Continuation, Owner, Sampling
-from lsp_harness.pipeline.offers import Progress
+from lsp_harness.pipeline.offers import Progress, Report
 from lsp_harness.pipeline.selection import chosen
-from lsp_harness.pipeline.work import Report
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode

@@ -7,27 +7,22 @@ has besides as an outline, and answers with these lines, written again.
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from lsp_harness.config.schema import Config
 from lsp_harness.context.secrets import secret_lines, spans
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import code_block, find_code_block
-from lsp_harness.inference.request import Continuation, Owner, Sampling, Usage
-from lsp_harness.pipeline.asking import Asked, Candidate, Plan, made, reindented
-from lsp_harness.pipeline.code import gates
+from lsp_harness.inference.request import Continuation, Sampling, Usage
+from lsp_harness.pipeline.asking import Asked, Candidate, Plan, made, reindented, sampled
+from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.offers import Proposal
 from lsp_harness.pipeline.pace import Pace
 from lsp_harness.pipeline.selection import chosen
-from lsp_harness.pipeline.work import Report, Tried, Work
-from lsp_harness.session.log import Turn
+from lsp_harness.pipeline.work import Work, likeliest
 from lsp_harness.syntax.tree import parse
-from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
-from lsp_harness.verify.ruff import Ruff
 
 SYSTEM = "You edit code. Answer with the whole edited code in one code block and nothing else."
 USUAL = 4
@@ -36,76 +31,55 @@ ROOM = 256
 """Tokens an edit may add to what is there."""
 
 
-def likeliest(passed: Sequence[Tried]) -> Tried:
-    """The model's best guess, if that passed: unlike a repair, an edit is no better for being short."""
-    return min(passed, key=lambda tried: tried.candidate.number)
-
-
 @dataclass(frozen=True, slots=True)
 class Instruct:
     """One instruction about a span of one document version; `run` may be awaited once."""
 
-    engine: Engine
-    config: Config
-    ruff: Ruff
-    turn: Turn
-    document: Document
-    file: Path
-    root: Path | None
-    path: str
+    job: Job
     span: Span
     instruction: str
-    report: Report
-    persist: bool = False
 
     async def run(self) -> Proposal:
         """The proposal. Raises NoAnswer."""
-        gated = gates(self.config, self.ruff)
-        work = Work(self.turn, self.document, self.file, self.root, self.path, gated, self.report, likeliest)
+        work = Work(self.job, self.job.checks(), likeliest)
         return await work.within(lambda: self._generated(work), kind="edit", text=self.instruction)
 
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")
-        document = self.document
+        job, document = self.job, self.job.document
         place = chosen(document, parse(document), self.span)
         if place is None:
             raise work.failed("there is nothing here to edit; select the lines it is about")
-        old, hidden = decode(document.data[slice(*place)]), secret_lines(document)
+        old = decode(document.data[slice(*place)])
         lines = range(document.line_of(place.start), document.line_of(max(place.start, place.end - 1)) + 1)
-        if not hidden.isdisjoint(lines) or spans(encode(self.instruction)):
+        if not secret_lines(document).isdisjoint(lines) or spans(encode(self.instruction)):
             raise work.failed("this holds what looks like a secret and is not given to the model")
-        [size, told] = await self.engine.count([old, self.instruction])
-        budget = self.config.context
+        [size, told] = await job.engine.count([old, self.instruction])
+        budget = job.config.context
         if size > budget.code_budget:
             raise work.failed(f"{size} tokens are selected, context.code_budget is {budget.code_budget}; select less")
         if told > budget.task_budget:
             raise work.failed(f"the instruction has {told} tokens, context.task_budget is {budget.task_budget}")
-        rewriter = Rewriter(self.engine, document, place, size, self.instruction, self.persist and not hidden)
-        best = Pace.of((await self.engine.props()).raw).candidates
-        return await work.generate(rewriter, rounds(self.config, best))
+        best = Pace.of((await job.engine.props()).raw).candidates
+        return await work.generate(Rewriter(job, place, size, self.instruction), rounds(job.config, best))
 
 
 def rounds(config: Config, best: int = 0) -> list[list[Plan]]:
     """The likeliest and some drawn beside it; then one after the other, told what was wrong with those before."""
     total = config.generation.candidates or best or USUAL
     heat = config.generation.temperature
-    first = [Plan("rewrite", 0.0, 0, (1,))]
-    if total > 1:
-        first.append(Plan("rewrite", heat, 1, tuple(range(2, total + 1))))
     retries = [[Plan("rewrite", heat, 100 + n, (total + 1 + n,))] for n in range(config.generation.max_retries)]
-    return [first, *retries]
+    return [sampled("rewrite", heat, total - 1), *retries]
 
 
 @dataclass(slots=True)
 class Rewriter:
     """Makes candidates of one span by one instruction."""
 
-    engine: Engine
-    document: Document
+    job: Job
     place: Span
     size: int
     instruction: str
-    persist: bool = False
     refused: str = field(default="", init=False)
 
     async def make(
@@ -113,7 +87,7 @@ class Rewriter:
     ) -> AsyncGenerator[Candidate]:
         try:
             asked = await self._asked(plan, feedback)
-            async with aclosing(made(self.engine, plan, asked, begun)) as candidates:
+            async with aclosing(made(self.job.engine, plan, asked, begun)) as candidates:
                 async for candidate in candidates:
                     yield candidate
         except EngineRefused as error:
@@ -123,12 +97,13 @@ class Rewriter:
                 yield Candidate(number, plan, None, Usage())
 
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:
-        old = decode(self.document.data[slice(*self.place)])
+        job, document = self.job, self.job.document
+        old = decode(document.data[slice(*self.place)])
         # what changes from one round to the next comes last, so that the rest is resident
-        task = f"```{self.document.language}\n{old}\n```\n\nInstruction: {self.instruction}"
+        task = f"```{document.language}\n{old}\n```\n\nInstruction: {self.instruction}"
         if feedback:
             task += "\n\nEarlier attempts failed:\n" + "\n".join(feedback)
-        prompt = await self.engine.chat_prompt([("system", SYSTEM), ("user", task)])
+        prompt = await job.engine.chat_prompt([("system", SYSTEM), ("user", task)])
         sampling = Sampling(
             n_predict=self.size + ROOM,
             temperature=plan.temperature,
@@ -144,8 +119,6 @@ class Rewriter:
                 return None
             new = reindented(found.rstrip(), old)
             new += "\n" if old.endswith("\n") else ""
-            return Edit(self.place.start, self.place.end, encode(new.replace("\n", self.document.newline)))
+            return Edit(self.place.start, self.place.end, encode(new.replace("\n", document.newline)))
 
-        return Asked(
-            Continuation(prompt, sampling, owner=Owner(persist=self.persist, affinity=self.document.uri)), edit
-        )
+        return Asked(Continuation(prompt, sampling, owner=job.owner), edit)

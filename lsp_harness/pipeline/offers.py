@@ -1,5 +1,6 @@
 """What the harness gives a surface: suggestions, offers, proposals and progress, in bytes and plain words."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -55,3 +56,6 @@ class Progress:
 
     message: str
     percentage: int | None = None
+
+
+Report = Callable[[Progress], None]

@@ -7,29 +7,24 @@ Python only: what a test looks like and where it goes is each language's own aff
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 
-from lsp_harness.config.schema import Config
 from lsp_harness.context.secrets import secret_lines, spans
-from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Around, Infill, Owner, Sampling
-from lsp_harness.pipeline.asking import Asked, Candidate, Plan, made
-from lsp_harness.pipeline.code import gates
+from lsp_harness.inference.request import Around, Infill, Sampling
+from lsp_harness.pipeline.asking import Asked, Candidate, Plan, made, sampled
+from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.locate import imports_end
 from lsp_harness.pipeline.offers import Proposal
-from lsp_harness.pipeline.work import Report, Tried, Work
-from lsp_harness.session.log import Turn
+from lsp_harness.pipeline.work import Tried, Work
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.faults import faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
-from lsp_harness.verify.ruff import Ruff
 
 TOKENS = 240
-DRAWN = 2
 NEAR = 60
 """Lines of the test file the model is shown."""
 
@@ -91,54 +86,44 @@ def most(passed: Sequence[Tried]) -> Tried:
 
 @dataclass(frozen=True, slots=True)
 class WriteTests:
-    """Tests of `subject`, into `document`, which is the test file as it is (empty where there is none)."""
+    """Tests of `subject`, into the job's document: the test file as it is, empty where there is none."""
 
-    engine: Engine
-    config: Config
-    ruff: Ruff
-    turn: Turn
-    document: Document
-    file: Path
-    root: Path | None
-    path: str
+    job: Job
     subject: Subject
-    report: Report
-    persist: bool = False
 
     async def run(self) -> Proposal:
-        """The proposal, edits of `document`. Raises NoAnswer."""
-        gated = gates(self.config, self.ruff)
-        work = Work(self.turn, self.document, self.file, self.root, self.path, gated, self.report, most, every=True)
+        """The proposal. Raises NoAnswer."""
+        work = Work(self.job, self.job.checks(), most, every=True)
         return await work.within(lambda: self._generated(work), kind="tests", text=f"of {self.subject.name}")
 
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")
         source = self.subject.source
-        if spans(encode(source)) or secret_lines(self.document):
+        if spans(encode(source)) or secret_lines(self.job.document):
             raise work.failed("this holds what looks like a secret and is not given to the model")
-        [size] = await self.engine.count([source])
-        if size > (budget := self.config.context.code_budget):
+        [size] = await self.job.engine.count([source])
+        if size > (budget := self.job.config.context.code_budget):
             raise work.failed(f"{self.subject.name} has {size} tokens, context.code_budget is {budget}")
-        heat = self.config.generation.temperature
-        plans = [Plan("fill", 0.0, 0, (1,)), Plan("fill", heat, 1, tuple(range(2, 2 + DRAWN)))]
-        return await work.generate(_Continuer(self), [plans])
+        plans = sampled("fill", self.job.config.generation.temperature)
+        return await work.generate(_Continuer(self.job, self.subject), [plans])
 
 
 @dataclass(slots=True)
 class _Continuer:
     """Lets the model go on from `def test_…`."""
 
-    about: WriteTests
+    job: Job
+    subject: Subject
     refused: str = field(default="", init=False)
 
     async def make(
         self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
     ) -> AsyncGenerator[Candidate]:
-        about = self.about
+        job, subject = self.job, self.subject
         head, start, tail = self._imported()
-        lead = f"def test_{about.subject.test}"
+        lead = f"def test_{subject.test}"
         before = f"{head}\n\n\n{lead}" if head else lead
-        extra = ((about.subject.module.replace(".", "/") + ".py", about.subject.source),)
+        extra = ((subject.module.replace(".", "/") + ".py", subject.source),)
         sampling = Sampling(
             n_predict=TOKENS,
             temperature=plan.temperature,
@@ -146,25 +131,24 @@ class _Continuer:
             n=len(plan.numbers),
             stop=("\nif __name__", "\nclass ", "\nprint(", "\n#"),
         )
-        owner = Owner(persist=about.persist, affinity=about.document.uri)
         near = "\n".join(before.split("\n")[-NEAR:])
-        request = Infill(Around(near, "", extra), sampling=sampling, priority="normal", owner=owner)
+        request = Infill(Around(near, "", extra), sampling=sampling, priority="normal", owner=job.owner)
 
         def edit(raw: str) -> Edit | None:
-            rest = _whole(before, to_lf(raw), about.document.uri)
+            rest = _whole(before, to_lf(raw), job.document.uri)
             if "assert" not in rest:
                 return None
             text = f"{before}{rest}\n"
-            return Edit(start, len(about.document.data), encode(text[tail:].replace("\n", about.document.newline)))
+            return Edit(start, len(job.document.data), encode(text[tail:].replace("\n", job.document.newline)))
 
-        async with aclosing(made(about.engine, plan, Asked(request, edit), begun)) as candidates:
+        async with aclosing(made(job.engine, plan, Asked(request, edit), begun)) as candidates:
             async for candidate in candidates:
                 yield candidate
 
     def _imported(self) -> tuple[str, int, int]:
         """The test file so far with the import it needs; from which byte on it is another one than before, and that place
         in characters."""
-        document, wanted = self.about.document, f"from {self.about.subject.module} import {self.about.subject.name}"
+        document, wanted = self.job.document, f"from {self.subject.module} import {self.subject.name}"
         text = to_lf(document.text).rstrip("\n")
         if wanted in text.split("\n") or not text:
             return (text or wanted), len(document.data.rstrip(b"\r\n")), len(text)

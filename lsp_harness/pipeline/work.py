@@ -7,16 +7,14 @@ an event of the session, and nothing is proposed that has no passed verdict on t
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Literal
 
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.pipeline.asking import Candidate, Plan
+from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.offers import MARKS, Progress, Proposal
 from lsp_harness.pipeline.verified import tell_verified
 from lsp_harness.pipeline.waves import Maker, finished
-from lsp_harness.session.log import Turn
-from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, changed_size, diff
 from lsp_harness.text.position import decode
 from lsp_harness.verify import feedback
@@ -35,8 +33,6 @@ NEXT: dict[State, frozenset[State]] = {
     "FAILED": frozenset(),
     "CANCELLED": frozenset(),
 }
-
-Report = Callable[[Progress], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +64,20 @@ def shortest(passed: Sequence[Tried]) -> Tried:
     return min(passed, key=lambda tried: tried.order)
 
 
+def likeliest(passed: Sequence[Tried]) -> Tried:
+    """The model's best guess, if that passed: unlike a repair, an edit is no better for being short."""
+    return min(passed, key=lambda tried: tried.candidate.number)
+
+
 @dataclass(slots=True)
 class Work:
-    """One piece of work on one document version; `within` may be awaited once.
+    """The candidates of one job; `within` may be awaited once.
 
     `pick` chooses among the candidates that passed; with `every` a round goes on to its end for that.
     """
 
-    turn: Turn
-    document: Document
-    file: Path
-    root: Path | None
-    path: str
+    job: Job
     checks: Sequence[Check]
-    report: Report
     pick: Callable[[Sequence[Tried]], Tried] = shortest
     every: bool = False
     tried: list[Tried] = field(default_factory=list[Tried])
@@ -92,7 +88,7 @@ class Work:
     async def within(self, run: Callable[[], Awaitable[Proposal]], **about: str) -> Proposal:
         """What `run` proposes; however it ends, the log says so. `about` is what was asked for."""
         try:
-            self.turn.tell("invocation.received", **about, path=self.path)
+            self.job.turn.tell("invocation.received", **about, path=self.job.path)
             self.enter("UNDERSTAND")
             return await run()
         except HarnessError as error:
@@ -107,9 +103,9 @@ class Work:
     async def given(self, edits: Sequence[Edit], who: str) -> Proposal:
         """Edits that nobody has to make, checked like any."""
         self.enter("VERIFY")
-        change = Change.of(self.document, edits, self.file, self.root)
+        change = self._change(edits)
         verdict = await judge(change, self.checks)
-        tell_verified(self.turn, change, verdict, candidate=0)
+        tell_verified(self.job.turn, change, verdict, candidate=0)
         if not verdict.passed:
             raise self.failed(f"{who} does not pass the gates here")
         return self._complete(change, verdict, who)
@@ -138,7 +134,7 @@ class Work:
                 return
             raise AssertionError(f"{self._state} → {state} is not in the table")
         self._state = state
-        self.turn.enter(state, **data)
+        self.job.turn.enter(state, **data)
 
     def feedback(self) -> list[str]:
         """What the gates said of the best failed candidates, in the fixed form."""
@@ -169,12 +165,12 @@ class Work:
         first, *more = plan.numbers
         which = f"candidates {first}–{more[-1]}" if more else f"candidate {first}"
         percentage = 100 * self.made // self._total
-        self.report(Progress(f"{which} of at most {self._total}: {plan.kind}", percentage))
+        self.job.report(Progress(f"{which} of at most {self._total}: {plan.kind}", percentage))
 
     def _made(self, candidate: Candidate) -> None:
         self.made += 1
         usage = candidate.usage
-        self.turn.tell(
+        self.job.turn.tell(
             "candidate.generated",
             candidate=candidate.number,
             kind=candidate.plan.kind,
@@ -191,8 +187,8 @@ class Work:
         if candidate.edit is None:
             self._rejected(candidate, "nothing usable was generated")
             return
-        change = Change.of(self.document, [candidate.edit], self.file, self.root)
-        if change.after.hash == self.document.hash:
+        change = self._change([candidate.edit])
+        if change.after.hash == self.job.document.hash:
             self._rejected(candidate, "it changes nothing")
             return
         if twin := next((t for t in self.tried if t.change.after.hash == change.after.hash), None):
@@ -200,17 +196,20 @@ class Work:
             return
         verdict = await judge(change, self.checks)
         self.tried.append(Tried(candidate, change, verdict))
-        tell_verified(self.turn, change, verdict, candidate=candidate.number)
+        tell_verified(self.job.turn, change, verdict, candidate=candidate.number)
         if not verdict.passed:
             self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
 
+    def _change(self, edits: Sequence[Edit]) -> Change:
+        return Change.of(self.job.document, edits, self.job.file, self.job.root)
+
     def _rejected(self, candidate: Candidate, reason: str) -> None:
-        self.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)
+        self.job.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)
 
     def _complete(self, change: Change, verdict: Verdict, who: str) -> Proposal:
-        text = diff(change.before.data, change.after.data, self.path)
+        text = diff(change.before.data, change.after.data, self.job.path)
         summary = f"{who} passes ({', '.join(f'{o.check} {MARKS[o.status]}' for o in verdict.outcomes)})"
-        event = self.turn.tell("edit.proposed", hash=verdict.hash, diff=text, summary=summary)
+        event = self.job.turn.tell("edit.proposed", hash=verdict.hash, diff=text, summary=summary)
         self.enter("COMPLETE")
-        self.report(Progress(summary, 100))
-        return Proposal(event.id, change.edits, verdict, text, summary, self.turn.number)
+        self.job.report(Progress(summary, 100))
+        return Proposal(event.id, change.edits, verdict, text, summary, self.job.turn.number)

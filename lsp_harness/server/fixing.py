@@ -6,10 +6,9 @@ from typing import Any, cast
 from lsprotocol import types
 
 from lsp_harness.errors import HarnessError, Stale, UsageError
-from lsp_harness.harness.harness import Report
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.harness.verbs import Written
-from lsp_harness.pipeline.offers import Offer, Proposal
+from lsp_harness.pipeline.offers import Offer, Proposal, Report
 from lsp_harness.server.client import Client
 from lsp_harness.server.convert import Note, verdict_uri, workspace_edit
 from lsp_harness.text.document import Document

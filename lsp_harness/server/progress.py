@@ -9,8 +9,7 @@ from uuid import uuid4
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from lsp_harness.harness.harness import Report
-from lsp_harness.pipeline.offers import Progress
+from lsp_harness.pipeline.offers import Progress, Report
 from lsp_harness.server.client import Client
 
 log = logging.getLogger(__name__)

@@ -28,9 +28,8 @@ class StatusFeed:
             self._due = asyncio.get_running_loop().call_later(QUIET_SECONDS, self._tell)
 
     def _tell(self) -> None:
-        # looking at the state may find a change that another window made, which must not start this again
-        state = self._harness.state()
         self._due = None
+        state = self._harness.state()
         if state != self._told:
             self._told = state
             self._server.protocol.notify(METHOD, state)

@@ -15,11 +15,14 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.pipeline.asking import Plan
 from lsp_harness.pipeline.candidates import Generator
+from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.locate import locate
+from lsp_harness.session.log import SessionLog
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.ruff import Ruff
 from tests.benchmarks.fim import Case, at_once, cases, save
 
 
@@ -37,7 +40,10 @@ async def rewritten(engine: EngineClient, row: Case) -> str:
     place = locate(tree, finding)
     if place is None or place.function is None:
         return document.text
-    generator = Generator(engine, config, tree, place, finding, given["path"])
+    path = given["path"]
+    turn = SessionLog(keep=False).turn()
+    job = Job(engine, config, Ruff(), turn, document, Path(path), None, path, lambda progress: None)
+    generator = Generator(job, tree, place, finding)
     async for candidate in generator.make(Plan("rewrite", 0.0, 0, (1,))):
         if candidate.edit:
             return apply(document.data, [candidate.edit]).decode()

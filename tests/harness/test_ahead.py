@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import NoAnswer, UsageError
+from lsp_harness.harness.diagnosis import diagnose
 from lsp_harness.inference.request import Infill
 from lsp_harness.pipeline.offers import Offer
 from lsp_harness.text.document import Document
@@ -100,7 +101,7 @@ async def test_without_trust_there_are_completions_and_nothing_else(bench: Make)
     src = b.open(AREA)
     snapshot = b.harness.snapshot(src.document.uri)
     assert [offer.how for offer in await b.harness.offers(snapshot, src.findings)] == []
-    assert await b.harness.diagnose(snapshot) == []
+    assert await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff) == []
     assert await b.harness.complete(snapshot, 0)
     assert await warmed(b, src) == []
     with pytest.raises(UsageError, match="the workspace is not trusted: there are completions only"):

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import NoAnswer, NotText, Stale
+from lsp_harness.harness.diagnosis import diagnose
 from lsp_harness.pipeline.offers import Offer, Progress
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.finding import Finding
@@ -129,7 +130,7 @@ async def test_a_binary_is_not_fixed_and_not_diagnosed(bench: Make) -> None:
     with pytest.raises(NotText):
         await b.harness.fix(snapshot, Offer("", "model", Finding(0, 1, "x")), lambda progress: None)
     with pytest.raises(NotText):
-        await b.harness.diagnose(snapshot)
+        await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff)
 
 
 async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Make) -> None:
@@ -142,4 +143,6 @@ async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Mak
         ("e.txt", "foo(1;\n", []),
     ):
         src = b.open(text, name)
-        assert [f.code for f in await b.harness.diagnose(b.harness.snapshot(src.document.uri))] == expected
+        snapshot = b.harness.snapshot(src.document.uri)
+        found = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff)
+        assert [f.code for f in found] == expected

@@ -20,6 +20,7 @@ UNUSED = """
         ("private/a.py", {".gitignore": "private/\n"}, "ignored by .gitignore"),
         ("a.py", {".lspharnessignore": "*.py\n"}, "ignored by .lspharnessignore"),
         ("a.env", {}, "secret by its name"),
+        (".env", {}, "secret by its name"),
     ],
 )
 async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(

@@ -1,7 +1,9 @@
 """llama.cpp in this very process, with the tiny model."""
 
-from collections.abc import Callable, Iterator, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -13,11 +15,15 @@ from lsp_harness.inference.decode.kv import Kv
 from lsp_harness.inference.decode.llama import Llama
 from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.decode.parked import Lot
+from lsp_harness.inference.decode.scheduler import Scheduler
 from lsp_harness.inference.request import Chunk, Owner, Sampling
 from tests.support.grammar import Acceptor
 
+from .scheduling import Book, Gate
+
 CURVE = {1: 10.0, 2: 13.0, 4: 16.0, 8: 30.0, 16: 60.0, 32: 80.0}
 """Milliseconds of a step on some imagined CPU."""
+PROMPT = "def f(value):\n    return value\n\n"
 
 
 class Bench:
@@ -89,3 +95,23 @@ def acceptor(tiny_model: Path) -> Iterator[Acceptor]:
     found = Acceptor(tiny_model)
     yield found
     found.close()
+
+
+@pytest.fixture
+async def gate(machine: Bench) -> Gate:
+    return Gate(machine.llama)
+
+
+@pytest.fixture
+async def book() -> Book:
+    return Book()
+
+
+@pytest.fixture
+async def scheduler(gate: Gate, book: Book) -> AsyncIterator[Scheduler]:
+    model = Model(cast("Llama", gate), gate.kv, Machine(CURVE))
+    scheduler = Scheduler(model, limit=3, observer=book)
+    yield scheduler
+    gate.open.set()
+    await asyncio.to_thread(scheduler.close)
+    assert not any(slot.busy for slot in gate.kv.slots)

@@ -2,29 +2,17 @@
 
 import math
 import random
-import re
 from dataclasses import replace
-from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.decode import held
-from lsp_harness.inference.decode.fim import assemble
 from lsp_harness.inference.decode.generate import Prompt, Run, Work
-from lsp_harness.inference.decode.llama import Llama, Row
-from lsp_harness.inference.decode.parked import Lot
-from lsp_harness.inference.decode.sampler import Sampler, confidence
-from lsp_harness.inference.decode.text import Text
-from lsp_harness.inference.request import Around, Chunk, Infill, Owner, Sampling, Stop
+from lsp_harness.inference.decode.llama import Row
+from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop
 
-from .conftest import Bench
-
-PROMPT = "def f(value):\n    return value\n\n"
-BLOCK = (Path(__file__).parents[2] / "grammars/gbnf/code_block.gbnf").read_text()
+from .conftest import PROMPT, Bench
 
 
 def test_without_temperature_the_answer_is_always_the_same(machine: Bench):
@@ -263,133 +251,6 @@ def test_only_what_every_request_allowed_may_be_saved(machine: Bench):
     assert [slot.persist for slot in machine.kv.slots if slot.tokens] == [True, False, False]
 
 
-@pytest.mark.parametrize("prefix", ["def f():\n    ret", "def f():\n    ", "x = valu", "print(va", "a\t\t", "é"])
-def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Bench, prefix: str):
-    sampling = Sampling(n_predict=12)
-    work = assemble(machine.llama, Infill(Around(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first")
-    [prompt] = work.prompts
-    text, last = machine.run(prompt.tokens, sampling, prompt.forced)
-
-    slot = max(machine.kv.slots, key=lambda slot: slot.used)
-    resident = b"".join(machine.llama.piece(token) for token in slot.tokens[len(prompt.tokens) :])
-    assert resident.startswith(prompt.forced)
-    assert prompt.forced
-    shown = Text(()).add(resident[len(prompt.forced) :])
-    assert text.startswith(shown)
-    assert last.stop == "limit"
-    assert last.usage.generated == 12
-
-
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.text("abeinrst_ ", min_size=1, max_size=9), min_size=1, max_size=4), st.booleans())
-def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(
-    machine: Bench, words: list[str], deleted: bool
-):
-    sampling = Sampling(n_predict=6)
-    typed = [word[:size] for word in words for size in range(1, len(word) + 1)]
-    typed += reversed(typed) if deleted else ()
-    machine.forget()
-    warm = [machine.run(PROMPT, sampling, text.encode()) for text in typed]
-
-    size = len(machine.llama.tokenize(PROMPT))
-    for number, (text, (said, last)) in enumerate(zip(typed, warm, strict=True)):
-        machine.forget()
-        alone, fresh = machine.run(PROMPT, sampling, text.encode())
-        assert alone == said
-        assert last.usage.evaluated <= fresh.usage.evaluated - (size if number else 0)
-        # the same key again has nothing to spell
-        again = machine.run(PROMPT, sampling, text.encode())[1].usage
-        assert (again.evaluated, again.evaluated + again.reused) == (0, fresh.usage.evaluated)
-
-
-def test_what_healing_spelled_is_not_spelled_again(machine: Bench):
-    sampling = Sampling(n_predict=6)
-    machine.run(PROMPT, sampling, b"abeinrst")
-    _, first = machine.run(PROMPT, sampling, b"abeinrst_")
-    _, second = machine.run(PROMPT, sampling, b"abeinrst_")
-
-    before = len(machine.llama.tokenize(PROMPT))
-    # of the ninth letter nothing was known, of all nine everything
-    assert before < first.usage.reused < second.usage.reused
-    assert first.usage.evaluated + first.usage.reused == second.usage.reused
-    assert second.usage.evaluated == 0
-
-
-def test_who_wants_no_tokens_has_the_healing_evaluated(machine: Bench):
-    text, warmed = machine.run(PROMPT, Sampling(n_predict=0), b"abeinrst")
-    [*chunks, last] = machine.together(
-        Work((Prompt(machine.llama.tokenize(PROMPT), b"abeinrst"),), Sampling(n_predict=6))
-    )[0]
-
-    assert (text, warmed.usage.generated, warmed.stop) == ("", 0, "limit")
-    assert warmed.usage.evaluated > len(machine.llama.tokenize(PROMPT))
-    assert (last.usage.evaluated, last.usage.reused) == (0, warmed.usage.evaluated)
-    # what comes first is of the answer
-    assert chunks[0].text
-    machine.forget()
-    alone = machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")[0]
-    assert "".join(chunk.text for chunk in (*chunks, last)) == alone
-
-
-def test_who_asks_for_probabilities_gets_those_of_every_token(machine: Bench):
-    told = Sampling(n_predict=6, top_logprobs=0)
-    machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
-
-    assert machine.run(PROMPT, told, b"abeinrst")[1].usage.reused == len(machine.llama.tokenize(PROMPT))
-
-
-def test_where_nothing_can_be_taken_back_nothing_is_spelled_ahead(machine: Bench):
-    machine.kv.cuts = False
-    size = len(machine.llama.tokenize(PROMPT))
-    _, warmed = machine.run(PROMPT, Sampling(n_predict=0), b"abeinrst")
-    _, other = machine.run(PROMPT, Sampling(n_predict=2), b"xyz")
-
-    assert (warmed.usage.evaluated, other.usage.reused) == (size, size)
-
-
-def test_what_was_spelled_is_known_after_it_was_parked(machine: Bench):
-    sampling = Sampling(n_predict=6)
-    machine.lot = machine.model.lot = Lot(machine.llama, 1024)
-    machine.kv.leaving = lambda slot: machine.lot.take(slot, machine.kv.slots) if machine.lot else None
-    said, first = machine.run(PROMPT * 3, sampling, b"abeinrst")
-    [used] = [slot for slot in machine.kv.slots if slot.tokens]
-    machine.kv.leaving(used)
-    machine.kv.forget(used)
-    again, last = machine.run(PROMPT * 3, sampling, b"abeinrst")
-
-    assert (again, last.usage.evaluated, last.usage.reused) == (said, 0, first.usage.evaluated)
-
-
-def test_what_was_drawn_is_no_guide_to_what_is_likeliest(machine: Bench):
-    alone = machine.run(PROMPT, Sampling(n_predict=6), b"abe")[0]
-    machine.forget()
-    drawn = Sampling(n_predict=6, temperature=2.0)
-    first = machine.run(PROMPT, drawn, b"ab")[0]
-    assert machine.run(PROMPT, Sampling(n_predict=6), b"abe")[0] == alone
-    assert machine.run(PROMPT, drawn, b"ab")[0] == first
-
-
-@pytest.mark.parametrize("forced", ["é = 日本", "q", " return"])
-def test_forced_text_is_no_part_of_what_was_asked_for(machine: Bench, forced: str):
-    text, last = machine.run(PROMPT, Sampling(n_predict=1), forced.encode())
-
-    assert text
-    assert last.stop == "limit"
-    assert last.usage.generated == 1
-
-
-def test_a_grammar_is_not_passed_by_on_the_way_out_of_forced_text(machine: Bench):
-    for seed in range(20):
-        sampling = Sampling(n_predict=12, temperature=2.0, seed=seed, grammar="root ::= [0-9] [0-9]")
-        assert re.fullmatch("[0-9]{2}", machine.run(PROMPT, sampling, b"  valu")[0])
-
-
-def test_a_grammar_that_allows_no_token_ends_the_answer(machine: Bench):
-    for temperature in (0.0, 1.0):
-        text, last = machine.run(PROMPT, Sampling(temperature=temperature, grammar='root ::= "ab\\x00"'))
-        assert (text.rstrip("\0"), last.stop) in (("ab", "eos"), ("", "eos"))
-
-
 def test_a_prompt_that_took_long_to_read_has_its_own_logits(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     """While it was read, more sequences were done than logits are kept for."""
     monkeypatch.setattr(held, "ROWS", 1)
@@ -408,73 +269,6 @@ def test_a_prompt_that_took_long_to_read_has_its_own_logits(machine: Bench, monk
 
     [beside] = machine.together(slow, after=after)
     assert [chunk.text for chunk in beside] == [chunk.text for chunk in alone]
-
-
-def block_may_go_on(text: str) -> bool:
-    """Whether a code block may begin like this; written without a look at the grammar's parser."""
-    if "```".startswith(text):
-        return True
-    if not text.startswith("```"):
-        return False
-    tag, newline, body = text[3:].partition("\n")
-    if not re.fullmatch("[a-z]*", tag):
-        return False
-    if not newline:
-        return True
-    *lines, rest = body.split("\n")
-    if any(line.startswith("`") for line in lines):
-        return False
-    return not rest.startswith("`") or (bool(lines) and "```".startswith(rest))
-
-
-def test_a_grammar_holds_at_any_temperature(machine: Bench):
-    """The whole of it, or a beginning of it when the limit came first."""
-    ends = {"eos": 0, "limit": 0}
-    for seed in range(200):
-        text, last = machine.run(PROMPT, Sampling(n_predict=32, temperature=2.0, seed=seed, grammar=BLOCK))
-        assert last.stop in ends
-        ends[last.stop] += 1
-        if last.stop == "eos":
-            assert re.fullmatch(r"```[a-z]*\n(?:(?:[^`\n][^\n]*)?\n)+```", text), text
-        else:
-            assert block_may_go_on(text), text
-
-    # otherwise this would show less than it seems to
-    assert min(ends.values()) > 10, ends
-
-
-@pytest.mark.parametrize("tries", [0, 8])
-@pytest.mark.parametrize("temperature", [0.0, 2.0])
-def test_a_mark_is_no_way_out_of_a_grammar(
-    llama: Llama, temperature: float, tries: int, monkeypatch: pytest.MonkeyPatch
-):
-    """It is written as text that the grammar allows, and would end the answer in the middle of it."""
-    monkeypatch.setattr(Sampler, "TRIES", tries)
-    grammar = 'root ::= [^\\n]+ "\\n"'
-    sampler = Sampler(llama, temperature=temperature, seed=1, top_k=40, top_p=0.95, grammar=grammar)
-    logits = np.zeros(llama.n_vocab, np.float32)
-    logits[llama.marks] = 9.0
-    token = sampler.sample(logits)
-    sampler.close()
-
-    assert len(llama.marks)
-    assert all(llama.ends(int(mark)) for mark in llama.marks)
-    assert token is not None
-    assert not llama.ends(token)
-
-
-def test_an_exhausted_grammar_ends_the_answer(machine: Bench):
-    text, last = machine.run(PROMPT, Sampling(n_predict=50, temperature=2.0, grammar='root ::= "value" [0-9] "é"'))
-
-    assert re.fullmatch("value[0-9]é", text)
-    assert last.stop == "eos"
-
-
-@pytest.mark.parametrize("grammar", ["root ::= (", "other ::= [a-z]", "root ::= missing", "root ::= \ud800 ("])
-def test_a_grammar_that_is_none_is_refused(machine: Bench, grammar: str):
-    with pytest.raises(EngineRefused, match="grammar"):
-        machine.run(PROMPT, Sampling(grammar=grammar))
-    assert machine.run(PROMPT)[0]
 
 
 def test_a_prompt_that_cannot_fit_is_refused(machine: Bench):
@@ -498,19 +292,3 @@ def test_confidence_is_the_probability_of_each_token_and_costs_no_evaluation(mac
     assert said(chunks) == said(exact)
     assert len(said(chunks)) == 6
     assert chunks[-1].usage.evaluated == 0
-
-
-def test_confidence_in_a_healed_word_is_among_what_agrees_with_it(machine: Bench):
-    told = Sampling(n_predict=6, confidence=True)
-    machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
-    size = len(machine.llama.tokenize(PROMPT))
-    [healed] = machine.together(Work((Prompt(machine.llama.tokenize(PROMPT), b"abeinrst"),), told))
-    [plain] = machine.together(Work((Prompt(machine.llama.tokenize(PROMPT)),), told))
-
-    # what healing evaluated before is had again, as it is without
-    assert healed[-1].usage.reused > size
-    assert all(item.logprob <= 1e-6 for chunk in (*healed, *plain) for item in chunk.logprobs)
-    [first, *_] = healed[0].logprobs
-    row = np.array([0.0, 1.0, 2.0, 8.0], np.float32)
-    assert confidence(row, 2) < confidence(row, 2, np.array([1, 2], np.int32)) < 0
-    assert first.text.endswith(healed[0].text)

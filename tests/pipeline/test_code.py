@@ -12,6 +12,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineRefused, NoAnswer
 from lsp_harness.inference.request import Chunk, Continuation, Infill
 from lsp_harness.pipeline.code import Fix
+from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.offers import Progress, Proposal
 from lsp_harness.pipeline.work import NEXT
 from lsp_harness.session.log import SessionLog
@@ -70,7 +71,7 @@ def check(tmp_path: Path, ruff: Ruff):
         engine, log = Script(*replies), SessionLog(tmp_path / "sessions")
         engine.facts |= facts or {}
         result = Result([], engine)
-        fix = Fix(
+        job = Job(
             engine=engine,
             config=config,
             ruff=ruff,
@@ -79,11 +80,10 @@ def check(tmp_path: Path, ruff: Ruff):
             file=tmp_path / name,
             root=tmp_path,
             path=name,
-            finding=src.finding,
             report=result.progress.append,
         )
         try:
-            result.proposal = await fix.run(given)
+            result.proposal = await Fix(job, src.finding).run(given)
             result.text = decode(apply(src.document.data, result.proposal.edits))
         except (NoAnswer, EngineError) as error:
             result.error = error
@@ -373,7 +373,7 @@ async def test_an_engine_that_fails_ends_the_turn_as_failed(check) -> None:
 async def test_a_cancelled_fix_closes_the_stream_and_the_log_says_so(tmp_path: Path, ruff: Ruff) -> None:
     src = markup.parse(AREA, tmp_path / "a.py")
     engine, log = Script({"hang": True}), SessionLog(tmp_path / "sessions")
-    fix = Fix(
+    job = Job(
         engine,
         settings(),
         ruff,
@@ -382,10 +382,9 @@ async def test_a_cancelled_fix_closes_the_stream_and_the_log_says_so(tmp_path: P
         tmp_path / "a.py",
         tmp_path,
         "a.py",
-        src.finding,
         lambda progress: None,
     )
-    task = asyncio.ensure_future(fix.run())
+    task = asyncio.ensure_future(Fix(job, src.finding).run())
     await engine.started.wait()
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -436,9 +435,9 @@ async def test_the_machine_may_say_how_many_candidates_there_are(tmp_path: Path,
         src = markup.parse(AREA, tmp_path / "a.py")
         engine, log = Script(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
         engine.facts = facts
-        where = (src.document, tmp_path / "a.py", tmp_path, "a.py", src.finding)
+        where = (src.document, tmp_path / "a.py", tmp_path, "a.py")
         with pytest.raises(NoAnswer):
-            await Fix(engine, edits(0, 2), ruff, log.turn(), *where, lambda progress: None).run()
+            await Fix(Job(engine, edits(0, 2), ruff, log.turn(), *where, lambda progress: None), src.finding).run()
         asked = [request.sampling.n for request in engine.asked if isinstance(request, Infill)]
         # rewrites are made one by one, and so come on top
         assert (sum(asked), len(engine.asked) - len(asked)) == (fills, 2)
@@ -455,9 +454,9 @@ class Slots(Script):
 async def test_candidates_a_server_has_no_room_for_are_accounted_for(tmp_path: Path, ruff: Ruff) -> None:
     src = markup.parse(AREA, tmp_path / "a.py")
     engine, log = Slots(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
-    where = (src.document, tmp_path / "a.py", tmp_path, "a.py", src.finding)
+    where = (src.document, tmp_path / "a.py", tmp_path, "a.py")
     with pytest.raises(NoAnswer):
-        await Fix(engine, edits(6), ruff, log.turn(), *where, lambda progress: None).run()
+        await Fix(Job(engine, edits(6), ruff, log.turn(), *where, lambda progress: None), src.finding).run()
     log.close()
     events = checked(log.path)
     assert [data["candidate"] for data in of_type(events, "candidate.generated")] == [1, 2, 3, 4, 5, 6]
@@ -476,13 +475,6 @@ async def test_of_feedback_that_is_too_long_the_last_lines_are_left_out(check) -
 
 
 # -- secrets
-async def test_a_file_that_is_secret_by_name_is_not_fixed(check) -> None:
-    found = await check("x = pi\n#   ^^ F821 what\n", config=edits(1), name=".env")
-    assert str(found.error).startswith(".env holds secrets by its name and is not given to the model")
-    assert found.engine.asked == []
-    assert states(found.events) == ["UNDERSTAND", "FAILED"]
-
-
 async def test_code_with_a_secret_in_it_is_neither_filled_nor_rewritten(check) -> None:
     found = await check(f"x = pi, '{TOKEN}'\n#   ^^ F821 what\n", config=edits(1))
     assert "holds what looks like a secret" in str(found.error)

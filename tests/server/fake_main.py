@@ -17,10 +17,10 @@ from typing import Any
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, Superseded, UsageError
-from lsp_harness.harness.harness import Harness, Report
+from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.held import Held
 from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Suggestion
+from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Report, Suggestion
 from lsp_harness.server.main import serve
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents

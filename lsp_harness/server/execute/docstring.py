@@ -6,22 +6,14 @@ from lsprotocol import types
 
 from lsp_harness.harness import verbs
 from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.server import commands, progress
-from lsp_harness.server.applying import apply, check_able
+from lsp_harness.server import commands
 from lsp_harness.server.client import Client
-from lsp_harness.server.execute.arguments import about, opened, place
-from lsp_harness.server.fixing import written
+from lsp_harness.server.execute.arguments import about
+from lsp_harness.server.execute.writing import write
 
 COMMAND = commands.DOCSTRING
-
-
-def document(params: types.ExecuteCommandParams) -> str:
-    return about(params)
+document = about
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    check_able(client)
-    found, span = opened(snapshot), place(client, snapshot, params)
-    with progress.shown(client, "Docstring with lsp-harness", params.work_done_token) as report:
-        made = await verbs.docstring(client.harness, found, span, report)
-    return await apply(client, made.document.uri, written(client, made), "Docstring with lsp-harness")
+    return await write(client, snapshot, params, "Docstring with lsp-harness", verbs.docstring)

@@ -11,10 +11,7 @@ from lsp_harness.server.client import Client
 from lsp_harness.server.execute.arguments import about, opened, place
 
 COMMAND = commands.EXPLAIN
-
-
-def document(params: types.ExecuteCommandParams) -> str:
-    return about(params)
+document = about
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:

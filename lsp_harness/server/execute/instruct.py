@@ -1,27 +1,26 @@
 """`lspHarness.instruct`: an instruction in words about some lines becomes a verified edit of them."""
 
+from collections.abc import Awaitable
 from typing import Any
 
 from lsprotocol import types
 
 from lsp_harness.harness import verbs
+from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.server import commands, progress
-from lsp_harness.server.applying import apply, check_able
+from lsp_harness.pipeline.offers import Report
+from lsp_harness.server import commands
 from lsp_harness.server.client import Client
-from lsp_harness.server.execute.arguments import about, opened, place, words
-from lsp_harness.server.fixing import written
+from lsp_harness.server.execute.arguments import about, words
+from lsp_harness.server.execute.writing import write
+from lsp_harness.text.position import Span
 
 COMMAND = commands.INSTRUCT
-
-
-def document(params: types.ExecuteCommandParams) -> str:
-    return about(params)
+document = about
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
-    check_able(client)
-    found, span = opened(snapshot), place(client, snapshot, params)
-    with progress.shown(client, "Edit with lsp-harness", params.work_done_token) as report:
-        made = await verbs.instruct(client.harness, found, span, words(params), report)
-    return await apply(client, made.document.uri, written(client, made), "Edit with lsp-harness")
+    def told(harness: Harness, found: Snapshot, span: Span, report: Report) -> Awaitable[verbs.Written]:
+        return verbs.instruct(harness, found, span, words(params), report)
+
+    return await write(client, snapshot, params, "Edit with lsp-harness", told)

@@ -21,6 +21,7 @@ from lsp_harness.inference.models.fim import FIM_TEXTS
 from lsp_harness.inference.providers import Target
 from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, TokenLogprob, Usage
 from lsp_harness.pipeline.code import Fix
+from lsp_harness.pipeline.job import Job
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
@@ -250,7 +251,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
     event = {"choices": [{"index": 0, "delta": {"content": REWRITTEN}, "finish_reason": "stop"}]}
     async with service(event, "[DONE]") as (made, server):
         with closing(SessionLog(tmp_path / "sessions")) as log:
-            fix = Fix(
+            job = Job(
                 engine=made,
                 config=Config(),
                 ruff=Ruff(),
@@ -259,10 +260,9 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
                 file=tmp_path / "a.py",
                 root=tmp_path,
                 path="a.py",
-                finding=src.finding,
                 report=lambda _: None,
             )
-            proposal = await fix.run(())
+            proposal = await Fix(job, src.finding).run(())
 
     assert decode(apply(src.document.data, proposal.edits)) == "def area(r):\n    return 3 * r\n"
     assert [asked.path for asked in server.asked if asked.method == "POST"] == ["/v1/chat/completions"]

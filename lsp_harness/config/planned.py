@@ -1,0 +1,12 @@
+"""Keys that are known by name but read by nothing yet. They are no settings: whoever sets one is told so.
+
+Whoever builds what a key is about moves it to the schema.
+"""
+
+PLANNED: dict[str, frozenset[str]] = {
+    "generation": frozenset({"temperature_classify"}),
+    "context": frozenset({"system_budget", "few_shot_examples"}),
+    "verification": frozenset({"type_check", "test", "diff_review"}),
+    "index": frozenset({"update_on_save"}),
+}
+"""By table."""

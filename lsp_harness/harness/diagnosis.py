@@ -1,0 +1,69 @@
+"""What there is to fix in a text, and who offers to: the linter with a safe fix of its own, or the model."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lsp_harness.errors import NotText, Stale
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.pipeline.offers import Offer
+from lsp_harness.text.edit import Edit
+from lsp_harness.verify.finding import Finding
+
+if TYPE_CHECKING:
+    from lsp_harness.syntax.tree import SyntaxTree
+    from lsp_harness.verify.ruff import Report, Ruff
+
+
+async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") -> list[Finding]:
+    """What our own checks say of a text as it is, for callers that bring no diagnostics. Raises NotText."""
+    from lsp_harness.syntax.faults import faults
+
+    if snapshot.document.binary:
+        raise NotText(f"{snapshot.path} is not a text")
+    broken = [Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in faults(tree)] if tree else []
+    if broken or not _python(snapshot) or ruff.missing:
+        return broken
+    reports = await ruff.check(snapshot.document, snapshot.tool_path, snapshot.root)
+    return [report.finding for report in reports]
+
+
+async def offers(snapshot: Snapshot, findings: Sequence[Finding], ruff: "Ruff", *, model: bool) -> list[Offer]:
+    """What could be done about these findings; a linter's own safe fix comes first, the `model` may be left out."""
+    found: list[Offer] = []
+    for finding in findings:
+        if own := await _own_fix(snapshot, finding, ruff):
+            found.append(Offer(f"Fix with ruff's own safe fix: {own.fix_title}", "linter", finding))
+        if model:
+            found.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
+    return found
+
+
+async def given(snapshot: Snapshot, offer: Offer, ruff: "Ruff") -> tuple[Edit, ...]:
+    """The edits of a linter's offer; none of the model's, which are to be made. Raises Stale."""
+    if offer.how == "model":
+        return ()
+    own = await _own_fix(snapshot, offer.finding, ruff)
+    if own is None:
+        raise Stale("the linter no longer offers this fix")
+    return own.fix
+
+
+async def _own_fix(snapshot: Snapshot, finding: Finding, ruff: "Ruff") -> "Report | None":
+    """ruff's safe fix for this very finding, if it has one."""
+    from lsp_harness.verify.gone import RULE
+    from lsp_harness.verify.ruff import RuffFailed
+
+    document = snapshot.document
+    if not _python(snapshot) or document.binary or not RULE.match(finding.code) or ruff.missing:
+        return None
+    try:
+        reports = await ruff.check(document, snapshot.tool_path, snapshot.root, select=finding.code)
+    except RuffFailed:
+        return None
+    line = document.line_of(finding.start)
+    same = [report for report in reports if report.fix and document.line_of(report.finding.start) == line]
+    return min(same, key=lambda report: abs(report.finding.start - finding.start), default=None)
+
+
+def _python(snapshot: Snapshot) -> bool:
+    return snapshot.document.language == "python" or snapshot.path.endswith((".py", ".pyi"))

@@ -1,0 +1,75 @@
+"""The engine of the settings: made when first asked, left when they name another, ended with the front end."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import ConfigError, EngineError, HarnessError
+
+if TYPE_CHECKING:
+    from lsp_harness.harness.health import Observed
+    from lsp_harness.inference.client import Engine
+
+
+class Engines:
+    """`make` is called with the first request that needs a model, `changed` whenever `state` may say something else."""
+
+    def __init__(self, make: "Callable[[Config], Engine]", changed: Callable[[], None]) -> None:
+        self._make = make
+        self._changed = changed
+        self._current: Observed | None = None
+        self._left: list[Observed] = []
+        """Of earlier settings; requests may still be under way there."""
+
+    def of(self, config: Config) -> "Observed":
+        """The engine in use, made by these settings if there is none yet."""
+        if self._current is None:
+            from lsp_harness.harness.health import Observed
+
+            self._current = Observed(self._make(config), self._changed)
+        return self._current
+
+    def leave(self) -> None:
+        """The settings name another one, which takes effect with the next request."""
+        if self._current:
+            self._left.append(self._current)
+        self._current = None
+
+    def state(self) -> dict[str, Any]:
+        """How it is, known without asking it."""
+        engine = self._current
+        return {"engine": engine.state if engine else "off", "message": (engine.message if engine else "") or None}
+
+    async def described(self) -> dict[str, Any] | None:
+        """What the engine in use says it is, or why it says nothing; None where there is none."""
+        if self._current is None:
+            return None
+        try:
+            props = await self._current.props()
+        except HarnessError as error:
+            return {"error": error.message}
+        return {"model": props.model, "pid": props.pid, "scripted": bool(props.raw.get("scripted"))}
+
+    async def restart(self, config: Config) -> dict[str, Any]:
+        """End the engine of the settings, and start it again. Raises ConfigError where it is not ours."""
+        from lsp_harness.inference.providers import remote
+        from lsp_harness.inference.supervisor import end
+
+        if remote(config.engine) or config.engine.script:
+            raise ConfigError("the settings name a server that is not ours to restart")
+        await end(config)
+        props = await self.of(config).props()
+        return {"model": props.model, "pid": props.pid}
+
+    async def aclose(self) -> None:
+        """Let go of all. Raises EngineError if that did not end well, the first of several."""
+        self.leave()
+        engines, self._left = self._left, []
+        failed: EngineError | None = None
+        for engine in engines:
+            try:
+                await engine.aclose()
+            except EngineError as error:
+                failed = failed or error
+        if failed:
+            raise failed

@@ -1,0 +1,41 @@
+"""What every piece of work on code is given: one document version, the turn it belongs to, and what it may use."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_harness.config.schema import Config
+from lsp_harness.context.secrets import secret_lines
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.request import Owner
+from lsp_harness.pipeline.offers import Report
+from lsp_harness.session.log import Turn
+from lsp_harness.text.document import Document
+from lsp_harness.verify.enabled import enabled
+from lsp_harness.verify.gate import Check
+from lsp_harness.verify.ruff import Ruff
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One turn about one document version. `path` is what the model is told, `file` what tools choose their settings by."""
+
+    engine: Engine
+    config: Config
+    ruff: Ruff
+    turn: Turn
+    document: Document
+    file: Path
+    root: Path | None
+    path: str
+    report: Report
+    persist: bool = False
+    """What the engine makes of this document may be written to disk."""
+
+    @property
+    def owner(self) -> Owner:
+        """Whose requests these are; of a text with a secret in it nothing is written to disk."""
+        return Owner(persist=self.persist and not secret_lines(self.document), affinity=self.document.uri)
+
+    def checks(self) -> list[Check]:
+        """What any edit must pass."""
+        return enabled(self.config.verification, self.ruff)
