@@ -38,7 +38,9 @@ class Engines:
     def state(self) -> dict[str, Any]:
         """How it is, known without asking it."""
         engine = self._current
-        return {"engine": engine.state if engine else "off", "message": (engine.message if engine else "") or None}
+        if engine is None:
+            return {"engine": "off", "message": None, "model": None}
+        return {"engine": engine.state, "message": engine.message or None, "model": engine.model or None}
 
     async def described(self) -> dict[str, Any] | None:
         """What the engine in use says it is, or why it says nothing; None where there is none."""

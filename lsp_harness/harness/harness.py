@@ -306,10 +306,10 @@ class Harness:
 
     def state(self) -> dict[str, Any]:
         """How things stand, known without asking anybody."""
-        last = self._completer.last if self._completer else None
+        last, engine = self._completer.last if self._completer else None, self.engines.state()
         return {
-            **self.engines.state(),
-            "model": self.config.engine.model or self.config.model.path,
+            **engine,
+            "model": engine["model"] or self.config.engine.model or self.config.model.path,
             "paused": self._pause.seen or False,
             "trusted": self.trusted,
             "last": last or None,

@@ -26,6 +26,8 @@ class Observed:
         self._asked = False
         self.message = ""
         """Why it failed; empty otherwise."""
+        self.model = ""
+        """The one it says it has, which may be another than the settings name; empty until it was asked."""
 
     @property
     def state(self) -> State:
@@ -60,7 +62,11 @@ class Observed:
         return await self._with(self._engine.embed(texts, max_tokens=max_tokens))
 
     async def props(self) -> Props:
-        return await self._with(self._engine.props())
+        props = await self._with(self._engine.props())
+        if props.model != self.model:
+            self.model = props.model
+            self._changed()
+        return props
 
     async def cancel(self, name: str, index: int | None = None) -> bool:
         return await self._engine.cancel(name, index)

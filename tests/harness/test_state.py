@@ -106,3 +106,13 @@ async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_p
     assert "| lint | ✗ failed |" in text
     with pytest.raises(UsageError, match="nothing is known"):
         later.harness.verdict(f"{'0' * 26}/0")
+
+
+async def test_the_model_is_the_one_the_engine_has_once_it_said_so(bench: Make):
+    b = bench("1 + 1", config=settings(completion={"alternatives": 1}, engine={"model": "named-in-the-settings"}))
+    src, told = b.open("x = <|>\n"), list[object]()
+    b.harness.on_state = lambda: told.append(b.harness.state()["model"])
+
+    assert b.harness.state()["model"] == "named-in-the-settings"
+    await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
+    assert b.harness.state()["model"] == told[-1] == "scripted"
