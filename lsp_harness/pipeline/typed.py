@@ -18,7 +18,8 @@ KEPT = 32
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """All that came with one version of a document: bytes `removed` and `inserted`, the last of them at `start`."""
+    """All that came with one version of a document: bytes `removed` (but for a line's indentation) and `inserted`, the last
+    of them at `start`."""
 
     version: int
     start: int
@@ -49,6 +50,8 @@ class Typed:
         removed, inserted = edit.end - edit.start, len(edit.new)
         if not removed and not inserted:
             return
+        if _dedents(before.data, edit):
+            removed = 0
         last = self._last.get(uri)
         if last and last.version == after.version:
             # editors take out blanks, or put brackets in, with the same key
@@ -88,6 +91,13 @@ class Typed:
         self._last.pop(uri, None)
         self._offered.pop(uri, None)
         self._dismissed.pop(uri, None)
+
+
+def _dedents(data: bytes, edit: Edit) -> bool:
+    """Whether this only takes out blanks that a line begins with: who is about to go on further out."""
+    line = data.rfind(b"\n", 0, edit.start) + 1
+    gone = data[line : edit.end]
+    return not edit.new and not gone.strip(b" \t")
 
 
 def trimmed(data: bytes, edit: Edit) -> Edit:
