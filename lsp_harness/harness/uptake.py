@@ -15,14 +15,13 @@ from typing import Any
 
 from lsp_harness.config import paths
 from lsp_harness.pipeline.offers import Suggestion
+from lsp_harness.pipeline.pairs import PAIRS
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 
 SURVIVES_AFTER = 30.0
 """Seconds after which a text that was taken and still stands there has survived."""
-PAIRS = frozenset({b"()", b"[]", b"{}", b'""', b"''", b"``", b"<>"})
-"""What editors put in for one key."""
 
 
 @dataclass(slots=True)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from lsp_harness.inference.request import Usage
+from lsp_harness.pipeline.pairs import closers
 from lsp_harness.pipeline.results import Written
 from lsp_harness.pipeline.writing import Site
 from lsp_harness.text.document import Document
-from lsp_harness.text.position import decode
+from lsp_harness.text.position import decode, encode
 
 GRACE = 0.4
 """Seconds for which an answer goes on with nobody waiting. Editors take a request back with the key, some before they
@@ -67,9 +68,13 @@ class Draft:
         return written.past(size), usage
 
     def _since(self, document: Document, offset: int) -> str | None:
-        """What was typed to come from its place to `offset`; None where the text has changed elsewhere, too."""
-        begin = self._site.offset
-        return decode(document.data[begin:offset]) if Site(document, None, offset, "").follows(self._site) else None
+        """What was typed to come from its place to `offset`; None where the text has changed elsewhere, too. The brackets
+        that an editor closed behind the cursor are no such change: what is shown is shaped for them."""
+        old, new, begin = self._site.document.data, document.data, self._site.offset
+        if offset < begin or new[:begin] != old[:begin]:
+            return None
+        typed, behind = decode(new[begin:offset]), new[offset:]
+        return typed if behind in (old[begin:], encode(closers(typed)) + old[begin:]) else None
 
     def _goes_on(self, text: str) -> bool:
         self._text = text

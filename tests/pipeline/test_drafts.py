@@ -241,6 +241,27 @@ async def test_finished_with_nobody_waiting_it_is_there_for_the_next_request(sto
     assert (found.text, len(user.engine.asked)) == (".14 * r", 1)
 
 
+@pytest.mark.parametrize(
+    ("keys", "behind", "said", "rest"),
+    [("(", ")", "(r, 2)", "r, 2"), ("(x[", "])", "(x[0], 2)", "0"), ('"', '"', '"area"', "area")],
+)
+async def test_brackets_that_the_editor_closes_are_no_change_elsewhere(
+    keys: str, behind: str, said: str, rest: str
+) -> None:
+    user = Typist("pow<|>\n" if keys != '"' else "x = <|>\n")
+    older = await user.ask()
+    await user.say(said[:1])
+    user.document, end = typed(user.document, user.offset, keys + behind)
+    user.offset = end - len(behind)
+    user.completer.changed(user.document, user.offset)
+    await cancelled(older)
+    newer = await user.ask()
+    await user.say(said[1:], "eos")
+    found = await newer
+    assert found
+    assert (found.text, len(user.engine.asked)) == (rest, 1)
+
+
 async def test_all_of_it_typed_asks_again() -> None:
     user = Typist()
     older = await user.ask()
