@@ -20,7 +20,7 @@ from lsp_harness.harness.pause import Pause, Scope
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.harness.uptake import Uptake
 from lsp_harness.pipeline.offers import Offer, Proposal, Report, Suggestion
-from lsp_harness.pipeline.pairs import inside
+from lsp_harness.pipeline.since import before_cursor
 from lsp_harness.pipeline.typed import Typed
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
@@ -80,7 +80,7 @@ class Harness:
         """One edit; call in order. Raises NotOpen or Stale."""
         before, after = self.documents.change(uri, edit, version)
         self._typed.changed(before, edit, after)
-        self._cursors[uri] = edit.start + inside(edit.new)
+        self._cursors[uri] = edit.start + before_cursor(edit.new)
         if tree := self._trees.get(uri):
             self._trees[uri] = tree.edited(before, edit, after)
         if self._completer:

@@ -15,7 +15,7 @@ from typing import Any
 
 from lsp_harness.config import paths
 from lsp_harness.pipeline.offers import Suggestion
-from lsp_harness.pipeline.pairs import PAIRS
+from lsp_harness.pipeline.since import PAIRS, before_cursor
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
@@ -53,6 +53,13 @@ class _Place:
     used: int = 0
     taken: bool = False
     """More than a key's worth of it came at once."""
+
+    def fitting(self, new: bytes) -> tuple[bytes, list[bytes]]:
+        """What of an insertion is before the cursor, and the suggestions that go on with it."""
+        for part in dict.fromkeys((new, new[: before_cursor(new)])):
+            if texts := [text for text in self.texts if text[self.used :].startswith(part)]:
+                return part, texts
+        return new, []
 
 
 def _later(seconds: float, call: Callable[[], None]) -> None:
@@ -95,8 +102,8 @@ class Uptake:
         place = self._places.get(uri)
         if place is None:
             return False
-        where, new = place.at + place.used, edit.new
-        fitting = [text for text in place.texts if text[place.used :].startswith(new)]
+        where = place.at + place.used
+        new, fitting = place.fitting(edit.new)
         if (edit.start, edit.end) != (where, where) or not new or not fitting:
             self._leave(uri)
             return False

@@ -33,34 +33,10 @@ from lsp_harness.pipeline.offers import Suggestion
 from lsp_harness.pipeline.pace import Pace, Pacer
 from lsp_harness.pipeline.restraint import Restraint
 from lsp_harness.pipeline.results import Results, Written
+from lsp_harness.pipeline.shown import Shown
 from lsp_harness.pipeline.writing import Site, presentable, write
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree
 from lsp_harness.text.document import Document
-from lsp_harness.text.position import decode, encode
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A suggestion as it was given, for typing along and for verification after it was accepted."""
-
-    document: Document
-    suggestion: Suggestion
-
-
-def rest_of(shown: Shown, document: Document, offset: int) -> str | None:
-    """What is left of a shown text after the user typed the beginning of it; None if they did something else."""
-    start = shown.suggestion.start
-    old, new = shown.document.data, document.data
-    typed = new[start:offset]
-    text = encode(shown.suggestion.text)
-    same = (
-        offset >= start
-        and len(new) == len(old) + len(typed)
-        and text.startswith(typed)
-        and new[:start] == old[:start]
-        and new[offset:] == old[start:]
-    )
-    return decode(text[len(typed) :]) if same else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +110,7 @@ class Completer:
         site = Site(document, tree, offset, path, persist)
         if automatic and (rule := self.restraint.silenced(site, on_screen=True)):
             return self._silent(rule)
-        rests = (rest_of(shown, document, offset) for shown in self._shown.get(uri, ()))
+        rests = (shown.rest(site, self.settings) for shown in self._shown.get(uri, ()))
         if rest := next(filter(None, rests), None):
             return self._show(document, offset, [rest], {"typed_along": True, **_stats(Usage(), 0, 0.0)})[0]
         if automatic and (rule := self.restraint.silenced(site)):

@@ -9,11 +9,10 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from lsp_harness.inference.request import Usage
-from lsp_harness.pipeline.pairs import closers
 from lsp_harness.pipeline.results import Written
+from lsp_harness.pipeline.since import since
 from lsp_harness.pipeline.writing import Site
 from lsp_harness.text.document import Document
-from lsp_harness.text.position import decode, encode
 
 GRACE = 0.4
 """Seconds for which an answer goes on with nobody waiting. Editors take a request back with the key, some before they
@@ -48,15 +47,16 @@ class Draft:
 
     def moved(self, document: Document, offset: int) -> bool:
         """The user is at `offset` now; whether the text there may still become what this says."""
-        typed = self._since(document, offset)
-        if typed is None or not _agree(self._text, typed):
+        way = since(self._site.document, self._site.offset, document, offset)
+        if way is None or not _agree(self._text, way.typed):
             return False
-        self._typed = typed
+        self._typed = way.typed
         return True
 
     async def rest(self, site: Site) -> Answer | None:
         """What is left of it at `site`, once it is there; None where it went another way than the user."""
-        typed = self._since(site.document, site.offset) or ""
+        way = since(self._site.document, self._site.offset, site.document, site.offset)
+        typed = way.typed if way else ""
         self._waiting.append(typed)
         try:
             written, usage = await asyncio.shield(self.task)
@@ -66,15 +66,6 @@ class Draft:
         if self._left_off or (size and not (written.text.startswith(typed) and written.text[size:].strip())):
             return None
         return written.past(size), usage
-
-    def _since(self, document: Document, offset: int) -> str | None:
-        """What was typed to come from its place to `offset`; None where the text has changed elsewhere, too. The brackets
-        that an editor closed behind the cursor are no such change: what is shown is shaped for them."""
-        old, new, begin = self._site.document.data, document.data, self._site.offset
-        if offset < begin or new[:begin] != old[:begin]:
-            return None
-        typed, behind = decode(new[begin:offset]), new[offset:]
-        return typed if behind in (old[begin:], encode(closers(typed)) + old[begin:]) else None
 
     def _goes_on(self, text: str) -> bool:
         self._text = text

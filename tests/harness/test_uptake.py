@@ -89,6 +89,24 @@ def test_the_rest_of_a_suggestion_is_not_a_new_one():
     desk.told(shown=1, accepted=1)
 
 
+def test_a_bracket_that_the_editor_closes_is_typed_along():
+    desk = Desk()
+    desk.show("(r, 2)")
+    desk.put("()")
+    desk.show("r, 2", at=1, typed_along=True)
+    desk.uptake.changed(URI, Edit(1, 1, b"r, 2"))
+    desk.told(shown=1)
+    desk.uptake.accepted(URI, "0")
+    desk.told(shown=1, accepted=1)
+
+
+def test_brackets_that_are_all_of_it_are_taken_whole():
+    desk = Desk()
+    desk.show("()")
+    desk.put("()")
+    desk.told(shown=1, typed_through=1)
+
+
 def test_alternatives_at_one_place_are_one_suggestion_and_any_may_be_taken():
     desk = Desk()
     desk.show("abc")

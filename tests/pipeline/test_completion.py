@@ -150,6 +150,16 @@ async def test_typing_what_is_shown_asks_nobody() -> None:
     await engine.aclose()
 
 
+async def test_a_bracket_that_the_editor_closes_is_typed_along_and_the_rest_is_shaped_for_it() -> None:
+    src = markup.parse("area = pow<|>\n")
+    completer = Completer(Script("(r, 2)"), Completion())
+    assert await ask(completer, src.document, src.cursor)
+    document, end = typed(src.document, src.cursor, "()")
+    found = await ask(completer, document, end - 1)
+    assert found
+    assert (found.text, found.start, found.stats["typed_along"]) == ("r, 2", end - 1, True)
+
+
 async def test_asking_again_at_the_same_place_asks_nobody() -> None:
     src = markup.parse(AREA)
     completer = Completer(Script("3 * r"), Completion())

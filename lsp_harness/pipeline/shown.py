@@ -1,0 +1,27 @@
+"""A suggestion that is on the screen, and what is left of it while the user types along."""
+
+from dataclasses import dataclass
+
+from lsp_harness.config.schema import Completion
+from lsp_harness.pipeline.offers import Suggestion
+from lsp_harness.pipeline.results import Written
+from lsp_harness.pipeline.since import since
+from lsp_harness.pipeline.writing import Site, presentable
+from lsp_harness.text.document import Document
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A suggestion as it was given, for typing along and for verification after it was accepted."""
+
+    document: Document
+    suggestion: Suggestion
+
+    def rest(self, site: Site, settings: Completion) -> str | None:
+        """What is left of the text after the user typed the beginning of it; None if they did something else."""
+        way = since(self.document, self.suggestion.start, site.document, site.offset)
+        if way is None or not self.suggestion.text.startswith(way.typed):
+            return None
+        rest = self.suggestion.text[len(way.typed) :]
+        # behind the cursor stands now what it may have brought itself
+        return presentable(site, site.ghost(), Written(rest, None), settings) if way.closed else rest
