@@ -59,8 +59,10 @@ class Engines:
 
         if remote(config.engine) or config.engine.script:
             raise ConfigError("the settings name a server that is not ours to restart")
+        # before anything is waited for: the settings may name another one meanwhile
+        engine = self.of(config)
         await end(config)
-        props = await self.of(config).props()
+        props = await engine.props()
         return {"model": props.model, "pid": props.pid}
 
     async def aclose(self) -> None:

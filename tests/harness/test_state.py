@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
+from lsp_harness.errors import ConfigError, EngineRefused, EngineUnavailable, UsageError
 from lsp_harness.harness.health import Observed
 from lsp_harness.inference.request import Continuation
 from lsp_harness.inference.scripted import ScriptedEngine
@@ -47,6 +47,14 @@ async def test_the_engine_is_as_its_requests_tell():
     engine.error = None
     await observed.props()
     assert (observed.state, observed.message) == ("ready", "")
+
+
+@pytest.mark.parametrize("named", [{"url": "http://h"}, {"model": "ollama/m"}, {"script": "replies.json"}])
+async def test_an_engine_that_is_not_ours_is_not_restarted(bench: Make, named: dict[str, str]):
+    b = bench(config=settings(engine=named))
+    with pytest.raises(ConfigError, match="not ours to restart"):
+        await b.harness.engines.restart(b.harness.config)
+    assert b.harness.state()["engine"] == "off"
 
 
 async def test_paused_here_nothing_comes_by_itself_but_who_asks_gets_it(bench: Make):
