@@ -16,6 +16,7 @@ import pynvim
 import pytest
 
 from tests.editors.neovim.editor import Editor
+from tests.editors.neovim.terminal import Terminal
 
 HERE = Path(__file__).parent
 PLUGIN = HERE.parents[2] / "editors" / "neovim"
@@ -138,3 +139,10 @@ def undefined(real: Real) -> Editor:
     editor.type("<Tab><Esc>")
     editor.until("#vim.diagnostic.get(0) == 1")
     return editor
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(need("tmux"), tmp_path, columns=76, rows=18)
+    yield terminal
+    terminal.close()
