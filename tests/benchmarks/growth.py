@@ -28,18 +28,24 @@ class Growth:
     what: str
     first: float
     last: float
+    most: float
     samples: int
 
     @property
     def said(self) -> str:
         by = 100 * (self.last - self.first) / self.first if self.first else 0.0
-        return f"{self.first:.1f} → {self.last:.1f} ({by:+.1f} %, {self.samples} samples)"
+        return f"{self.first:.1f} → {self.last:.1f} ({by:+.1f} %; most {self.most:.1f}; {self.samples} samples)"
 
 
 def quarters(what: str, values: Sequence[float]) -> Growth | None:
     """None of fewer than four samples, which have no quarters."""
     size = len(values) // 4
-    return Growth(what, fmean(values[:size]), fmean(values[-size:]), len(values)) if size else None
+    return Growth(what, fmean(values[:size]), fmean(values[-size:]), max(values), len(values)) if size else None
+
+
+def processes(rows: Sequence[dict[str, Any]]) -> dict[str, int]:
+    """How many there were of each kind: with more than one, one that grew may have been replaced."""
+    return {who: len({row["pid"] for row in rows if row["who"] == who}) for who in {row["who"]: 0 for row in rows}}
 
 
 def grown(rows: Sequence[dict[str, Any]]) -> Iterator[Growth]:

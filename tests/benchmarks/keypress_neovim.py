@@ -1,21 +1,25 @@
 """How long a user of Neovim waits: from a key to the suggestion on the screen, in a real Neovim with the real model.
 
-    python -m tests.benchmarks.keypress_neovim [--keys 100] [--minutes 30] [--out ROWS.jsonl]
+    python -m tests.benchmarks.keypress_neovim [--keys 100] [--minutes 15] [--out ROWS.jsonl]
 
-Recorded edits (`LSP_HARNESS_EVAL_DATA`) are typed key by key. After each key there is time until a suggestion is on the
-screen or the server has answered that there is none, then a gap as between keys. All times are Neovim's own monotonic
-clock: the key where Neovim takes it up (`vim.on_key`), the screen where a redraw ends that has the suggestion in it.
-What the engine took is the server's own figure for that suggestion. Goes on until the model wrote for `--keys` keys.
+Recorded edits (`LSP_HARNESS_EVAL_DATA`) are typed key by key, after the engine has been started. After each key there is
+time until a suggestion is on the screen or the server has answered that there is none, then a gap as between keys. All
+times are Neovim's own monotonic clock: the key where Neovim takes it up (`vim.on_key`), the screen where the last redraw
+ends that has the suggestion in it. What the engine took is the server's own figure for that suggestion. Goes on until the
+model wrote for `--keys` keys. Keys that led to no suggestion are counted by reason, not timed.
 """
 
 import argparse
+import json
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.bench.edits import real_edits
+from lsp_harness.bench.edits import RealEdit, real_edits
 from lsp_harness.bench.keystrokes import strokes
 from tests.benchmarks.keypress import WRITTEN, Keypress, keypress, line, table
 from tests.benchmarks.taking import presses
@@ -23,13 +27,15 @@ from tests.benchmarks.writing import Look, Writing, writing
 
 GAP = 0.125
 """Seconds between keys."""
-LONGEST, FIRST = 5.0, 60.0
-"""Seconds after which no suggestion is waited for any more; the first key starts the engine and makes no row."""
+LONGEST = 5.0
+"""Seconds after which no suggestion is waited for any more."""
 TOLD = 0.5
 """Seconds within which the server tells its figures, which it does ten times a second at most."""
-MOST = 60
-"""Keys of one edit."""
+MOST, EACH = 60, 5
+"""Keys of one edit, and those of them for which the model wrote: the next edit is another place, mostly another language."""
 MS = 1e-6
+NOT_SHOWN, NOT_TOLD, LATE = "suggested, but not shown", "shown, its figures not told", f"nothing in {LONGEST:.0f} s"
+SILENT, QUIET = "nothing suggested", "kept quiet: "
 
 
 class Seen:
@@ -39,79 +45,106 @@ class Seen:
         self._here = here
         self.drawn: dict[str, Any] | None = None
         self.figures: dict[str, dict[str, Any]] = {}
+        self.rule = ""
         self._look()
-        self.drawn = None
+        self.drawn, self.rule = None, ""
 
     def _look(self) -> Look:
         look = self._here.look()
-        self.figures |= {each["id"]: each for each in look.raw["figures"] if each.get("id")}
+        for each in look.raw["figures"]:
+            self.figures[each.get("id") or ""] = each
+            self.rule = each.get("quiet") or ""
         self.drawn = look.raw["drawn"][-1] if look.raw["drawn"] else self.drawn
         return look
 
-    def wait(self, longest: float) -> Keypress | None:
-        """Until it is on the screen and its figures are known; None where nothing came."""
-        end = time.monotonic() + longest
-        while not self.drawn and time.monotonic() < end:
+    def wait(self) -> Keypress | str:
+        """Until it is on the screen and its figures are known; why, where nothing came."""
+        end = time.monotonic() + LONGEST
+        while not self.drawn:
             key = self._look().raw.get("key") or {}
+            if self.drawn:
+                break
             if key.get("answered") and not key.get("id"):
-                return None
+                return f"{QUIET}{self.rule}" if self._within(lambda: self.rule) else SILENT
+            if time.monotonic() > end:
+                return NOT_SHOWN if key.get("id") else LATE
             time.sleep(0.01)
-        drawn, end = self.drawn, time.monotonic() + TOLD
-        if not drawn:
-            return None
+        drawn = self.drawn
         id = drawn.get("id") or ""
-        while id and id not in self.figures and time.monotonic() < end:
-            time.sleep(0.01)
-            self._look()
-        if id and id not in self.figures:
+        if id and not self._within(lambda: id in self.figures):
             # without the engine's share this is no row
-            return None
+            return NOT_TOLD
         at = {name: drawn[name] * MS for name in ("at", "sent", "answered", "drawn") if drawn.get(name)}
         figures = self.figures.get(id, {})
         return keypress(drawn["number"], at["at"], at.get("sent"), at.get("answered"), at["drawn"], figures)
 
+    def _within(self, told: Callable[[], object]) -> bool:
+        """Whether the server tells in time."""
+        end = time.monotonic() + TOLD
+        while not told() and time.monotonic() < end:
+            time.sleep(0.01)
+            self._look()
+        return bool(told())
 
-def measured(here: Writing, minutes: float) -> Iterator[Keypress]:
-    """A row for each key that led to a suggestion, until the time is over."""
+
+def measured(here: Writing, minutes: float) -> Iterator[Keypress | str]:
+    """For each key its row, or why there is none, until the time is over."""
+    first, *edits = real_edits(None)
+    here.open(first)
+    here.ready()
+    here.close()
     end = time.monotonic() + 60 * minutes
-    longest = FIRST
-    for edit in real_edits(None):
+    for edit in edits:
         here.open(edit)
-        written = ""
-        for state in strokes(edit, 0, MOST).typed:
-            for key in presses(written, state):
-                if time.monotonic() > end:
-                    return
-                seen = Seen(here)
-                here.press(key)
-                row = seen.wait(longest)
-                if row and longest != FIRST:
-                    yield row
-                longest = LONGEST
-                time.sleep(GAP)
-            written = state
+        written = 0
+        for row in keys(here, edit):
+            yield row
+            written += isinstance(row, Keypress) and row.kind == WRITTEN
+            if written >= EACH or time.monotonic() > end:
+                break
         here.close()
+        if time.monotonic() > end:
+            break
+
+
+def keys(here: Writing, edit: RealEdit) -> Iterator[Keypress | str]:
+    """Of one edit, from its beginning."""
+    written = ""
+    for state in strokes(edit, 0, MOST).typed:
+        for key in presses(written, state):
+            seen = Seen(here)
+            here.press(key)
+            yield seen.wait()
+            time.sleep(GAP)
+        written = state
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keys", type=int, default=100)
-    parser.add_argument("--minutes", type=float, default=30.0)
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--minutes", type=float, default=15.0)
+    parser.add_argument("--out", type=Path, default=Path(tempfile.gettempdir()) / "keypress.jsonl")
     args = parser.parse_args()
     rows: list[Keypress] = []
-    out = args.out.open("w") if args.out else None
+    without: Counter[str] = Counter()
+    print(f"rows: {args.out}", file=sys.stderr)
     try:
-        with writing() as here:
+        with args.out.open("w") as out, writing() as here:
             for row in measured(here, args.minutes):
-                rows.append(row)
-                print(line(row), file=out or sys.stdout, flush=True)
+                if isinstance(row, Keypress):
+                    rows.append(row)
+                    print(line(row), file=out, flush=True)
+                else:
+                    without[row] += 1
+                    print(json.dumps({"nothing": row}), file=out, flush=True)
                 if sum(row.kind == WRITTEN for row in rows) >= args.keys:
                     break
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
     finally:
-        print(table(rows) if rows else "no key led to a suggestion")
+        print(table(rows, without))
+    if (found := sum(row.kind == WRITTEN for row in rows)) < args.keys:
+        sys.exit(f"the model wrote for {found} keys, not for {args.keys}")
 
 
 if __name__ == "__main__":

@@ -26,6 +26,8 @@ class Offer:
     place: Place
     texts: tuple[str, ...]
     id: str = ""
+    number: int = 0
+    """Of all answers, from 1."""
 
     def rests(self, now: Place) -> list[str]:
         """What is left of each text once its beginning has been put in; nothing of those that are not gone along."""
@@ -53,14 +55,20 @@ class View:
     col: int
     inserting: bool
     marks: tuple[Mark, ...] = ()
+    offered: int = 10**9
+    """How many answers there were by then: a later one accounts for nothing that was drawn before it."""
 
 
 def ghost(view: View, offers: Iterable[Offer]) -> str | None:
     """What is drawn, as the text that would be put in; None where nothing is drawn that belongs here."""
     if wrong(view, offers := list(offers)):
         return None
-    rests = _belonging(view.place, offers)
-    return next((rest for mark in view.marks for rest in rests if _alike(rest, mark.text)), None)
+    return next((rest for mark in view.marks for _, rest in _belonging(view, offers) if _alike(rest, mark.text)), None)
+
+
+def source(view: View, offers: Iterable[Offer]) -> str | None:
+    """Which suggestion what is drawn is of: its id."""
+    return next((o.id for mark in view.marks for o, rest in _belonging(view, offers) if _alike(rest, mark.text)), None)
 
 
 def wrong(view: View, offers: Iterable[Offer]) -> str:
@@ -74,13 +82,14 @@ def wrong(view: View, offers: Iterable[Offer]) -> str:
         return "more than one piece, for what is put in at one place"
     if (mark.row, mark.col) != (view.row, view.col):
         return f"drawn at {mark.row}:{mark.col}, the cursor is at {view.row}:{view.col}"
-    if not any(_alike(rest, mark.text) for rest in _belonging(view.place, offers)):
+    if not any(_alike(rest, mark.text) for _, rest in _belonging(view, offers)):
         return "no answer for this text says so"
     return ""
 
 
-def _belonging(place: Place, offers: Iterable[Offer]) -> list[str]:
-    return [rest for offer in offers for rest in offer.rests(place)]
+def _belonging(view: View, offers: Iterable[Offer]) -> list[tuple[Offer, str]]:
+    known = (offer for offer in offers if offer.number <= view.offered)
+    return [(offer, rest) for offer in known for rest in offer.rests(view.place)]
 
 
 def _alike(rest: str, drawn: str) -> bool:

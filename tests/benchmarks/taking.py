@@ -2,18 +2,23 @@
 
 import random
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
 from lsp_harness.bench.editor import common
 from lsp_harness.text.position import decode, encode
 
-Deed = Literal["whole", "word", "type"]
+Deed = Literal["whole", "line", "word", "type"]
+Fit = Literal["whole", "line", "word", "none"]
+"""How much of a suggestion is what will be written."""
 WORD = re.compile(r"\s*(?:\w+|[^\w\s]+)")
 WHOLE_SHARE = 0.75
 """Of the suggestions that are what will be written, those that are taken; the others are typed through."""
-WORD_SHARE = 0.5
-"""The same where only the first word is."""
+PART_SHARE = 0.5
+"""The same where only the first line, or only the first word, is."""
+LINE = re.compile(r"\n?[^\n]+(?=\n)")
+"""Of several, as the plugin takes it."""
 NAMED: dict[str, str] = {"\n": "<CR>", "\t": "<C-v><Tab>", "<": "<lt>"}
 
 
@@ -24,6 +29,8 @@ class Taker:
         self._dice = random.Random(seed)
         self._about = ""
         self._deed: Deed = "type"
+        self.fits: Counter[Fit] = Counter()
+        """Of all suggestions that were decided about."""
 
     def decide(self, written: str, ghost: str, text: str) -> Deed:
         """`written` stands there, `ghost` is shown behind it, and `text` is what shall stand there in the end."""
@@ -31,17 +38,26 @@ class Taker:
             return "type"
         if self._about != written + ghost:
             self._about, self._deed = written + ghost, self._choose(ghost, text[len(written) :])
-        elif self._deed == "word":
-            # a word was taken; the rest is not what will be written
+        elif self._deed in ("line", "word"):
+            # it was taken; the rest is not what will be written
             self._deed = "type"
         return self._deed
 
     def _choose(self, ghost: str, ahead: str) -> Deed:
-        dice = self._dice.random()
-        if ahead.startswith(ghost):
-            return "whole" if dice < WHOLE_SHARE else "type"
-        word = WORD.match(ghost)
-        return "word" if word and ahead.startswith(word.group()) and dice < WORD_SHARE else "type"
+        found = fit(ghost, ahead)
+        self.fits[found] += 1
+        takes = self._dice.random() < (WHOLE_SHARE if found == "whole" else PART_SHARE)
+        return found if takes and found != "none" else "type"
+
+
+def fit(ghost: str, ahead: str) -> Fit:
+    """`ahead` is what will be written."""
+    if ahead.startswith(ghost):
+        return "whole"
+    if (line := LINE.match(ghost)) and ahead.startswith(line.group()):
+        return "line"
+    word = WORD.match(ghost)
+    return "word" if word and ahead.startswith(word.group()) else "none"
 
 
 def left(states: Sequence[str], written: str) -> list[str]:

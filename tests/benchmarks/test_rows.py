@@ -1,7 +1,7 @@
 """The figures that are made of rows: of keypresses, of an hour of typing, of memory."""
 
-from tests.benchmarks.growth import grown, quarters
-from tests.benchmarks.keypress import CACHED, TYPED_ALONG, WRITTEN, Keypress, keypress, line, read, table
+from tests.benchmarks.growth import grown, processes, quarters
+from tests.benchmarks.keypress import CACHED, TYPED_ALONG, WRITTEN, Keypress, keypress, line, nothing, read, table
 from tests.benchmarks.typist_report import lines, reuse
 
 
@@ -26,10 +26,21 @@ def test_rows_come_back_as_they_were_written_and_make_a_table():
     assert CACHED not in table(rows)
 
 
+def test_what_came_after_the_screen_was_drawn_is_not_what_drew_it():
+    assert keypress(1, 0.0, 30.0, 300.0, 2.0, {"engine_ms": 200.0}) == Keypress(1, 2.0, 2.0, 0.0, 0.0, TYPED_ALONG)
+
+
+def test_keys_without_a_suggestion_are_counted_by_reason():
+    given = [line(Keypress(1, 2.0, 2.0, 0.0, 0.0, WRITTEN)), *['{"nothing": "kept quiet: in_word"}'] * 2, ""]
+    assert len(read(given)) == 1
+    assert nothing(given) == {"kept quiet: in_word": 2}
+    assert table(read(given), nothing(given)).splitlines()[-1] == "| kept quiet: in_word | 2 | – | – | – | – | – |"
+
+
 def test_growth_is_between_the_first_and_the_last_quarter():
     growth = quarters("memory", [10.0, 10.0, 50.0, 50.0, 50.0, 50.0, 12.0, 12.0])
     assert growth
-    assert growth.said == "10.0 → 12.0 (+20.0 %, 8 samples)"
+    assert growth.said == "10.0 → 12.0 (+20.0 %; most 50.0; 8 samples)"
     assert quarters("memory", [1.0, 2.0, 3.0]) is None
     rows = [{"who": who, "rss": 5.0, "fds": 9} for who in ("server", "engine")] * 4
     assert [each.what for each in grown(rows)] == [
@@ -42,13 +53,26 @@ def test_reuse_is_over_what_the_model_read():
     assert reuse([asked, asked | {"reused": 40}, asked | {"cached": True}, {"prompt_tokens": 0}]) == (70, 80)
 
 
-def test_an_hour_of_typing_is_the_sum_of_its_edits():
-    requests = {"asked": 9, "cancelled": 4, "failed": 0, "misplaced": 1}
-    edit = {"row": "edit", "keys": 20, "whole": 1, "words": 2, "saved": 10, "looks": 30, "ghosts": 5}
-    edit |= {"seconds": 60.0, "requests": requests, "statistics": {"shown": 7, "accepted": 1}}
-    said = dict(lines([edit, edit, {"row": "stale"}]))
-    assert said["keys"] == "40"
+def test_an_hour_of_typing_is_the_sum_of_its_parts_after_the_start():
+    requests = {"asked": 9, "cancelled": 4, "failed": 0, "redraws": 8}
+    part = {"row": "part", "keys": 20, "whole": 1, "line": 1, "word": 2, "saved": 10, "looks": 30, "ghosts": 5}
+    part |= {"seconds": 60.0, "paused": 20.0, "edits": 2, "frames": 4, "drawn": 3, "fit_whole": 2, "fit_none": 1}
+    part |= {"requests": requests, "statistics": {"shown": 7, "accepted": 1}}
+    ready = {"row": "ready", "took": 5.0, "requests": {"asked": 2}, "statistics": {"shown": 1, "accepted": 0}}
+    figures = [{"row": "figures", "quiet": rule, "prompt_tokens": 9, "reused": 0} for rule in ("in_word", "in_word")]
+    said = dict(lines([ready, part, *figures, part, {"row": "stale"}]))
+    assert said["minutes / of them pauses / edits"] == "1.0 / 0.7 / 4"
+    assert said["keys / a second between pauses"] == "40 / 2.0"
     assert said["characters saved"] == "20 (33.3 % of all)"
-    assert said["suggestions shown (the server's count)"] == "7"
-    assert said["stale"] == "2", "one seen at a look, one at a redraw"
-    assert said["requests / superseded / failed"] == "9 / 4 / 0"
+    assert said["suggestions shown (the server's count)"] == "6"
+    assert said["accept keys: whole / line / word"] == "2 / 2 / 4"
+    assert said["there at a key: all right / first line / first word / nothing"] == "4 / 0 / 0 / 2"
+    assert said["stale, at a redraw or a key"] == "1"
+    assert said["requests / superseded / failed"] == "7 / 4 / 0"
+    assert said["prompt tokens reused"] == "none told, of 2 answers that were told of"
+    assert said["kept quiet by rule, of these"] == "in_word 2"
+
+
+def test_a_process_that_was_replaced_is_seen():
+    rows = [{"row": "sample", "who": "engine", "pid": pid, "rss": 5.0, "fds": 9} for pid in (1, 1, 2)]
+    assert processes(rows) == {"engine": 2}

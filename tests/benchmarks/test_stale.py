@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.benchmarks.stale import Mark, Offer, Place, View, ghost, wrong
+from tests.benchmarks.stale import Mark, Offer, Place, View, ghost, source, wrong
 
 OFFER = Offer(Place("a = ", "\n"), ("one\n\ttwo",))
 FRESH = View(Place("a = ", "\n"), 0, 4, True, (Mark(0, 4, "one\n    two"),))
@@ -45,3 +45,14 @@ def test_everything_else_is(view: View):
 
 def test_without_an_answer_it_is_stale():
     assert wrong(FRESH, [])
+
+
+def test_an_answer_that_came_later_accounts_for_nothing():
+    later = replace(OFFER, number=3)
+    assert wrong(replace(FRESH, offered=2), [later])
+    assert wrong(replace(FRESH, offered=3), [later]) == ""
+
+
+def test_what_is_drawn_is_of_the_suggestion_it_belongs_to():
+    assert source(FRESH, [replace(OFFER, texts=("two",), id="a"), replace(OFFER, id="b")]) == "b"
+    assert source(FRESH, [replace(OFFER, texts=("two",), id="a")]) is None

@@ -25,6 +25,19 @@ def test_only_the_first_word_is_taken_where_only_that_is_right():
     assert set(decided("total * 2")) == {"word", "type"}
 
 
+def test_the_first_line_is_taken_where_the_next_is_wrong():
+    assert set(decided("total / len(values)\n\ndef")) == {"line", "type"}
+    assert set(decided("\n    a = 1\n    b", text="return \n    a = 1\n    c")) == {"line", "type"}
+    assert set(decided("total *\n\ndef")) == {"word", "type"}
+
+
+def test_each_suggestion_counts_once_for_how_much_of_it_is_right():
+    taker = Taker(0)
+    for written, ghost in [("return ", "total"), ("return t", "otal"), ("return ", "total * 2"), ("return ", "sum")]:
+        taker.decide(written, ghost, TEXT)
+    assert taker.fits == {"whole": 1, "word": 1, "none": 1}
+
+
 @pytest.mark.parametrize("ghost", ["", "sum(values)", "totals"])
 def test_nothing_is_taken_that_will_not_be_written(ghost: str):
     assert set(decided(ghost)) == {"type"}

@@ -5,8 +5,13 @@ local METHOD = 'textDocument/inlineCompletion'
 
 local M = {}
 
-local counts = { asked = 0, answered = 0, cancelled = 0, failed = 0, misplaced = 0 }
-local offers, drawn, figures = {}, {}, {}
+local counts = { asked = 0, answered = 0, cancelled = 0, failed = 0, redraws = 0 }
+local offers, drawn, figures, frames = {}, {}, {}, {}
+local offered = 0
+---@type table? the last of `frames`, also when that has been told
+local frame
+---@type { at: integer, key?: table, view?: table }? the redraw that may be the last one
+local last
 ---@type { number: integer, at: integer, sent?: integer, answered?: integer, id?: string, drawn?: integer }?
 local key
 local number = 0
@@ -61,6 +66,8 @@ local function watch(client)
       if asker then
         asker.answered, asker.id = came, offer.id
       end
+      offered = offered + 1
+      offer.number = offered
       table.insert(offers, offer)
       return handler(err, result, ...)
     end, buf)
@@ -79,22 +86,56 @@ end
 
 local function marks()
   local space = require('lsp_harness.view').namespace
-  return vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true })
+  local function joined(chunks)
+    return vim.iter(chunks):fold('', function(text, chunk)
+      return text .. chunk[1]
+    end)
+  end
+  return vim
+    .iter(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, { details = true }))
+    :map(function(mark)
+      local lines = { joined(mark[4].virt_text or {}) }
+      vim.list_extend(lines, vim.tbl_map(joined, mark[4].virt_lines or {}))
+      return { row = mark[2], col = mark[3], text = table.concat(lines, '\n') }
+    end)
+    :totable()
 end
 
---- The screen has just been drawn.
-local function flushed()
-  local mark = marks()[1]
-  if not mark then
+--- All that is there, and how many answers there were by now.
+local function view()
+  local seen = place()
+  local row, col = unpack(vim.api.nvim_win_get_cursor(0))
+  seen.row, seen.col, seen.inserting, seen.marks, seen.offered = row - 1, col, inserting(), marks(), offered
+  return seen
+end
+
+--- What the user sees since the last redraw. With syntax highlighting Neovim redraws after a key before the plugin hears
+--- of it (CursorMovedI), and once more afterwards, and only then sends what it drew to the screen. So it is the last redraw
+--- before other events have their turn that counts.
+local function seen()
+  local it = last
+  last = nil
+  if not it or not it.view then
+    frame = nil
     return
   end
-  local row, col = unpack(vim.api.nvim_win_get_cursor(0))
-  if mark[2] ~= row - 1 or mark[3] ~= col or not inserting() then
-    counts.misplaced = counts.misplaced + 1
-  elseif key and not key.drawn then
-    key.drawn = now()
-    drawn[#drawn + 1] = key
+  local view, mark = it.view, it.view.marks[1]
+  counts.redraws = counts.redraws + 1
+  if not vim.deep_equal(view, frame) then
+    frame = view
+    table.insert(frames, view)
   end
+  if it.key and not it.key.drawn and view.inserting and mark.row == view.row and mark.col == view.col then
+    it.key.drawn = it.at
+    drawn[#drawn + 1] = it.key
+  end
+end
+
+local function redrawn()
+  if not last then
+    vim.schedule(seen)
+  end
+  last = { at = now(), key = key, view = #marks() > 0 and view() or nil }
 end
 
 function M.start()
@@ -124,7 +165,7 @@ function M.start()
       key = { number = number, at = now() }
     end
   end)
-  vim.api.nvim_set_decoration_provider(vim.api.nvim_create_namespace('watch'), { on_end = flushed })
+  vim.api.nvim_set_decoration_provider(vim.api.nvim_create_namespace('watch'), { on_end = redrawn })
 end
 
 function M.status()
@@ -139,33 +180,26 @@ function M.plain()
     vim.bo[name] = value
   end
   vim.bo.autoindent, vim.bo.smartindent, vim.bo.cindent, vim.bo.lisp = false, false, false, false
+  -- the cursor can be put behind the last character before anything is inserted
+  vim.wo.virtualedit = 'onemore'
   vim.bo.expandtab, vim.bo.softtabstop, vim.bo.undofile = false, 0, false
 end
 
---- What there is now, and what came since this was asked last.
+--- Whether nothing more will come of the last key by itself: something is shown, or its question has been answered.
+function M.settled()
+  return #marks() > 0 or (key and key.answered) ~= nil
+end
+
+--- What there is now, and what came since this was asked last. `frames` are the different states in which ghost text was
+--- drawn, also those that lasted for one redraw only.
 function M.look()
-  local here = place()
-  local row, col = unpack(vim.api.nvim_win_get_cursor(0))
-  here.row, here.col, here.inserting = row - 1, col, inserting()
-  here.marks = vim
-    .iter(marks())
-    :map(function(mark)
-      local function joined(chunks)
-        return vim.iter(chunks):fold('', function(text, chunk)
-          return text .. chunk[1]
-        end)
-      end
-      local lines = { joined(mark[4].virt_text or {}) }
-      vim.list_extend(lines, vim.tbl_map(joined, mark[4].virt_lines or {}))
-      return { row = mark[2], col = mark[3], text = table.concat(lines, '\n') }
-    end)
-    :totable()
-  here.counts, here.offers, here.drawn, here.figures = counts, offers, drawn, figures
+  local here = view()
+  here.counts, here.offers, here.drawn, here.figures, here.frames = counts, offers, drawn, figures, frames
   -- kept until it is asked about, so that an answer that nothing came of is seen
   here.key = key
   local status = M.status()
-  here.statistics = status and status.statistics
-  offers, drawn, figures = {}, {}, {}
+  here.statistics, here.engine = status and status.statistics, status and status.engine
+  offers, drawn, figures, frames = {}, {}, {}, {}
   return here
 end
 

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import psutil
 from pynvim import Nvim
@@ -29,7 +30,8 @@ _G.watching.start()
 """
 DEBOUNCE_MS = 30
 """The plugin's default, which the tests' own configuration changes."""
-SECONDS = 60
+SECONDS, START = 60, 180
+"""In which a server must be there, and its engine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,8 @@ class Look:
 
     view: View
     offers: tuple[Offer, ...]
+    frames: tuple[View, ...]
+    """The states in which ghost text was drawn since the last look."""
     raw: dict[str, Any]
 
 
@@ -59,11 +63,20 @@ class Writing:
         attached = "return vim.wait(..., function() return require('lsp_harness.server').client(0) ~= nil end, 5)"
         if not self.nvim.exec_lua(attached, SECONDS * 1000):
             raise RuntimeError(f"no server for {edit.path}: {self.nvim.command_output('messages')}")
-        self.nvim.input("i")
-        self.nvim.eval("1")
         row, col = edit.before.count("\n") + 1, len(edit.before[edit.before.rfind("\n") + 1 :].encode())
         self.nvim.current.window.cursor = (row, col)
+        self.press("i")
         self._edit = edit
+
+    def ready(self) -> None:
+        """Waits until the engine has been started, which opening a file does. Raises RuntimeError."""
+        code = """
+            return vim.wait(..., function()
+              return vim.list_contains({ 'ready', 'busy' }, (watching.status() or {}).engine)
+            end, 20)
+        """
+        if not self.nvim.exec_lua(code, 1000 * START):
+            raise RuntimeError(f"the engine did not come up: {self.nvim.exec_lua('return watching.status()')}")
 
     def close(self) -> None:
         self.nvim.input("<Esc>")
@@ -78,9 +91,7 @@ class Writing:
         raw = self.nvim.exec_lua("return watching.look()")
         # what the screen was told, which nobody reads here, or it would be kept
         self.nvim._session._pending_messages.clear()
-        marks = tuple(Mark(mark["row"], mark["col"], mark["text"]) for mark in raw["marks"])
-        view = View(Place(raw["before"], raw["after"]), raw["row"], raw["col"], raw["inserting"], marks)
-        return Look(view, tuple(offers(raw["offers"])), raw)
+        return Look(view(raw), tuple(offers(raw["offers"])), tuple(map(view, raw["frames"])), raw)
 
     def written(self, look: Look) -> str | None:
         """What was put in so far; None when something else in the file has changed."""
@@ -101,7 +112,13 @@ class Writing:
 
 def offers(rows: Iterable[dict[str, Any]]) -> Iterator[Offer]:
     for row in rows:
-        yield Offer(Place(row["before"], row["after"]), tuple(row["texts"]), row.get("id") or "")
+        yield Offer(Place(row["before"], row["after"]), tuple(row["texts"]), row.get("id") or "", row["number"])
+
+
+def view(row: dict[str, Any]) -> View:
+    marks = tuple(Mark(mark["row"], mark["col"], mark["text"]) for mark in row["marks"])
+    place = Place(row["before"], row["after"])
+    return View(place, row["row"], row["col"], row["inserting"], marks, row["offered"])
 
 
 @contextmanager
@@ -109,7 +126,7 @@ def writing() -> Iterator[Writing]:
     """In a home of its own, which is gone afterwards, and with it the server and the engine; the models are the user's."""
     config, _ = load()
     models = resolve(config.model.path).parent
-    with tempfile.TemporaryDirectory(prefix="lh-") as name:
+    with tempfile.TemporaryDirectory(prefix="lh-") as name, patch.dict(os.environ):
         folder = Path(name).resolve()
         for kind in ("CONFIG", "DATA", "STATE", "CACHE", "RUNTIME"):
             (folder / kind.lower()).mkdir(mode=0o700)

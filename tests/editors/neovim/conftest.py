@@ -3,8 +3,10 @@
 import contextlib
 import json
 import os
+import select
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ import pynvim
 import pytest
 
 from tests.editors.neovim.editor import Editor
+from tests.editors.neovim.terminal import Terminal
 
 HERE = Path(__file__).parent
 PLUGIN = HERE.parents[2] / "editors" / "neovim"
@@ -42,17 +45,25 @@ def need(program: str) -> str:
 def attached(argv: list[str]) -> Iterator[pynvim.Nvim]:
     """A Neovim that ends with the block, and its servers with it."""
     nvim = pynvim.attach("child", argv=[need("nvim"), "--embed", "--headless", "-i", "NONE", "-n", *argv])
-    started: list[psutil.Process] = []
-    try:
-        yield nvim
-        started = psutil.Process(nvim.funcs.getpid()).children(recursive=True)
-    finally:
-        # it is gone before it can answer
-        with contextlib.suppress(OSError, EOFError):
-            nvim.command("qall!")
-        nvim.close()
-    _ended, left = psutil.wait_procs(started, timeout=20)
-    assert not left, "a server outlives its editor"
+    with contextlib.ExitStack() as watched:
+        started: list[int] = []
+        try:
+            yield nvim
+            for child in psutil.Process(nvim.funcs.getpid()).children(recursive=True):
+                # it may have ended since
+                with contextlib.suppress(ProcessLookupError):
+                    started.append(os.pidfd_open(child.pid))
+                    watched.callback(os.close, started[-1])
+        finally:
+            # it is gone before it can answer
+            with contextlib.suppress(OSError, EOFError):
+                nvim.command("qall!")
+            nvim.close()
+        # readable at the end of a process, though init may need seconds to reap it
+        end = time.monotonic() + 20
+        for ended in started:
+            ready, _, _ = select.select([ended], [], [], max(0.0, end - time.monotonic()))
+            assert ready, "a server outlives its editor"
 
 
 @contextlib.contextmanager
@@ -116,3 +127,22 @@ def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
         return editor
 
     return run
+
+
+@pytest.fixture
+def undefined(real: Real) -> Editor:
+    """What was taken just now names something undefined, which the server has found."""
+    editor = real({"text": "total / count", "expect": "def mean"})
+    editor.type("A ")
+    editor.shows("total / count")
+    editor.hush()
+    editor.type("<Tab><Esc>")
+    editor.until("#vim.diagnostic.get(0) == 1")
+    return editor
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    terminal = Terminal(need("tmux"), tmp_path, columns=76, rows=18)
+    yield terminal
+    terminal.close()

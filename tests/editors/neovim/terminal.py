@@ -19,6 +19,8 @@ class Terminal:
         self._fifo = folder / "output"
         self._size = ["-x", str(columns), "-y", str(rows)]
         self._output = -1
+        self.patience = SECONDS
+        """Seconds until what is waited for must have come."""
 
     def _run(self, *arguments: str, check: bool = True) -> str:
         ran = subprocess.run([*self._tmux, *arguments], check=check, capture_output=True, text=True)
@@ -46,12 +48,12 @@ class Terminal:
     def screen(self) -> list[str]:
         return [line.rstrip() for line in self._run("capture-pane", "-p", "-t", "it").splitlines()]
 
-    def until(self, *wanted: str) -> str:
-        """Waits until all of this is on the screen, which is returned with its colours."""
-        end = time.monotonic() + SECONDS
+    def until(self, *wanted: str, coloured: bool = False) -> str:
+        """Waits until all of this is on the screen, which is returned with its colours; `wanted` may have such, too."""
+        end = time.monotonic() + self.patience
         while (left := end - time.monotonic()) > 0:
             seen = self.coloured()
-            plain = ESCAPE.sub("", seen)
+            plain = ESCAPE.sub("", seen) + (seen if coloured else "")
             if all(text in plain for text in wanted):
                 return seen
             # the next thing that is printed, whatever it is; nothing may come when it all has come already

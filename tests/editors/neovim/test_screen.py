@@ -1,6 +1,6 @@
 """What a person sees: Neovim in a real terminal, its screen read back with the colours.
 
-The transcript is `docs/images/neovim.txt`; with `UPDATE_SCREENS=1` this writes it.
+The transcript is `docs/images/neovim.txt`; with `UPDATE_SCREENS=1` this writes it and its picture.
 """
 
 import json
@@ -8,13 +8,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from lsp_harness.config.schema import Config
 from tests.editors.neovim.conftest import PLUGIN, need
+from tests.editors.neovim.picture import svg
 from tests.editors.neovim.terminal import Terminal
 
 TRANSCRIPT = PLUGIN.parents[1] / "docs/images/neovim.txt"
@@ -39,26 +37,21 @@ require('lsp_harness').setup({ debounce_ms = 50, keymap = { accept = '<Tab>' } }
 """
 DIAGNOSE = """
 require('lsp_harness.config').debounce_ms = 60000
-vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0, { {
-  lnum = 6, col = 11, end_col = 13, message = 'Undefined name `pi`', source = 'Ruff', code = 'F821',
-} })
+vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0, { { %s } })
 """
+FINDING = "lnum = 6, col = 11, end_col = 13, message = 'Undefined name `pi`', source = 'Ruff', code = 'F821'"
 MODEL = Config().model.path
+COLUMNS = 76
 
 
-@pytest.fixture
-def terminal(tmp_path: Path) -> Iterator[Terminal]:
-    terminal = Terminal(need("tmux"), tmp_path, columns=76, rows=18)
-    yield terminal
-    terminal.close()
-
-
-def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]]) -> str:
-    """Neovim with a file of the user's; returns the address at which it can be asked."""
+def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | None, text: str = TEXT) -> str:
+    """Neovim with a file of the user's; returns the address at which it can be asked. Without replies the model is real,
+    and the home is who calls this one's."""
     (folder / "work/.git").mkdir(parents=True)
     (folder / "work/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
-    (folder / "work/lsp-harness.toml").write_text("[generation]\ncandidates = 1\n")
-    (folder / "work/stats.py").write_text(TEXT)
+    if replies is not None:
+        (folder / "work/lsp-harness.toml").write_text("[generation]\ncandidates = 1\n")
+    (folder / "work/stats.py").write_text(text)
     (folder / "init.lua").write_text(INIT)
     (folder / "script.json").write_text(json.dumps(replies))
     serve = [str(Path(sys.executable).with_name("lsp-harness")), "serve"]
@@ -68,11 +61,14 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]]) ->
         "LANG": "C.UTF-8",
         "TEST_PLUGIN": str(PLUGIN),
         "TEST_SERVER": json.dumps(serve),
-        "LSP_HARNESS_HOME": str(folder / "home"),
-        "LSP_HARNESS_ENGINE__SCRIPT": str(folder / "script.json"),
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
         **{f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "STATE", "CACHE")},
     }
+    if replies is None:
+        environment |= {name: os.environ[name] for name in ("LSP_HARNESS_HOME", "LSP_HARNESS_MODELS")}
+    else:
+        environment["LSP_HARNESS_HOME"] = str(folder / "home")
+        environment["LSP_HARNESS_ENGINE__SCRIPT"] = str(folder / "script.json")
     address = str(folder / "nvim")
     command = [need("nvim"), "-u", str(folder / "init.lua"), "-i", "NONE", "--listen", address, "stats.py"]
     terminal.start(command, folder / "work", environment)
@@ -95,7 +91,7 @@ def colour(address: str, group: str) -> str:
 
 def transcript(*scenes: tuple[str, list[str]]) -> str:
     """The screens under each other, each with what was done before it."""
-    width = 76
+    width = COLUMNS
     drawn: list[str] = []
     for title, screen in scenes:
         drawn += [f"== {title} ".ljust(width, "="), *screen, ""]
@@ -113,10 +109,10 @@ def test_ghost_text_and_a_fix_as_they_are_seen(terminal: Terminal, tmp_path: Pat
     terminal.type("4GA ")
     seen = terminal.until(f"return {REST}", f"{MODEL} ready", "reused")
     assert colour(address, "LspHarnessGhost") + REST in seen, "in the colour of ghost text"
-    ghost = terminal.screen()
+    ghost, ghost_colours = terminal.screen(), seen
 
     # before the next question, for which there is no reply, and to have something to fix
-    (tmp_path / "diagnose.lua").write_text(DIAGNOSE)
+    (tmp_path / "diagnose.lua").write_text(DIAGNOSE % FINDING)
     remote(address, f"execute('luafile {tmp_path}/diagnose.lua')")
     terminal.press("Tab")
     terminal.press("Escape")
@@ -124,16 +120,18 @@ def test_ghost_text_and_a_fix_as_they_are_seen(terminal: Terminal, tmp_path: Pat
     assert colour(address, "LspHarnessGhost") + REST not in accepted
 
     terminal.type("7G:LspHarness fix\r")
-    terminal.until("-    return pi * r ** 2", "+    return 3 * r ** 2", "lint ✓", "<CR> or y: apply", f"{MODEL} ready")
+    preview_colours = terminal.until(
+        "-    return pi * r ** 2", "+    return 3 * r ** 2", "lint ✓", "<CR> or y: apply", f"{MODEL} ready"
+    )
     preview = terminal.screen()
     terminal.type("y")
     terminal.until("  7     return 3 * r ** 2")
 
-    shown = transcript(
-        ("typing; the rest of the line is ghost text", ghost),
-        (":LspHarness fix, before it is applied", preview),
-    )
+    titles = "typing; the rest of the line is ghost text", ":LspHarness fix, before it is applied"
+    shown = transcript(*zip(titles, (ghost, preview), strict=True))
     if os.environ.get("UPDATE_SCREENS"):
         TRANSCRIPT.parent.mkdir(exist_ok=True)
         TRANSCRIPT.write_text(shown)
+        picture = svg("Neovim", list(zip(titles, (ghost_colours, preview_colours), strict=True)), COLUMNS)
+        TRANSCRIPT.with_suffix(".svg").write_text(picture)
     assert without_figures(TRANSCRIPT.read_text()) == without_figures(shown), "run this with UPDATE_SCREENS=1"

@@ -1,0 +1,172 @@
+"""The typist at a real Neovim with the real server, whose engine is scripted: that it takes what it is offered, finds ghost
+text that does not belong, and loses no row."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.bench.edits import RealEdit
+from tests.benchmarks import typist
+from tests.benchmarks.rhythm import Rhythm
+from tests.benchmarks.stale import wrong
+from tests.benchmarks.taking import Deed, Taker
+from tests.benchmarks.typist import Clock, Typist
+from tests.benchmarks.typist_report import Row, lines, of
+from tests.benchmarks.writing import Writing, writing
+
+HEAD = "def mean(values):"
+TOTAL = HEAD + "\n    total = sum(values)\n    return "
+OFFERED = "total / len(values)"
+
+
+class Patient(Clock):
+    """Presses a key when all that comes of the one before is there; after `most` keys the user interrupts."""
+
+    def __init__(self, here: Writing, most: int = 10**6) -> None:
+        super().__init__(Rhythm(8, 0))
+        self._here, self._left = here, most
+
+    def wait(self, written: str) -> None:
+        if not self._left:
+            raise KeyboardInterrupt
+        self._left -= 1
+        assert self._here.nvim.exec_lua("return vim.wait(10000, watching.settled, 5)"), f"nothing came at {written!r}"
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "script.json"
+    monkeypatch.setenv("LSP_HARNESS_ENGINE__SCRIPT", str(path))
+    return path
+
+
+@pytest.fixture
+def here(script: Path) -> Iterator[Writing]:
+    """The engine has one suggestion, and nothing for whatever it is asked then."""
+    script.write_text(json.dumps([{"text": OFFERED}, *[{"text": ""}] * 60]))
+    with writing() as here:
+        yield here
+
+
+def edit(text: str, before: str = TOTAL) -> RealEdit:
+    return RealEdit("mean.py", "python", before, "\n", text)
+
+
+def decides(deed: Deed, offered: str, text: str) -> Taker:
+    """One whose dice fall so."""
+    seed = next(seed for seed in range(99) if Taker(seed).decide("", offered, text) == deed)
+    return Taker(seed)
+
+
+def total(rows: list[Row], name: str) -> int:
+    return sum(row.get(name, 0) for row in of(rows, "part"))
+
+
+@pytest.mark.parametrize(
+    ("deed", "before", "offered", "text", "saved", "counted"),
+    [
+        ("whole", TOTAL, OFFERED, OFFERED, len(OFFERED) - 1, "accepted"),
+        ("word", TOTAL, "total * 2", "total / 2", len("total") - 1, "accepted_partly"),
+        (
+            *("line", HEAD, "\n    total = sum(values)\n    return total", "\n    total = sum(values)\n    yield 0"),
+            *(len("\n    total = sum(values)") - 1, "accepted_partly"),
+        ),
+    ],
+)
+def test_what_the_record_has_next_is_taken_and_counted_by_both(
+    script: Path, deed: Deed, before: str, offered: str, text: str, saved: int, counted: str
+):
+    script.write_text(json.dumps([{"text": offered}, *[{"text": ""}] * 60]))
+    rows: list[Row] = []
+    with writing() as here:
+        writer = Typist(here, rows.append, Patient(here), decides(deed, offered, text), minutes=10)
+        writer.edit(edit(text, before), 0)
+        told = """
+            local name = ...
+            return vim.wait(10000, function()
+              return ((watching.status() or {}).statistics or {})[name] == 1
+            end, 5)
+        """
+        assert here.nvim.exec_lua(told, counted), "the server has not counted it"
+
+    assert of(rows, "stale") + of(rows, "text") == []
+    taken = {name: total(rows, name) for name in ("whole", "line", "word")}
+    assert taken == {"whole": 0, "line": 0, "word": 0} | {deed: 1}
+    assert (total(rows, "drawn"), total(rows, f"fit_{deed}"), total(rows, "edits")) == (1, 1, 1)
+    assert total(rows, "saved") == saved
+
+
+def test_what_is_typed_through_is_seen_at_every_key(here: Writing):
+    rows: list[Row] = []
+    Typist(here, rows.append, Patient(here), decides("type", OFFERED, OFFERED), minutes=10).edit(edit(OFFERED), 0)
+
+    assert of(rows, "stale") + of(rows, "text") == []
+    assert total(rows, "whole") == 0
+    # before each key, and after all but the last
+    assert total(rows, "ghosts") >= len(OFFERED)
+    assert total(rows, "frames") >= len(OFFERED) / 2
+
+
+def test_a_plugin_that_leaves_its_ghost_text_behind_is_found_out(here: Writing):
+    here.nvim.exec_lua("require('lsp_harness.view').clear = function() end")
+    rows: list[Row] = []
+    text = "count or 1"
+
+    Typist(here, rows.append, Patient(here), Taker(0), minutes=10).edit(edit(text), 0)
+
+    found = of(rows, "stale")
+    assert {row["by"] for row in found} == {"look", "redraw"}
+    assert {row["why"] for row in found} == {"no answer for this text says so"}
+    assert found[0]["before"] == TOTAL + "c"
+    assert dict(lines(rows))["stale, at a redraw or a key"] == str(len(found))
+
+
+@pytest.mark.parametrize("planted", [f"{OFFERED}!", "nothing like it"])
+def test_what_is_on_the_screen_between_two_looks_only_is_found(here: Writing, planted: str):
+    here.open(edit(OFFERED))
+    assert here.nvim.exec_lua("return vim.wait(10000, watching.settled, 5)")
+    first = here.look()
+    assert [wrong(view, first.offers) for view in (first.view, *first.frames)] == [""] * (1 + len(first.frames))
+
+    plant(here, planted)
+    plant(here, OFFERED)
+
+    later = here.look()
+    assert wrong(later.view, first.offers) == ""
+    assert [wrong(frame, first.offers) for frame in later.frames] == ["no answer for this text says so", ""]
+
+
+def plant(here: Writing, text: str) -> None:
+    """In place of what the plugin has drawn; when this returns the screen has shown it."""
+    here.nvim.exec_lua(
+        """
+        local row, col = unpack(vim.api.nvim_win_get_cursor(0))
+        vim.api.nvim_buf_set_extmark(0, require('lsp_harness.view').namespace, row - 1, col, {
+          id = 1, virt_text = { { ... } }, virt_text_pos = 'inline',
+        })
+        vim.cmd.redraw()
+        """,
+        text,
+    )
+    here.nvim.exec_lua(
+        "local turned; vim.schedule(function() turned = true end); vim.wait(10000, function() return turned end, 1)"
+    )
+
+
+def test_what_was_done_is_written_down_as_it_is_done(here: Writing, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(typist, "PART", 0.0)
+    rows: list[Row] = []
+    writer = Typist(here, rows.append, Patient(here, 7), decides("type", OFFERED, OFFERED), minutes=10)
+
+    with pytest.raises(KeyboardInterrupt):
+        writer.edit(edit(OFFERED), 0)
+
+    pressed = total(rows, "keys")
+    assert 7 <= pressed < 20
+    assert len(of(rows, "part")) > 7
+    said: dict[str, Any] = dict(lines(rows))
+    assert said["keys / a second between pauses"].startswith(f"{pressed} / ")
+    assert total(rows, "edits") == 0
