@@ -201,7 +201,7 @@ class Completer:
         self._shown.pop(uri, None)
         self._prepared.pop(uri, None)
         self._ahead.stop(uri)
-        self._drafts.end(uri)
+        self._drafts.forget(uri)
         if running := self._running.pop(uri, None):
             running.cancel()
 
@@ -248,7 +248,8 @@ class Completer:
         ready = perf_counter()
         if answer := await self._drafts.rest(task.site):
             return answer, {"in_flight": True, "engine_ms": _ms(perf_counter() - ready)} | _rung(answer)
-        if automatic and not await self.restraint.pause(task.site, self.settings):
+        missed = self._drafts.missed(task.site.document.uri)
+        if automatic and not await self.restraint.pause(task.site, self.settings, missed=missed):
             return None, {}
         asked = perf_counter()
         answer = await self._drafts.start(task.site, partial(self._write, task))

@@ -79,6 +79,11 @@ class Drafts:
     def __init__(self, later: Later = _later) -> None:
         self._later = later
         self._drafts: dict[str, Draft] = {}
+        self._missed: set[str] = set()
+
+    def missed(self, uri: str) -> bool:
+        """Whether the user went another way than the last answer on its way did."""
+        return uri in self._missed
 
     def running(self, uri: str) -> bool:
         """Whether there is one for a document."""
@@ -88,8 +93,10 @@ class Drafts:
         """The user typed, or `asked` at another place. What disagrees ends, but where a request still waits for it:
         whoever replaces or takes back that one decides."""
         draft = self._drafts.get(document.uri)
-        if draft and not draft.moved(document, offset) and (asked or not draft.waited_for):
-            self.end(document.uri)
+        if draft and not draft.moved(document, offset):
+            self._missed.add(document.uri)
+            if asked or not draft.waited_for:
+                self.end(document.uri)
 
     async def start(self, site: Site, write: Write) -> Answer | None:
         """A new one in place of the last, as `rest` gives it."""
@@ -112,7 +119,13 @@ class Drafts:
             self._left(uri, draft)
             raise
         self._left(uri, draft)
+        (self._missed.discard if found else self._missed.add)(uri)
         return found
+
+    def forget(self, uri: str) -> None:
+        """The document is closed."""
+        self.end(uri)
+        self._missed.discard(uri)
 
     def end(self, uri: str) -> None:
         if draft := self._drafts.pop(uri, None):

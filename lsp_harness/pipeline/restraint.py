@@ -31,13 +31,14 @@ class Restraint:
         )
         return silenced(at, self.settings, on_screen=on_screen)
 
-    def delay(self, settings: Completion) -> float:
-        """Seconds after a key before the model is asked."""
+    def delay(self, settings: Completion, *, missed: bool) -> float:
+        """Seconds after a key before the model is asked. Whose keys are what the model says do not wait: its answer goes on
+        while they type. Who went another way (`missed`) mostly goes on to."""
         if self.settings.debounce_ms >= 0:
             return self.settings.debounce_ms / 1000
-        return self.typed.rhythm.wait(SHARE * settings.latency_ms / 1000)
+        return self.typed.rhythm.wait(SHARE * settings.latency_ms / 1000) if missed else 0.0
 
-    async def pause(self, site: Site, settings: Completion) -> bool:
+    async def pause(self, site: Site, settings: Completion, *, missed: bool) -> bool:
         """Wait until the user has not typed for that long; where they did not type at all, there is no wait.
 
         False when the text has changed meanwhile. The request for the new one may be a while in coming, as editors wait
@@ -45,7 +46,7 @@ class Restraint:
         """
         uri, waited = site.document.uri, False
         while last := self.typed.last(uri):
-            left = last.at + self.delay(settings) - self.typed.clock()
+            left = last.at + self.delay(settings, missed=missed) - self.typed.clock()
             if left <= 0:
                 return not waited or last.version == site.document.version
             waited = True
