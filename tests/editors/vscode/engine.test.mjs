@@ -1,20 +1,14 @@
 // With the real engine and its default model: the process that holds the model is killed, and the next keys start it again.
 import assert from "node:assert/strict";
-import { spawnSync } from "node:child_process";
 import test, { after, before } from "node:test";
-import { kill, PYTHON, ROOT, startRig, until } from "./rig.mjs";
+import { kill, models, startRig, until } from "./rig.mjs";
 
 const SUMS = "def total(values):\n    result = 0\n    for value in values:\n        result += value\n    return result\n\n\ndef mean(values):\n    ";
 let rig, page;
 
 before(
   async () => {
-    const find = "from lsp_harness.inference.models.place import resolve; from lsp_harness.config.schema import Model; print(resolve(Model().path).parent)";
-    const found = spawnSync(PYTHON, ["-c", find], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
-    assert.equal(found.status, 0, `the default model is missing (lsp-harness model pull): ${found.stderr}`);
-    // the rig has a home of its own, the models stay where they are
-    const models = found.stdout.trim();
-    rig = await startRig({ files: { "sums.py": SUMS }, environment: () => ({ LSP_HARNESS_MODELS: models }) });
+    rig = await startRig({ files: { "sums.py": SUMS }, environment: () => ({ LSP_HARNESS_MODELS: models() }) });
     page = rig.page;
     await rig.show("sums.py");
     await rig.ready();

