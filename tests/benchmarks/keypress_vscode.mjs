@@ -6,7 +6,7 @@ import path from "node:path";
 import readline from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { models, SERVE, startRig } from "../editors/vscode/rig.mjs";
+import { REAL, SERVE, startRig } from "../editors/vscode/rig.mjs";
 import { watch } from "./keypress_page.mjs";
 
 const [gap, longest, first, told] = process.argv.slice(2).map(Number);
@@ -33,7 +33,7 @@ const rig = await startRig({
   linter: false,
   settings: PLAIN,
   command: (dir) => [process.execPath, TAP, path.join(dir, "tapped"), ...SERVE],
-  environment: () => ({ LSP_HARNESS_MODELS: models() }),
+  model: REAL,
 });
 const { page } = rig;
 let ended = false;

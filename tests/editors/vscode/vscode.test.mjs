@@ -138,22 +138,18 @@ it("a suggestion that was taken is checked: what is wrong is underlined, and goe
 
 it("a quick fix of the model is worked out when it is chosen, and previewed: refused, then made", async () => {
   knows(repaired);
-  const preview = page.locator(".bulk-edit-panel");
   const choose = async () => {
     await offered("stats.py");
     await rig.picture("quick-fix");
     await action("Fix with lsp-harness").click();
-    await preview.waitFor();
+    await rig.reviewed("factor for");
     await rig.picture("preview");
   };
   await choose();
-  await page.getByRole("button", { name: "Discard" }).first().click();
-  await preview.waitFor({ state: "hidden" });
+  await rig.discard();
   assert.equal(rig.read("stats.py"), STATS);
   await choose();
-  await preview.locator(".edit-checkbox").first().click();
-  await preview.locator(".edit-checkbox[aria-checked=true]").first().waitFor();
-  await page.getByRole("button", { name: "Apply" }).first().click();
+  await rig.confirm();
   await page.locator(".squiggly-warning").first().waitFor({ state: "detached" });
   await rig.saved("stats.py", STATS.replace("facter", "factor"));
 });
@@ -176,10 +172,9 @@ it("what is asked for in words is worked out, previewed and made", async () => {
   await (await rig.action("Control+Shift+r", "Edit with lsp-harness…")).click();
   await page.locator(".quick-input-widget input").first().fill("more exactly");
   await page.keyboard.press("Enter");
-  await page.locator(".bulk-edit-panel .edit-checkbox").first().click();
-  await page.locator(".bulk-edit-panel .edit-checkbox[aria-checked=true]").first().waitFor();
+  await rig.reviewed("3.14159");
   await rig.picture("instruction");
-  await page.getByRole("button", { name: "Apply" }).first().click();
+  await rig.confirm();
   await rig.saved("area.py", "def area(r):\n    return 3.14159 * r * r\n");
 });
 
