@@ -32,11 +32,12 @@ export async function until(ask, what, ms = 20_000) {
 /**
  * `command` is the server's command line, or gives it for the rig's folder; `environment` gives its variables for the rig's folder, `model` is one of
  * model.mjs or `REAL`;
- * `install` has VS Code install the extension; `trust` switches workspace trust on; `linter` has ruff's findings shown;
+ * `install` has VS Code install the extension, or does it itself with VS Code's command line and its environment; `bare`
+ * leaves out the settings that make tests simpler; `trust` switches workspace trust on; `linter` has ruff's findings shown;
  * `settings` are the user's, `workspace` the workspace's own. `files` are in the workspace, `programs` in the user's home;
  * what begins with `#!` can be executed.
  */
-export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, programs = {}, trust = false, install = false, linter = true }) {
+export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, programs = {}, trust = false, install = false, bare = false, linter = true }) {
   for (const needed of [PYTHON, NODE, CHROMIUM, VSIX]) {
     if (!fs.existsSync(needed)) throw new Error(`${needed} is missing; .ci/editors.sh installs what these tests need`);
   }
@@ -59,7 +60,7 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
   folder("ud/User");
   folder("ud/Machine");
   const base = JSON.parse(fs.readFileSync(path.join(HERE, "settings.json"), "utf8"));
-  write("ud/User/settings.json", { ...base, "security.workspace.trust.enabled": trust, ...settings });
+  write("ud/User/settings.json", { ...(bare ? {} : base), "security.workspace.trust.enabled": trust, ...settings });
   write("ud/Machine/settings.json", {
     ...(command ? { "lspHarness.server.command": typeof command === "function" ? command(dir) : command } : {}),
     "lspHarness.server.environment": {
@@ -86,7 +87,9 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
   env.PATH = "/usr/local/bin:/usr/bin:/bin";
   const common = [ENTRY, "--config", path.join(dir, "config.yaml"), "--user-data-dir", path.join(dir, "ud")];
   common.push("--extensions-dir", path.join(dir, "extensions"));
-  if (install) {
+  if (typeof install === "function") {
+    install([NODE, ...common], env);
+  } else if (install) {
     const installed = spawnSync(NODE, [...common, "--install-extension", VSIX], { env, encoding: "utf8" });
     if (installed.status !== 0) throw new Error(`the extension was not installed: ${installed.stdout}${installed.stderr}`);
   } else {
