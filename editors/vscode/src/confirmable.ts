@@ -6,17 +6,25 @@ export interface Confirmable {
   uri: string;
   /** What it passed, in the server's words. */
   label: string;
+  /** The file is not there yet. */
+  creates: boolean;
   edits: TextEdit[];
 }
 
-/** The edit of one file that wants to be confirmed; undefined for all others, which VS Code shows in a way of its own. */
+/** The edit of one file, or its making, that wants to be confirmed; undefined for others, which VS Code shows in its way. */
 export function confirmable(edit: WorkspaceEdit | undefined): Confirmable | undefined {
   const wanted = Object.values(edit?.changeAnnotations ?? {}).filter((each) => each.needsConfirmation);
-  const [change, ...others] = edit?.documentChanges ?? [];
+  const changes = [...(edit?.documentChanges ?? [])];
+  const creates = changes[0] !== undefined && "kind" in changes[0] && changes[0].kind === "create" ? changes.shift() : undefined;
+  const [change, ...others] = changes;
   if (wanted.length === 0 || change === undefined || others.length > 0 || !isText(change) || !change.edits.every(isPlain)) {
     return undefined;
   }
-  return { uri: change.textDocument.uri, label: wanted.map((each) => each.label).join(", "), edits: change.edits };
+  const { uri } = change.textDocument;
+  if (creates && !("uri" in creates && creates.uri === uri)) {
+    return undefined;
+  }
+  return { uri, label: wanted.map((each) => each.label).join(", "), creates: creates !== undefined, edits: change.edits };
 }
 
 /** The same edit once it is confirmed: nobody is asked again. */
@@ -24,9 +32,14 @@ export function confirmed(edit: WorkspaceEdit): WorkspaceEdit {
   const changes = edit.documentChanges?.map((change) =>
     isText(change)
       ? { ...change, edits: change.edits.filter(isPlain).map(({ range, newText }) => ({ range, newText })) }
-      : change,
+      : bare(change),
   );
   return { ...(changes ? { documentChanges: changes } : {}) };
+}
+
+function bare<T extends { annotationId?: string }>(change: T): T {
+  const { annotationId: _, ...rest } = change;
+  return rest as T;
 }
 
 function isText(change: object): change is TextDocumentEdit {

@@ -6,7 +6,7 @@ import type { Harness } from "./client";
 import { confirmable, confirmed } from "./confirmable";
 import { Bars } from "./progress";
 import { SECTION } from "./protocol";
-import { agreed, REVIEW } from "./review";
+import { agreed, REVIEW, showMade } from "./review";
 import type { Settings } from "./settings";
 import { shownResult } from "./shown";
 import { remember } from "./suggestions";
@@ -34,11 +34,16 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
       },
       handleApplyEdit: async (params, next) => {
         const wanted = confirmable(params.edit);
-        if (wanted && !(await agreed(wanted))) {
+        const { token } = new vscode.CancellationTokenSource();
+        if (!wanted) {
+          return next(params, token);
+        }
+        if (!(await agreed(wanted))) {
           return { applied: false };
         }
-        // a handler of the language client's own, which cannot be cancelled
-        return next(wanted ? { ...params, edit: confirmed(params.edit) } : params, new vscode.CancellationTokenSource().token);
+        const result = await next({ ...params, edit: confirmed(params.edit) }, token);
+        await showMade(wanted);
+        return result;
       },
     },
     sendRequest: async (type, param, token, next) => {

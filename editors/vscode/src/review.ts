@@ -28,7 +28,11 @@ export function registerReview(harness: Harness): vscode.Disposable {
     vscode.commands.registerCommand("lsp-harness.discardEdit", () => open?.decide(false)),
     vscode.commands.registerCommand(REVIEW, async (edit: WorkspaceEdit, then?: LspCommand) => {
       const wanted = confirmable(edit);
-      if (wanted && (await agreed(wanted)) && (await harness.apply(confirmed(edit))) && then) {
+      if (!wanted || !(await agreed(wanted)) || !(await harness.apply(confirmed(edit)))) {
+        return;
+      }
+      await showMade(wanted);
+      if (then) {
         await vscode.commands.executeCommand(then.command, ...(then.arguments ?? []));
       }
     }),
@@ -42,9 +46,11 @@ export function registerReview(harness: Harness): vscode.Disposable {
 }
 
 /** Shows the edit; whether the user wants it. One that is still open is discarded. */
-export async function agreed({ uri, label, edits }: Confirmable): Promise<boolean> {
+export async function agreed({ uri, label, creates, edits }: Confirmable): Promise<boolean> {
   open?.decide(false);
-  const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(uri, true));
+  const target = vscode.Uri.parse(uri, true);
+  // what is not there yet is empty
+  const document = await vscode.workspace.openTextDocument(creates ? target.with({ scheme: SCHEME }) : target);
   const { version } = document;
   let text = document.getText();
   const places = edits.map(({ range: { start, end }, newText }) => ({
@@ -67,14 +73,24 @@ export async function agreed({ uri, label, edits }: Confirmable): Promise<boolea
     open = undefined;
     await vscode.commands.executeCommand("setContext", "lsp-harness.reviewing", false);
   }
-  await vscode.window.showTextDocument(document, { preview: false });
-  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs);
-  await vscode.window.tabGroups.close(tabs.filter((tab) => showing(tab) === page.toString()));
+  const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter((tab) => showing(tab) === page.toString());
+  // whoever closed the page is elsewhere already
+  if (!creates && tabs.length > 0) {
+    await vscode.window.showTextDocument(document, { preview: false });
+  }
+  await vscode.window.tabGroups.close(tabs);
   if (apply && document.version !== version) {
     void vscode.window.showWarningMessage("lsp-harness: the file has changed since the edit was worked out; ask again.");
     return false;
   }
   return apply;
+}
+
+/** A new file is opened, so that it is seen and saved. */
+export async function showMade({ uri, creates }: Confirmable): Promise<void> {
+  if (creates) {
+    await vscode.window.showTextDocument(vscode.Uri.parse(uri, true), { preview: false });
+  }
 }
 
 const shows = (tab: vscode.Tab): boolean => open !== undefined && showing(tab) === open.uri.toString();

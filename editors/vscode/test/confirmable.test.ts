@@ -14,7 +14,14 @@ const edit = (needsConfirmation = true, documentChanges: NonNullable<WorkspaceEd
 });
 
 test("an edit of one file is shown with what it passed", () => {
-  assert.deepEqual(confirmable(edit()), { uri: "file:///a.py", label: "syntax ✓", edits: change().edits });
+  assert.deepEqual(confirmable(edit()), { uri: "file:///a.py", label: "syntax ✓", creates: false, edits: change().edits });
+});
+
+test("a file that is made is shown like one that is changed", () => {
+  const made = edit(true, [{ kind: "create", uri: "file:///a.py", annotationId: "model" }, change()]);
+  assert.equal(confirmable(made)?.creates, true);
+  assert.deepEqual(confirmed(made).documentChanges?.[0], { kind: "create", uri: "file:///a.py" });
+  assert.equal(confirmable(edit(true, [{ kind: "create", uri: "file:///b.py" }, change()])), undefined);
 });
 
 test("what nobody need confirm, or is more than the text of one file, is not ours to show", () => {

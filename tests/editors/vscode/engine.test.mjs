@@ -93,6 +93,14 @@ it("a killed engine is started again by typing on, in the same window", async ()
   assert.equal(rig.read("sums.py"), SUMS);
 });
 
+it("whoever restarts the engine gets another one", async () => {
+  const [engine] = rig.pids("lsp_harness.inference.engine");
+  assert.ok(engine, "an engine process");
+  await rig.command("lsp-harness: Restart Engine");
+  const another = () => rig.pids("lsp_harness.inference.engine").find((pid) => pid !== engine);
+  await until(() => another() && !rig.pids("lsp_harness.inference.engine").includes(engine), "another engine process", 60_000);
+});
+
 function indented(text) {
   return text.trimEnd().replace(/^/gm, "    ");
 }
