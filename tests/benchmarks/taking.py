@@ -19,7 +19,8 @@ PART_SHARE = 0.5
 """The same where only the first line, or only the first word, is."""
 LINE = re.compile(r"\n?[^\n]+(?=\n)")
 """Of several, as the plugin takes it."""
-NAMED: dict[str, str] = {"\n": "<CR>", "\t": "<C-v><Tab>", "<": "<lt>"}
+BACK = "\b"
+NAMED: dict[str, str] = {BACK: "<BS>", "\n": "<CR>", "\t": "<C-v><Tab>", "<": "<lt>"}
 
 
 class Taker:
@@ -66,11 +67,14 @@ def left(states: Sequence[str], written: str) -> list[str]:
     return list(states[ahead:])
 
 
-def presses(written: str, state: str) -> list[str]:
-    """The keys, in Neovim's names, that make one state of the other; a line break brings its indentation along."""
+def parts(written: str, state: str) -> list[str]:
+    """The keys that make one state of the other: characters, `BACK`, and line breaks that bring their indentation along."""
     old, new = encode(written), encode(state)
     same = common(old, new)
-    keys = ["<BS>"] * len(decode(old[same:]))
-    for piece in re.finditer(r"\n[ \t]*|.", decode(new[same:]), re.DOTALL):
-        keys.append("".join(NAMED.get(character, character) for character in piece.group()))
-    return keys
+    typed = re.finditer(r"\n[ \t]*|.", decode(new[same:]), re.DOTALL)
+    return [BACK] * len(decode(old[same:])) + [piece.group() for piece in typed]
+
+
+def presses(written: str, state: str) -> list[str]:
+    """The same in Neovim's names."""
+    return ["".join(NAMED.get(character, character) for character in part) for part in parts(written, state)]

@@ -1,7 +1,11 @@
 """The figures that are made of rows: of keypresses, of an hour of typing, of memory."""
 
+import json
+
+from lsp_harness.bench.edits import RealEdit
 from tests.benchmarks.growth import grown, processes, quarters
 from tests.benchmarks.keypress import CACHED, TYPED_ALONG, WRITTEN, Keypress, keypress, line, nothing, read, table
+from tests.benchmarks.keypress_vscode import row, told
 from tests.benchmarks.typist_report import lines, reuse
 
 
@@ -15,6 +19,31 @@ def test_what_needed_no_model_is_told_apart():
     assert keypress(1, 0.0, None, None, 4.0, {}) == Keypress(1, 4.0, 4.0, 0.0, 0.0, TYPED_ALONG)
     assert keypress(1, 0.0, 1.0, 3.0, 4.0, {"typed_along": True}).kind == TYPED_ALONG
     assert keypress(1, 0.0, 1.0, 3.0, 4.0, {"cached": True}) == Keypress(1, 4.0, 2.0, 2.0, 0.0, CACHED)
+
+
+def test_what_the_typist_in_vscode_says_is_a_row():
+    said = {
+        "key": 7,
+        "pressed": 100.0,
+        "asked": 130.0,
+        "answered": 530.0,
+        "shown": 540.0,
+        "figures": {"engine_ms": 300.0},
+    }
+    assert row(said) == Keypress(7, 440.0, 40.0, 100.0, 300.0, WRITTEN)
+    said = {"key": 8, "pressed": 600.0, "shown": 630.0, "figures": {}}
+    assert row(said) == Keypress(8, 30.0, 30.0, 0.0, 0.0, TYPED_ALONG)
+
+
+def test_the_typist_in_vscode_is_told_the_keys_that_write_an_edit():
+    edit = RealEdit("a.go", "go", "x\n", "\ny\n", "if a < b {\n\tf()\n}")
+    order = json.loads(told(edit))
+    text = ""
+    for part in order["parts"]:
+        assert part == "\b" or len(part) == 1 or part == "\n\t"
+        text = text[:-1] if part == "\b" else text + part
+    assert text == edit.text
+    assert (order["before"], order["after"]) == (edit.before, edit.after)
 
 
 def test_rows_come_back_as_they_were_written_and_make_a_table():

@@ -1,7 +1,7 @@
 /** The server of this window: started, restarted, asked. */
 
 import * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, State, type StaticFeature } from "vscode-languageclient/node";
+import { CloseAction, ErrorAction, LanguageClient, State, type StaticFeature, type WorkspaceEdit } from "vscode-languageclient/node";
 import { Crashes } from "./crashes";
 import { middleware } from "./middleware";
 import { type Say } from "./present";
@@ -70,6 +70,12 @@ export class Harness implements vscode.Disposable {
     if (this.client?.state === State.Running) {
       this.client.sendNotification(method, params).catch((error: unknown) => this.log.debug(String(error)));
     }
+  }
+
+  /** Makes an edit that the server has worked out; whether it is made. */
+  async apply(edit: WorkspaceEdit): Promise<boolean> {
+    const converted = await this.client?.protocol2CodeConverter.asWorkspaceEdit(edit);
+    return converted !== undefined && vscode.workspace.applyEdit(converted);
   }
 
   position(editor: vscode.TextEditor): { textDocument: { uri: string }; position: object } | undefined {

@@ -6,6 +6,7 @@ import { registerAttention } from "./attention";
 import { Harness } from "./client";
 import { registerCommands } from "./commands";
 import { noteModel } from "./models";
+import { registerReview } from "./review";
 import { needsRestart, Settings } from "./settings";
 import { registerStatus } from "./status";
 import { registerPages } from "./verdict";
@@ -23,6 +24,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     registerAdvice(running),
     registerCommands(context, running),
     registerPages(running),
+    registerReview(running),
     registerAttention(running),
     vscode.workspace.onDidGrantWorkspaceTrust(() => running.restart()),
     vscode.workspace.onDidChangeConfiguration((change) => needsRestart(change) && running.restart()),

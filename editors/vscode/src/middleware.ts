@@ -1,10 +1,12 @@
 /** Between VS Code and the server: what is passed on, and what is shown of what comes back. */
 
 import * as vscode from "vscode";
-import type { Middleware, ResponseError } from "vscode-languageclient/node";
+import { type CodeAction, CodeActionResolveRequest, type Middleware, type ResponseError } from "vscode-languageclient/node";
 import type { Harness } from "./client";
+import { confirmable, confirmed } from "./confirmable";
 import { Bars } from "./progress";
 import { SECTION } from "./protocol";
+import { agreed, REVIEW, showMade } from "./review";
 import type { Settings } from "./settings";
 import { shownResult } from "./shown";
 import { remember } from "./suggestions";
@@ -30,6 +32,24 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
       didChangeConfiguration: async () => {
         harness.tell("workspace/didChangeConfiguration", { settings: { [SECTION]: settings.forServer() } });
       },
+      handleApplyEdit: async (params, next) => {
+        const wanted = confirmable(params.edit);
+        const { token } = new vscode.CancellationTokenSource();
+        if (!wanted) {
+          return next(params, token);
+        }
+        if (!(await agreed(wanted))) {
+          return { applied: false };
+        }
+        const result = await next({ ...params, edit: confirmed(params.edit) }, token);
+        await showMade(wanted);
+        return result;
+      },
+    },
+    sendRequest: async (type, param, token, next) => {
+      const result = await next(type, param, token);
+      const method = typeof type === "string" ? type : type.method;
+      return method === CodeActionResolveRequest.method ? (reviewed(result as CodeAction) as typeof result) : result;
     },
     handleWorkDoneProgress: (token, value, next) => {
       if (!bars.show(token, value)) {
@@ -58,6 +78,12 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
       }
     },
   };
+}
+
+/** The action with a command that shows its edit in place of the edit, where that is to be confirmed. */
+function reviewed(action: CodeAction): CodeAction {
+  const { edit, command, ...rest } = action;
+  return confirmable(edit) ? { ...rest, command: { title: action.title, command: REVIEW, arguments: [edit, command] } } : action;
 }
 
 /** Shows what a person waited for and does not get; what they took back themselves is no news. */

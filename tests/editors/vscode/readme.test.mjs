@@ -1,0 +1,105 @@
+// The steps of the extension's README, literally, by somebody who has a checkout and a VS Code nobody has used yet: its own
+// code block and its own names of commands. What this cannot do is said where it does something else.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import fs from "node:fs";
+import path from "node:path";
+import test, { after, before } from "node:test";
+import { PYTHON, REAL, ROOT, startRig, until } from "./rig.mjs";
+
+const README = fs.readFileSync(path.join(ROOT, "editors/vscode/README.md"), "utf8");
+const STEPS = /^## In five minutes\n([\s\S]*?)^## /m.exec(README)[1];
+const BLOCK = /^ *```sh\n([\s\S]*?)^ *```$/m.exec(STEPS)[1];
+const [INSTALL, DOWNLOAD] = [...STEPS.matchAll(/\*(lsp-harness: [^*]+)\*/g)].map(([, title]) => title);
+const SUMS = "def total(values):\n    result = 0\n    for value in values:\n        result += value\n    return result\n\n\ndef mean(values):\n    ";
+let rig, page, place;
+
+before(
+  async () => {
+    place = fs.mkdtempSync("/tmp/lhr-");
+    const clone = path.join(place, "clone");
+    run("git", ["clone", "--quiet", "--depth", "1", `file://${ROOT}`, clone]);
+    // changes that are not committed are to be tried as well
+    const changed = run("git", ["-C", ROOT, "ls-files", "-z", "--modified", "--others", "--exclude-standard", "editors", "lsp_harness"]);
+    for (const name of changed.split("\0").filter((name) => name && fs.existsSync(path.join(ROOT, name)))) {
+      fs.cpSync(path.join(ROOT, name), path.join(clone, name));
+    }
+    // what it needs would be built for many minutes: pip is given the wheel alone, the rest is what these tests run with
+    run(PYTHON, ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", place, clone]);
+    const [wheel] = fs.readdirSync(place).filter((name) => name.endsWith(".whl"));
+    process.env.PIP_NO_DEPS = "1";
+    const [packages, bin] = run(PYTHON, ["-c", "import os, sys, sysconfig; print(sysconfig.get_path('purelib')); print(os.path.dirname(os.path.realpath(sys.executable)))"]).split("\n");
+    rig = await startRig({
+      bare: true,
+      linter: false,
+      command: null,
+      model: REAL,
+      environment: () => ({ PYTHONPATH: packages }),
+      // the python3 that somebody with a newer one has first
+      programs: { ".profile": `PATH="${bin}:$PATH"\n` },
+      files: { "sums.py": SUMS },
+      settings: { "lspHarness.server.requirement": path.join(place, wheel) },
+      install: (code, env) => {
+        const own = ["HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"].map((name) => `${name}='${env[name]}'`);
+        fs.mkdirSync(path.join(place, "bin"));
+        fs.writeFileSync(path.join(place, "bin/code"), `#!/bin/sh\n${own.join(" ")} exec ${code.map((each) => `'${each}'`).join(" ")} "$@"\n`, { mode: 0o755 });
+        run("bash", ["-euc", BLOCK], { cwd: clone, env: { ...process.env, PATH: `${path.join(place, "bin")}:${process.env.PATH}` } });
+      },
+    });
+    page = rig.page;
+    await rig.show("sums.py");
+  },
+  { timeout: 300_000 },
+);
+after(async () => {
+  await rig?.stop();
+  if (place) fs.rmSync(place, { recursive: true, force: true });
+});
+const it = (name, body) => test(name, { timeout: 180_000 }, (context) => rig.photographed(name, () => body(context))());
+
+function run(program, args, options = {}) {
+  const ran = spawnSync(program, args, { encoding: "utf8", ...options });
+  assert.equal(ran.status, 0, `${program} ${args.join(" ")}: ${ran.error ?? ""}${ran.stdout}${ran.stderr}`);
+  return ran.stdout.trimEnd();
+}
+
+it("the extension is there, and says that the server is not", async () => {
+  const extensions = fs.readdirSync(path.join(rig.dir, "extensions")).filter((name) => name.startsWith("lsp-harness"));
+  assert.equal(extensions.length, 1);
+  await rig.bar(/not installed/);
+});
+
+it("Install Server… asks, and installs it into a folder of the extension's own", async () => {
+  assert.equal(INSTALL, "lsp-harness: Install Server…");
+  await rig.command(INSTALL);
+  await page.locator(".monaco-dialog-box").getByRole("button", { name: "Install" }).click();
+  await until(() => rig.ready().then(() => true, () => false), "the server runs", 120_000);
+  const server = path.join(rig.dir, "ud/User/globalStorage/lsp-harness.lsp-harness/server/bin/lsp-harness");
+  assert.ok(rig.pids("serve").length > 0 && rig.pids("serve").every((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(server)));
+});
+
+it("Download Model… offers what is not there, which the default model is", async () => {
+  assert.equal(DOWNLOAD, "lsp-harness: Download Model…");
+  await rig.command(DOWNLOAD);
+  await rig.row("to download").waitFor();
+  assert.equal(await rig.row("qwen2.5-coder-0.5b-instruct").count(), 0);
+  await page.keyboard.press("Escape");
+});
+
+it("whoever types in a source file sees grey text, and takes it with Tab", async () => {
+  await page.locator(".editor-instance .monaco-editor").first().click();
+  await page.keyboard.press("Control+End");
+  const ghost = await until(async () => {
+    await rig.type("return ");
+    const shown = await until(async () => (await rig.ghost()).trim(), "grey text", 5000).catch(() => "");
+    // while the engine starts nobody answers, and what was typed then is not asked about later
+    if (!shown) for (const _ of "return ") await page.keyboard.press("Backspace");
+    return shown;
+  }, "grey text", 120_000);
+  await page.keyboard.press("Tab");
+  const typed = `${SUMS}return `;
+  // files are saved as one types, unless somebody says otherwise
+  const file = await until(() => rig.read("sums.py").length > typed.length && rig.read("sums.py"), "the suggestion in the file");
+  assert.ok(file.startsWith(typed));
+  assert.equal(file.slice(typed.length).replace(/\s/g, ""), ghost.replace(/\s/g, ""));
+});
