@@ -293,9 +293,9 @@ class Harness:
             self.watch.start(known.before, snapshot.tool_path, snapshot.root)
 
     # -- findings
-    def held(self, uri: str) -> Held:
-        """What is held against a document now, for pull diagnostics."""
-        return self._watch.held(uri) if self._watch else Held(self.documents.get(uri).version)
+    def held(self, document: Document) -> Held:
+        """What is held against this version of a document now, for pull diagnostics; it may be closed by then."""
+        return self._watch.held(document) if self._watch else Held(document.version)
 
     def name_of(self, proposal: Proposal) -> str:
         """The verdict of a proposal, by name."""

@@ -82,10 +82,9 @@ class Watch:
             if watched.held.findings:
                 self._publish(uri, Held(watched.held.version))
 
-    def held(self, uri: str) -> Held:
-        """What is held against the current version; nothing while that is being found out."""
-        version = self._documents.get(uri).version
-        watched = self._watched.get(uri)
+    def held(self, document: Document) -> Held:
+        """What is held against this version; nothing while that is being found out."""
+        watched, version = self._watched.get(document.uri), document.version
         return watched.held if watched and watched.held.version == version else Held(version)
 
     async def settled(self, uri: str) -> None:

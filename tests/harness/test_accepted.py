@@ -3,9 +3,6 @@
 import asyncio
 from pathlib import Path
 
-import pytest
-
-from lsp_harness.errors import NotOpen
 from lsp_harness.harness import held as held_by
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -22,12 +19,12 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     assert await b.next() == (2, [("F821", 1)])
-    held = b.harness.held(src.document.uri)
+    held = b.harness.held(b.harness.documents.get(src.document.uri))
     assert (held.version, [f.code for f in held.findings]) == (2, ["F821"])
     assert held.taken == (src.cursor, src.cursor + len("pi * r ** 2"))
     assert "LINT: F821" in b.harness.verdict(held.verdict)
     b.type(src, "from math import pi\n", 0)
-    assert b.harness.held(src.document.uri) == held_by.Held(3)
+    assert b.harness.held(b.harness.documents.get(src.document.uri)) == held_by.Held(3)
     assert await b.next() == (3, [])
     assert b.published == [(2, [("F821", 1)]), (3, [])]
 
@@ -136,8 +133,7 @@ async def test_closing_clears_what_was_published(bench: Make) -> None:
     await b.next()
     b.harness.close(src.document.uri)
     assert b.published[-1] == (2, [])
-    with pytest.raises(NotOpen):
-        b.harness.held(src.document.uri)
+    assert b.harness.held(src.document) == held_by.Held(src.document.version)
 
 
 async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> None:
@@ -162,4 +158,4 @@ async def test_a_suggestion_nobody_knows_starts_nothing(bench: Make) -> None:
     src = b.open("x = 1\n")
     b.harness.accepted(src.document.uri, "unknown")
     b.harness.accepted("file:///nowhere.py", "unknown")
-    assert b.harness.held(src.document.uri) == held_by.Held(1)
+    assert b.harness.held(b.harness.documents.get(src.document.uri)) == held_by.Held(1)

@@ -106,7 +106,7 @@ async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_p
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     await b.next()
-    name = b.harness.held(src.document.uri).verdict
+    name = b.harness.held(b.harness.documents.get(src.document.uri)).verdict
     text = b.harness.verdict(name)
 
     later: Bench = bench()

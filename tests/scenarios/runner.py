@@ -145,7 +145,7 @@ class Player:
         self.harness.accepted(self.uri, suggestion.id)
         await self.harness.watch.settled(self.uri)
         document = self.harness.documents.get(self.uri)
-        findings = self.harness.held(self.uri).findings
+        findings = self.harness.held(self.harness.documents.get(self.uri)).findings
         lines = [f"line {document.line_of(f.start) + 1}: {f.source} {f.code} {f.message}\n" for f in findings]
         return "".join(lines) or "nothing\n"
 

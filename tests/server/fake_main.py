@@ -107,8 +107,8 @@ class FakeHarness(Harness):
         edit = Edit(offer.finding.start, offer.finding.end, b"the")
         return Proposal("p-1", (edit,), Verdict(document.hash, CHECKED), "", f"fixed by {offer.how}")
 
-    def held(self, uri: str) -> Held:
-        return self._held(uri, _typos(self.documents.get(uri)))
+    def held(self, document: Document) -> Held:
+        return Held(document.version, _typos(document), Span(0, 1), f"{SESSION}/0")
 
     def _held(self, uri: str, findings: list[Finding]) -> Held:
         return Held(self.documents.get(uri).version, findings, Span(0, 1), f"{SESSION}/0")

@@ -54,6 +54,30 @@ async def test_closing_clears(spawn: Spawn):
     assert cleared == {"uri": URI, "diagnostics": []}
 
 
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("textDocument/diagnostic", {}),
+        ("textDocument/codeAction", {"range": TYPO["range"], "context": {"diagnostics": [TYPO]}}),
+        ("textDocument/inlineCompletion", {"position": {"line": 0, "character": 5}, "context": {"triggerKind": 2}}),
+    ],
+)
+async def test_what_was_asked_before_the_document_was_closed_is_answered(
+    spawn: Spawn, method: str, params: dict[str, Any]
+):
+    """An editor would put an error before the user, though nothing is wrong."""
+    editor = await spawn("vscode")
+    editor.open(URI, "😀 teh")
+    document = {"uri": URI}
+
+    editor.send(
+        {"id": 77, "method": method, "params": {"textDocument": document, **params}},
+        {"method": "textDocument/didClose", "params": {"textDocument": document}},
+    )
+
+    assert await editor.answer(77)
+
+
 async def test_our_own_diagnostic_comes_back_with_the_tool_that_found_it(spawn: Spawn):
     editor = await spawn("eglot")
     editor.open(URI, "😀 teh")

@@ -2,7 +2,6 @@
 
 from lsprotocol import types
 
-from lsp_harness.harness.held import Held
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.server.abilities import Abilities
 from lsp_harness.server.client import Client
@@ -19,9 +18,8 @@ async def run(
     client: Client, snapshot: Snapshot, params: types.DocumentDiagnosticParams
 ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
     document = snapshot.document
-    held = client.harness.held(document.uri)
     # findings of another version have no place in this text; those of this one are announced by a refresh
-    current = held if held.version == document.version else Held(document.version)
+    current = client.harness.held(document)
     items = diagnostics(document, current, client.able)
     result_id = f"{document.hash}-{hash((tuple(current.findings), current.verdict)) & 0xFFFFFFFF:08x}"
     if params.previous_result_id == result_id:
