@@ -308,9 +308,11 @@ class Harness:
     def state(self) -> dict[str, Any]:
         """How things stand, known without asking anybody."""
         last, engine = self._completer.last if self._completer else None, self.engines.state()
+        # the settings do not know what a server of somebody else's has loaded
+        theirs = engine["model"] if self.config.engine.url else None
         return {
             **engine,
-            "model": engine["model"] or self.config.engine.model or self.config.model.path,
+            "model": self.config.engine.model or theirs or self.config.model.path,
             "paused": self._pause.seen or False,
             "trusted": self.trusted,
             "last": last or None,

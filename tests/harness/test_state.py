@@ -116,11 +116,13 @@ async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_p
         later.harness.verdict(f"{'0' * 26}/0")
 
 
-async def test_the_model_is_the_one_the_engine_has_once_it_said_so(bench: Make):
-    b = bench("1 + 1", config=settings(completion={"alternatives": 1}, engine={"model": "named-in-the-settings"}))
+@pytest.mark.parametrize(("url", "then"), [("http://127.0.0.1:8012", "scripted"), ("", "named in the settings")])
+async def test_the_model_of_somebody_else_s_server_is_what_that_says(bench: Make, url: str, then: str):
+    model = {"path": "named in the settings"}
+    b = bench("1 + 1", config=settings(completion={"alternatives": 1}, model=model, engine={"url": url}))
     src, told = b.open("x = <|>\n"), list[object]()
     b.harness.on_state = lambda: told.append(b.harness.state()["model"])
 
-    assert b.harness.state()["model"] == "named-in-the-settings"
+    assert b.harness.state()["model"] == "named in the settings"
     await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
-    assert b.harness.state()["model"] == told[-1] == "scripted"
+    assert b.harness.state()["model"] == told[-1] == then
