@@ -5,7 +5,7 @@ STAMP := .venv/.ready
 
 .PHONY: help demo test e2e check setup fmt docs snapshots package clean
 help: ## list the targets
-	@awk -F':.*## ' '/^[a-z]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): pyproject.toml
 	@PYTHON=$(PYTHON) .ci/setup.sh
