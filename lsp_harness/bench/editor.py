@@ -11,10 +11,9 @@ from time import perf_counter
 from lsp_harness.bench.edits import RealEdit
 from lsp_harness.bench.ours import Ours
 from lsp_harness.bench.timing import Timing, timed
-from lsp_harness.context.infill import InfillPrompt, ladder
-from lsp_harness.context.outlines import Outlines
-from lsp_harness.inference.request import Around, Infill, Owner, Sampling
-from lsp_harness.pipeline.pace import Pacer
+from lsp_harness.context.infill import InfillPrompt
+from lsp_harness.inference.request import Infill, Owner, Sampling
+from lsp_harness.pipeline.question import Questions
 from lsp_harness.pipeline.writing import Site
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -32,8 +31,7 @@ class Editor:
         self, ours: Ours, edit: RealEdit, *, client: str = "bench", persist: bool = False, patient: bool = False
     ) -> None:
         self._ours = ours
-        self._pacer = Pacer(ours.client)
-        self._outlines = Outlines()
+        self._questions = Questions(ours.client, ours.config.completion)
         self._owner = Owner(client=client, persist=persist)
         self._patient = patient
         self._ahead: asyncio.Task[None] | None = None
@@ -54,9 +52,9 @@ class Editor:
         Where a short prompt had to do, the full one is evaluated behind it.
         """
         began = perf_counter() if began is None else began
-        prompts = await self._prompts(self._site(offset))
-        full, *shorter = (_around(prompt) for prompt in prompts)
-        budget = (await self._pacer.now()).budget_ms(self._ours.config.completion)
+        question = await self._questions.about(self._site(offset))
+        full, *shorter = (prompt.around for prompt in question.prompts)
+        budget = question.pace.budget_ms(question.settings)
         request = Infill(
             full,
             sampling=Sampling(n_predict=n_predict),
@@ -66,14 +64,14 @@ class Editor:
         )
         timing = await timed(self._ours.client.stream(request), began)
         if timing.usage.rung and (self._ahead is None or self._ahead.done()):
-            self._ahead = asyncio.ensure_future(self._evaluate(prompts[:1]))
+            self._ahead = asyncio.ensure_future(self._evaluate(question.prompts[:1]))
         return timing
 
     async def rest(self, offset: int) -> None:
         """The cursor rests here: begin to evaluate the cheapest prompt, then the full one."""
         await self.leave()
-        pace = await self._pacer.now()
-        prompts = await self._prompts(self._site(offset).resting(appends=pace.appends))
+        pace = await self._questions.pace()
+        prompts = (await self._questions.about(self._site(offset).resting(appends=pace.appends))).prompts
         self._ahead = asyncio.ensure_future(self._evaluate([prompts[-1], *prompts[: len(prompts) > 1]]))
 
     @property
@@ -96,15 +94,9 @@ class Editor:
     def _site(self, offset: int) -> Site:
         return Site(self.document, self.tree, offset, self.path)
 
-    async def _prompts(self, site: Site) -> tuple[InfillPrompt, ...]:
-        settings = self._ours.config.completion
-        least = (await self._pacer.now()).affordable(settings)
-        count = self._ours.client.count
-        return await ladder(site.document, site.tree, site.offset, site.path, settings, least, count, self._outlines)
-
     async def _evaluate(self, prompts: tuple[InfillPrompt, ...] | list[InfillPrompt]) -> None:
         for prompt in prompts:
-            request = Infill(_around(prompt), sampling=Sampling(n_predict=0), priority="background", owner=self._owner)
+            request = Infill(prompt.around, sampling=Sampling(n_predict=0), priority="background", owner=self._owner)
             self.background.append(await timed(self._ours.client.stream(request)))
 
 
@@ -124,10 +116,6 @@ class Typist:
         self.editor.replace(self._hole + shared, self._hole + len(self._typed), decode(new[shared:]))
         self._typed = new
         return await self.editor.complete(self._hole + len(new), n_predict, began)
-
-
-def _around(prompt: InfillPrompt) -> Around:
-    return Around(prompt.prefix.text, prompt.suffix.text, prompt.extra)
 
 
 def common(a: bytes, b: bytes) -> int:

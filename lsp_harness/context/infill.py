@@ -13,6 +13,7 @@ from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.outlines import Outlines
 from lsp_harness.context.secrets import secret_lines
 from lsp_harness.errors import NoAnswer
+from lsp_harness.inference.request import Around
 from lsp_harness.syntax.outline import OutlineLine
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
@@ -37,6 +38,11 @@ class InfillPrompt:
     def extra(self) -> tuple[tuple[str, str], ...]:
         """What comes before the hole, as (file name, text)."""
         return ((self.outline.origin, self.outline.text),) if self.outline.text else ()
+
+    @property
+    def around(self) -> Around:
+        """As the engine is asked."""
+        return Around(self.prefix.text, self.suffix.text, self.extra)
 
     def render(self) -> str:
         """For people and tests."""

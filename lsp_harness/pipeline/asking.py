@@ -88,7 +88,7 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str]) -> Aroun
     holed = Document.of(document.uri, data, language=document.language)
     at = start + len(encode(lead))
     prompt = await infill(holed, parse(holed), at, job.path, job.config.completion, job.engine.count)
-    return Around(prompt.prefix.text, prompt.suffix.text, prompt.extra)
+    return prompt.around
 
 
 def reindented(new: str, old: str) -> str:

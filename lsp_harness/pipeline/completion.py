@@ -6,62 +6,37 @@ ahead: see `warm`, and what follows a suggestion.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from time import perf_counter
-from typing import Any, cast
+from typing import Any
 
 from ulid import ULID
 
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill import InfillPrompt, ladder
-from lsp_harness.context.outlines import Outlines
 from lsp_harness.context.secrets import secret_lines
 from lsp_harness.errors import EngineRefused, Superseded
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Around, Infill, Owner, Sampling, Usage
-from lsp_harness.pipeline.ahead import Ahead
+from lsp_harness.inference.request import Usage
 from lsp_harness.pipeline.alternatives import others
 from lsp_harness.pipeline.drafts import Answer, Drafts
+from lsp_harness.pipeline.foresight import Foresight
 from lsp_harness.pipeline.gate import unlikely
-from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.likelihood import probability
-from lsp_harness.pipeline.next_line import may_break
 from lsp_harness.pipeline.offers import Suggestion
-from lsp_harness.pipeline.pace import Pace, Pacer
+from lsp_harness.pipeline.question import Question, Questions
 from lsp_harness.pipeline.restraint import Restraint
-from lsp_harness.pipeline.results import Results, Written
+from lsp_harness.pipeline.results import Results
 from lsp_harness.pipeline.shown import Shown
 from lsp_harness.pipeline.writing import Site, presentable, write
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree
 from lsp_harness.text.document import Document
 
 
-@dataclass(frozen=True, slots=True)
-class _Task:
-    """All that is known before a model is asked: the prompts, longest first, and what decides the answer."""
-
-    site: Site
-    ghost: Ghost
-    prompts: tuple[InfillPrompt, ...]
-    pace: Pace
-    settings: Completion
-
-    @property
-    def about(self) -> tuple[object, ...]:
-        """Everything but the text before the cursor that the answer follows from."""
-        limits = (self.settings.prefix_tokens, self.settings.suffix_tokens, self.settings.max_tokens)
-        outline = self.prompts[0].outline.text
-        return (self.ghost.suffix, outline, self.ghost.language, self.site.path, *limits, self.settings.max_lines)
-
-
 class Completer:
     """One per front end. Holds what is running and what was shown last, per document.
 
-    `eager` front ends, which stay, also work ahead: the full prompt where a short one had to do, and the suggestion
-    after the one that is shown.
+    `eager` front ends, which stay, also work ahead: see `foresight`.
     """
 
     def __init__(
@@ -74,20 +49,23 @@ class Completer:
         drafts: Drafts | None = None,
     ) -> None:
         self._engine = engine
-        self.settings = settings
         self.restraint = restraint or Restraint()
-        self._eager = eager
-        self._pacer = Pacer(engine)
-        self._outlines = Outlines()
+        self._questions = Questions(engine, settings, self.restraint)
         self._results = Results()
-        self._ahead = Ahead()
+        self._ahead = Foresight(engine, self._questions, self._results, eager=eager)
         self._drafts = drafts or Drafts()
         self._running: dict[str, asyncio.Task[list[Suggestion]]] = {}
         self._shown: dict[str, tuple[Shown, ...]] = {}
-        self._prepared: dict[str, list[Site]] = {}
-        """The place that was last asked about or warmed, and the one the speculation after it is about."""
         self.last: dict[str, Any] = {}
         """The figures of the last suggestion and its `id`, or with `quiet` the rule by which it was not shown."""
+
+    @property
+    def settings(self) -> Completion:
+        return self._questions.settings
+
+    @settings.setter
+    def settings(self, settings: Completion) -> None:
+        self._questions.settings = settings
 
     async def complete(
         self,
@@ -141,8 +119,7 @@ class Completer:
     ) -> list[Suggestion]:
         """The only request for its document."""
         uri = site.document.uri
-        self._ahead.stop(uri, "speculate")
-        self._prepared[uri] = [site]
+        self._ahead.asked(site)
         work = asyncio.ensure_future(compute(site))
         self._running[uri] = work
         try:
@@ -172,14 +149,8 @@ class Completer:
         Where nobody was `seen` yet, only the shortest one is: it starts the engine, and the place will be another.
         """
         uri = document.uri
-        wanted = self._eager and uri not in self._running and not self._drafts.running(uri)
-        if not wanted or not self._allowed(document, offset, path) or secret_lines(document):
-            return
-        site = Site(document, tree, offset, path, persist)
-        if any(site.same(known) for known in self._prepared.get(uri, ())) or self._ahead.covers(site):
-            return
-        self._prepared[uri] = [site] if seen else []
-        self._ahead.start("warm" if seen else "glance", site, lambda: self._warm(site, seen=seen))
+        if uri not in self._running and not self._drafts.running(uri) and self._allowed(document, offset, path):
+            self._ahead.warm(Site(document, tree, offset, path, persist), seen=seen)
 
     def shown(self, uri: str, suggestion_id: str) -> Shown | None:
         """The last suggestion of a document, or one of its last choices, if it is that one."""
@@ -193,14 +164,13 @@ class Completer:
         """The user took the last suggestion of a document off the screen: the gate is silent there for a while."""
         if self.shown(uri, suggestion_id):
             del self._shown[uri]
-            self._ahead.stop(uri, "speculate")
+            self._ahead.stop(uri)
             self.restraint.typed.dismiss(uri)
 
     def forget(self, uri: str) -> None:
         """The document is closed."""
         self._shown.pop(uri, None)
-        self._prepared.pop(uri, None)
-        self._ahead.stop(uri)
+        self._ahead.forget(uri)
         self._drafts.forget(uri)
         if running := self._running.pop(uri, None):
             running.cancel()
@@ -222,91 +192,63 @@ class Completer:
     # -- asked for
     async def _compute(self, site: Site, *, automatic: bool = False) -> list[Suggestion]:
         began = perf_counter()
-        if why := (await self._pacer.now()).no_holes:
+        if why := (await self._questions.pace()).no_holes:
             raise EngineRefused(why)
-        task = await self._task(site)
-        known = self._results.find(task.ghost.prefix, task.about)
-        answer, found = ((known, Usage()), {"cached": True}) if known else await self._ask(task, automatic=automatic)
+        question = await self._questions.about(site)
+        known = self._results.find(question.ghost.prefix, question.about)
+        if known:
+            answer, found = (known, Usage()), {"cached": True}
+        else:
+            answer, found = await self._ask(question, automatic=automatic)
         if answer is None:
             return []
         written, usage = answer
-        text = presentable(site, task.ghost, written, self.settings)
+        text = presentable(site, question.ghost, written, self.settings)
         sure = probability(written, text) if text else None
         rule = unlikely(sure, self.restraint.settings) if automatic else ""
-        self._work_ahead(task, None if rule else text, usage)
+        self._ahead.answered(question, None if rule else text, usage)
         if not text:
             return []
-        tokens = task.prompts[min(usage.rung, len(task.prompts) - 1)].tokens
-        figures = _stats(usage, tokens, began) | found | ({} if sure is None else {"probability": round(sure, 3)})
+        figures = (
+            _stats(usage, question.tokens(usage), began)
+            | found
+            | ({} if sure is None else {"probability": round(sure, 3)})
+        )
         if rule:
             self._silent(rule, figures)
             return []
         return self._show(site.document, site.offset, [text], figures)
 
-    async def _ask(self, task: _Task, *, automatic: bool) -> tuple[Answer | None, dict[str, Any]]:
+    async def _ask(self, question: Question, *, automatic: bool) -> tuple[Answer | None, dict[str, Any]]:
         """What the answer on its way says here, else a new one, and the figures; None where the text moved on."""
         ready = perf_counter()
-        if answer := await self._drafts.rest(task.site):
+        if answer := await self._drafts.rest(question.site):
             return answer, {"in_flight": True, "engine_ms": _ms(perf_counter() - ready)} | _rung(answer)
-        missed = self._drafts.missed(task.site.document.uri)
-        if automatic and not await self.restraint.pause(task.site, self.settings, missed=missed):
+        missed = self._drafts.missed(question.site.document.uri)
+        if automatic and not await self.restraint.pause(question.site, self.settings, missed=missed):
             return None, {}
         asked = perf_counter()
-        answer = await self._drafts.start(task.site, partial(self._write, task))
+        answer = await self._drafts.start(question.site, partial(self._write, question))
         figures = {"waited_ms": _ms(asked - ready), "engine_ms": _ms(perf_counter() - asked)}
         return answer, figures | (_rung(answer) if answer else {})
 
-    async def _write(self, task: _Task, goes_on: Callable[[str], bool]) -> Answer:
+    async def _write(self, question: Question, goes_on: Callable[[str], bool]) -> Answer:
         lines = self.settings.max_lines
-        written, usage = await write(self._engine, self._request(task), task.ghost, lines, goes_on)
-        self._keep(task, written, usage)
+        written, usage = await write(self._engine, question.asked(), question.ghost, lines, goes_on)
+        self._results.keep(question.ghost.prefix, question.about, written, usage)
         return written, usage
 
     async def _choices(self, site: Site) -> list[Suggestion]:
         """The likeliest text, and others drawn beside it that differ from it and each other in what is shown."""
         best = await self._compute(site)
-        count, task = self.settings.alternatives - 1, await self._task(site)
+        count, question = self.settings.alternatives - 1, await self._questions.about(site)
         if count <= 0:
             return best
-        self._ahead.stop(site.document.uri, "speculate")
-        drawn = await others(self._engine, self._request(task), task.ghost, self.settings.max_lines, count)
-        shaped = (presentable(site, task.ghost, each, self.settings) for each in drawn)
+        self._ahead.stop(site.document.uri)
+        drawn = await others(self._engine, question.asked(), question.ghost, self.settings.max_lines, count)
+        shaped = (presentable(site, question.ghost, each, self.settings) for each in drawn)
         texts = dict.fromkeys([*(each.text for each in best), *filter(None, shaped)])
         return self._show(site.document, site.offset, list(texts), best[0].stats if best else {})
-
-    async def _task(self, site: Site) -> _Task:
-        pace, settings = await self._pacer.now(), self.settings
-        prompts = await ladder(
-            site.document,
-            site.tree,
-            site.offset,
-            site.path,
-            settings,
-            pace.affordable(settings),
-            self._engine.count,
-            self._outlines,
-        )
-        return _Task(site, site.ghost(), prompts, pace, settings)
-
-    def _request(self, task: _Task) -> Infill:
-        full, *shorter = (_around(prompt) for prompt in task.prompts)
-        ghost, pace, settings = task.ghost, task.pace, task.settings
-        sampling = Sampling(
-            n_predict=pace.n_predict(settings),
-            # in the middle of a line nothing below it is of use
-            stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
-            t_max_predict_ms=pace.writing_ms(settings),
-            confidence=self.restraint.settings.min_probability > 0,
-        )
-        budget = pace.budget_ms(settings)
-        return Infill(
-            full, sampling=sampling, owner=_owner(task.site), shorter=tuple(shorter), budget_ms=budget if shorter else 0
-        )
-
-    def _keep(self, task: _Task, written: Written, usage: Usage) -> None:
-        # what a short prompt or too little time made of it may be better the next time
-        if not usage.rung and written.stop not in ("deadline", "cancelled"):
-            self._results.add(task.ghost.prefix, task.about, written)
 
     def _show(self, document: Document, offset: int, texts: Sequence[str], stats: dict[str, Any]) -> list[Suggestion]:
         suggestions = [Suggestion(str(ULID()), offset, offset, text, stats) for text in texts]
@@ -323,62 +265,6 @@ class Completer:
         if document.binary or len(document.data) > LIMIT or self.restraint.kept(document.uri, path):
             return False
         return document.line_of(offset) not in secret_lines(document)
-
-    # -- not asked for yet
-    def _work_ahead(self, task: _Task, text: str | None, usage: Usage) -> None:
-        site, short = task.site, self.settings.warm and usage.rung > 0
-        speculate = self.settings.speculate and task.pace.yields and bool(text)
-        if not self._eager or not (short or speculate) or secret_lines(site.document):
-            return
-        if short and self._ahead.covers(site, "warm"):
-            return
-        places = [site, site.after(text)] if speculate and text else [site]
-        self._prepared[site.document.uri] = places
-
-        def follow() -> None:
-            # unless something else was asked meanwhile
-            if len(places) > 1 and self._prepared.get(site.document.uri) is places:
-                self._ahead.start("speculate", places[1], lambda: self._speculate(places[1]))
-
-        async def widen() -> None:
-            await self._evaluate(site, task.prompts[:1])
-            follow()
-
-        if short:
-            self._ahead.start("warm", site, widen)
-        else:
-            follow()
-
-    async def _warm(self, site: Site, *, seen: bool) -> None:
-        pace = await self._pacer.now()
-        if not pace.fills:
-            return
-        full, *shorter = (await self._task(site.resting(appends=pace.appends))).prompts
-        # the cheapest first, so that there is something to answer with soon
-        await self._evaluate(site, [*shorter[-1:], *([full] if seen or not shorter else [])])
-
-    async def _evaluate(self, site: Site, prompts: Sequence[InfillPrompt]) -> None:
-        for prompt in prompts:
-            request = Infill(_around(prompt), sampling=Sampling(n_predict=0), priority="background", owner=_owner(site))
-            async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
-                async for _ in cast("AsyncIterator[object]", chunks):
-                    pass
-
-    async def _speculate(self, site: Site) -> None:
-        task = await self._task(site)
-        if self._results.find(task.ghost.prefix, task.about) is None:
-            request = self._request(task)
-            patient = replace(request.sampling, t_max_predict_ms=0)
-            request = replace(request, sampling=patient, priority="background", shorter=(), budget_ms=0)
-            self._keep(task, *await write(self._engine, request, task.ghost, self.settings.max_lines))
-
-
-def _around(prompt: InfillPrompt) -> Around:
-    return Around(prompt.prefix.text, prompt.suffix.text, prompt.extra)
-
-
-def _owner(site: Site) -> Owner:
-    return Owner(persist=site.persist and not secret_lines(site.document), affinity=site.document.uri)
 
 
 def _stats(usage: Usage, tokens: int, began: float) -> dict[str, Any]:

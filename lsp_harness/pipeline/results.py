@@ -8,7 +8,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from lsp_harness.inference.request import Stop
+from lsp_harness.inference.request import Stop, Usage
 
 BACK = 32
 """Characters before the cursor that may have been typed since."""
@@ -38,6 +38,11 @@ class Results:
 
     def __init__(self) -> None:
         self._known: OrderedDict[bytes, Written] = OrderedDict()
+
+    def keep(self, prefix: str, about: tuple[object, ...], written: Written, usage: Usage) -> None:
+        """Add it, unless a short prompt or too little time made it what it is: then the next may be better."""
+        if not usage.rung and written.stop not in ("deadline", "cancelled"):
+            self.add(prefix, about, written)
 
     def add(self, prefix: str, about: tuple[object, ...], written: Written) -> None:
         """`prefix` is the text before the cursor; `about` all else that decides the answer, suffix included."""

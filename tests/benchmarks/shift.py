@@ -60,7 +60,7 @@ class Bench:
         if jump:
             offset = document.line_span(max(0, document.line_of(offset) - jump))[1]
         made = await infill(document, parse(document), offset, row["input"]["path"], self._settings, self._engine.count)
-        return Around(made.prefix.text, made.suffix.text, made.extra)
+        return made.around
 
     async def ask(self, around: Around, client: str, reuse: int, tokens: int) -> Outcome:
         body: dict[str, Any] = {

@@ -1,0 +1,95 @@
+"""What a completion asks the model about a place: the prompts this machine can afford, and the limits of the answer."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsp_harness.config.schema import Completion
+from lsp_harness.context.infill import InfillPrompt, ladder
+from lsp_harness.context.outlines import Outlines
+from lsp_harness.context.secrets import secret_lines
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.request import Infill, Owner, Sampling, Usage
+from lsp_harness.pipeline.ghost import Ghost
+from lsp_harness.pipeline.next_line import may_break
+from lsp_harness.pipeline.pace import Pace, Pacer
+from lsp_harness.pipeline.restraint import Restraint
+from lsp_harness.pipeline.writing import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """All that is known before a model is asked: the prompts, longest first, and what decides the answer."""
+
+    site: Site
+    ghost: Ghost
+    prompts: tuple[InfillPrompt, ...]
+    pace: Pace
+    settings: Completion
+    confidence: bool
+    """The tokens' probabilities are wanted."""
+
+    @property
+    def about(self) -> tuple[object, ...]:
+        """Everything but the text before the cursor that the answer follows from."""
+        limits = (self.settings.prefix_tokens, self.settings.suffix_tokens, self.settings.max_tokens)
+        outline = self.prompts[0].outline.text
+        return (self.ghost.suffix, outline, self.ghost.language, self.site.path, *limits, self.settings.max_lines)
+
+    def tokens(self, usage: Usage) -> int:
+        """How long the prompt was that the engine used, as estimated."""
+        return self.prompts[min(usage.rung, len(self.prompts) - 1)].tokens
+
+    def asked(self) -> Infill:
+        """The request of somebody who waits."""
+        full, *shorter = (prompt.around for prompt in self.prompts)
+        ghost, pace, settings = self.ghost, self.pace, self.settings
+        sampling = Sampling(
+            n_predict=pace.n_predict(settings),
+            # in the middle of a line nothing below it is of use
+            stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
+            t_max_predict_ms=pace.writing_ms(settings),
+            confidence=self.confidence,
+        )
+        budget = pace.budget_ms(settings) if shorter else 0
+        return Infill(full, sampling=sampling, owner=self._owner, shorter=tuple(shorter), budget_ms=budget)
+
+    def read(self, prompts: Sequence[InfillPrompt]) -> list[Infill]:
+        """The requests that only have these prompts evaluated."""
+        nothing = Sampling(n_predict=0)
+        return [Infill(each.around, sampling=nothing, priority="background", owner=self._owner) for each in prompts]
+
+    @property
+    def _owner(self) -> Owner:
+        site = self.site
+        return Owner(persist=site.persist and not secret_lines(site.document), affinity=site.document.uri)
+
+
+class Questions:
+    """Makes them, at the engine's pace."""
+
+    def __init__(self, engine: Engine, settings: Completion, restraint: Restraint | None = None) -> None:
+        self._engine = engine
+        self.settings = settings
+        self._restraint = restraint or Restraint()
+        self._pacer = Pacer(engine)
+        self._outlines = Outlines()
+
+    async def pace(self) -> Pace:
+        """The engine's, as far as it is known."""
+        return await self._pacer.now()
+
+    async def about(self, site: Site) -> Question:
+        """The question of one place."""
+        pace, settings = await self.pace(), self.settings
+        prompts = await ladder(
+            site.document,
+            site.tree,
+            site.offset,
+            site.path,
+            settings,
+            pace.affordable(settings),
+            self._engine.count,
+            self._outlines,
+        )
+        confidence = self._restraint.settings.min_probability > 0
+        return Question(site, site.ghost(), prompts, pace, settings, confidence)
