@@ -29,7 +29,7 @@ test: setup ## all tests but those in real editors
 
 e2e: setup ## the tests in real editors: VS Code, Neovim, Emacs (installs them first)
 	@.ci/editors.sh
-	@CI=1 timeout 600 $(BIN)/python -m pytest -q tests/editors
+	@CI=1 timeout 600 $(BIN)/python -m pytest -q -n 2 --dist loadfile tests/editors
 	@cd editors/vscode && timeout 120 npm test --silent
 	@cd tests/editors/vscode && PYTHON=$(CURDIR)/$(BIN)/python timeout 900 npm test --silent
 

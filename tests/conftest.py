@@ -3,6 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -42,7 +43,7 @@ def probed(tiny_model: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def home(probed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A user's files of our own, short enough for sockets. No engine started from here outlives the test."""
+    """A user's files of our own, short enough for sockets. No process started from here outlives the test."""
     from lsp_harness.cli.engine import running
 
     path = Path(tempfile.mkdtemp(prefix="lh-"))
@@ -54,4 +55,19 @@ def home(probed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         process = psutil.Process(row["pid"])
         process.kill()
         process.wait(30)
+    # a server whose editor is gone has some more to write
+    _, late = psutil.wait_procs(at_home(path), timeout=10)
+    for process in late:
+        process.kill()
+        process.wait(30)
     shutil.rmtree(path)
+
+
+def at_home(home: Path) -> list[psutil.Process]:
+    """The processes that were started with this home."""
+    found: list[psutil.Process] = []
+    for process in psutil.process_iter():
+        with suppress(psutil.Error):
+            if process.environ().get("LSP_HARNESS_HOME") == str(home):
+                found.append(process)
+    return found

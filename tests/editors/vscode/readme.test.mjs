@@ -1,5 +1,6 @@
 // The steps of the extension's README, literally, by somebody who has a checkout and a VS Code nobody has used yet: its own
-// code block and its own names of commands. What this cannot do is said where it does something else.
+// code block and its own names of commands. What this cannot do is said where it does something else. Before the server is
+// installed, who changes their mind gets back what was.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
@@ -57,6 +58,17 @@ after(async () => {
 });
 const it = (name, body) => test(name, { timeout: 180_000 }, (context) => rig.photographed(name, () => body(context))());
 
+const managed = () => path.join(rig.dir, "ud/User/globalStorage/lsp-harness.lsp-harness/server");
+const agree = () => page.locator(".monaco-dialog-box").getByRole("button", { name: "Install" }).click();
+const bar = () => rig.notification("Installing the lsp-harness server");
+const step = () => page.locator(".getting-started-step", { hasText: "Install the server" });
+
+async function walkthrough() {
+  await rig.command("Welcome: Open Walkthrough");
+  await page.locator(".quick-input-widget input").first().fill("lsp-harness");
+  await rig.row("Get started with lsp-harness").click();
+}
+
 function run(program, args, options = {}) {
   const ran = spawnSync(program, args, { encoding: "utf8", ...options });
   assert.equal(ran.status, 0, `${program} ${args.join(" ")}: ${ran.error ?? ""}${ran.stdout}${ran.stderr}`);
@@ -67,15 +79,34 @@ it("the extension is there, and says that the server is not", async () => {
   const extensions = fs.readdirSync(path.join(rig.dir, "extensions")).filter((name) => name.startsWith("lsp-harness"));
   assert.equal(extensions.length, 1);
   await rig.bar(/not installed/);
+  await rig.notification("the server is not installed on this machine").waitFor();
+  assert.equal(fs.existsSync(managed()), false);
 });
 
-it("Install Server… asks, and installs it into a folder of the extension's own", async () => {
+it("an installation that is cancelled leaves nothing, whoever began it", async () => {
+  const cancelled = async (button) => {
+    await button.click();
+    await agree();
+    await bar().getByRole("button", { name: "Cancel" }).click();
+    await bar().waitFor({ state: "detached" });
+    await until(() => !fs.existsSync(managed()), "no half environment");
+    await rig.bar(/not installed/);
+  };
+  await cancelled(rig.notification("the server is not installed").getByRole("button", { name: "Install…" }));
+  await walkthrough();
+  await rig.picture("walkthrough");
+  await cancelled(step().getByRole("button", { name: "Install" }));
+});
+
+it("Install Server… asks, and installs it into a folder of the extension's own; the walkthrough knows when that is done", async () => {
   assert.equal(INSTALL, "lsp-harness: Install Server…");
   await rig.command(INSTALL);
-  await page.locator(".monaco-dialog-box").getByRole("button", { name: "Install" }).click();
+  await agree();
   await until(() => rig.ready().then(() => true, () => false), "the server runs", 120_000);
-  const server = path.join(rig.dir, "ud/User/globalStorage/lsp-harness.lsp-harness/server/bin/lsp-harness");
+  const server = path.join(managed(), "bin/lsp-harness");
   assert.ok(rig.pids("serve").length > 0 && rig.pids("serve").every((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(server)));
+  await step().locator(".codicon-getting-started-step-checked").waitFor();
+  await page.locator(".tab.active", { hasText: "Walkthrough" }).click({ button: "middle" });
 });
 
 it("Download Model… offers what is not there, which the default model is", async () => {

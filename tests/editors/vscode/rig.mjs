@@ -32,12 +32,12 @@ export async function until(ask, what, ms = 20_000) {
 /**
  * `command` is the server's command line, or gives it for the rig's folder; `environment` gives its variables for the rig's folder, `model` is one of
  * model.mjs or `REAL`;
- * `install` has VS Code install the extension, or does it itself with VS Code's command line and its environment; `bare`
+ * `install` installs the extension with VS Code's command line and its environment; `bare`
  * leaves out the settings that make tests simpler; `trust` switches workspace trust on; `linter` has ruff's findings shown;
  * `settings` are the user's, `workspace` the workspace's own. `files` are in the workspace, `programs` in the user's home;
  * what begins with `#!` can be executed.
  */
-export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, programs = {}, trust = false, install = false, bare = false, linter = true }) {
+export async function startRig({ files, settings = {}, workspace, command = SERVE, environment = () => ({}), model, programs = {}, trust = false, install, bare = false, linter = true }) {
   for (const needed of [PYTHON, NODE, CHROMIUM, VSIX]) {
     if (!fs.existsSync(needed)) throw new Error(`${needed} is missing; .ci/editors.sh installs what these tests need`);
   }
@@ -87,11 +87,8 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
   env.PATH = "/usr/local/bin:/usr/bin:/bin";
   const common = [ENTRY, "--config", path.join(dir, "config.yaml"), "--user-data-dir", path.join(dir, "ud")];
   common.push("--extensions-dir", path.join(dir, "extensions"));
-  if (typeof install === "function") {
+  if (install) {
     install([NODE, ...common], env);
-  } else if (install) {
-    const installed = spawnSync(NODE, [...common, "--install-extension", VSIX], { env, encoding: "utf8" });
-    if (installed.status !== 0) throw new Error(`the extension was not installed: ${installed.stdout}${installed.stderr}`);
   } else {
     // the same files, without the seconds that VS Code's own installation takes
     const unpacked = spawnSync(PYTHON, ["-m", "zipfile", "-e", VSIX, path.join(dir, "vsix")], { encoding: "utf8" });
