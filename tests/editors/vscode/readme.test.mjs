@@ -106,7 +106,7 @@ it("Install Server… asks, and installs it into a folder of the extension's own
   const server = path.join(managed(), "bin/lsp-harness");
   assert.ok(rig.pids("serve").length > 0 && rig.pids("serve").every((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(server)));
   await step().locator(".codicon-getting-started-step-checked").waitFor();
-  await page.locator(".tab.active", { hasText: "Walkthrough" }).click({ button: "middle" });
+  await page.locator(".tab.active", { hasText: "Welcome" }).click({ button: "middle" });
 });
 
 it("Download Model… offers what is not there, which the default model is", async () => {
