@@ -115,7 +115,7 @@ def test_another_model_of_the_catalogue_is_a_setting_of_the_server(real: Real):
 
 @pytest.mark.parametrize("how", ["killed", "restarted"])
 def test_an_engine_that_is_gone_is_another_one_for_the_next_request(
-    start: Start, home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, how: str
+    home: Path, start: Start, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ):
     """With llama.cpp and a model of random weights."""
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
