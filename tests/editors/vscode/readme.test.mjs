@@ -118,7 +118,7 @@ it("Download Model… offers what is not there, which the default model is", asy
 });
 
 it("whoever types in a source file sees grey text, and takes it with Tab", async () => {
-  await page.locator(".editor-instance .monaco-editor").first().click();
+  await rig.focus();
   await page.keyboard.press("Control+End");
   const ghost = await until(async () => {
     await rig.type("return ");

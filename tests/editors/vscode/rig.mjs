@@ -138,7 +138,12 @@ function functions(page, ws, home, address) {
       await page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${name}"]`).waitFor();
       await page.keyboard.press("Enter");
       await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
-      await page.locator(".editor-instance .monaco-editor").first().click();
+      await rig.focus();
+    },
+    /** Gives the keyboard to the editor, whatever lies before it. */
+    async focus() {
+      await page.keyboard.press("Control+1");
+      await page.locator(".editor-instance .monaco-editor.focused").first().waitFor();
     },
     /** Puts the cursor somewhere, both counted from 1. */
     async cursor(line, column) {
