@@ -141,9 +141,14 @@ it("a suggestion that was taken is checked: what is wrong is underlined, and goe
   await rig.shows("totl / len(values)");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Control+Shift+m");
-  await page.locator(".panel input[placeholder^=Filter]").fill("totl");
+  const filter = page.locator(".panel input[placeholder^=Filter]");
   const row = page.locator(".markers-panel .monaco-list-row", { hasText: /lsp-harness.*F821/ });
-  await row.waitFor();
+  await until(async () => {
+    // what comes just after the filter was set, the list does not always show
+    await filter.fill("");
+    await filter.fill("totl");
+    return row.waitFor({ timeout: 3000 }).then(() => true, () => false);
+  }, "the finding in the list");
   await rig.picture("verification");
   await rig.open("wrong.py");
   await rig.cursor(3, 13);
