@@ -1,9 +1,8 @@
 /** The server of this window: started, restarted, asked. */
 
 import * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, State, type StaticFeature, type WorkspaceEdit } from "vscode-languageclient/node";
+import { CloseAction, ErrorAction, LanguageClient, type Middleware, State, type StaticFeature, type WorkspaceEdit } from "vscode-languageclient/node";
 import { Crashes } from "./crashes";
-import { middleware } from "./middleware";
 import { type Say } from "./present";
 import { ASK_INSTRUCTION, Command, type CommandName, SECTION, STATUS_NOTIFICATION, type Status } from "./protocol";
 import { Queue } from "./queue";
@@ -35,9 +34,11 @@ export class Harness implements vscode.Disposable {
   /** Anything in `say` is another than it was. */
   readonly onChange = this.changed.event;
 
+  /** `middleware` gives what stands between VS Code and a server of this. */
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly settings: Settings,
+    private readonly middleware: (harness: Harness) => Middleware,
     readonly log: vscode.LogOutputChannel,
   ) {}
 
@@ -140,7 +141,7 @@ export class Harness implements vscode.Disposable {
           return { action: again ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true };
         },
       },
-      middleware: middleware(this, this.settings),
+      middleware: this.middleware(this),
     });
     client.registerFeature(abilities);
     client.onNotification(STATUS_NOTIFICATION, (status: Status) => this.tellState({ server: "running", status }));

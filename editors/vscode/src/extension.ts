@@ -5,6 +5,7 @@ import { registerAdvice } from "./advice";
 import { registerAttention } from "./attention";
 import { Harness } from "./client";
 import { registerCommands } from "./commands";
+import { middleware } from "./middleware";
 import { noteModel } from "./models";
 import { registerReview } from "./review";
 import { needsRestart, Settings } from "./settings";
@@ -15,7 +16,8 @@ let harness: Harness | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("lsp-harness", { log: true });
-  const running = new Harness(context, new Settings(context.extension.packageJSON), log);
+  const settings = new Settings(context.extension.packageJSON);
+  const running = new Harness(context, settings, (harness) => middleware(harness, settings), log);
   harness = running;
   context.subscriptions.push(
     log,

@@ -47,9 +47,17 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
       },
     },
     sendRequest: async (type, param, token, next) => {
-      const result = await next(type, param, token);
       const method = typeof type === "string" ? type : type.method;
-      return method === CodeActionResolveRequest.method ? (reviewed(result as CodeAction) as typeof result) : result;
+      if (method !== CodeActionResolveRequest.method) {
+        return next(type, param, token);
+      }
+      try {
+        return reviewed((await next(type, param, token)) as CodeAction) as Awaited<ReturnType<typeof next>>;
+      } catch (error) {
+        // VS Code itself says nothing of an action that comes to nothing
+        complain(error);
+        throw error;
+      }
     },
     handleWorkDoneProgress: (token, value, next) => {
       if (!bars.show(token, value)) {

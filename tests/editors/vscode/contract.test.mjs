@@ -5,7 +5,7 @@ import path from "node:path";
 import test, { after, before } from "node:test";
 import { HERE, startRig, until } from "./rig.mjs";
 
-const FILES = { "typo.py": "x = teh\n", "note.py": "y = 1\n", "edit.py": "a = 1\nb = 2\n", "late.py": "x = teh\n", "slow.py": "# SLOW\nx = teh\n" };
+const FILES = { "typo.py": "x = teh\n", "note.py": "y = 1\n", "edit.py": "a = 1\nb = 2\n", "late.py": "x = teh\n", "slow.py": "# SLOW\nx = teh\n", "hard.py": "# HARD\nx = teh\n" };
 let rig, page;
 
 before(
@@ -168,6 +168,16 @@ it("an edit of a file that was changed meanwhile is not made", async () => {
   await rig.confirm();
   await rig.notification("the file has changed").waitFor();
   assert.equal(rig.read("late.py"), "# by somebody else\nx = teh\n");
+});
+
+it("a quick fix that comes to nothing says why", async () => {
+  await rig.open("hard.py");
+  await rig.cursor(2, 6);
+  await page.locator(".squiggly-warning").first().waitFor();
+  await (await rig.action("Control+.", "Fix with lsp-harness")).click();
+  await rig.notification("lsp-harness: no candidate passed: tests ✗").waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(rig.read("hard.py"), FILES["hard.py"]);
 });
 
 it("what the server works on can be cancelled where it is seen", async () => {

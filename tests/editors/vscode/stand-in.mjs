@@ -109,6 +109,7 @@ on("textDocument/codeAction", ({ textDocument: { uri }, range, context }) => [
       }]),
 ]);
 on("codeAction/resolve", async (action) => {
+  if (texts.get(action.data.uri).includes("HARD")) throw new ResponseError(-32803, "no candidate passed: tests ✗");
   if (texts.get(action.data.uri).includes("SLOW")) await bar("Fix with lsp-harness", () => new Promise(() => {}));
   return { ...action, edit: confirmed(action.data.uri, action.data.range, "the") };
 });
