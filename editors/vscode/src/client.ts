@@ -1,7 +1,7 @@
 /** The server of this window: started, restarted, asked. */
 
 import * as vscode from "vscode";
-import { CloseAction, ErrorAction, LanguageClient, type Middleware, State, type StaticFeature, type WorkspaceEdit } from "vscode-languageclient/node";
+import { CloseAction, type CodeAction, CodeActionResolveRequest, ErrorAction, LanguageClient, type Middleware, State, type StaticFeature, type WorkspaceEdit } from "vscode-languageclient/node";
 import { Crashes } from "./crashes";
 import { type Say } from "./present";
 import { ASK_INSTRUCTION, Command, type CommandName, SECTION, STATUS_NOTIFICATION, type Status } from "./protocol";
@@ -11,6 +11,8 @@ import { type Settings, serverSettings } from "./settings";
 
 /** What files are served: any language, but only what is, or will be, a file. */
 export const SELECTOR = [{ scheme: "file" }, { scheme: "untitled" }];
+
+const GONE = "the lsp-harness server does not run";
 
 /** Says in `initialize` what this client understands beyond LSP. */
 const abilities: StaticFeature = {
@@ -73,6 +75,11 @@ export class Harness implements vscode.Disposable {
     }
   }
 
+  /** The code action with its edit. Rejects with the server's own sentence. */
+  resolve(action: CodeAction): Promise<CodeAction> {
+    return this.client?.sendRequest(CodeActionResolveRequest.type, action) ?? Promise.reject(new Error(GONE));
+  }
+
   /** Makes an edit that the server has worked out; whether it is made. */
   async apply(edit: WorkspaceEdit): Promise<boolean> {
     const converted = await this.client?.protocol2CodeConverter.asWorkspaceEdit(edit);
@@ -99,7 +106,7 @@ export class Harness implements vscode.Disposable {
   private missing(name: CommandName): string {
     return this.client?.state === State.Running
       ? `this version of the server has no ${Command[name]}; update lsp-harness`
-      : "the lsp-harness server does not run";
+      : GONE;
   }
 
   private async startAnew(): Promise<void> {

@@ -2,9 +2,9 @@
 
 import * as vscode from "vscode";
 import type { Harness } from "./client";
+import { complain } from "./complaint";
 import { installServer } from "./install";
 import { showMenu } from "./menu";
-import { complain } from "./middleware";
 import { downloadModel, switchModel } from "./models";
 import { ASK_INSTRUCTION, Command, type CommandName, type Place, type Statistics } from "./protocol";
 import { statisticsPage } from "./pages";

@@ -1,12 +1,13 @@
 /** Between VS Code and the server: what is passed on, and what is shown of what comes back. */
 
 import * as vscode from "vscode";
-import { type CodeAction, CodeActionResolveRequest, type Middleware, type ResponseError } from "vscode-languageclient/node";
+import { type CodeAction, CodeActionKind, CodeActionRequest, CodeActionResolveRequest, type Command, type Middleware } from "vscode-languageclient/node";
 import type { Harness } from "./client";
+import { complain } from "./complaint";
 import { confirmable, confirmed } from "./confirmable";
 import { Bars } from "./progress";
 import { SECTION } from "./protocol";
-import { agreed, REVIEW, showMade } from "./review";
+import { agreed, showMade, WORK_OUT } from "./review";
 import type { Settings } from "./settings";
 import { shownResult } from "./shown";
 import { remember } from "./suggestions";
@@ -48,16 +49,11 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
     },
     sendRequest: async (type, param, token, next) => {
       const method = typeof type === "string" ? type : type.method;
-      if (method !== CodeActionResolveRequest.method) {
-        return next(type, param, token);
+      if (method === CodeActionResolveRequest.method && (param as CodeAction).command?.command === WORK_OUT) {
+        return param as Awaited<ReturnType<typeof next>>;
       }
-      try {
-        return reviewed((await next(type, param, token)) as CodeAction) as Awaited<ReturnType<typeof next>>;
-      } catch (error) {
-        // VS Code itself says nothing of an action that comes to nothing
-        complain(error);
-        throw error;
-      }
+      const result = await next(type, param, token);
+      return method === CodeActionRequest.method ? (worked(result as (Command | CodeAction)[] | null) as typeof result) : result;
     },
     handleWorkDoneProgress: (token, value, next) => {
       if (!bars.show(token, value)) {
@@ -88,24 +84,14 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
   };
 }
 
-/** The action with a command that shows its edit in place of the edit, where that is to be confirmed. */
-function reviewed(action: CodeAction): CodeAction {
-  const { edit, command, ...rest } = action;
-  return confirmable(edit) ? { ...rest, command: { title: action.title, command: REVIEW, arguments: [edit, command] } } : action;
+/**
+ * Quick fixes that are still to be worked out, as commands of ours that have them worked out and shown. VS Code would ask
+ * for their edits, too, but says nothing when that fails, and forgets a command that comes with the answer when it has
+ * asked for the actions of the place again in the meantime.
+ */
+function worked(offered: (Command | CodeAction)[] | null): (Command | CodeAction)[] | null {
+  const pending = (action: Command | CodeAction): action is CodeAction =>
+    "data" in action && action.kind === CodeActionKind.QuickFix && action.edit === undefined && action.command === undefined;
+  const command = (action: CodeAction) => ({ title: action.title, command: WORK_OUT, arguments: [action] });
+  return offered?.map((action) => (pending(action) ? { ...action, command: command(action) } : action)) ?? null;
 }
-
-/** Shows what a person waited for and does not get; what they took back themselves is no news. */
-export function complain(error: unknown): void {
-  if (error instanceof vscode.CancellationError || cancelled(error)) {
-    return;
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  void vscode.window.showErrorMessage(`lsp-harness: ${message}`);
-}
-
-/** RequestCancelled and ServerCancelled of LSP. */
-function cancelled(error: unknown): boolean {
-  const code = (error as Partial<ResponseError<unknown>> | null)?.code;
-  return code === -32800 || code === -32802;
-}
-

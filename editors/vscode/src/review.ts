@@ -2,13 +2,14 @@
 
 import * as path from "node:path";
 import * as vscode from "vscode";
-import type { Command as LspCommand, WorkspaceEdit } from "vscode-languageclient/node";
+import type { CodeAction } from "vscode-languageclient/node";
 import type { Harness } from "./client";
+import { complain } from "./complaint";
 import { confirmable, confirmed, type Confirmable } from "./confirmable";
 
 const SCHEME = "lsp-harness-review";
-/** Run by a code action in place of its edit. */
-export const REVIEW = "lsp-harness.review";
+/** Has a code action worked out, laid before the user where that is wanted, and made. */
+export const WORK_OUT = "lsp-harness.workOut";
 
 interface Open {
   uri: vscode.Uri;
@@ -26,16 +27,7 @@ export function registerReview(harness: Harness): vscode.Disposable {
     }),
     vscode.commands.registerCommand("lsp-harness.applyEdit", () => open?.decide(true)),
     vscode.commands.registerCommand("lsp-harness.discardEdit", () => open?.decide(false)),
-    vscode.commands.registerCommand(REVIEW, async (edit: WorkspaceEdit, then?: LspCommand) => {
-      const wanted = confirmable(edit);
-      if (!wanted || !(await agreed(wanted)) || !(await harness.apply(confirmed(edit)))) {
-        return;
-      }
-      await showMade(wanted);
-      if (then) {
-        await vscode.commands.executeCommand(then.command, ...(then.arguments ?? []));
-      }
-    }),
+    vscode.commands.registerCommand(WORK_OUT, (action: CodeAction) => workedOut(harness, action).catch(complain)),
     // who closes the page does not want it
     vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       if (closed.some(shows)) {
@@ -43,6 +35,20 @@ export function registerReview(harness: Harness): vscode.Disposable {
       }
     }),
   );
+}
+
+async function workedOut(harness: Harness, action: CodeAction): Promise<void> {
+  const { edit, command } = await harness.resolve(action);
+  const wanted = confirmable(edit);
+  if (!edit || (wanted && !(await agreed(wanted))) || !(await harness.apply(wanted ? confirmed(edit) : edit))) {
+    return;
+  }
+  if (wanted) {
+    await showMade(wanted);
+  }
+  if (command) {
+    await vscode.commands.executeCommand(command.command, ...(command.arguments ?? []));
+  }
 }
 
 /** Shows the edit; whether the user wants it. One that is still open is discarded. */
