@@ -6,12 +6,12 @@ both sides of a comparison do the same work, and no shaping or caching of result
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from time import perf_counter
 
 from lsp_harness.bench.edits import RealEdit
 from lsp_harness.bench.ours import Ours
 from lsp_harness.bench.timing import Timing, timed
-from lsp_harness.context.infill import InfillPrompt
 from lsp_harness.inference.request import Infill, Owner, Sampling
 from lsp_harness.pipeline.question import Questions
 from lsp_harness.pipeline.writing import Site
@@ -64,15 +64,16 @@ class Editor:
         )
         timing = await timed(self._ours.client.stream(request), began)
         if timing.usage.rung and (self._ahead is None or self._ahead.done()):
-            self._ahead = asyncio.ensure_future(self._evaluate(question.prompts[:1]))
+            self._ahead = asyncio.ensure_future(self._evaluate(question.read(question.prompts[:1])))
         return timing
 
     async def rest(self, offset: int) -> None:
         """The cursor rests here: begin to evaluate the cheapest prompt, then the full one."""
         await self.leave()
         pace = await self._questions.pace()
-        prompts = (await self._questions.about(self._site(offset).resting(appends=pace.appends))).prompts
-        self._ahead = asyncio.ensure_future(self._evaluate([prompts[-1], *prompts[: len(prompts) > 1]]))
+        question = await self._questions.about(self._site(offset).resting(appends=pace.appends))
+        full, *shorter = question.prompts
+        self._ahead = asyncio.ensure_future(self._evaluate(question.read([*shorter[-1:], full])))
 
     @property
     def settled(self) -> bool:
@@ -94,10 +95,10 @@ class Editor:
     def _site(self, offset: int) -> Site:
         return Site(self.document, self.tree, offset, self.path)
 
-    async def _evaluate(self, prompts: tuple[InfillPrompt, ...] | list[InfillPrompt]) -> None:
-        for prompt in prompts:
-            request = Infill(prompt.around, sampling=Sampling(n_predict=0), priority="background", owner=self._owner)
-            self.background.append(await timed(self._ours.client.stream(request)))
+    async def _evaluate(self, requests: list[Infill]) -> None:
+        for request in requests:
+            own = replace(request, owner=self._owner)
+            self.background.append(await timed(self._ours.client.stream(own)))
 
 
 class Typist:

@@ -195,7 +195,7 @@ class Completer:
         if why := (await self._questions.pace()).no_holes:
             raise EngineRefused(why)
         question = await self._questions.about(site)
-        known = self._results.find(question.ghost.prefix, question.about)
+        known = self._results.find(*question.key)
         if known:
             answer, found = (known, Usage()), {"cached": True}
         else:
@@ -234,9 +234,9 @@ class Completer:
 
     async def _write(self, question: Question, goes_on: Callable[[str], bool]) -> Answer:
         lines = self.settings.max_lines
-        written, usage = await write(self._engine, question.asked(), question.ghost, lines, goes_on)
-        self._results.keep(question.ghost.prefix, question.about, written, usage)
-        return written, usage
+        answer = await write(self._engine, question.asked(), question.ghost, lines, goes_on)
+        self._results.keep(*question.key, *answer)
+        return answer
 
     async def _choices(self, site: Site) -> list[Suggestion]:
         """The likeliest text, and others drawn beside it that differ from it and each other in what is shown."""

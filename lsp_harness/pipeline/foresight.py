@@ -3,7 +3,6 @@ short one had to do, and the suggestion after the one that is shown."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any, cast
 
 from lsp_harness.context.secrets import secret_lines
@@ -106,9 +105,6 @@ class Foresight:
 
     async def _speculate(self, site: Site) -> None:
         question = await self._questions.about(site)
-        if self._results.find(question.ghost.prefix, question.about) is None:
-            request = question.asked()
-            patient = replace(request.sampling, t_max_predict_ms=0)
-            request = replace(request, sampling=patient, priority="background", shorter=(), budget_ms=0)
-            written, usage = await write(self._engine, request, question.ghost, question.settings.max_lines)
-            self._results.keep(question.ghost.prefix, question.about, written, usage)
+        if self._results.find(*question.key) is None:
+            answer = await write(self._engine, question.foreseen(), question.ghost, question.settings.max_lines)
+            self._results.keep(*question.key, *answer)

@@ -1,7 +1,7 @@
 """What a completion asks the model about a place: the prompts this machine can afford, and the limits of the answer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill import InfillPrompt, ladder
@@ -29,11 +29,12 @@ class Question:
     """The tokens' probabilities are wanted."""
 
     @property
-    def about(self) -> tuple[object, ...]:
-        """Everything but the text before the cursor that the answer follows from."""
+    def key(self) -> tuple[str, tuple[object, ...]]:
+        """The text before the cursor, and all else that the answer follows from: its place in `Results`."""
         limits = (self.settings.prefix_tokens, self.settings.suffix_tokens, self.settings.max_tokens)
         outline = self.prompts[0].outline.text
-        return (self.ghost.suffix, outline, self.ghost.language, self.site.path, *limits, self.settings.max_lines)
+        about = (self.ghost.suffix, outline, self.ghost.language, self.site.path, *limits, self.settings.max_lines)
+        return self.ghost.prefix, about
 
     def tokens(self, usage: Usage) -> int:
         """How long the prompt was that the engine used, as estimated."""
@@ -52,6 +53,12 @@ class Question:
         )
         budget = pace.budget_ms(settings) if shorter else 0
         return Infill(full, sampling=sampling, owner=self._owner, shorter=tuple(shorter), budget_ms=budget)
+
+    def foreseen(self) -> Infill:
+        """The request that nobody waits for: the full prompt, however long that takes."""
+        asked = self.asked()
+        patient = replace(asked.sampling, t_max_predict_ms=0)
+        return replace(asked, sampling=patient, priority="background", shorter=(), budget_ms=0)
 
     def read(self, prompts: Sequence[InfillPrompt]) -> list[Infill]:
         """The requests that only have these prompts evaluated."""

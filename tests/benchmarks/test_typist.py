@@ -136,7 +136,10 @@ def test_what_is_on_the_screen_between_two_looks_only_is_found(here: Writing, pl
 
     later = here.look()
     assert wrong(later.view, first.offers) == ""
-    assert [wrong(frame, first.offers) for frame in later.frames] == ["no answer for this text says so", ""]
+    found = [wrong(frame, first.offers) for frame in later.frames]
+    # Neovim may have drawn the first suggestion only after the first look
+    assert found[-2:] == ["no answer for this text says so", ""]
+    assert found[:-2] in ([], [""])
 
 
 def plant(here: Writing, text: str) -> None:

@@ -17,4 +17,3 @@ function cancelled(error: unknown): boolean {
   const code = (error as Partial<ResponseError<unknown>> | null)?.code;
   return code === -32800 || code === -32802;
 }
-

@@ -262,7 +262,7 @@ async def test_leaving_early_closes_the_connection():
 # -- several
 async def test_the_same_document_goes_to_the_same_server():
     servers = [llama(props=OURS) for _ in range(3)]
-    requests = [Continuation("a", owner=Owner(affinity=f"file:///{n}.py")) for n in range(12)]
+    requests = [Continuation("a", owner=Owner(affinity=f"file:///{n}.py")) for n in range(48)]
     async with AsyncExitStack() as stack:
         for server in servers:
             await stack.enter_async_context(serving(server))
@@ -273,7 +273,8 @@ async def test_the_same_document_goes_to_the_same_server():
             await answer(made, request)
             went.append([len(server.bodies("/completion")) - n for server, n in zip(servers, before, strict=True)])
 
-    assert went[:12] == went[12:]
+    assert went[:48] == went[48:]
+    # the ports, and with them the shares, differ from run to run: one of three servers without any of 48 is 1 in 10^8
     assert len({tuple(one) for one in went}) == 3
 
 
