@@ -25,7 +25,7 @@ check: $(STAMP) ## lint, types, layers and tidiness
 	@$(BIN)/python -m pytest -q tests/test_tidy.py
 
 test: setup ## all tests but those in real editors
-	@$(BIN)/python -m pytest -q --ignore=tests/editors
+	@$(BIN)/python -m pytest -q -n 2 --ignore=tests/editors
 
 e2e: setup ## the tests in real editors: VS Code, Neovim, Emacs (installs them first)
 	@.ci/editors.sh
