@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from statistics import fmean
 from typing import Any
 
@@ -23,24 +24,27 @@ def sample(pid: int) -> dict[str, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Means of the first and of the last quarter of the samples."""
+    """Means of the quarters of the samples. Caches and grammars fill in the first, so growth is from the second on."""
 
     what: str
-    first: float
-    last: float
+    means: tuple[float, ...]
     most: float
     samples: int
 
     @property
     def said(self) -> str:
-        by = 100 * (self.last - self.first) / self.first if self.first else 0.0
-        return f"{self.first:.1f} → {self.last:.1f} ({by:+.1f} %; most {self.most:.1f}; {self.samples} samples)"
+        _, full, _, last = self.means
+        by = 100 * (last - full) / full if full else 0.0
+        path = " → ".join(f"{mean:.1f}" for mean in self.means)
+        return f"{path} ({by:+.1f} % from the second quarter on; most {self.most:.1f}; {self.samples} samples)"
 
 
 def quarters(what: str, values: Sequence[float]) -> Growth | None:
     """None of fewer than four samples, which have no quarters."""
-    size = len(values) // 4
-    return Growth(what, fmean(values[:size]), fmean(values[-size:]), max(values), len(values)) if size else None
+    if len(values) < 4:
+        return None
+    edges = [len(values) * n // 4 for n in range(5)]
+    return Growth(what, tuple(fmean(values[a:b]) for a, b in pairwise(edges)), max(values), len(values))
 
 
 def processes(rows: Sequence[dict[str, Any]]) -> dict[str, int]:

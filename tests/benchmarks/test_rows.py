@@ -66,10 +66,10 @@ def test_keys_without_a_suggestion_are_counted_by_reason():
     assert table(read(given), nothing(given)).splitlines()[-1] == "| kept quiet: in_word | 2 | – | – | – | – | – |"
 
 
-def test_growth_is_between_the_first_and_the_last_quarter():
-    growth = quarters("memory", [10.0, 10.0, 50.0, 50.0, 50.0, 50.0, 12.0, 12.0])
+def test_growth_is_from_the_second_quarter_to_the_last():
+    growth = quarters("memory", [10.0, 10.0, 40.0, 40.0, 50.0, 50.0, 44.0, 44.0])
     assert growth
-    assert growth.said == "10.0 → 12.0 (+20.0 %; most 50.0; 8 samples)"
+    assert growth.said == "10.0 → 40.0 → 50.0 → 44.0 (+10.0 % from the second quarter on; most 50.0; 8 samples)"
     assert quarters("memory", [1.0, 2.0, 3.0]) is None
     rows = [{"who": who, "rss": 5.0, "fds": 9} for who in ("server", "engine")] * 4
     assert [each.what for each in grown(rows)] == [
