@@ -196,7 +196,8 @@ function functions(page, ws, home, address) {
         await rig.type(text);
         const found = async () => ((await rig.ghost()).trim() && (await rig.ghost()).includes(wanted));
         const shown = await until(found, "grey text", 3000).catch(() => false);
-        await page.keyboard.press("Escape");
+        // what comes only now would be dismissed by it, and nothing suggested here any more
+        if (shown) await page.keyboard.press("Escape");
         for (const _ of text) await page.keyboard.press("Backspace");
         return shown;
       }, `a suggestion with ${JSON.stringify(wanted)} after ${JSON.stringify(text)}`, ms),
