@@ -110,7 +110,7 @@ it("a code action asks for the instruction, and the edit is made when it is conf
   await rig.open("edit.py");
   await rig.cursor(2, 1);
   await page.keyboard.press("Shift+ArrowRight");
-  await (await rig.action("Control+Shift+r", "Edit with lsp-harness…")).click();
+  await rig.choose(await rig.action("Control+Shift+r", "Edit with lsp-harness…"));
   const input = page.locator(".quick-input-widget input").first();
   await input.waitFor();
   assert.equal(await input.inputValue(), "alpha");
@@ -135,7 +135,7 @@ it("a quick fix of the model is previewed: refused, then made", async () => {
     await rig.open("typo.py");
     await rig.cursor(1, 6);
     await page.locator(".squiggly-warning").first().waitFor();
-    await (await rig.action("Control+.", "Fix with lsp-harness")).click();
+    await rig.choose(await rig.action("Control+.", "Fix with lsp-harness"));
     await rig.reviewed("x = the");
   };
   const refused = async () => {
@@ -161,7 +161,7 @@ it("an edit of a file that was changed meanwhile is not made", async () => {
   await rig.open("late.py");
   await rig.cursor(1, 6);
   await page.locator(".squiggly-warning").first().waitFor();
-  await (await rig.action("Control+.", "Fix with lsp-harness")).click();
+  await rig.choose(await rig.action("Control+.", "Fix with lsp-harness"));
   await rig.reviewed("x = the");
   fs.writeFileSync(path.join(rig.ws, "late.py"), "# by somebody else\nx = teh\n");
   await rig.reviewed("somebody");
@@ -174,7 +174,7 @@ it("a quick fix that comes to nothing says why", async () => {
   await rig.open("hard.py");
   await rig.cursor(2, 6);
   await page.locator(".squiggly-warning").first().waitFor();
-  await (await rig.action("Control+.", "Fix with lsp-harness")).click();
+  await rig.choose(await rig.action("Control+.", "Fix with lsp-harness"));
   await rig.notification("lsp-harness: no candidate passed: tests ✗").waitFor();
   await page.keyboard.press("Escape");
   assert.equal(rig.read("hard.py"), FILES["hard.py"]);
@@ -184,10 +184,9 @@ it("what the server works on can be cancelled where it is seen", async () => {
   await rig.open("slow.py");
   await rig.cursor(2, 6);
   await page.locator(".squiggly-warning").first().waitFor();
-  await (await rig.action("Control+.", "Fix with lsp-harness")).click();
+  await rig.choose(await rig.action("Control+.", "Fix with lsp-harness"));
   const bar = rig.notification("Fix with lsp-harness");
-  await bar.getByRole("button", { name: "Cancel" }).click();
-  await bar.waitFor({ state: "detached" });
+  await rig.cancelled(bar);
   await until(() => received("window/workDoneProgress/cancel").length === 1, "the cancellation");
   assert.equal(rig.read("slow.py"), FILES["slow.py"]);
 });
@@ -195,7 +194,7 @@ it("what the server works on can be cancelled where it is seen", async () => {
 it("why a diagnostic is there: by the quick fix", async () => {
   await rig.open("slow.py");
   await rig.cursor(2, 6);
-  await (await rig.action("Control+.", "Why lsp-harness says this")).click();
+  await rig.choose(await rig.action("Control+.", "Why lsp-harness says this"));
   await rig.preview("no word, says the stand-in");
 });
 
@@ -218,8 +217,7 @@ it("a model is chosen; what is not there is downloaded first, unless that is can
   await large();
   const bar = rig.notification("Downloading large");
   await until(async () => /40 %/.test(await bar.innerText()), "percentage");
-  await bar.getByRole("button", { name: "Cancel" }).click();
-  await bar.waitFor({ state: "detached" });
+  await rig.cancelled(bar);
   assert.equal(user()["lspHarness.model.path"], undefined);
   await large();
   await rig.bar(/large/);

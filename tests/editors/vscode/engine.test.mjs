@@ -65,7 +65,7 @@ it("what the real model repairs has passed its checks, and is made when it is co
   await rig.cursor(2, 23);
   const row = await rig.action("Control+.", "Fix with lsp-harness");
   const offered = (await row.innerText()).trim();
-  await row.click();
+  await rig.choose(row);
   await rig.review().waitFor({ timeout: 120_000 });
   const passed = (await rig.review().locator(".label-name").first().innerText()).trim();
   await rig.reviewed("factor for");

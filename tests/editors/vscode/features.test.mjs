@@ -152,7 +152,7 @@ it("a suggestion that was taken is checked: what is wrong is underlined, and goe
   await rig.picture("verification");
   await rig.open("wrong.py");
   await rig.cursor(3, 13);
-  await (await rig.action("Control+.", "Why lsp-harness says this")).click();
+  await rig.choose(await rig.action("Control+.", "Why lsp-harness says this"));
   await rig.preview("totl", "verdict");
   // the link is behind the code of the diagnostic, and opens the same as text
   await row.locator("a", { hasText: "F821" }).click();
@@ -171,7 +171,7 @@ it("a quick fix of the model is worked out when it is chosen, and previewed: ref
   const choose = async () => {
     await offered("stats.py");
     await rig.picture("quick-fix");
-    await action("Fix with lsp-harness").click();
+    await rig.choose(action("Fix with lsp-harness"));
     await rig.reviewed("factor for");
     await rig.picture("preview");
   };
@@ -190,7 +190,7 @@ it("the lightbulb offers ruff's own fix, which needs no confirmation", async () 
   await rig.cursor(1, 8);
   const bulb = page.locator(".editor-instance [class*=lightbulb][class*=auto]").first();
   await bulb.waitFor();
-  await (await rig.action(bulb, "Fix with ruff's own safe fix: Remove unused import")).click();
+  await rig.choose(await rig.action(bulb, "Fix with ruff's own safe fix: Remove unused import"));
   await rig.saved("unused.py", "a = 1\n");
 });
 
@@ -199,7 +199,7 @@ it("what is asked for in words is worked out, previewed and made", async () => {
   await rig.open("area.py");
   await rig.cursor(2, 1);
   await page.keyboard.press("Shift+End");
-  await (await rig.action("Control+Shift+r", "Edit with lsp-harness…")).click();
+  await rig.choose(await rig.action("Control+Shift+r", "Edit with lsp-harness…"));
   await page.locator(".quick-input-widget input").first().fill("more exactly");
   await page.keyboard.press("Enter");
   await rig.reviewed("3.14159");
@@ -250,21 +250,19 @@ it("a model is downloaded with its progress seen, until that is cancelled", asyn
   await rig.command("lsp-harness: Download Model…");
   const bar = rig.notification("Fetching qwen2.5-coder-0.5b-instruct");
   await until(async () => /[1-9]\d* of 469 MiB/.test(await bar.innerText()), async () => `a part of it; it is ${await bar.innerText()}`);
-  await bar.getByRole("button", { name: "Cancel" }).click();
-  await bar.waitFor({ state: "detached" });
+  await rig.cancelled(bar);
   await until(() => mirror.left, "the mirror sees nobody any more");
 });
 
 it("working out a fix is cancelled by its button, and the model is left in peace", async () => {
   knows(() => HANG);
   await offered("slow.py");
-  await action("Fix with lsp-harness").click();
+  await rig.choose(action("Fix with lsp-harness"));
   const bar = rig.notification("Fix with lsp-harness");
   await until(() => model.hanging > 0, "the model is asked");
   await bar.waitFor();
   await rig.picture("cancel");
-  await bar.getByRole("button", { name: "Cancel" }).click();
-  await bar.waitFor({ state: "detached" });
+  await rig.cancelled(bar);
   await until(() => model.left === model.hanging, "the model is told");
   assert.equal(rig.read("slow.py"), STATS);
 });

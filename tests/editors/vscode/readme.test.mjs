@@ -87,8 +87,7 @@ it("an installation that is cancelled leaves nothing, whoever began it", async (
   const cancelled = async (button) => {
     await button.click();
     await agree();
-    await bar().getByRole("button", { name: "Cancel" }).click();
-    await bar().waitFor({ state: "detached" });
+    await rig.cancelled(bar());
     await until(() => !fs.existsSync(managed()), "no half environment");
     await rig.bar(/not installed/);
   };

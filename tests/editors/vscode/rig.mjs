@@ -175,6 +175,17 @@ function functions(page, ws, home, address) {
       }, `a code action ${text}`);
       return row;
     },
+    /** Chooses from that menu by keys: VS Code draws a row anew when the mouse comes over it, and loses a click meanwhile. */
+    async choose(row) {
+      await page.mouse.move(0, 0);
+      await until(async () => {
+        if (/\bfocused\b/.test(await row.getAttribute("class"))) return true;
+        await page.keyboard.press("ArrowDown");
+        return false;
+      }, "the row in focus");
+      await page.keyboard.press("Enter");
+      await row.waitFor({ state: "detached" });
+    },
     row: (text) => page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first(),
     type: (text) => page.keyboard.type(text, { delay: 15 }),
     /** All the grey text on the screen. */
@@ -229,6 +240,12 @@ function functions(page, ws, home, address) {
     status: () => page.locator('[id="lsp-harness.lsp-harness.lsp-harness.status"], [id*="lsp-harness.status"]').first(),
     bar: (pattern) => until(async () => pattern.test((await rig.status().getAttribute("aria-label")) ?? ""), async () => `status bar ${pattern}; it is ${await rig.status().getAttribute("aria-label")}`),
     ready: () => rig.bar(/The server is running|Engine:/),
+    /** Presses the button of a bar until the bar is gone: VS Code draws both anew while something happens there. */
+    cancelled: (bar) =>
+      until(async () => {
+        await bar.getByRole("button", { name: "Cancel" }).click({ timeout: 2000 }).catch(() => undefined);
+        return bar.waitFor({ state: "detached", timeout: 2000 }).then(() => true, () => false);
+      }, "an end of what was cancelled", 20_000),
     notification: (text) => page.locator(".notifications-toasts .notification-list-item", { hasText: text }).first(),
     /**
      * Waits for a Markdown preview that has the text, a page in a frame in a frame, and closes it: one that stays may
@@ -258,13 +275,23 @@ function functions(page, ws, home, address) {
     },
     /** The same, in words, for a message. */
     described: (part) => rig.pids(part).map((pid) => `${pid} (${readOr(`/proc/${pid}/stat`, "").split(") ").pop()[0]}) ${commandLine(pid)}`).join("; "),
-    /** For node:test: a picture of the screen, and a clean one again, when `body` fails. */
+    /** For node:test: what there is to see and to read, and a clean screen again, when `body` fails. */
     photographed: (name, body) => async () => {
       try {
         await body();
       } catch (error) {
+        const kept = path.join(FAILURES, name.replace(/\W+/g, "-"));
         fs.mkdirSync(FAILURES, { recursive: true });
-        await page.screenshot({ path: path.join(FAILURES, `${name.replace(/\W+/g, "-")}.png`) });
+        await page.screenshot({ path: `${kept}.png` });
+        for (const [folder, of] of [["home", home], ["logs", path.join(home, "../ud/logs")]]) {
+          // not the model's cache, and not what is being written
+          const filter = (file) => /\.(jsonl|log|png)$/.test(file) || fs.statSync(file).isDirectory();
+          fs.cpSync(of, path.join(kept, folder), { recursive: true, force: true, filter });
+        }
+        for (let n = 0; n < 3; n += 1) await page.keyboard.press("Escape");
+        // what was said and is no longer on the screen
+        await rig.command("Notifications: Show Notifications").catch(() => undefined);
+        await page.screenshot({ path: path.join(kept, "notifications.png") });
         for (let n = 0; n < 3; n += 1) await page.keyboard.press("Escape");
         throw error;
       }
