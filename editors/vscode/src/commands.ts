@@ -59,6 +59,8 @@ async function instruct(place = selection()): Promise<void> {
     prompt: "What should be changed here? The edit is checked, and shown to you before it is made.",
     placeHolder: "for example: raise ValueError where the list is empty",
     value: instruction,
+    // whoever looks something up meanwhile finds it as it was; and a menu that closes late gives the keyboard to the editor
+    ignoreFocusOut: true,
   });
   if (typed?.trim()) {
     instruction = typed.trim();
