@@ -283,16 +283,24 @@ function functions(page, ws, home, address) {
         const kept = path.join(FAILURES, name.replace(/\W+/g, "-"));
         fs.mkdirSync(FAILURES, { recursive: true });
         await page.screenshot({ path: `${kept}.png` });
-        for (const [folder, of] of [["home", home], ["logs", path.join(home, "../ud/logs")]]) {
-          // not the model's cache, and not what is being written
-          const filter = (file) => /\.(jsonl|log|png)$/.test(file) || fs.statSync(file).isDirectory();
-          fs.cpSync(of, path.join(kept, folder), { recursive: true, force: true, filter });
+        const clean = async () => {
+          for (let n = 0; n < 3; n += 1) await page.keyboard.press("Escape");
+        };
+        await clean();
+        try {
+          // logs and sessions, not the engine's cache
+          const filter = (file) => /\.(jsonl|log)$/.test(file) || fs.statSync(file).isDirectory();
+          for (const [folder, of] of [["home", home], ["logs", path.join(home, "../ud/logs")]]) {
+            fs.cpSync(of, path.join(kept, folder), { recursive: true, filter });
+          }
+          // what was said and is no longer on the screen
+          await rig.command("Notifications: Show Notifications");
+          await page.screenshot({ path: path.join(kept, "notifications.png") });
+        } catch (missing) {
+          // files go while they are copied; what failed first is what is told
+          fs.appendFileSync(`${kept}.txt`, `not all of it was kept: ${missing}\n`);
         }
-        for (let n = 0; n < 3; n += 1) await page.keyboard.press("Escape");
-        // what was said and is no longer on the screen
-        await rig.command("Notifications: Show Notifications").catch(() => undefined);
-        await page.screenshot({ path: path.join(kept, "notifications.png") });
-        for (let n = 0; n < 3; n += 1) await page.keyboard.press("Escape");
+        await clean();
         throw error;
       }
     },
