@@ -99,7 +99,7 @@ class Completion:
     alternatives: int = 4
     """Different suggestions that who asks for one may choose from, the likeliest first."""
     latency_ms: int = 400
-    """Milliseconds to the first text. A prompt that would take longer to evaluate gives way to a shorter one until it is warm. Generation may take five times as long, then keeps what there is."""
+    """Milliseconds to the first text. A prompt that would take longer to evaluate gives way to a shorter one until it is warm. After twice that time a line that is complete ends the suggestion, after five times whatever there is is shown."""
     warm: bool = True
     """Evaluate the prompt before it is asked for: after open, save, accept, and where the cursor rests."""
     speculate: bool = True

@@ -10,7 +10,8 @@ Stop = Literal["eos", "word", "limit", "deadline", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How tokens are chosen. `temperature` 0 is greedy; `t_max_predict_ms` counts from the first token."""
+    """How tokens are chosen. `temperature` 0 is greedy; `t_max_predict_ms` counts from the first token, and once it is over
+    the end of a line ends the text, as with llama-server."""
 
     n_predict: int = 64
     temperature: float = 0.0

@@ -233,8 +233,8 @@ class Completer:
         return answer, figures | (_rung(answer) if answer else {})
 
     async def _write(self, question: Question, goes_on: Callable[[str], bool]) -> Answer:
-        lines = self.settings.max_lines
-        answer = await write(self._engine, question.asked(), question.ghost, lines, goes_on)
+        lines, patience = self.settings.max_lines, question.patience
+        answer = await write(self._engine, question.asked(), question.ghost, lines, goes_on, patience=patience)
         self._results.keep(*question.key, *answer)
         return answer
 

@@ -1,7 +1,8 @@
 """How fast this machine is, as the engine measured it, and what of a completion fits the user's patience.
 
-`completion.latency_ms` is about the first text: it bounds what of a prompt is evaluated after a jump. Writing goes on
-for `PATIENCE` times as long, because seven tokens in 400 ms would help nobody; text that is there by then is kept.
+`completion.latency_ms` is about the first text: it bounds what of a prompt is evaluated after a jump. When writing has gone
+on for `SOON` times as long, the end of a line ends it: more lines are worth less than these are now. A line that is not
+complete is waited for `PATIENCE` times as long, because seven tokens in 400 ms would help nobody.
 """
 
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.inference.backends.backend import NO_INFILL
 from lsp_harness.inference.client import Engine
 
+SOON = 2
 PATIENCE = 5
 SENTENCE = 16
 """Tokens that are waited for however slow the machine: fewer are rarely a line."""
@@ -70,8 +72,12 @@ class Pace:
         """Prompt tokens that can be evaluated in that time."""
         return int(self.prompt_per_second * self.budget_ms(settings) / 1000)
 
+    def lines_ms(self, settings: Completion) -> int:
+        """When the end of a line ends generation, counted from the first token."""
+        return SOON * settings.latency_ms
+
     def writing_ms(self, settings: Completion) -> int:
-        """When generation is stopped, counted from the first token."""
+        """When generation is stopped wherever it is, counted from the first token."""
         least = SENTENCE / self.generated_per_second * 1000 if self.generated_per_second else 0
         return int(max(PATIENCE * settings.latency_ms, least))
 

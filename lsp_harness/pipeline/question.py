@@ -36,6 +36,11 @@ class Question:
         about = (self.ghost.suffix, outline, self.ghost.language, self.site.path, *limits, self.settings.max_lines)
         return self.ghost.prefix, about
 
+    @property
+    def patience(self) -> float:
+        """Seconds from the first token in which it must be answered."""
+        return self.pace.writing_ms(self.settings) / 1000
+
     def tokens(self, usage: Usage) -> int:
         """How long the prompt was that the engine used, as estimated."""
         return self.prompts[min(usage.rung, len(self.prompts) - 1)].tokens
@@ -48,7 +53,7 @@ class Question:
             n_predict=pace.n_predict(settings),
             # in the middle of a line nothing below it is of use
             stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
-            t_max_predict_ms=pace.writing_ms(settings),
+            t_max_predict_ms=pace.lines_ms(settings),
             confidence=self.confidence,
         )
         budget = pace.budget_ms(settings) if shorter else 0

@@ -1,5 +1,7 @@
 """From a cursor to the model's text, and from the model's text to what may be shown: the steps of one completion."""
 
+import asyncio
+import math
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -112,21 +114,32 @@ def _always(text: str) -> bool:
 
 
 async def write(
-    engine: Engine, request: Infill, ghost: Ghost, max_lines: int, goes_on: Callable[[str], bool] = _always
+    engine: Engine,
+    request: Infill,
+    ghost: Ghost,
+    max_lines: int,
+    goes_on: Callable[[str], bool] = _always,
+    *,
+    patience: float = math.inf,
 ) -> tuple[Written, Usage]:
     """The model's text, ended as soon as more of it cannot change what would be shown, or when `goes_on`, which is told
-    of all of it so far, says no."""
+    of all of it so far, says no, or `patience`, in seconds from the first of it, is over."""
     text, stop, usage, steps = "", cast("Stop | None", None), Usage(), list[tuple[int, float]]()
-    async with aclosing(cast("Any", engine.stream(request))) as chunks:
-        async for chunk in chunks:
-            text += chunk.text
-            steps += ((len(text), item.logprob) for item in chunk.logprobs)
-            usage, stop = chunk.usage, chunk.stop
-            if stop or finished(ghost, text, max_lines):
-                break
-            if not goes_on(text):
-                stop = "cancelled"
-                break
+    try:
+        async with asyncio.timeout(None) as limit, aclosing(cast("Any", engine.stream(request))) as chunks:
+            async for chunk in chunks:
+                if limit.when() is None and patience < math.inf:
+                    limit.reschedule(asyncio.get_running_loop().time() + patience)
+                text += chunk.text
+                steps += ((len(text), item.logprob) for item in chunk.logprobs)
+                usage, stop = chunk.usage, chunk.stop
+                if stop or finished(ghost, text, max_lines):
+                    break
+                if not goes_on(text):
+                    stop = "cancelled"
+                    break
+    except TimeoutError:
+        stop = "deadline"
     return Written(text, stop, tuple(steps)), usage
 
 

@@ -120,12 +120,20 @@ def test_nothing_to_predict_warms_the_cache(machine: Bench):
     assert machine.run(PROMPT)[1].usage.evaluated == 0
 
 
-def test_the_time_limit_keeps_what_there_is(machine: Bench):
-    text, last = machine.run(PROMPT, Sampling(n_predict=900, t_max_predict_ms=1))
+def test_when_the_time_is_over_the_end_of_a_line_ends_the_text(machine: Bench):
+    lines = Sampling(n_predict=900, grammar='root ::= "return\\nreturn\\nreturn\\n"')
 
-    assert last.stop == "deadline"
-    assert 0 < last.usage.generated < 900
-    assert text
+    assert machine.run(PROMPT, lines)[0] == "return\n" * 3
+    text, last = machine.run(PROMPT, replace(lines, t_max_predict_ms=1))
+    assert (text.rstrip("retun"), last.stop) == ("return\n", "deadline")
+
+
+def test_a_line_that_is_not_complete_has_all_the_time(machine: Bench):
+    line = Sampling(n_predict=900, grammar='root ::= "return return return"', t_max_predict_ms=1)
+
+    text, last = machine.run(PROMPT, line)
+
+    assert (text, last.stop) == ("return return return", "eos")
 
 
 def test_candidates_share_the_prompt_and_repeat_themselves(machine: Bench):

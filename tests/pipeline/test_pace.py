@@ -20,7 +20,7 @@ def test_a_slow_machine_writes_less_and_reads_little_after_a_jump() -> None:
     slow, settings = Pace.of(SLOW), Completion()
     assert slow.budget_ms(settings) == 345
     assert slow.affordable(settings) == 44
-    assert (slow.n_predict(settings), slow.writing_ms(settings)) == (36, 2000)
+    assert (slow.n_predict(settings), slow.lines_ms(settings), slow.writing_ms(settings)) == (36, 800, 2000)
 
 
 def test_a_quick_machine_is_held_by_the_settings_only() -> None:
@@ -89,3 +89,11 @@ async def test_a_request_is_cut_to_the_machine() -> None:
     assert slow.around == quick.around
     assert slow.around.extra
     assert len(slow.shorter[-1].prefix) < len(quick.shorter[-1].prefix)
+
+
+async def test_of_a_line_that_takes_too_long_there_is_what_there_is() -> None:
+    src = markup.parse("def area(r):\n    return <|>\n")
+    engine = Script({"text": "3.14 * r", "hang": True})
+    found = await Completer(engine, Completion(latency_ms=1)).complete(src.document, parse(src.document), src.cursor, "a.py")
+    assert found
+    assert (found.text, engine.closed) == ("3.14 * r", 1)

@@ -44,8 +44,9 @@ class _Exchange:
                 self._count(event["message"].get("usage") or {})
             case "content_block_delta" if event["delta"]["type"] == "text_delta":
                 self._began = self._began or monotonic()
-                yield Chunk(event["delta"]["text"])
-                if monotonic() - self._began > self._seconds:
+                text = event["delta"]["text"]
+                yield Chunk(text)
+                if "\n" in text and monotonic() - self._began > self._seconds:
                     self._stop = "deadline"
                     yield from self._end()
             case "message_delta":

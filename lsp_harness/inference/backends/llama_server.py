@@ -119,7 +119,7 @@ class LlamaServer(OurEngine):
             "n": f"up to {self._slots}, its slots (--parallel)",
             "logprobs": True,
             "shift": "as the server was started (--cache-reuse)",
-            "deadline": "counts from the first newline of an answer",
+            "deadline": True,
             "warm": True,
             "tokenize": True,
             "embedding": "only if the server was started with --embeddings",

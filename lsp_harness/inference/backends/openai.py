@@ -43,6 +43,8 @@ class _Exchange:
         self._mute = mute
         self._seconds = sampling.t_max_predict_ms / 1000 or math.inf
         self._began: float | None = None
+        self._left = False
+        """The service would go on with one that has had its time."""
 
     def read(self, data: str) -> Iterable[Chunk]:
         if data == "[DONE]":
@@ -55,9 +57,7 @@ class _Exchange:
             self._usage = _usage(told)
         for choice in cast("list[Json]", body.get("choices") or []):
             yield from self._choice(choice)
-        if self._began is not None and monotonic() - self._began > self._seconds:
-            yield from (Chunk("", "deadline", Usage(), index) for index in sorted(self._open))
-            self._open.clear()
+        if self._left and not self._open:
             yield from self.ended()
             self.complete = True
 
@@ -79,12 +79,18 @@ class _Exchange:
         logprobs = _logprobs(choice.get("logprobs"))
         if (text or logprobs) and not self._mute:
             yield Chunk(text, None, Usage(), index, logprobs)
-        if stop := _stop(choice):
+        if stop := _stop(choice) or self._late(text):
             self._open.discard(index)
             if self._open:
                 yield Chunk("", stop, Usage(), index)
             else:
                 self._owed = Chunk("", stop, Usage(), index)
+
+    def _late(self, text: str) -> Stop | None:
+        if "\n" not in text or monotonic() - (self._began or 0.0) <= self._seconds:
+            return None
+        self._left = True
+        return "deadline"
 
 
 class OpenAI:

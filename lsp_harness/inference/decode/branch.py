@@ -134,15 +134,19 @@ class Branch:
         self._asked += 1
         self._llama.tokens_generated += 1
         told = self._logprobs(logits, token, forced)
-        self._emit(Chunk(self._text.add(piece), None, self.usage, self.index, told))
-        late = self._sampling.t_max_predict_ms
+        text = self._text.add(piece)
+        self._emit(Chunk(text, None, self.usage, self.index, told))
         if self._text.stopped:
             self.end("word")
         elif self._asked >= self._sampling.n_predict:
             self.end("limit")
-        elif late and (perf_counter() - self._began) * 1000 > late:
+        elif "\n" in text and self._late:
             self.end("deadline")
         return None if self.stop else token
+
+    @property
+    def _late(self) -> bool:
+        return 0 < self._sampling.t_max_predict_ms < (perf_counter() - self._began) * 1000
 
     def _logprobs(self, logits: Logits, token: int, forced: bytes) -> tuple[TokenLogprob, ...]:
         top = self._sampling.top_logprobs

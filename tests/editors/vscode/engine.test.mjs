@@ -19,11 +19,12 @@ def circumference(radius):
     """How long the line around a circle is."""
     `;
 const SCALED = "def scaled(values, factor):\n    return [value * facter for value in values]\n";
+const LARGEST = "def largest(values):\n    biggest = values[0]\n    for value in values:\n        ";
 let rig, page;
 
 before(
   async () => {
-    rig = await startRig({ model: REAL, files: { "sums.py": SUMS, "circle.py": AREA, "scaled.py": SCALED } });
+    rig = await startRig({ model: REAL, files: { "sums.py": SUMS, "circle.py": AREA, "scaled.py": SCALED, "largest.py": LARGEST } });
     page = rig.page;
     await rig.show("sums.py");
     await rig.ready();
@@ -99,6 +100,9 @@ it("whoever restarts the engine gets another one", async () => {
   await rig.command("lsp-harness: Restart Engine");
   const another = () => rig.pids("lsp_harness.inference.engine").find((pid) => pid !== engine);
   await until(() => another() && !rig.pids("lsp_harness.inference.engine").includes(engine), "another engine process", 60_000);
+  await rig.open("largest.py");
+  await page.keyboard.press("Control+End");
+  await suggestedAfter("if value > ");
 });
 
 function indented(text) {

@@ -97,10 +97,11 @@ async def test_what_the_model_thinks_is_no_answer(monkeypatch: pytest.MonkeyPatc
 async def test_an_answer_is_ended_at_its_deadline(monkeypatch: pytest.MonkeyPatch):
     times = iter([10.0, 10.0, 10.2])
     monkeypatch.setattr(anthropic, "monotonic", lambda: next(times))
-    async with service(monkeypatch, Reply((START, delta("a"), delta("b"), delta("c"), end(), STOP))) as (made, _):
+    said = ["a\n", "b", "c\n", "d"]
+    async with service(monkeypatch, Reply((START, *map(delta, said), end(), STOP))) as (made, _):
         chunks = await hello(made, t_max_predict_ms=100)
 
-    assert (text(chunks), chunks[-1].stop) == ("ab", "deadline")
+    assert (text(chunks), chunks[-1].stop) == ("a\nbc\n", "deadline")
 
 
 @pytest.mark.parametrize(

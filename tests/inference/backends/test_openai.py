@@ -202,11 +202,24 @@ async def test_a_stream_that_ends_early_is_an_error():
 async def test_a_deadline_is_kept_by_leaving(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=0.6)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
-    async with service(*[chunk(letter) for letter in "abc"], asyncio.Event()) as (made, server):
+    said = ["a\n", "b", "c", "d\n", "e"]
+    async with service(*[chunk(each) for each in said], asyncio.Event()) as (made, server):
         chunks = await answer(made, Continuation("x", Sampling(t_max_predict_ms=1000)))
         await server.left.wait()
 
-    assert (text(chunks), chunks[-1].stop) == ("ab", "deadline")
+    assert (text(chunks), chunks[-1].stop) == ("a\nbcd\n", "deadline")
+
+
+async def test_each_candidate_has_its_own_last_line(monkeypatch: pytest.MonkeyPatch):
+    ticks = count(step=2.0)
+    monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
+    said = [chunk("a"), chunk("b", index=1), chunk("c\n", index=1), chunk("d", index=1), chunk("e\n"), chunk("f")]
+    async with service(*said, asyncio.Event()) as (made, server):
+        chunks = await answer(made, Continuation("x", Sampling(n=2, t_max_predict_ms=1000)))
+        await server.left.wait()
+
+    assert [text([c for c in chunks if c.index == index]) for index in (0, 1)] == ["ae\n", "bc\n"]
+    assert [c.stop for c in chunks if c.stop] == ["deadline", "deadline"]
 
 
 async def test_an_end_that_comes_after_the_deadline_is_told(monkeypatch: pytest.MonkeyPatch):
