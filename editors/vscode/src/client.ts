@@ -80,10 +80,10 @@ export class Harness implements vscode.Disposable {
     return this.client?.sendRequest(CodeActionResolveRequest.type, action) ?? Promise.reject(new Error(GONE));
   }
 
-  /** Makes an edit that the server has worked out; whether it is made. */
-  async apply(edit: WorkspaceEdit): Promise<boolean> {
+  /** Makes an edit that the server has worked out. */
+  async apply(edit: WorkspaceEdit): Promise<{ applied: boolean }> {
     const converted = await this.client?.protocol2CodeConverter.asWorkspaceEdit(edit);
-    return converted !== undefined && vscode.workspace.applyEdit(converted);
+    return { applied: converted !== undefined && (await vscode.workspace.applyEdit(converted)) };
   }
 
   position(editor: vscode.TextEditor): { textDocument: { uri: string }; position: object } | undefined {

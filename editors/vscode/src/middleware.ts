@@ -1,13 +1,12 @@
 /** Between VS Code and the server: what is passed on, and what is shown of what comes back. */
 
 import * as vscode from "vscode";
-import { type CodeAction, CodeActionKind, CodeActionRequest, CodeActionResolveRequest, type Command, type Middleware } from "vscode-languageclient/node";
+import { type ApplyWorkspaceEditResult, type CodeAction, CodeActionKind, CodeActionRequest, CodeActionResolveRequest, type Command, type Middleware } from "vscode-languageclient/node";
 import type { Harness } from "./client";
 import { complain } from "./complaint";
-import { confirmable, confirmed } from "./confirmable";
 import { Bars } from "./progress";
 import { SECTION } from "./protocol";
-import { agreed, showMade, WORK_OUT } from "./review";
+import { agreedTo, WORK_OUT } from "./review";
 import type { Settings } from "./settings";
 import { shownResult } from "./shown";
 import { remember } from "./suggestions";
@@ -33,18 +32,10 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
       didChangeConfiguration: async () => {
         harness.tell("workspace/didChangeConfiguration", { settings: { [SECTION]: settings.forServer() } });
       },
-      handleApplyEdit: async (params, next) => {
-        const wanted = confirmable(params.edit);
+      handleApplyEdit: (params, next) => {
         const { token } = new vscode.CancellationTokenSource();
-        if (!wanted) {
-          return next(params, token);
-        }
-        if (!(await agreed(wanted))) {
-          return { applied: false };
-        }
-        const result = await next({ ...params, edit: confirmed(params.edit) }, token);
-        await showMade(wanted);
-        return result;
+        // or a ResponseError, which is passed on as it is
+        return agreedTo(params.edit, async (edit) => next({ ...params, edit }, token) as Promise<ApplyWorkspaceEditResult>);
       },
     },
     sendRequest: async (type, param, token, next) => {

@@ -2,7 +2,7 @@
 
 import * as path from "node:path";
 import * as vscode from "vscode";
-import type { CodeAction } from "vscode-languageclient/node";
+import type { ApplyWorkspaceEditResult, CodeAction, WorkspaceEdit } from "vscode-languageclient/node";
 import type { Harness } from "./client";
 import { complain } from "./complaint";
 import { confirmable, confirmed, type Confirmable } from "./confirmable";
@@ -39,20 +39,36 @@ export function registerReview(harness: Harness): vscode.Disposable {
 
 async function workedOut(harness: Harness, action: CodeAction): Promise<void> {
   const { edit, command } = await harness.resolve(action);
-  const wanted = confirmable(edit);
-  if (!edit || (wanted && !(await agreed(wanted))) || !(await harness.apply(wanted ? confirmed(edit) : edit))) {
+  if (!edit || !(await agreedTo(edit, (each) => harness.apply(each))).applied) {
     return;
-  }
-  if (wanted) {
-    await showMade(wanted);
   }
   if (command) {
     await vscode.commands.executeCommand(command.command, ...(command.arguments ?? []));
   }
 }
 
+/** Has an edit made, after the user was shown it where that is wanted and if they want it then. */
+export async function agreedTo(
+  edit: WorkspaceEdit,
+  make: (edit: WorkspaceEdit) => Promise<ApplyWorkspaceEditResult>,
+): Promise<ApplyWorkspaceEditResult> {
+  const wanted = confirmable(edit);
+  if (!wanted) {
+    return make(edit);
+  }
+  if (!(await agreed(wanted))) {
+    return { applied: false };
+  }
+  const result = await make(confirmed(edit));
+  if (result.applied && wanted.creates) {
+    // so that it is seen and saved
+    await vscode.window.showTextDocument(vscode.Uri.parse(wanted.uri, true), { preview: false });
+  }
+  return result;
+}
+
 /** Shows the edit; whether the user wants it. One that is still open is discarded. */
-export async function agreed({ uri, label, creates, edits }: Confirmable): Promise<boolean> {
+async function agreed({ uri, label, creates, edits }: Confirmable): Promise<boolean> {
   open?.decide(false);
   const target = vscode.Uri.parse(uri, true);
   // what is not there yet is empty
@@ -90,13 +106,6 @@ export async function agreed({ uri, label, creates, edits }: Confirmable): Promi
     return false;
   }
   return apply;
-}
-
-/** A new file is opened, so that it is seen and saved. */
-export async function showMade({ uri, creates }: Confirmable): Promise<void> {
-  if (creates) {
-    await vscode.window.showTextDocument(vscode.Uri.parse(uri, true), { preview: false });
-  }
 }
 
 const shows = (tab: vscode.Tab): boolean => open !== undefined && showing(tab) === open.uri.toString();

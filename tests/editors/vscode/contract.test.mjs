@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import test, { after, before } from "node:test";
-import { HERE, startRig, until } from "./rig.mjs";
+import { after, before } from "node:test";
+import { HERE, photographing, startRig, until } from "./rig.mjs";
 
 const FILES = { "typo.py": "x = teh\n", "note.py": "y = 1\n", "edit.py": "a = 1\nb = 2\n", "late.py": "x = teh\n", "slow.py": "# SLOW\nx = teh\n", "hard.py": "# HARD\nx = teh\n" };
 let rig, page;
@@ -23,7 +23,7 @@ before(
   { timeout: 120_000 },
 );
 after(() => rig?.stop());
-const it = (name, body) => test(name, { timeout: 60_000 }, (context) => rig.photographed(name, () => body(context))());
+const it = photographing(() => rig);
 
 /** What the server was sent, by method; of commands, their arguments. */
 const received = (method) =>

@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import test, { after, before } from "node:test";
-import { IMAGES, kill, REAL, startRig, until } from "./rig.mjs";
+import { after, before } from "node:test";
+import { IMAGES, kill, photographing, REAL, startRig, until } from "./rig.mjs";
 
 const SUMS = "def total(values):\n    result = 0\n    for value in values:\n        result += value\n    return result\n\n\ndef mean(values):\n    ";
 const AREA = `import math
@@ -36,7 +36,7 @@ before(
   { timeout: 180_000 },
 );
 after(() => rig?.stop());
-const it = (name, body) => test(name, { timeout: 180_000 }, (context) => rig.photographed(name, () => body(context))());
+const it = photographing(() => rig, 180_000);
 
 /** A real model says what it likes; that something comes is the point. */
 const suggestedAfter = (text) => rig.suggestedAfter(text, "", 90_000);

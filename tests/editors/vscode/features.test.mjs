@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import http from "node:http";
 import path from "node:path";
-import test, { after, before } from "node:test";
+import { after, before } from "node:test";
 import { continues, HANG, startModel } from "./model.mjs";
-import { kill, startRig, until } from "./rig.mjs";
+import { kill, photographing, startRig, until } from "./rig.mjs";
 
 const MEAN = "def mean(values):\n    total = sum(values)\n";
 const STATS = "def scaled(values, factor):\n    return [value * facter for value in values]\n";
@@ -58,15 +58,13 @@ after(async () => {
   await model?.stop();
   mirror?.stop();
 });
-const it = (name, body) =>
-  test(name, { timeout: 60_000 }, (context) => rig.photographed(name, () => body(context))());
+const it = photographing(() => rig);
 
 const knows = (...answers) => {
   model.answers = answers;
 };
 /** The model repairs the name. With `body.n_predict` 0 it is only asked to read. */
 const repaired = ({ prefix }) => (prefix.includes("def scaled") ? "return [value * factor for value in values]" : undefined);
-const action = (text) => page.locator(".action-widget .monaco-list-row", { hasText: text });
 async function toEnd(file) {
   await rig.open(file);
   await page.keyboard.press("Control+End");
@@ -75,7 +73,7 @@ async function offered(file) {
   await rig.open(file);
   await page.locator(".squiggly-warning").first().waitFor();
   await rig.cursor(2, 23);
-  await rig.action("Control+.", "Fix with lsp-harness");
+  return rig.action("Control+.", "Fix with lsp-harness");
 }
 
 it("ghost text is shown while one types, and Tab takes all of it", async () => {
@@ -169,9 +167,9 @@ it("a suggestion that was taken is checked: what is wrong is underlined, and goe
 it("a quick fix of the model is worked out when it is chosen, and previewed: refused, then made", async () => {
   knows(repaired);
   const choose = async () => {
-    await offered("stats.py");
+    const row = await offered("stats.py");
     await rig.picture("quick-fix");
-    await rig.choose(action("Fix with lsp-harness"));
+    await rig.choose(row);
     await rig.reviewed("factor for");
     await rig.picture("preview");
   };
@@ -256,8 +254,7 @@ it("a model is downloaded with its progress seen, until that is cancelled", asyn
 
 it("working out a fix is cancelled by its button, and the model is left in peace", async () => {
   knows(() => HANG);
-  await offered("slow.py");
-  await rig.choose(action("Fix with lsp-harness"));
+  await rig.choose(await offered("slow.py"));
   const bar = rig.notification("Fix with lsp-harness");
   await until(() => model.hanging > 0, "the model is asked");
   await bar.waitFor();

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
-import test, { after, before } from "node:test";
-import { PYTHON, REAL, ROOT, startRig, until } from "./rig.mjs";
+import { after, before } from "node:test";
+import { photographing, PYTHON, REAL, ROOT, startRig, until } from "./rig.mjs";
 
 const README = fs.readFileSync(path.join(ROOT, "editors/vscode/README.md"), "utf8");
 const STEPS = /^## In five minutes\n([\s\S]*?)^## /m.exec(README)[1];
@@ -56,7 +56,7 @@ after(async () => {
   await rig?.stop();
   if (place) fs.rmSync(place, { recursive: true, force: true });
 });
-const it = (name, body) => test(name, { timeout: 180_000 }, (context) => rig.photographed(name, () => body(context))());
+const it = photographing(() => rig, 180_000);
 
 const managed = () => path.join(rig.dir, "ud/User/globalStorage/lsp-harness.lsp-harness/server");
 const agree = () => page.locator(".monaco-dialog-box").getByRole("button", { name: "Install" }).click();

@@ -4,6 +4,7 @@ import fs from "node:fs";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
+import test from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { chromium } from "playwright-core";
 
@@ -123,6 +124,12 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
     throw error;
   }
 }
+
+/** `it` for the tests with the rig that `rig` gives: of one that fails, there is what can be seen and read. */
+export const photographing =
+  (rig, timeout = 60_000) =>
+  (name, body) =>
+    test(name, { timeout }, (context) => rig().photographed(name, () => body(context)));
 
 function functions(page, ws, home, address) {
   const rig = {
@@ -275,8 +282,8 @@ function functions(page, ws, home, address) {
     },
     /** The same, in words, for a message. */
     described: (part) => rig.pids(part).map((pid) => `${pid} (${readOr(`/proc/${pid}/stat`, "").split(") ").pop()[0]}) ${commandLine(pid)}`).join("; "),
-    /** For node:test: what there is to see and to read, and a clean screen again, when `body` fails. */
-    photographed: (name, body) => async () => {
+    /** What there is to see and to read is kept, and the screen made clean again, when `body` fails. */
+    async photographed(name, body) {
       try {
         await body();
       } catch (error) {

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
-import test, { after, before } from "node:test";
+import { after, before } from "node:test";
 import { continues, startModel } from "./model.mjs";
-import { PYTHON, ROOT, startRig, until } from "./rig.mjs";
+import { photographing, PYTHON, ROOT, startRig, until } from "./rig.mjs";
 
 const MEAN = "def mean(values):\n    total = sum(values)\n";
 /** A server that leaves a mark and is otherwise the real one. */
@@ -43,8 +43,7 @@ after(async () => {
   await model?.stop();
   if (marks) fs.rmSync(marks, { recursive: true });
 });
-const it = (name, body) =>
-  test(name, { timeout: 60_000 }, (context) => rig.photographed(name, () => body(context))());
+const it = photographing(() => rig);
 const left = () => fs.readdirSync(marks).sort();
 
 it("without trust the user's own server is run, nothing of the folder, and it suggests", async () => {

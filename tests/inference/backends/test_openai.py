@@ -225,10 +225,10 @@ async def test_each_candidate_has_its_own_last_line(monkeypatch: pytest.MonkeyPa
 async def test_an_end_that_comes_after_the_deadline_is_told(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=2.0)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
-    async with service(chunk("ab", "length"), asyncio.Event()) as (made, _):
+    async with service(chunk("a"), chunk("b\n", "length"), "[DONE]") as (made, _):
         chunks = await answer(made, Continuation("x", Sampling(t_max_predict_ms=1000)))
 
-    assert [(c.text, c.stop) for c in chunks] == [("ab", None), ("", "limit")]
+    assert [(c.text, c.stop) for c in chunks] == [("a", None), ("b\n", None), ("", "limit")]
 
 
 async def test_the_suffix_parameter():
