@@ -94,6 +94,8 @@ async def test_a_request_is_cut_to_the_machine() -> None:
 async def test_of_a_line_that_takes_too_long_there_is_what_there_is() -> None:
     src = markup.parse("def area(r):\n    return <|>\n")
     engine = Script({"text": "3.14 * r", "hang": True})
-    found = await Completer(engine, Completion(latency_ms=1)).complete(src.document, parse(src.document), src.cursor, "a.py")
+    found = await Completer(engine, Completion(latency_ms=1)).complete(
+        src.document, parse(src.document), src.cursor, "a.py"
+    )
     assert found
     assert (found.text, engine.closed) == ("3.14 * r", 1)
