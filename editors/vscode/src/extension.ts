@@ -26,7 +26,7 @@ export async function activate(context: vscode.ExtensionContext): Promise<void> 
     registerAdvice(running),
     registerCommands(context, running),
     registerPages(running),
-    registerReview(running),
+    registerReview(),
     registerAttention(running),
     vscode.workspace.onDidGrantWorkspaceTrust(() => running.restart()),
     vscode.workspace.onDidChangeConfiguration((change) => needsRestart(change) && running.restart()),

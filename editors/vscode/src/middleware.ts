@@ -4,9 +4,10 @@ import * as vscode from "vscode";
 import { type ApplyWorkspaceEditResult, type CodeAction, CodeActionKind, CodeActionRequest, CodeActionResolveRequest, type Command, type Middleware } from "vscode-languageclient/node";
 import type { Harness } from "./client";
 import { complain } from "./complaint";
+import { complete, lasting } from "./lasting";
 import { Bars } from "./progress";
 import { SECTION } from "./protocol";
-import { agreedTo, WORK_OUT } from "./review";
+import { agreedTo, workedOut } from "./review";
 import type { Settings } from "./settings";
 import { shownResult } from "./shown";
 import { remember } from "./suggestions";
@@ -40,11 +41,11 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
     },
     sendRequest: async (type, param, token, next) => {
       const method = typeof type === "string" ? type : type.method;
-      if (method === CodeActionResolveRequest.method && (param as CodeAction).command?.command === WORK_OUT) {
+      if (method === CodeActionResolveRequest.method && complete(param as CodeAction)) {
         return param as Awaited<ReturnType<typeof next>>;
       }
       const result = await next(type, param, token);
-      return method === CodeActionRequest.method ? (worked(result as (Command | CodeAction)[] | null) as typeof result) : result;
+      return method === CodeActionRequest.method ? (chosen(harness, result as (Command | CodeAction)[] | null) as typeof result) : result;
     },
     handleWorkDoneProgress: (token, value, next) => {
       if (!bars.show(token, value)) {
@@ -76,13 +77,22 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
 }
 
 /**
- * Quick fixes that are still to be worked out, as commands of ours that have them worked out and shown. VS Code would ask
- * for their edits, too, but says nothing when that fails, and forgets a command that comes with the answer when it has
- * asked for the actions of the place again in the meantime.
+ * Actions that do what they say whenever they are chosen. Quick fixes that are still to be worked out become commands that
+ * have them worked out and shown: VS Code would ask for their edits, too, but says nothing when that fails.
  */
-function worked(offered: (Command | CodeAction)[] | null): (Command | CodeAction)[] | null {
-  const pending = (action: Command | CodeAction): action is CodeAction =>
-    "data" in action && action.kind === CodeActionKind.QuickFix && action.edit === undefined && action.command === undefined;
-  const command = (action: CodeAction) => ({ title: action.title, command: WORK_OUT, arguments: [action] });
-  return offered?.map((action) => (pending(action) ? { ...action, command: command(action) } : action)) ?? null;
+function chosen(harness: Harness, offered: (Command | CodeAction)[] | null): (Command | CodeAction)[] | null {
+  return offered?.map((action) => {
+    if (typeof action.command === "string") {
+      return run(action as Command);
+    }
+    const { title, kind, edit, command } = action as CodeAction;
+    if (command) {
+      return { ...action, command: run(command) };
+    }
+    const pending = "data" in action && kind === CodeActionKind.QuickFix && edit === undefined;
+    return pending ? { ...action, command: lasting(title, () => workedOut(harness, action)) } : action;
+  }) ?? null;
 }
+
+const run = ({ title, command, arguments: given = [] }: Command): Command =>
+  lasting(title, () => vscode.commands.executeCommand(command, ...(given as unknown[])));

@@ -8,8 +8,6 @@ import { complain } from "./complaint";
 import { confirmable, confirmed, type Confirmable } from "./confirmable";
 
 const SCHEME = "lsp-harness-review";
-/** Has a code action worked out, laid before the user where that is wanted, and made. */
-export const WORK_OUT = "lsp-harness.workOut";
 
 interface Open {
   uri: vscode.Uri;
@@ -20,14 +18,13 @@ interface Open {
 let open: Open | undefined;
 let count = 0;
 
-export function registerReview(harness: Harness): vscode.Disposable {
+export function registerReview(): vscode.Disposable {
   return vscode.Disposable.from(
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
       provideTextDocumentContent: (uri) => (uri.toString() === open?.uri.toString() ? open.text : ""),
     }),
     vscode.commands.registerCommand("lsp-harness.applyEdit", () => open?.decide(true)),
     vscode.commands.registerCommand("lsp-harness.discardEdit", () => open?.decide(false)),
-    vscode.commands.registerCommand(WORK_OUT, (action: CodeAction) => workedOut(harness, action).catch(complain)),
     // who closes the page does not want it
     vscode.window.tabGroups.onDidChangeTabs(({ closed }) => {
       if (closed.some(shows)) {
@@ -37,13 +34,18 @@ export function registerReview(harness: Harness): vscode.Disposable {
   );
 }
 
-async function workedOut(harness: Harness, action: CodeAction): Promise<void> {
-  const { edit, command } = await harness.resolve(action);
-  if (!edit || !(await agreedTo(edit, (each) => harness.apply(each))).applied) {
-    return;
-  }
-  if (command) {
-    await vscode.commands.executeCommand(command.command, ...(command.arguments ?? []));
+/** Has a code action worked out, laid before the user where that is wanted, and made. */
+export async function workedOut(harness: Harness, action: CodeAction): Promise<void> {
+  try {
+    const { edit, command } = await harness.resolve(action);
+    if (!edit || !(await agreedTo(edit, (each) => harness.apply(each))).applied) {
+      return;
+    }
+    if (command) {
+      await vscode.commands.executeCommand(command.command, ...(command.arguments ?? []));
+    }
+  } catch (error) {
+    complain(error);
   }
 }
 

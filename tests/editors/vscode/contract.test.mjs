@@ -121,6 +121,16 @@ it("a code action asks for the instruction, and the edit is made when it is conf
   await rig.saved("edit.py", "a = 1\nbeta = 2\n");
 });
 
+it("what was chosen is done although VS Code asks for the actions again before it does it", async () => {
+  await rig.open("slow.py");
+  await rig.cursor(2, 1);
+  await page.keyboard.press("Shift+End");
+  await page.locator(".squiggly-warning").first().waitFor();
+  await rig.choose(await rig.action("Control+Shift+r", "Edit with lsp-harness…"));
+  await page.locator(".quick-input-widget input").first().waitFor();
+  await page.keyboard.press("Escape");
+});
+
 it("an instruction that cannot be followed is said, with the verdict behind a button", async () => {
   await rig.command("lsp-harness: Edit by Instruction");
   await page.locator(".quick-input-widget input").first().fill("impossible");
