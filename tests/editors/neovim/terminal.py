@@ -48,13 +48,14 @@ class Terminal:
     def screen(self) -> list[str]:
         return [line.rstrip() for line in self._run("capture-pane", "-p", "-t", "it").splitlines()]
 
-    def until(self, *wanted: str, coloured: bool = False) -> str:
-        """Waits until all of this is on the screen, which is returned with its colours; `wanted` may have such, too."""
+    def until(self, *wanted: str, gone: str = "", coloured: bool = False) -> str:
+        """Waits until all of this is on the screen, and `gone`, with its colours, is not. The screen with its colours;
+        `wanted` may have such, too."""
         end = time.monotonic() + self.patience
         while (left := end - time.monotonic()) > 0:
             seen = self.coloured()
             plain = ESCAPE.sub("", seen) + (seen if coloured else "")
-            if all(text in plain for text in wanted):
+            if all(text in plain for text in wanted) and not (gone and gone in seen):
                 return seen
             # the next thing that is printed, whatever it is; nothing may come when it all has come already
             ready, _, _ = select.select([self._output], [], [], min(left, 1.0))
