@@ -18,9 +18,9 @@ before(
     });
     page = rig.page;
     await rig.show("note.py");
-    await rig.bar(/small/);
+    await rig.ready(/small/);
   },
-  { timeout: 120_000 },
+  { timeout: 180_000 },
 );
 after(() => rig?.stop());
 const it = photographing(() => rig);

@@ -51,7 +51,7 @@ before(
     await rig.show("mean.py");
     await rig.ready();
   },
-  { timeout: 120_000 },
+  { timeout: 180_000 },
 );
 after(async () => {
   await rig?.stop();
@@ -279,7 +279,7 @@ it("paused, nothing comes by itself, but who asks gets it", async () => {
   await rig.shows("total / len(values)");
   await page.keyboard.press("Escape");
   await rig.command("lsp-harness: Resume Suggestions");
-  await until(async () => !/paused/.test(await rig.status().getAttribute("aria-label")), "resumed");
+  await until(async () => !/paused/.test(await rig.said()), "resumed");
 });
 
 it("a model that is gone for a while costs nothing but its suggestions", async () => {
@@ -298,7 +298,7 @@ it("a server that is killed is started again, and the window goes on", async () 
   const [old] = rig.pids("lsp_harness serve");
   assert.ok(old);
   kill(old);
-  await until(() => rig.pids("lsp_harness serve").some((pid) => pid !== old), async () => `another server than ${old}; there is ${rig.described("")}, and it says ${await rig.status().getAttribute("aria-label")}`);
+  await until(() => rig.pids("lsp_harness serve").some((pid) => pid !== old), async () => `another server than ${old}; there is ${rig.described("")}, and it says ${await rig.said()}`);
   await rig.suggestedAfter("42", " * total");
   await rig.saved("crash.py", `${MEAN}    return `);
 });

@@ -21,8 +21,11 @@ const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const VSIX = path.join(ROOT, "editors/vscode/lsp-harness.vsix");
 const QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-sync", "--disable-background-networking"];
 
-/** Asks until there is something; `ms` is how long a slow machine may take, not how long it takes. */
-export async function until(ask, what, ms = 20_000) {
+/** How long a slow machine may take for anything, in milliseconds; not how long it takes. */
+const PATIENCE = 30_000;
+
+/** Asks until there is something. */
+export async function until(ask, what, ms = PATIENCE) {
   for (const end = Date.now() + ms; ; await pause(40)) {
     const found = await ask();
     if (found) return found;
@@ -114,10 +117,10 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
   };
   try {
     const address = `http://127.0.0.1:${port}`;
-    await until(() => fetch(`${address}/healthz`).then((answer) => answer.ok, () => false), "code-server", 40_000);
+    await until(() => fetch(`${address}/healthz`).then((answer) => answer.ok, () => false), "code-server", 60_000);
     browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
     const page = await browser.newPage({ viewport: { width: 1100, height: 620 } });
-    page.setDefaultTimeout(20_000);
+    page.setDefaultTimeout(PATIENCE);
     return { dir, ws, home, page, stop, address, ...functions(page, ws, home, address) };
   } catch (error) {
     await stop();
@@ -127,7 +130,7 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
 
 /** `it` for the tests with the rig that `rig` gives: of one that fails, there is what can be seen and read. */
 export const photographing =
-  (rig, timeout = 60_000) =>
+  (rig, timeout = 120_000) =>
   (name, body) =>
     test(name, { timeout }, (context) => rig().photographed(name, () => body(context)));
 
@@ -150,8 +153,10 @@ function functions(page, ws, home, address) {
     /** Gives the keyboard to the editor, whatever lies before it. */
     async focus() {
       await page.keyboard.press("Control+1");
-      await page.locator(".editor-instance .monaco-editor.focused").first().waitFor();
+      await rig.focused();
     },
+    /** Keys go to the editor. */
+    focused: () => page.locator(".editor-instance .monaco-editor.focused").first().waitFor(),
     /** Puts the cursor somewhere, both counted from 1. */
     async cursor(line, column) {
       await page.keyboard.press("Control+g");
@@ -159,6 +164,7 @@ function functions(page, ws, home, address) {
       await page.keyboard.press("Enter");
       await page.locator(".quick-input-widget").waitFor({ state: "hidden" });
       await page.locator("#status\\.editor\\.selection", { hasText: `Ln ${line}, Col ${column}` }).waitFor();
+      await rig.focused();
     },
     /** The palette with a command chosen, by its title. */
     async palette(title) {
@@ -245,8 +251,10 @@ function functions(page, ws, home, address) {
       }, () => `${name} saved as ${JSON.stringify(text)}; it is ${JSON.stringify(rig.read(name))}`, 10_000),
     /** The text of the extension's status-bar item, and what its tooltip says. */
     status: () => page.locator('[id="lsp-harness.lsp-harness.lsp-harness.status"], [id*="lsp-harness.status"]').first(),
-    bar: (pattern) => until(async () => pattern.test((await rig.status().getAttribute("aria-label")) ?? ""), async () => `status bar ${pattern}; it is ${await rig.status().getAttribute("aria-label")}`),
-    ready: () => rig.bar(/The server is running|Engine:/),
+    said: () => rig.status().getAttribute("aria-label", { timeout: 1000 }).then((label) => label ?? "", () => "not there"),
+    bar: (pattern, ms) => until(async () => pattern.test(await rig.said()), async () => `status bar ${pattern}; it is ${await rig.said()}`, ms),
+    /** When everything starts at once, it takes its time. */
+    ready: (pattern = /The server is running|Engine:/) => rig.bar(pattern, 90_000),
     /** Presses the button of a bar until the bar is gone: VS Code draws both anew while something happens there. */
     cancelled: (bar) =>
       until(async () => {
