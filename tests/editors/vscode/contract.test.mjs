@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before } from "node:test";
-import { HERE, photographing, startRig, until } from "./rig.mjs";
+import { HERE, photographing, startRig, there, until } from "./rig.mjs";
 
 const FILES = { "typo.py": "x = teh\n", "note.py": "y = 1\n", "edit.py": "a = 1\nb = 2\n", "late.py": "x = teh\n", "slow.py": "# SLOW\nx = teh\n", "hard.py": "# HARD\nx = teh\n" };
 let rig, page;
@@ -39,9 +39,12 @@ it("the server is told who asks, and only settings that somebody set", () => {
 
 it("the status bar has the model and the tokens that were reused, and the tooltip the figures", async () => {
   await rig.bar(/small ⟲ 132/);
-  await rig.status().hover();
   const tooltip = page.locator(".workbench-hover", { hasText: "reused" });
-  await tooltip.waitFor();
+  await until(async () => {
+    await page.mouse.move(400, 300);
+    await rig.status().hover();
+    return tooltip.waitFor({ timeout: 4000 }).then(() => true, () => false);
+  }, "the tooltip");
   assert.match(await tooltip.innerText(), /Model: small[\s\S]*Engine: ready[\s\S]*132[\s\S]*in 104 ms[\s\S]*7 shown, 4 taken/);
   await rig.picture("status-bar");
   await page.mouse.move(400, 300);
@@ -55,7 +58,7 @@ it("the menu pauses here, then everywhere, and resumes both", async () => {
   };
   const choose = async (text) => {
     await menu();
-    await rig.row(text).click();
+    await rig.picked(text);
   };
   await choose("Pause suggestions here");
   await rig.bar(/paused/);
@@ -64,7 +67,7 @@ it("the menu pauses here, then everywhere, and resumes both", async () => {
   await menu();
   await rig.row("paused everywhere").waitFor();
   await rig.picture("menu");
-  await rig.row("Resume suggestions").click();
+  await rig.picked("Resume suggestions");
   await rig.bar(/small ⟲/);
   assert.deepEqual(executed("pause"), [["here", true], ["everywhere", true], ["here", false]]);
 });
@@ -79,6 +82,7 @@ it("who asks for suggestions goes through the alternatives; the one taken is tol
   await until(() => executed("dismissed").length === 1, "the dismissal is told");
   assert.match(executed("dismissed")[0].join(" "), /note\.py s-first$/);
   await rig.command("Trigger Inline Suggestion");
+  await rig.focused();
   await rig.shows("first");
   await page.keyboard.press("Alt+BracketRight");
   await rig.shows("second");
@@ -136,7 +140,7 @@ it("an instruction that cannot be followed is said, with the verdict behind a bu
   await page.locator(".quick-input-widget input").first().fill("impossible");
   await page.keyboard.press("Enter");
   const said = rig.notification("no candidate passed: lint ✗");
-  await said.getByRole("button", { name: "Why" }).click();
+  await rig.clicked(said.getByRole("button", { name: "Why" }), there(page.locator(".tab.active", { hasText: "Preview" })));
   await rig.preview("no word, says the stand-in");
 });
 
@@ -160,7 +164,7 @@ it("a quick fix of the model is previewed: refused, then made", async () => {
   await page.keyboard.press("Escape");
   await refused();
   await choose();
-  await rig.review().click({ button: "middle" });
+  await rig.closed("✓");
   await refused();
   await choose();
   await rig.confirm();
@@ -220,7 +224,7 @@ it("a model is chosen; what is not there is downloaded first, unless that is can
     await rig.command("lsp-harness: Switch Model");
     await rig.row("large").waitFor();
     assert.equal(await rig.row("vectors").count(), 0);
-    await rig.row("large").click();
+    await rig.picked("large");
   };
   // what depends on the machine is kept with it: see "scope" in package.json
   const user = () => JSON.parse(fs.readFileSync(path.join(rig.dir, "ud/Machine/settings.json"), "utf8"));

@@ -5,7 +5,7 @@ import http from "node:http";
 import path from "node:path";
 import { after, before } from "node:test";
 import { continues, HANG, startModel } from "./model.mjs";
-import { kill, photographing, startRig, until } from "./rig.mjs";
+import { kill, photographing, startRig, there, until } from "./rig.mjs";
 
 const MEAN = "def mean(values):\n    total = sum(values)\n";
 const STATS = "def scaled(values, factor):\n    return [value * facter for value in values]\n";
@@ -125,6 +125,7 @@ it("who asks goes through the alternatives", async () => {
   await rig.type("    return ");
   await rig.shows("total / len(values)");
   await rig.command("Trigger Inline Suggestion");
+  await rig.focused();
   await rig.shows("total / len(values)");
   await page.keyboard.press("Alt+BracketRight");
   await rig.shows("total / max(1, len(values))");
@@ -153,8 +154,7 @@ it("a suggestion that was taken is checked: what is wrong is underlined, and goe
   await rig.choose(await rig.action("Control+.", "Why lsp-harness says this"));
   await rig.preview("totl", "verdict");
   // the link is behind the code of the diagnostic, and opens the same as text
-  await row.locator("a", { hasText: "F821" }).click();
-  await page.locator(".tab.active[data-resource-name$='.md']").waitFor();
+  await rig.clicked(row.locator("a", { hasText: "F821" }), there(page.locator(".tab.active[data-resource-name$='.md']")));
   await until(async () => (await page.locator(".editor-instance .view-lines").first().innerText()).includes("totl"), "the verdict");
   await rig.open("wrong.py");
   await rig.cursor(3, 15);

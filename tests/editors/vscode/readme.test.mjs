@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { after, before } from "node:test";
-import { photographing, PYTHON, REAL, ROOT, startRig, until } from "./rig.mjs";
+import { photographing, PYTHON, REAL, ROOT, startRig, there, until } from "./rig.mjs";
 
 const README = fs.readFileSync(path.join(ROOT, "editors/vscode/README.md"), "utf8");
 const STEPS = /^## In five minutes\n([\s\S]*?)^## /m.exec(README)[1];
@@ -59,14 +59,15 @@ after(async () => {
 const it = photographing(() => rig, 180_000);
 
 const managed = () => path.join(rig.dir, "ud/User/globalStorage/lsp-harness.lsp-harness/server");
-const agree = () => page.locator(".monaco-dialog-box").getByRole("button", { name: "Install" }).click();
+const dialog = () => page.locator(".monaco-dialog-box");
+const agree = () => rig.clicked(dialog().getByRole("button", { name: "Install" }), there(bar()));
 const bar = () => rig.notification("Installing the lsp-harness server");
 const step = () => page.locator(".getting-started-step", { hasText: "Install the server" });
 
 async function walkthrough() {
   await rig.command("Welcome: Open Walkthrough");
   await page.locator(".quick-input-widget input").first().fill("lsp-harness");
-  await rig.row("Get started with lsp-harness").click();
+  await rig.picked("Get started with lsp-harness");
 }
 
 function run(program, args, options = {}) {
@@ -85,7 +86,7 @@ it("the extension is there, and says that the server is not", async () => {
 
 it("an installation that is cancelled leaves nothing, whoever began it", async () => {
   const cancelled = async (button) => {
-    await button.click();
+    await rig.clicked(button, there(dialog()));
     await agree();
     await rig.cancelled(bar());
     await until(() => !fs.existsSync(managed()), "no half environment");
@@ -105,7 +106,7 @@ it("Install Server… asks, and installs it into a folder of the extension's own
   const server = path.join(managed(), "bin/lsp-harness");
   assert.ok(rig.pids("serve").length > 0 && rig.pids("serve").every((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(server)));
   await step().locator(".codicon-getting-started-step-checked").waitFor();
-  await page.locator(".tab.active", { hasText: "Welcome" }).click({ button: "middle" });
+  await rig.closed("Welcome");
 });
 
 it("Download Model… offers what is not there, which the default model is", async () => {

@@ -134,6 +134,11 @@ export const photographing =
   (name, body) =>
     test(name, { timeout }, (context) => rig().photographed(name, () => body(context)));
 
+/** An effect: something is there no more. */
+const gone = (locator, state = "detached") => (timeout) => locator.waitFor({ state, timeout });
+/** An effect: something is there. */
+export const there = (locator) => (timeout) => locator.waitFor({ timeout });
+
 function functions(page, ws, home, address) {
   const rig = {
     async show(name) {
@@ -199,6 +204,17 @@ function functions(page, ws, home, address) {
       await page.keyboard.press("Enter");
       await row.waitFor({ state: "detached" });
     },
+    /**
+     * Clicks until there is the effect, which waits for as long as it is told: VS Code draws anew what it likes when it likes,
+     * and loses a click meanwhile.
+     */
+    clicked: (target, effect, options) =>
+      until(async () => {
+        await target.click({ timeout: 2000, ...options }).catch(() => undefined);
+        return effect(4000).then(() => true, () => false);
+      }, async () => `what a click is for; there is ${await target.count()} to click on`),
+    /** Chooses from a list, which closes. */
+    picked: (text) => rig.clicked(rig.row(text), gone(page.locator(".quick-input-widget"), "hidden")),
     row: (text) => page.locator(".quick-input-list .monaco-list-row", { hasText: text }).first(),
     type: (text) => page.keyboard.type(text, { delay: 15 }),
     /** All the grey text on the screen. */
@@ -238,9 +254,9 @@ function functions(page, ws, home, address) {
     confirm: () => rig.decide("Apply"),
     discard: () => rig.decide("Discard"),
     async decide(name) {
-      await page.locator(".editor-actions").getByRole("button", { name }).first().click();
       // the last that happens: the file is in front by then
-      await page.locator(".tab", { hasText: "✓" }).waitFor({ state: "detached" });
+      const closed = gone(page.locator(".tab", { hasText: "✓" }));
+      await rig.clicked(page.locator(".editor-actions").getByRole("button", { name }).first(), closed);
     },
     read: (name) => fs.readFileSync(path.join(ws, name), "utf8"),
     /** Saves until the file is this: what is to be saved may come a moment after the keys that asked for it. */
@@ -255,12 +271,8 @@ function functions(page, ws, home, address) {
     bar: (pattern, ms) => until(async () => pattern.test(await rig.said()), async () => `status bar ${pattern}; it is ${await rig.said()}`, ms),
     /** When everything starts at once, it takes its time. */
     ready: (pattern = /The server is running|Engine:/) => rig.bar(pattern, 90_000),
-    /** Presses the button of a bar until the bar is gone: VS Code draws both anew while something happens there. */
-    cancelled: (bar) =>
-      until(async () => {
-        await bar.getByRole("button", { name: "Cancel" }).click({ timeout: 2000 }).catch(() => undefined);
-        return bar.waitFor({ state: "detached", timeout: 2000 }).then(() => true, () => false);
-      }, "an end of what was cancelled", 20_000),
+    /** Presses the button of a bar. */
+    cancelled: (bar) => rig.clicked(bar.getByRole("button", { name: "Cancel" }), gone(bar)),
     notification: (text) => page.locator(".notifications-toasts .notification-list-item", { hasText: text }).first(),
     /**
      * Waits for a Markdown preview that has the text, a page in a frame in a frame, and closes it: one that stays may
@@ -272,10 +284,10 @@ function functions(page, ws, home, address) {
         return (await Promise.all(texts)).some((each) => each.includes(text));
       }, `a preview with ${text}`);
       if (picture) await rig.picture(picture);
-      const tab = page.locator(".tab.active", { hasText: "Preview" });
-      await tab.click({ button: "middle" });
-      await page.locator(".tab", { hasText: "Preview" }).waitFor({ state: "detached" });
+      await rig.closed("Preview");
     },
+    /** Closes the page in front, whose tab has this text. */
+    closed: (text) => rig.clicked(page.locator(".tab.active", { hasText: text }), gone(page.locator(".tab", { hasText: text })), { button: "middle" }),
     /** Processes of this rig's own whose command line has `part`: others have theirs on the same machine. */
     pids: (part) => {
       const found = ours(home).filter((pid) => commandLine(pid).includes(part));

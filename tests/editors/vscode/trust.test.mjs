@@ -71,8 +71,8 @@ it("without trust there is no quick fix", async () => {
 
 it("when the user trusts the folder, the server is started again, and its environment counts", async () => {
   await rig.command("Workspaces: Manage Workspace Trust");
-  await page.getByRole("button", { name: "Trust", exact: true }).click();
-  await until(() => left().includes("folder"), "the folder's server");
+  const run = (ms) => until(() => left().includes("folder"), "the folder's server", ms);
+  await rig.clicked(page.getByRole("button", { name: "Trust", exact: true }), run);
   assert.ok(!left().includes("settings"), "a setting of machine scope is not the workspace's to set");
   await until(() => rig.pids("lsp_harness serve").length === 1, "one server");
 });
