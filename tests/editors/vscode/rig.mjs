@@ -267,7 +267,8 @@ function functions(page, ws, home, address) {
       }, () => `${name} saved as ${JSON.stringify(text)}; it is ${JSON.stringify(rig.read(name))}`, 10_000),
     /** The text of the extension's status-bar item, and what its tooltip says. */
     status: () => page.locator('[id="lsp-harness.lsp-harness.lsp-harness.status"], [id*="lsp-harness.status"]').first(),
-    said: () => rig.status().getAttribute("aria-label", { timeout: 1000 }).then((label) => label ?? "", () => "not there"),
+    /** What the item in the status bar says; empty while it is not there. */
+    said: () => rig.status().getAttribute("aria-label", { timeout: 1000 }).then((label) => label ?? "", () => ""),
     bar: (pattern, ms) => until(async () => pattern.test(await rig.said()), async () => `status bar ${pattern}; it is ${await rig.said()}`, ms),
     /** When everything starts at once, it takes its time. */
     ready: (pattern = /The server is running|Engine:/) => rig.bar(pattern, 90_000),
