@@ -228,7 +228,7 @@ class Harness:
 
     def accepted(self, uri: str, suggestion_id: str) -> None:
         """The user took a suggestion: verify what it made of the document."""
-        shown = self._completer.shown(uri, suggestion_id) if self._completer else None
+        shown = self._completer.given(uri, suggestion_id) if self._completer else None
         self.uptake.accepted(uri, suggestion_id)
         self.on_state()
         if shown and uri in self.documents:

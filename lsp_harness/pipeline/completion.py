@@ -6,6 +6,7 @@ ahead: see `warm`, and what follows a suggestion.
 """
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from time import perf_counter
@@ -32,6 +33,9 @@ from lsp_harness.pipeline.writing import Site, presentable, write
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree
 from lsp_harness.text.document import Document
 
+GIVEN = 16
+"""Suggestions of a document that are remembered."""
+
 
 class Completer:
     """One per front end. Holds what is running and what was shown last, per document.
@@ -56,6 +60,8 @@ class Completer:
         self._drafts = drafts or Drafts()
         self._running: dict[str, asyncio.Task[list[Suggestion]]] = {}
         self._shown: dict[str, tuple[Shown, ...]] = {}
+        self._given: dict[str, deque[Shown]] = {}
+        """The last suggestions of a document: one may be taken while the next is on its way to the screen."""
         self.last: dict[str, Any] = {}
         """The figures of the last suggestion and its `id`, or with `quiet` the rule by which it was not shown."""
 
@@ -88,9 +94,10 @@ class Completer:
         site = Site(document, tree, offset, path, persist)
         if automatic and (rule := self.restraint.silenced(site, on_screen=True)):
             return self._silent(rule)
-        rests = (shown.rest(site, self.settings) for shown in self._shown.get(uri, ()))
-        if rest := next(filter(None, rests), None):
-            return self._show(document, offset, [rest], {"typed_along": True, **_stats(Usage(), 0, 0.0)})[0]
+        for shown in self._shown.get(uri, ()):
+            if rest := shown.rest(site, self.settings):
+                figures = {"typed_along": True, **_stats(Usage(), 0, 0.0)}
+                return self._show(document, offset, [rest], figures, id=shown.suggestion.id)[0]
         if automatic and (rule := self.restraint.silenced(site)):
             return self._silent(rule)
         found = await self._alone(site, partial(self._compute, automatic=automatic))
@@ -152,9 +159,9 @@ class Completer:
         if uri not in self._running and not self._drafts.running(uri) and self._allowed(document, offset, path):
             self._ahead.warm(Site(document, tree, offset, path, persist), seen=seen)
 
-    def shown(self, uri: str, suggestion_id: str) -> Shown | None:
-        """The last suggestion of a document, or one of its last choices, if it is that one."""
-        return next((each for each in self._shown.get(uri, ()) if each.suggestion.id == suggestion_id), None)
+    def given(self, uri: str, suggestion_id: str) -> Shown | None:
+        """One of the last suggestions of a document. What is left of one while it is typed along with is the same one."""
+        return next((each for each in self._given.get(uri, ()) if each.suggestion.id == suggestion_id), None)
 
     def base(self, uri: str) -> Document | None:
         """The text the last suggestion of a document was made for."""
@@ -162,7 +169,7 @@ class Completer:
 
     def dismissed(self, uri: str, suggestion_id: str) -> None:
         """The user took the last suggestion of a document off the screen: the gate is silent there for a while."""
-        if self.shown(uri, suggestion_id):
+        if any(each.suggestion.id == suggestion_id for each in self._shown.get(uri, ())):
             del self._shown[uri]
             self._ahead.stop(uri)
             self.restraint.typed.dismiss(uri)
@@ -170,6 +177,7 @@ class Completer:
     def forget(self, uri: str) -> None:
         """The document is closed."""
         self._shown.pop(uri, None)
+        self._given.pop(uri, None)
         self._ahead.forget(uri)
         self._drafts.forget(uri)
         if running := self._running.pop(uri, None):
@@ -250,9 +258,12 @@ class Completer:
         texts = dict.fromkeys([*(each.text for each in best), *filter(None, shaped)])
         return self._show(site.document, site.offset, list(texts), best[0].stats if best else {})
 
-    def _show(self, document: Document, offset: int, texts: Sequence[str], stats: dict[str, Any]) -> list[Suggestion]:
-        suggestions = [Suggestion(str(ULID()), offset, offset, text, stats) for text in texts]
+    def _show(
+        self, document: Document, offset: int, texts: Sequence[str], stats: dict[str, Any], *, id: str = ""
+    ) -> list[Suggestion]:
+        suggestions = [Suggestion(id or str(ULID()), offset, offset, text, stats) for text in texts]
         self._shown[document.uri] = tuple(Shown(document, each) for each in suggestions)
+        self._given.setdefault(document.uri, deque(maxlen=GIVEN)).extendleft(self._shown[document.uri])
         self.restraint.typed.offer(document, offset)
         self.last = stats | {"id": suggestions[0].id} if suggestions else stats
         return suggestions

@@ -6,6 +6,7 @@ from pathlib import Path
 from lsp_harness.harness import held as held_by
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import encode
 from lsp_harness.verify.ruff import Report, Ruff
 from tests.harness.bench import QUICK, Bench, Held, Make, accept
 from tests.harness.tools import settings
@@ -35,6 +36,20 @@ async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Ma
     [found] = await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
     b.type(src, found.text, found.start)
     assert await b.next() == (2, [("F821", 1)])
+
+
+async def test_one_that_was_taken_while_the_next_was_on_its_way_is_verified_too(bench: Make) -> None:
+    b = bench("pi * r ** 2", "tau * r ** 2")
+    src = b.open("def area(r):\n    return <|>\n")
+    uri = src.document.uri
+    [first] = await b.harness.complete(b.harness.snapshot(uri), src.cursor)
+    offset = b.type(src, "2 * ", src.cursor)
+    [second] = await b.harness.complete(b.harness.snapshot(uri), offset)
+    assert (first.text, second.text) == ("pi * r ** 2", "tau * r ** 2")
+    # the editor put in what it showed, in place of what was typed
+    b.harness.change(uri, Edit(src.cursor, offset, encode(first.text)), 3)
+    b.harness.accepted(uri, first.id)
+    assert await b.next() == (3, [("F821", 1)])
 
 
 async def test_a_finding_moves_with_the_text_until_it_is_mended(bench: Make) -> None:

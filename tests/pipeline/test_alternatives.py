@@ -60,7 +60,7 @@ async def test_any_of_them_may_be_typed_along_and_taken() -> None:
     src = markup.parse(AREA)
     completer = Completer(engine, settings(completion={"alternatives": 2}).completion)
     found = await completer.choices(src.document, parse(src.document), src.cursor, "a.py")
-    assert all(completer.shown(src.document.uri, each.id) for each in found)
+    assert all(completer.given(src.document.uri, each.id) for each in found)
 
     typed = src.document.edited(Edit(src.cursor, src.cursor, b"r *"), 2)
     rest = await completer.complete(typed, parse(typed), src.cursor + 3, "a.py")

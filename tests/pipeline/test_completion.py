@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import EngineError, Superseded
 from lsp_harness.inference.request import Infill
-from lsp_harness.pipeline.completion import Completer
+from lsp_harness.pipeline.completion import GIVEN, Completer
 from lsp_harness.pipeline.offers import Suggestion
 from lsp_harness.pipeline.writing import passing
 from lsp_harness.syntax.tree import LIMIT, parse
@@ -146,7 +146,7 @@ async def test_typing_what_is_shown_asks_nobody() -> None:
         assert (found.start, found.stats["typed_along"], found.stats["evaluated"]) == (cursor, True, 0)
     assert found
     assert found.text == "* r ** 2"
-    assert completer.shown(document.uri, found.id)
+    assert completer.given(document.uri, found.id)
     await engine.aclose()
 
 
@@ -256,7 +256,7 @@ async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown(
     task = asyncio.ensure_future(ask(completer, *typed(src.document, src.cursor, "x")))
     await engine.started.wait()
     completer.forget(src.document.uri)
-    assert completer.shown(src.document.uri, found.id) is None
+    assert completer.given(src.document.uri, found.id) is None
     with pytest.raises((Superseded, asyncio.CancelledError)):
         await task
 
@@ -270,15 +270,30 @@ async def test_what_the_engine_cannot_do_is_the_caller_s_to_know() -> None:
     assert await ask(completer, src.document, src.cursor)
 
 
-async def test_only_the_last_suggestion_of_a_document_is_known() -> None:
+async def test_the_last_suggestions_of_a_document_are_known_with_the_text_each_was_made_for() -> None:
     src = markup.parse(AREA)
-    completer = Completer(Script("3 * r", "4 * r"), Completion())
+    completer = Completer(Script(*[f"{n} * r" for n in range(GIVEN + 1)]), Completion())
+    document, cursor, found = src.document, src.cursor, list[tuple[Document, Suggestion]]()
+    for _ in range(GIVEN + 1):
+        suggestion = await ask(completer, document, cursor)
+        assert suggestion
+        found.append((document, suggestion))
+        document, cursor = typed(document, cursor, "9 + ")
+    forgotten, *known = found
+    assert completer.given(document.uri, forgotten[1].id) is None
+    given = [completer.given(document.uri, suggestion.id) for _, suggestion in known]
+    assert [(each.document, each.suggestion) for each in given if each] == known
+
+
+async def test_what_is_left_of_a_suggestion_is_the_same_one() -> None:
+    src = markup.parse(AREA)
+    completer = Completer(Script("3 * r"), Completion())
     first = await ask(completer, src.document, src.cursor)
-    document, cursor = typed(src.document, src.cursor, "9 + ")
-    second = await ask(completer, document, cursor)
+    document, cursor = typed(src.document, src.cursor, "3 ")
+    rest = await ask(completer, document, cursor)
     assert first
-    assert second
-    assert completer.shown(document.uri, first.id) is None
-    shown = completer.shown(document.uri, second.id)
-    assert shown
-    assert (shown.document, shown.suggestion) == (document, second)
+    assert rest
+    assert (rest.id, rest.text) == (first.id, "* r")
+    given = completer.given(document.uri, first.id)
+    assert given
+    assert given.document == document

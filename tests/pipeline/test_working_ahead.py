@@ -72,7 +72,7 @@ async def test_after_an_accept_the_answer_is_there_already() -> None:
     [request] = desk.ahead
     assert (request.priority, request.sampling.t_max_predict_ms, request.budget_ms) == ("background", 0, 0)
     assert request.around.prefix == "def area(r):\n    return 3.14 * r ** 2"
-    assert desk.completer.shown(desk.document.uri, first.id)
+    assert desk.completer.given(desk.document.uri, first.id)
     desk.type(first.text)
     found = await desk.ask()
     assert found
