@@ -16,6 +16,8 @@
     │   ├── EngineUnavailable … it cannot be started or reached
     │   ├── EngineBusy        … its queue is full
     │   └── EngineRefused     … it says the request is wrong
+    ├── StoreError            a database cannot be used: no place, no permission
+    │   └── StoreDamaged      … because it is none any more
     ├── NoAnswer              every candidate failed its checks
     └── Superseded            newer work replaced this
 
@@ -81,6 +83,13 @@ class EngineBusy(EngineError): ...
 
 
 class EngineRefused(EngineError): ...
+
+
+class StoreError(HarnessError):
+    exit_code = 7
+
+
+class StoreDamaged(StoreError): ...
 
 
 class NoAnswer(HarnessError):

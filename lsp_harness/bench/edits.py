@@ -15,8 +15,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, cast
 
-from lsp_harness.context.secrets import secret_lines
 from lsp_harness.errors import UsageError
+from lsp_harness.files.secrets import secret_lines
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode

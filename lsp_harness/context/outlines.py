@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from hashlib import blake2b
 
-from lsp_harness.context.secrets import secret_lines, spans
+from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.syntax.outline import OutlineLine, outline
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import encode

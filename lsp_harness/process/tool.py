@@ -54,11 +54,12 @@ async def run(argv: Sequence[str], *, stdin: bytes = b"", cwd: Path | None = Non
     except TimeoutError:
         return Ran(None, b"", b"")
     finally:
-        await _end(await starting)
+        await end(await starting)
 
 
-async def _end(child: asyncio.subprocess.Process) -> None:
-    """Kill the group, also when the tool has ended by itself: what it left running holds files and cores."""
+async def end(child: asyncio.subprocess.Process) -> None:
+    """Kill the group of a child that leads one, also when it has ended by itself: what it left running holds files and
+    cores."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
     # a process that left the group may keep the pipes open, and `wait` waits for them too

@@ -14,7 +14,7 @@ from typing import Any, cast
 from ulid import ULID
 
 from lsp_harness.config import paths
-from lsp_harness.context.secrets import redacted
+from lsp_harness.files.secrets import redacted
 from lsp_harness.wire.event import Event, decode, encode
 
 Listener = Callable[[Event], None]

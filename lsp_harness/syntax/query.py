@@ -17,7 +17,7 @@ _building = Lock()
 
 
 def query(language: Language, name: str) -> Query | None:
-    """The query of that name, None where the language has none."""
+    """The query of that name, or of several in one (`symbols+imports`); None where the language has none."""
     key = (language, name)
     if key not in _built:
         # Two threads building the same query would drop one of the two.
@@ -30,7 +30,7 @@ def query(language: Language, name: str) -> Query | None:
 
 def source_of(language: Language, name: str) -> str:
     """The text of the query: that of the language it is a dialect of, then its own."""
-    files = [resource("queries", folder, f"{name}.scm") for folder in language.queries]
+    files = [resource("queries", folder, f"{part}.scm") for part in name.split("+") for folder in language.queries]
     return "\n".join(file.read_text("utf-8") for file in files if file.is_file())
 
 
@@ -49,7 +49,12 @@ def captures(
     return cursor.captures(node)
 
 
-def matches(language: Language, name: str, node: Node) -> Iterator[dict[str, list[Node]]]:
-    """The captures of every match."""
+def matches(
+    language: Language, name: str, node: Node, within: tuple[int, int] | None = None
+) -> Iterator[dict[str, list[Node]]]:
+    """The captures of every match, or of those that touch the bytes `within`."""
     if found := query(language, name):
-        yield from (nodes for _, nodes in QueryCursor(found).matches(node))
+        cursor = QueryCursor(found)
+        if within:
+            cursor.set_byte_range(*within)
+        yield from (nodes for _, nodes in cursor.matches(node))

@@ -49,6 +49,11 @@ class SyntaxTree:
         return self.edited(self.document, edit, self.document.edited(edit, self.document.version))
 
 
+def root_of(language: Language, data: bytes) -> Node:
+    """The root of the tree of a text that nobody edits."""
+    return Parser(grammar(language)).parse(data).root_node
+
+
 def parse(document: Document) -> SyntaxTree | None:
     """The tree of a text; None for a language we cannot parse, a binary and what is too large."""
     if len(document.data) > LIMIT or document.binary:

@@ -20,7 +20,7 @@ from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode
 from lsp_harness.verify.ruff import Ruff
 from lsp_harness.wire.event import Event
-from tests.context.test_secrets import TOKEN
+from tests.files.test_secrets import TOKEN
 from tests.harness.tools import Script, checked, edits, of_type, settings, states, winner
 from tests.support import markup
 

@@ -15,7 +15,7 @@ from lsp_harness.syntax.tree import LIMIT, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
-from tests.context.test_secrets import TOKEN
+from tests.files.test_secrets import TOKEN
 from tests.harness.tools import Script
 from tests.support import markup
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.wire.event import VERSION, Event, decode, encode
-from tests.context.test_secrets import TOKEN
+from tests.files.test_secrets import TOKEN
 
 KEYS = ["v", "id", "seq", "ts", "session_id", "turn", "step", "cause", "type", "data"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.context.secrets import secret_path
+from lsp_harness.files.secrets import secret_path
 from lsp_harness.text.uri import elsewhere, local_path
 
 

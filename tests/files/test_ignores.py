@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.ignores import Ignores
-from lsp_harness.context.kept import Kept
+from lsp_harness.files.ignores import Ignores
+from lsp_harness.files.kept import Kept
 
 FILES = {
     ".gitignore": "*.log\n/build/\nnode_modules/\n!keep.log\n# a comment\ndoc/*.txt\n\\#odd.py\n*.tmp \n!\n",
@@ -95,7 +95,7 @@ def test_rules_that_change_count_at_once(tmp_path: Path) -> None:
 
 
 def test_rules_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lsp_harness.context import ignores as module
+    from lsp_harness.files import ignores as module
 
     (tmp_path / ".gitignore").write_text("a.py\n")
     read: list[str] = []

@@ -8,8 +8,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from lsp_harness.context.ignores import Ignores
-from lsp_harness.context.secrets import secret_path
+from lsp_harness.files.ignores import Ignores
+from lsp_harness.files.secrets import secret_path
 from lsp_harness.text.uri import local_path
 
 

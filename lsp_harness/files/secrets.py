@@ -5,7 +5,7 @@ a URL): a guess that hid every `password = …` would hide honest code. Whatever
 """
 
 import re
-from fnmatch import fnmatchcase
+from fnmatch import translate
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -80,15 +80,18 @@ KEY_END = re.compile(
 """The last lines of a private key whose beginning is not in the text."""
 
 
+_NAMES, _STEMS = (re.compile("|".join(map(translate, patterns))) for patterns in (NAMES, STEMS))
+
+
 def secret_path(path: str) -> bool:
     """Whether a file of this name is kept from the model altogether."""
     *folders, name = PurePosixPath(path.replace("\\", "/").lower()).parts or ("",)
-    if not FOLDERS.isdisjoint(folders) or any(fnmatchcase(name, pattern) for pattern in NAMES):
+    if not FOLDERS.isdisjoint(folders) or _NAMES.match(name):
         return True
     stem, dot, suffix = name.rpartition(".")
     if dot + suffix in CODE:
         return False
-    return any(fnmatchcase(name, pattern) or fnmatchcase(stem, pattern) for pattern in STEMS)
+    return bool(_STEMS.match(name) or _STEMS.match(stem))
 
 
 def spans(data: bytes) -> list[tuple[int, int]]:

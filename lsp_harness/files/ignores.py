@@ -9,6 +9,7 @@ Each file is read again when its time or size changes.
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,11 +24,12 @@ LARGEST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
-    """The patterns of the file `path`, how deep its folder is, and what the file was like when they were read."""
+class Rules:
+    """The patterns of the file `path`, about what lies in `folder`, and what the file was like when they were read."""
 
     path: str
-    depth: int
+    folder: str
+    rank: int
     stamp: tuple[int, int]
     spec: "GitIgnoreSpec"
 
@@ -37,20 +39,36 @@ class Ignores:
 
     def __init__(self, roots: Sequence[Path] = ()) -> None:
         self._roots = roots
-        self._read: dict[str, _Rules] = {}
+        self._read: dict[str, Rules] = {}
 
     def by(self, file: Path) -> str:
         """The ignore file that `file` is ignored by, as it is called from the workspace; empty where it is not."""
-        folders = self._folders(file)
-        found = [self._rules(name, folder, depth) for name in NAMES for depth, folder in enumerate(folders)]
-        # the last word first
-        rules = [one for one in reversed(found) if one]
-        names = file.parts[len(folders[0].parts) :]
-        for depth in range(1, len(names) + 1) if rules else ():
+        folders, root = self._folders(file), self._root(file)
+        rules: Sequence[Rules] = ()
+        for folder, below in pairwise((*folders, file)):
+            rules = self.within(str(folder), rules)
             # a folder first: what is in an ignored one is ignored, whatever is said of it
-            if by := _decide(rules, names[:depth], folder=depth < len(names)):
-                return os.path.relpath(by, self._root(file) or folders[0]).replace(os.sep, "/")
+            if by := ignoring(rules, str(below), folder=below is not file):
+                if root is None or not root.is_relative_to(below):
+                    return os.path.relpath(by, root or folders[0]).replace(os.sep, "/")
+                # whoever opens a folder that is ignored means it
+                rules = ()
         return ""
+
+    def above(self, folder: Path) -> Sequence[Rules]:
+        """The rules from outside of a folder that count in it."""
+        rules: Sequence[Rules] = ()
+        for outer, below in pairwise((*self._folders(folder), folder)):
+            rules = self.within(str(outer), rules)
+            rules = () if ignoring(rules, str(below), folder=True) else rules
+        return rules
+
+    def within(self, folder: str, outer: Sequence[Rules]) -> Sequence[Rules]:
+        """The rules that count for what is in a folder, the last word first; `outer` are those of the folder around it."""
+        own = [rules for rank, name in enumerate(NAMES) if (rules := self._rules(rank, name, folder))]
+        if not own:
+            return outer
+        return sorted((*outer, *own), key=lambda rules: (rules.rank, len(rules.folder)), reverse=True)
 
     def _root(self, file: Path) -> Path | None:
         inside = [root for root in self._roots if file.is_relative_to(root)]
@@ -64,27 +82,26 @@ class Ignores:
         repository = next((n for n, folder in enumerate(up) if os.path.lexists(f"{folder}/.git")), own)
         return up[max(own, repository) :: -1]
 
-    def _rules(self, name: str, folder: Path, depth: int) -> _Rules | None:
+    def _rules(self, rank: int, name: str, folder: str) -> Rules | None:
         path = f"{folder}/{name}"
         if name == EXCLUDE and os.path.isfile(f"{folder}/.git"):
-            path = _excluded_by_worktree(folder)
+            path = _excluded_by_worktree(Path(folder))
         try:
             told = os.stat(path)
         except (OSError, ValueError):
             return None
         stamp, known = (told.st_mtime_ns, told.st_size), self._read.get(path)
         if known is None or known.stamp != stamp:
-            known = self._read[path] = _Rules(path, depth, stamp, _spec(path))
-        return known if known.depth == depth else replace(known, depth=depth)
+            known = self._read[path] = Rules(path, folder, rank, stamp, _spec(path))
+        return known if known.folder == folder else replace(known, folder=folder)
 
 
-def _decide(rules: Sequence[_Rules], names: Sequence[str], *, folder: bool) -> str:
-    """The first of the rules that have a word on a file or folder, if they ignore it."""
+def ignoring(rules: Sequence[Rules], path: str, *, folder: bool) -> str:
+    """The ignore file that ignores a file or folder, by the first of the rules that have a word on it; else empty."""
     for one in rules:
-        if one.depth < len(names):
-            said = one.spec.check_file("/".join(names[one.depth :]) + "/" * folder).include
-            if said is not None:
-                return one.path if said else ""
+        said = one.spec.check_file(path[len(one.folder.rstrip("/")) + 1 :] + "/" * folder).include
+        if said is not None:
+            return one.path if said else ""
     return ""
 
 

@@ -1,0 +1,4 @@
+; @from is what is imported from, as it is written; @name what of it, @alias what it is called here. @tree is a
+; tree of such names (`a::{b, c}`). One match for every name.
+
+(import_spec name: (_)? @alias path: (interpreted_string_literal (_) @from))

@@ -1,0 +1,20 @@
+; The capture on the whole node is its kind. @name is what it is called; its signature ends before @body or after @head;
+; @owner is the type it belongs to although it stands outside of it; @base is what the one around it extends. @outer is a
+; node that begins earlier and ends where one of these does: decorators, `export`, `template`.
+
+(class_declaration name: (_) @name body: (_) @body) @class
+(record_declaration name: (_) @name body: (_) @body) @class
+(interface_declaration name: (_) @name body: (_) @body) @interface
+(annotation_type_declaration name: (_) @name body: (_) @body) @interface
+(enum_declaration name: (_) @name body: (_) @body) @enum
+(enum_constant name: (_) @name) @member
+(superclass (_) @base)
+(super_interfaces (type_list (_) @base))
+(extends_interfaces (type_list (_) @base))
+(method_declaration name: (_) @name body: (_) @body) @method
+(method_declaration name: (_) @name !body) @method
+(annotation_type_element_declaration name: (_) @name) @method
+(constructor_declaration name: (_) @name body: (_) @body) @constructor
+(compact_constructor_declaration name: (_) @name body: (_) @body) @constructor
+(field_declaration declarator: (variable_declarator name: (_) @name)) @field
+(constant_declaration declarator: (variable_declarator name: (_) @name)) @constant

@@ -1,0 +1,18 @@
+; The capture on the whole node is its kind. @name is what it is called; its signature ends before @body or after @head;
+; @owner is the type it belongs to although it stands outside of it; @base is what the one around it extends. @outer is a
+; node that begins earlier and ends where one of these does: decorators, `export`, `template`.
+
+(namespace_definition name: (_) @name) @namespace
+(class_declaration name: (_) @name body: (_) @body) @class
+(base_clause (_) @base)
+(class_interface_clause (_) @base)
+(interface_declaration name: (_) @name body: (_) @body) @interface
+(trait_declaration name: (_) @name body: (_) @body) @class
+(enum_declaration name: (_) @name body: (_) @body) @enum
+(enum_case name: (_) @name) @member
+(function_definition name: (_) @name body: (_) @body) @function
+(method_declaration name: (_) @name body: (_) @body) @method
+(method_declaration name: (_) @name !body) @method
+(property_declaration (property_element name: (_) @name)) @field
+(property_promotion_parameter name: (_) @name) @field
+(const_declaration (const_element (name) @name)) @constant

@@ -1,0 +1,18 @@
+; The capture on the whole node is its kind. @name is what it is called; its signature ends before @body or after @head;
+; @owner is the type it belongs to although it stands outside of it; @base is what the one around it extends. @outer is a
+; node that begins earlier and ends where one of these does: decorators, `export`, `template`.
+
+(abstract_class_declaration name: (_) @name body: (_) @body) @class
+(implements_clause (_) @base)
+(interface_declaration name: (_) @name body: (_) @body) @interface
+(extends_type_clause type: (_) @base)
+(internal_module name: (_) @name body: (_) @body) @module
+(module name: (_) @name body: (_) @body) @module
+(enum_declaration name: (_) @name body: (_) @body) @enum
+(enum_body (property_identifier) @name @member)
+(enum_assignment name: (_) @name) @member
+(type_alias_declaration name: (_) @name) @type
+(function_signature name: (_) @name) @function
+(method_signature name: (_) @name) @method
+(abstract_method_signature name: (_) @name) @method
+(property_signature name: (_) @name) @field

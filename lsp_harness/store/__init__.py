@@ -1,0 +1,1 @@
+"""SQLite files that can be made again: one process writes, many read."""

@@ -1,0 +1,165 @@
+"""A database that can be made again at any time, so that no fault of it is ever the user's business.
+
+One process writes (WAL), any number reads at the same time. Whatever is wrong with the file, an older version of its tables
+included, the writer begins anew; readers find the new file when they look again.
+"""
+
+import os
+import sqlite3
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.errors import StoreDamaged, StoreError
+
+SUFFIXES = ("", "-wal", "-shm")
+CACHE_KIB = 16_384
+
+Row = tuple[Any, ...]
+
+
+def remove(path: Path) -> None:
+    """Deletes a database with its journal."""
+    for suffix in SUFFIXES:
+        with suppress(FileNotFoundError):
+            os.unlink(f"{path}{suffix}")
+
+
+class Writer:
+    """The one connection that writes. `version` is what the tables and their contents depend on; a file of another version
+    is thrown away. Raises StoreError where the file cannot be made."""
+
+    def __init__(self, path: Path, schema: str, version: str) -> None:
+        self.path = path
+        with _told(path):
+            try:
+                self._connection = self._opened(schema, version)
+            except sqlite3.DatabaseError as error:
+                if _full(error):
+                    raise
+                remove(path)
+                self._connection = self._opened(schema, version)
+            self._file = os.stat(path)
+
+    def _opened(self, schema: str, version: str) -> sqlite3.Connection:
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
+        try:
+            # what is lost in a crash of the machine is indexed again
+            connection.executescript(
+                f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-{CACHE_KIB};"
+                "CREATE TABLE IF NOT EXISTS version(version TEXT NOT NULL)"
+            )
+            found = connection.execute("SELECT version FROM version").fetchall()
+            if found and found != [(version,)]:
+                raise sqlite3.DatabaseError("another version")
+            if not found:
+                quoted = version.replace("'", "''")
+                connection.executescript(f"BEGIN; {schema}; INSERT INTO version VALUES ('{quoted}'); COMMIT")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def transaction(self) -> Generator[None]:
+        """All of it or nothing. Raises StoreDamaged for a file that is none any more, StoreError for a full disk."""
+        with _told(self.path):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def check(self) -> None:
+        """Raises StoreDamaged when the file was deleted or replaced."""
+        try:
+            same = os.path.samestat(os.stat(self.path), self._file)
+        except FileNotFoundError:
+            same = False
+        if not same:
+            raise StoreDamaged(f"{self.path} was deleted")
+
+    def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
+        with _told(self.path):
+            return self._connection.execute(sql, arguments).fetchall()
+
+    def do(self, sql: str, arguments: Sequence[Any] = ()) -> int:
+        """Runs one statement; the rowid that an INSERT made."""
+        with _told(self.path):
+            return self._connection.execute(sql, arguments).lastrowid or 0
+
+    def each(self, sql: str, arguments: Iterable[Sequence[Any]]) -> None:
+        with _told(self.path):
+            self._connection.executemany(sql, arguments)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Reader:
+    """A connection that only reads, opened when it is first needed, and anew when the file is another one."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+        self._file = 0
+        self._opened = 0
+
+    def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
+        """What a query finds; nothing where there is no database yet. Raises StoreDamaged."""
+        with _told(self.path):
+            connection = self._open()
+            return connection.execute(sql, arguments).fetchall() if connection else []
+
+    def state(self) -> int:
+        """A number that is another one when something was written since."""
+        with _told(self.path):
+            connection = self._open()
+            return hash((self._opened, connection.execute("PRAGMA data_version").fetchone())) if connection else 0
+
+    def _open(self) -> sqlite3.Connection | None:
+        try:
+            file = os.stat(self.path).st_ino
+        except OSError:
+            self.close()
+            return None
+        if self._connection is None or file != self._file:
+            self.close()
+            self._connection = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
+            self._file = file
+            # a file that was deleted may leave its number to the next
+            self._opened += 1
+        return self._connection
+
+    def close(self) -> None:
+        if self._connection:
+            self._connection.close()
+        self._connection = None
+
+
+@contextmanager
+def _told(path: Path) -> Generator[None]:
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        raise StoreError(f"{path}: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise StoreDamaged(f"{path}: {error}") from error
+    except OSError as error:
+        raise StoreError(f"{path}: {error.strerror or error}") from error
+
+
+def _full(error: sqlite3.Error) -> bool:
+    # the low byte is the kind, the others say more of it
+    return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF in (
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_BUSY,
+    )

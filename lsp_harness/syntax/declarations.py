@@ -1,0 +1,168 @@
+"""What a file declares and imports, for the index: every definition with its place, and every imported name.
+
+One query finds both in one walk over the tree, as that walk is what costs; everything else that could be said of a symbol
+(its signature, its first words of documentation) is read off the text when it is asked for.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from tree_sitter import Node
+
+from lsp_harness.syntax.languages import Language
+from lsp_harness.syntax.query import matches
+from lsp_harness.syntax.use_tree import used
+from lsp_harness.text.position import decode
+
+QUERY = "symbols+imports"
+MARKS = ":\"'"
+TYPES = frozenset({"class", "interface", "struct", "enum", "implementation"})
+"""Kinds whose functions are methods."""
+WEAK = frozenset({"field", "variable", "constant", "type"})
+"""Kinds that give way where a pattern knows better what is declared there."""
+
+
+class Declaration(NamedTuple):
+    """A definition. Offsets are bytes; `body` is where the signature ends, `line` that of the name, counted from 0.
+
+    `parent` is the place in the list of the one around it, -1 at the top; `owner` the type it belongs to although it stands
+    outside of it (`func (c *Circle) Area`).
+    """
+
+    kind: str
+    name: str
+    start: int
+    end: int
+    named: int
+    body: int
+    line: int
+    parent: int = -1
+    owner: str = ""
+    bases: tuple[str, ...] = ()
+
+
+class Import(NamedTuple):
+    """One name that a file imports: `name` of `module`, empty for the module itself, `*` for all of it."""
+
+    module: str
+    name: str
+    alias: str
+    start: int
+
+
+def declared(
+    language: Language, data: bytes, root: Node, within: tuple[int, int] | None = None
+) -> tuple[list[Declaration], list[Import]]:
+    """Definitions in the order of the text, outer ones first, and imported names in the order of the text; of all of it, or
+    only what is around and in the bytes `within`."""
+    found: dict[int, tuple[str, Mapping[str, Sequence[Node]], Node]] = {}
+    outer: list[tuple[int, int]] = []
+    bases: list[tuple[int, str]] = []
+    imports: list[Import] = []
+    for nodes in matches(language, QUERY, root, within):
+        if "name" in nodes and (kind := _kind(nodes)):
+            at = nodes["name"][0].start_byte
+            if at not in found or (found[at][0] in WEAK and kind not in WEAK):
+                found[at] = (kind, nodes, nodes[kind][0])
+        elif "from" in nodes or "tree" in nodes:
+            imports += _imports(data, nodes)
+        elif "outer" in nodes:
+            outer += (node.byte_range for node in nodes["outer"])
+        elif "base" in nodes:
+            bases += ((node.start_byte, _text(data, node)) for node in nodes["base"])
+    imports.sort(key=lambda it: it.start)
+    return _nested(data, found, outer, bases), imports
+
+
+def qualified(declarations: Sequence[Declaration], one: Declaration) -> str:
+    """Its name after those of what it is in: `Circle.area`."""
+    names = [one.name, one.owner]
+    while one.parent >= 0:
+        one = declarations[one.parent]
+        names += (one.name, one.owner)
+    return ".".join(name for name in reversed(names) if name)
+
+
+def _kind(nodes: Mapping[str, Sequence[Node]]) -> str:
+    # the name of the capture that is none of the parts
+    return next((name for name in nodes if name not in _PARTS and not name.startswith("_")), "")
+
+
+_PARTS = frozenset({"name", "body", "head", "owner", "base", "outer", "from", "alias", "tree"})
+
+
+def _nested(
+    data: bytes,
+    found: Mapping[int, tuple[str, Mapping[str, Sequence[Node]], Node]],
+    outer: Sequence[tuple[int, int]],
+    bases: Sequence[tuple[int, str]],
+) -> list[Declaration]:
+    rows = [(*node.byte_range, named, kind, nodes) for named, (kind, nodes, node) in found.items()]
+    rows += [(start, end, -1, "", {}) for start, end in outer]
+    rows.sort(key=lambda row: (row[0], -row[1], row[2]))
+    listed: list[Declaration] = []
+    around: list[int] = []
+    begins, until, same = 0, -1, (0, 0)
+    line, counted = 0, 0
+    for start, end, named, kind, nodes in rows:
+        if named < 0:
+            if start >= until:
+                begins, until = start, end
+            continue
+        if same == (start, end):
+            # `a, b = 1, 2` declares two within one node
+            around.pop()
+        while around and listed[around[-1]].end <= start:
+            around.pop()
+        same = (start, end)
+        parent = around[-1] if around else -1
+        if kind == "function" and parent >= 0 and listed[parent].kind in TYPES:
+            kind = "method"
+        while data[end - 1 : end].isspace():
+            end -= 1
+        owner = _owner(_text(data, nodes["owner"][0])) if "owner" in nodes else ""
+        around.append(len(listed))
+        name = _text(data, nodes["name"][0])
+        # Ruby declares by symbols (`attr_reader :name`), TypeScript has names in quotes
+        named += name[:1] in MARKS
+        first = begins if start < until else start
+        line += data.count(b"\n", counted, named) if counted <= named else -data.count(b"\n", named, counted)
+        counted = named
+        listed.append(Declaration(kind, name.strip(MARKS), first, end, named, _body(nodes, end), line, parent, owner))
+        until = -1
+    for at, base in sorted(bases):
+        n = bisect_right(listed, at, key=lambda one: one.start) - 1
+        while n >= 0 and not (listed[n].kind in TYPES and at < listed[n].end):
+            n = listed[n].parent
+        if n >= 0:
+            listed[n] = listed[n]._replace(bases=(*listed[n].bases, base))
+    return listed
+
+
+def _imports(data: bytes, nodes: Mapping[str, Sequence[Node]]) -> Iterator[Import]:
+    if "tree" in nodes:
+        [node] = nodes["tree"]
+        yield from (Import(*one, node.start_byte) for one in used(data, node))
+        return
+    module, name, alias = (_text(data, nodes[part][0]) if part in nodes else "" for part in ("from", "name", "alias"))
+    if name and not name.strip("*._ "):
+        name = "*"
+    name = name.strip(MARKS)
+    first = min(node.start_byte for part in nodes.values() for node in part)
+    yield Import(module, name, alias, first)
+
+
+def _body(nodes: Mapping[str, Sequence[Node]], end: int) -> int:
+    if "head" in nodes:
+        return nodes["head"][0].end_byte
+    return nodes["body"][0].start_byte if "body" in nodes else end
+
+
+def _owner(text: str) -> str:
+    """The bare name of a type: `*Circle[T]` is a Circle."""
+    return text.strip("*&() ").split("[")[0].split("<")[0]
+
+
+def _text(data: bytes, node: Node) -> str:
+    return decode(data[node.start_byte : node.end_byte])

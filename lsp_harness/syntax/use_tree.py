@@ -1,0 +1,43 @@
+"""The names in a tree of imports, as Rust has them: `use a::{b, c::d as e, f::*}`."""
+
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from lsp_harness.text.position import decode
+
+
+def used(data: bytes, node: Node, within: str = "") -> Iterator[tuple[str, str, str]]:
+    """(module, name, alias) of each; the name of all of a module is `*`, that of a module itself is empty."""
+
+    def text(part: Node | None) -> str:
+        return decode(data[part.start_byte : part.end_byte]) if part else ""
+
+    match node.type:
+        case "use_list":
+            for each in node.named_children:
+                yield from used(data, each, within)
+        case "scoped_use_list":
+            inner = _joined(within, text(node.child_by_field_name("path")))
+            if found := node.child_by_field_name("list"):
+                yield from used(data, found, inner)
+        case "use_as_clause":
+            path = _joined(within, text(node.child_by_field_name("path")))
+            yield (*_split(path), text(node.child_by_field_name("alias")))
+        case "use_wildcard":
+            yield _joined(within, *map(text, node.named_children)), "*", ""
+        case "self" if within:
+            yield (*_split(within), "")
+        case "line_comment" | "block_comment":
+            return
+        case _:
+            yield (*_split(_joined(within, text(node))), "")
+
+
+def _joined(*parts: str) -> str:
+    return "::".join(part for part in parts if part)
+
+
+def _split(path: str) -> tuple[str, str]:
+    module, _, name = path.rpartition("::")
+    return (module, name) if module else (name, "")

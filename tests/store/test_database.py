@@ -1,0 +1,132 @@
+"""A database that can be made again is made again, and readers find the new one."""
+
+import os
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.errors import StoreDamaged, StoreError
+from lsp_harness.store.database import Reader, Writer, remove
+
+SCHEMA = "CREATE TABLE things(name TEXT)"
+
+
+def writer(path: Path, version: str = "1") -> Writer:
+    return Writer(path, SCHEMA, version)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "a.db"
+
+
+def test_it_is_for_this_user_alone(path: Path):
+    writer(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_what_was_written_is_there_the_next_time(path: Path):
+    one = writer(path)
+    with one.transaction():
+        one.do("INSERT INTO things VALUES ('a')")
+    one.close()
+    assert writer(path).rows("SELECT * FROM things") == [("a",)]
+
+
+def test_a_transaction_that_fails_leaves_nothing(path: Path):
+    one = writer(path)
+    with pytest.raises(StoreError), one.transaction():
+        one.each("INSERT INTO things VALUES (?)", [("a",), ("too", "many")])
+    assert one.rows("SELECT * FROM things") == []
+
+
+def test_another_version_begins_anew(path: Path):
+    one = writer(path)
+    one.each("INSERT INTO things VALUES (?)", [("a",)])
+    one.close()
+    assert writer(path, "2").rows("SELECT * FROM things") == []
+
+
+@pytest.mark.parametrize("rubbish", [b"no database at all" * 500, b"SQLite format 3\0" + b"\xff" * 5000, b"x"])
+def test_a_file_that_is_no_database_is_made_anew(path: Path, rubbish: bytes):
+    path.write_bytes(rubbish)
+    one = writer(path)
+    one.do("INSERT INTO things VALUES ('a')")
+    assert one.rows("SELECT * FROM things") == [("a",)]
+
+
+def test_damage_that_shows_later_is_told_as_such(path: Path):
+    one = writer(path)
+    one.each("INSERT INTO things VALUES (?)", [(f"{n}" * 100,) for n in range(1000)])
+    one.close()
+    data = bytearray(path.read_bytes())
+    data[8192:] = b"\xee" * (len(data) - 8192)
+    path.write_bytes(data)
+    with pytest.raises(StoreDamaged, match="malformed"):
+        writer(path).rows("SELECT * FROM things")
+
+
+def test_a_full_disk_is_told_and_nothing_is_half_written(path: Path):
+    one = writer(path)
+    one.do("INSERT INTO things VALUES ('a')")
+    one.rows("PRAGMA max_page_count = 4")
+    with pytest.raises(StoreError, match="full") as told, one.transaction():
+        one.each("INSERT INTO things VALUES (?)", [("b" * 1000,)] * 1000)
+    assert not isinstance(told.value, StoreDamaged)
+    assert one.rows("SELECT * FROM things") == [("a",)]
+
+
+def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
+    with pytest.raises(StoreError, match="No such file"):
+        writer(tmp_path / "none" / "a.db")
+
+
+def test_readers_see_what_is_written_and_that_it_was(path: Path):
+    reader = Reader(path)
+    assert reader.rows("SELECT * FROM things") == []
+    assert reader.state() == 0
+    one = writer(path)
+    before = reader.state()
+    assert before == reader.state() != 0
+    one.do("INSERT INTO things VALUES ('a')")
+    assert reader.state() != before
+    assert reader.rows("SELECT * FROM things") == [("a",)]
+
+
+def test_readers_find_a_file_that_was_made_anew(path: Path):
+    one = writer(path)
+    one.do("INSERT INTO things VALUES ('old')")
+    reader = Reader(path)
+    before = reader.state()
+    one.close()
+    remove(path)
+    assert reader.rows("SELECT * FROM things") == []
+    writer(path).do("INSERT INTO things VALUES ('new')")
+    assert reader.rows("SELECT * FROM things") == [("new",)]
+    assert reader.state() != before
+
+
+def test_readers_cannot_write(path: Path):
+    writer(path).close()
+    with pytest.raises(StoreError, match="readonly"):
+        Reader(path).rows("INSERT INTO things VALUES ('a')")
+
+
+def test_a_reader_in_the_middle_of_a_transaction_sees_what_was_before(path: Path):
+    one, reader = writer(path), Reader(path)
+    with one.transaction():
+        one.do("INSERT INTO things VALUES ('a')")
+        assert reader.rows("SELECT * FROM things") == []
+    assert reader.rows("SELECT * FROM things") == [("a",)]
+
+
+def test_journals_go_with_the_database(path: Path):
+    one = writer(path)
+    one.do("INSERT INTO things VALUES ('a')")
+    assert os.path.exists(f"{path}-wal")
+    remove(path)
+    assert list(path.parent.iterdir()) == []
+    with pytest.raises(sqlite3.Error):
+        sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True).execute("SELECT 1 FROM things")

@@ -1,0 +1,40 @@
+"""What a file declares and imports. `declarations/<language>.txt` hold a source and what is expected of it."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.syntax.declarations import declared, qualified
+from lsp_harness.syntax.languages import LANGUAGES
+from lsp_harness.text.position import decode
+from tests.syntax.markup import tree_of
+
+FILES = sorted((Path(__file__).parent / "declarations").glob("*.txt"))
+EXPECTED = "-- declarations --\n"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_declarations_of(file: Path, golden_update: bool):
+    given, expected = file.read_text("utf-8").split(EXPECTED)
+    name, source = given.removeprefix("-- ").split(" --\n", 1)
+    tree = tree_of(name, source)
+    assert not tree.root.has_error
+    declarations, imports = declared(tree.language, tree.data, tree.root)
+    found = ""
+    for one in declarations:
+        first, last = (tree.document.line_of(at) + 1 for at in (one.start, one.end))
+        head = " ".join(decode(tree.data[one.start : one.body]).split())
+        bases = f" < {', '.join(one.bases)}" * bool(one.bases)
+        found += f"{one.kind:<14} {first:>2}-{last:<2} {qualified(declarations, one)}{bases} | {head}\n"
+        assert decode(tree.data[one.named :]).startswith(one.name)
+    for it in imports:
+        found += f"import {it.module} {it.name or '-'} {it.alias or '-'}\n"
+    if golden_update:
+        file.write_text(given + EXPECTED + found, "utf-8")
+    else:
+        assert found == expected
+
+
+def test_every_language_with_queries_has_one():
+    # tsx is typescript's
+    assert {file.stem for file in FILES} == {one.id for one in LANGUAGES if one.queries} - {"tsx"}
