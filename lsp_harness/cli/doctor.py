@@ -21,7 +21,7 @@ from lsp_harness.process import tool
 
 def doctor(*, json: AsJson = False) -> int:
     """Check this installation; exits 1 if something that is needed is missing."""
-    rows = [*_python(), *_settings(), *_model(), *_engine(), *_tools(), *_folders()]
+    rows = [*_python(), *_settings(), *_model(), *_engine(), *_index(), *_tools(), *_folders()]
     if json:
         as_json(rows)
     else:
@@ -89,6 +89,27 @@ def _engine() -> list[dict[str, Any]]:
             rows.append(_row("note", "port", str(failed)))
         if less := limits(props):
             rows.append(_row("note", "model", f"{props.get('model_alias')} {less}"))
+    return rows
+
+
+def _index() -> list[dict[str, Any]]:
+    from lsp_harness.cli.index import told
+    from lsp_harness.index.place import place as index_of
+
+    if not load(Path.cwd())[0].index.enabled:
+        return [_row("ok", "index", "off by the settings")]
+    try:
+        found = told(index_of(Path.cwd()))
+    except (HarnessError, OSError) as error:
+        return [_row("note", "index", getattr(error, "message", str(error)))]
+    if not found["files"]:
+        return [_row("ok", "index", "none of this folder yet; a server that has it open makes it")]
+    plain = found["languages"].get("text", 0)
+    rows = [_row("ok", "index", f"{found['files']:,} files of this folder, {found['symbols']:,} symbols")]
+    if plain:
+        rows.append(
+            _row("note", "index", f"{plain:,} files are in no language with queries of ours: found by their lines only")
+        )
     return rows
 
 

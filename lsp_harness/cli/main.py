@@ -32,7 +32,7 @@ def _kept() -> str:
     import traceback
 
     from lsp_harness.config import paths
-    from lsp_harness.context.secrets import redacted
+    from lsp_harness.files.secrets import redacted
 
     file = paths.state() / "crash.log"
     # an exception may quote the text it was about

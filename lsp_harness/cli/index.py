@@ -1,0 +1,194 @@
+"""`lsp-harness index` and `lsp-harness search`: what is known of a workspace folder, and finding something in it."""
+
+import asyncio
+import os
+from collections import Counter
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Annotated, Any
+
+import cyclopts
+from cyclopts import Parameter
+
+from lsp_harness.cli.say import AsJson, as_json, console, say
+from lsp_harness.config.load import load
+from lsp_harness.errors import StoreError, UsageError
+from lsp_harness.harness.engines import Engines
+from lsp_harness.index.indexer import Indexer, Scanned
+from lsp_harness.index.place import Place, place
+from lsp_harness.index.search import Hit, Search
+from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.process.lead import lead, led
+from lsp_harness.store.database import Reader, Writer, remove
+
+SEARCH_SECONDS = 2.0
+"""How long a search waits for its query to be embedded."""
+
+app = cyclopts.App(name="index", help="What is known of a workspace folder: status, rebuild.")
+
+Folder = Annotated[Path, Parameter(help="The workspace folder; here by default.")]
+
+
+@app.command
+def status(folder: Folder = Path(), *, json: AsJson = False) -> int:
+    """Show what the index of a folder holds, what was left out of it and why, and who keeps it."""
+    where = _place(folder)
+    if json:
+        as_json(told(where))
+    else:
+        _show(told(where))
+    return 0
+
+
+@app.command
+def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
+    """Throw the index of a folder away and make it anew. A server that has the folder open does so, if there is one."""
+    where = _place(folder)
+    for database in (where.database, Vectors(where.folder).database):
+        remove(database)
+    if led(where.lock):
+        say("the server that has this folder open makes it anew")
+        return 0
+    scanned = asyncio.run(_scan(where))
+    if json:
+        as_json(told(where))
+    else:
+        say(f"{scanned.files:,} files, {scanned.parsed:,} of them read")
+    return 0
+
+
+def search(
+    query: str,
+    folder: Folder = Path(),
+    *,
+    limit: Annotated[int, Parameter(help="Hits at most.")] = 10,
+    explain: Annotated[
+        bool, Parameter(negative="", help="Show by which way each hit was found, and its rank there.")
+    ] = False,
+    json: AsJson = False,
+) -> int:
+    """Find the code that some words or names mean."""
+    where = _place(folder)
+    asyncio.run(fresh(where))
+    with closing(Reader(where.database)) as reader:
+        hits = Search(reader).search(query, limit, asyncio.run(_near(where, query)))
+    if json:
+        as_json([_as_row(hit) for hit in hits])
+    else:
+        for hit in hits:
+            say(f"{hit.path}:{hit.line + 1}: {hit.symbol or 'text'}" + f"  [{', '.join(hit.reasons)}]" * explain)
+    return 0 if hits else 1
+
+
+def told(where: Place) -> dict[str, Any]:
+    """What `status` says, for programs."""
+    with closing(Reader(where.database)) as reader:
+        files = reader.rows("SELECT language, skipped, count(*), sum(size) FROM files GROUP BY 1, 2")
+        counts = {
+            table: (reader.rows(f"SELECT count(*) FROM {table}") or [(0,)])[0][0]
+            for table in ("symbols", "imports", "chunks")
+        }
+        left = reader.rows("SELECT path, why FROM left_out ORDER BY path")
+        skipped = reader.rows("SELECT path, skipped FROM files WHERE skipped != '' ORDER BY path")
+    model, embedded = None, 0
+    # damaged ones are made anew with the next completion
+    with closing(Vectors(where.folder)) as vectors, suppress(StoreError):
+        model, embedded = vectors.model(), len(vectors.texts())
+    languages = Counter[str]()
+    for language, why, count, _ in files:
+        languages[language or ("left out" if why else "text")] += count
+    return {
+        "root": str(where.root),
+        "database": str(where.database),
+        "bytes": where.database.stat().st_size if where.database.exists() else 0,
+        "kept": led(where.lock),
+        "files": sum(count for _, _, count, _ in files),
+        "languages": dict(languages.most_common()),
+        **counts,
+        "vectors": {"model": model[0], "dimensions": model[1], "count": embedded} if model else None,
+        "left_out": dict([*left, *skipped]),
+    }
+
+
+async def fresh(where: Place) -> None:
+    """Takes up what changed on disk where no server does that."""
+    if not led(where.lock):
+        await _scan(where)
+
+
+async def _near(where: Place, query: str) -> list[bytes]:
+    """The texts whose vectors are most like a query's, where an engine runs that knows: none is started for it."""
+    from lsp_harness.cli.compose import make_engine
+    from lsp_harness.cli.engine import running
+    from lsp_harness.harness.meaning import near
+
+    config, _ = load(where.root)
+    if not running() or not Engines.own(config):
+        return []
+    engine = make_engine(config)
+    try:
+        with closing(Vectors(where.folder)) as vectors:
+            return await near(vectors, engine, config.index.embedding_model, query, SEARCH_SECONDS)
+    finally:
+        await engine.aclose()
+
+
+async def _scan(where: Place) -> Scanned:
+    """Brings the index up to date, with a bar where there is somebody to see it."""
+    from rich.console import Console
+    from rich.progress import Progress
+
+    shown = Console(stderr=True)
+    lock = await lead(where.lock)
+    try:
+        with (
+            Progress(console=shown, transient=True, disable=not shown.is_terminal) as progress,
+            closing(Writer(where.database, SCHEMA, version())) as writer,
+        ):
+            bar = progress.add_task("indexing", total=None)
+
+            def tell(done: int, of: int) -> None:
+                progress.update(bar, completed=done, total=of)
+
+            with closing(Indexer(where.root, writer, tell)) as indexer:
+                return indexer.scan()
+    finally:
+        os.close(lock)
+
+
+def _place(folder: Path) -> Place:
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder")
+    return place(folder)
+
+
+def _as_row(hit: Hit) -> dict[str, Any]:
+    return {name: getattr(hit, name) for name in ("path", "symbol", "kind", "line", "start", "end", "score", "reasons")}
+
+
+def _of_vectors(found: dict[str, Any] | None) -> str:
+    if not found:
+        return "none: search goes by names and words (lsp-harness model pull all-minilm-l6-v2; they are made while the engine is in use)"
+    return f"{found['count']:,} of {found['dimensions']} numbers by {found['model']}"
+
+
+def _show(found: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False)
+    kept = "a server that has it open" if found["kept"] else "nobody at the moment"
+    languages = ", ".join(f"{count:,} {language}" for language, count in found["languages"].items())
+    for what, says in (
+        ("folder", found["root"]),
+        ("database", f"{found['database']}, {found['bytes'] / 1e6:.1f} MB"),
+        ("kept by", kept),
+        ("files", f"{found['files']:,}" + f": {languages}" * bool(languages)),
+        *((name, f"{found[name]:,}") for name in ("symbols", "imports", "chunks")),
+        ("vectors", _of_vectors(found["vectors"])),
+        *(("left out", f"{path}: {why}") for path, why in list(found["left_out"].items())[:20]),
+    ):
+        table.add_row(what, says.replace("[", "\\["))
+    console().print(table)
+    if len(found["left_out"]) > 20:
+        say(f"and {len(found['left_out']) - 20:,} more left out (--json has all)")

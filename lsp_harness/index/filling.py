@@ -1,0 +1,115 @@
+"""Writing into an index: what was extracted of a file in place of what was known of it."""
+
+from collections.abc import Collection, Iterable
+from typing import NamedTuple
+
+from lsp_harness.files.walk import Found, Left
+from lsp_harness.index.extract import Extract
+from lsp_harness.index.links import Links
+from lsp_harness.store.database import Writer
+
+IMPORTS = "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
+
+
+class Known(NamedTuple):
+    """A file of the index."""
+
+    id: int
+    mtime: int
+    size: int
+    digest: bytes
+
+
+class Filling:
+    """The only one that writes an index; so ids are given out here, and what is in it need not be asked again."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        rows = writer.rows("SELECT path, id, mtime, size, digest FROM files")
+        self.files = {path: Known(*row) for path, *row in rows}
+        """By path."""
+        self.interrupted = bool(writer.rows("SELECT 1 FROM unlinked LIMIT 1"))
+        """Whoever wrote before did not come to say what imports mean."""
+        [(files, chunks)] = writer.rows("SELECT (SELECT max(id) FROM files), (SELECT max(id) FROM chunks)")
+        self._last = {"files": files or 0, "chunks": chunks or 0}
+
+    def put(self, extracts: Iterable[Extract], same: Iterable[Found] = ()) -> None:
+        """Writes what was extracted, and the times of files whose content is what it was, in one transaction."""
+        written: dict[str, Known] = {}
+        with self._writer.transaction():
+            for one in extracts:
+                known = self.files.get(one.found.path)
+                if known:
+                    self._empty(known.id)
+                file = known.id if known else self._take("files", 1)
+                written[one.found.path] = Known(file, one.found.mtime, one.found.size, one.digest)
+                self._fill(file, one)
+                self._writer.do("INSERT OR IGNORE INTO unlinked VALUES (?)", (file,))
+            for found in same:
+                known = self.files[found.path]
+                written[found.path] = known._replace(mtime=found.mtime, size=found.size)
+                row = (found.mtime, found.size, known.id)
+                self._writer.do("UPDATE files SET mtime = ?, size = ? WHERE id = ?", row)
+        self.files |= written
+
+    def drop(self, paths: Iterable[str]) -> None:
+        """Files that are gone."""
+        dropped = {path: self.files[path].id for path in paths}
+        with self._writer.transaction():
+            for file in dropped.values():
+                self._empty(file)
+                self._writer.do("DELETE FROM files WHERE id = ?", (file,))
+                self._writer.do("DELETE FROM targets WHERE target = ?", (file,))
+        for path in dropped:
+            del self.files[path]
+
+    def leave_out(self, left: Iterable[Left]) -> None:
+        """What is not indexed and why, all of it."""
+        with self._writer.transaction():
+            self._writer.do("DELETE FROM left_out")
+            self._writer.each("INSERT OR REPLACE INTO left_out VALUES (?, ?)", left)
+
+    def link(self, links: Links, paths: Collection[str] | None = None) -> None:
+        """Says what the imports of these files mean, of all of them by default."""
+        if paths is None:
+            asked = self._writer.rows(f"{IMPORTS}")
+        else:
+            files = [self.files[path].id for path in paths]
+            asked = [row for file in files for row in self._writer.rows(f"{IMPORTS} WHERE imports.file = ?", (file,))]
+        found = [
+            (file, n, self.files[target].id)
+            for path, language, file, n, module, name in asked
+            for target in links.targets(path, language, module, name)
+        ]
+        with self._writer.transaction():
+            if paths is None:
+                self._writer.do("DELETE FROM targets")
+            self._writer.each(f"INSERT OR IGNORE INTO targets VALUES ({_marks(3)})", found)
+            self._writer.do("DELETE FROM unlinked")
+        self.interrupted = False
+
+    def _empty(self, file: int) -> None:
+        self._writer.do("DELETE FROM texts WHERE rowid IN (SELECT id FROM chunks WHERE file = ?)", (file,))
+        for table in ("chunks", "symbols", "imports", "targets"):
+            self._writer.do(f"DELETE FROM {table} WHERE file = ?", (file,))
+
+    def _take(self, table: str, count: int) -> int:
+        first = self._last[table] + 1
+        self._last[table] += count
+        return first
+
+    def _fill(self, file: int, one: Extract) -> None:
+        (path, mtime, size), writer = one.found, self._writer
+        row = (file, path, mtime, size, one.digest, one.language, one.skipped)
+        writer.do(f"INSERT OR REPLACE INTO files VALUES ({_marks(7)})", row)
+        writer.each(f"INSERT INTO symbols VALUES ({_marks(12)})", ((file, *row) for row in one.symbols))
+        writer.each(f"INSERT INTO imports VALUES ({_marks(6)})", ((file, *row) for row in one.imports))
+        first = self._take("chunks", len(one.chunks))
+        rows = ((n, file, *row) for n, row in enumerate(one.chunks, first))
+        writer.each(f"INSERT INTO chunks VALUES ({_marks(6)})", rows)
+        rows = ((n, *row) for n, row in enumerate(one.texts, first))
+        writer.each(f"INSERT INTO texts(rowid, names, text, words) VALUES ({_marks(4)})", rows)
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)

@@ -1,0 +1,113 @@
+"""Sees that one process keeps the index of a folder, however many front ends have the folder open.
+
+Whoever gets the lock first starts it and hands the lock over; when it ends, its front end with it or not, the lock is free and
+the next in line does the same. So there is nothing to find, nothing to ask, and nobody to ask whether the other still lives.
+"""
+
+import asyncio
+import json
+import logging
+import os
+import sys
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from lsp_harness.index.place import Place
+from lsp_harness.process.detached import rotate
+from lsp_harness.process.lead import lead
+from lsp_harness.process.tool import end
+
+log = logging.getLogger(__name__)
+
+SHORT_SECONDS = 10.0
+"""A process that ends within it did not do its work."""
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+LEAVE_SECONDS = 1.0
+
+
+class Keeper:
+    """Of one folder, for one front end. `tell` is called with what the process says, while it is ours, which takes up what
+    changes on disk where it is to `follow` that."""
+
+    def __init__(self, place: Place, tell: Callable[[Mapping[str, Any]], None], *, follow: bool = True) -> None:
+        self._place = place
+        self._tell = tell
+        self._follow = follow
+        self._process: asyncio.subprocess.Process | None = None
+        self._first: set[str] = set()
+        self._task = asyncio.create_task(self._keep(), name=f"index of {place.root}")
+
+    def first(self, paths: Collection[str]) -> None:
+        """Files that should be read before others, by their paths in the folder."""
+        self._first |= set(paths)
+        self._order(first=sorted(paths))
+
+    async def close(self) -> None:
+        self._task.cancel()
+        with suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _keep(self) -> None:
+        pause = 0.0
+        while True:
+            began = monotonic()
+            try:
+                # who wants the room on the disk may have deleted it
+                self._place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._say({"state": "waiting"})
+                lock = await lead(self._place.lock)
+                began = monotonic()
+                await self._run(lock)
+            except OSError as error:
+                self._say({"state": "paused", "why": f"its process cannot be started: {error.strerror or error}"})
+            pause = min(max(2 * pause, FIRST_WAIT), LONGEST_WAIT) if monotonic() - began < SHORT_SECONDS else 0.0
+            await asyncio.sleep(pause)
+
+    async def _run(self, lock: int) -> None:
+        try:
+            process = await self._start(lock)
+        finally:
+            # from here on it is held by the process alone
+            os.close(lock)
+        self._process = process
+        try:
+            self._order(first=sorted(self._first))
+            assert process.stdout
+            async for line in process.stdout:
+                self._say(json.loads(line))
+            self._say({"state": "ended", "code": await process.wait()})
+        finally:
+            self._process = None
+            # it ends with its input; in the middle of something it may be killed, as what it writes are transactions
+            if process.stdin:
+                process.stdin.close()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), LEAVE_SECONDS)
+            await end(process)
+
+    async def _start(self, lock: int) -> asyncio.subprocess.Process:
+        rotate(self._place.log)
+        argv = ["--root", str(self._place.root), "--database", str(self._place.database)]
+        argv += [] if self._follow else ["--no-follow"]
+        with open(os.open(self._place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
+            return await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "lsp_harness.index.process", *argv),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=log,
+                pass_fds=(lock,),
+                start_new_session=True,
+            )
+
+    def _say(self, said: Mapping[str, Any]) -> None:
+        try:
+            self._tell(said)
+        except Exception:
+            # whatever becomes of the news, the index is kept
+            log.exception("telling of the index failed")
+
+    def _order(self, **order: Any) -> None:
+        if self._process and self._process.stdin:
+            self._process.stdin.write(json.dumps(order).encode() + b"\n")

@@ -1,0 +1,148 @@
+"""Processes that read and parse files, because parsing holds the GIL, and because a parser that crashes or never ends must
+cost no more than the file it was given."""
+
+import logging
+import multiprocessing
+import os
+import resource
+import threading
+from collections import deque
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+from lsp_harness.files.walk import Found, Left, left
+from lsp_harness.index.extract import Extract, digest, extract
+from lsp_harness.syntax.tree import LIMIT
+
+log = logging.getLogger(__name__)
+
+BATCH = 16
+"""Files that a process is given at a time."""
+CPU_SECONDS = 30
+"""That one file may take of a core, however long that is on the clock: these processes wait for all others."""
+
+START = "forkserver"
+"""Processes come from one that has nothing but the code: no threads, no database."""
+
+Wanted = tuple[Found, bytes]
+"""A file and the digest under which it is known, empty where it is not."""
+Read = Extract | Found | Left
+"""What was read; a file that is what it was; a file that could not be read, and why."""
+
+
+def read(root: Path, found: Found, known: bytes) -> Read:
+    """One file."""
+    if found.size > LIMIT:
+        return Extract(found, b"", skipped=f"larger than {LIMIT // 1000} kB")
+    try:
+        data = (root / found.path).read_bytes()
+    except OSError as error:
+        return left(found.path, error)
+    return found if known and digest(data) == known else extract(found, data)
+
+
+def calm() -> None:
+    """Gives way to everything else on the machine: an index is never what the user waits for."""
+    if hasattr(os, "SCHED_IDLE"):
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    else:
+        os.nice(19)
+
+
+def begin() -> None:
+    """The first that a process of ours does: it is calm, quiet, and ends with the one that started it, killed or not."""
+    calm()
+    # who listens to our parent waits for the end of what it says
+    os.dup2(2, 1)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    if parent := multiprocessing.parent_process():
+        parent.join()
+        os._exit(1)
+
+
+class Readers:
+    """`count` processes, started when there is something to read."""
+
+    def __init__(self, root: Path, count: int = 0) -> None:
+        self._root = root
+        self._count = count or os.cpu_count() or 1
+        self._pool: ProcessPoolExecutor | None = None
+
+    def read(self, wanted: Sequence[Wanted]) -> Iterator[Read]:
+        """All of it, as it gets done."""
+        suspects: list[Wanted] = []
+        waiting = deque(wanted[n : n + BATCH] for n in range(0, len(wanted), BATCH))
+        running: dict[Future[list[Read]], tuple[Sequence[Wanted], ProcessPoolExecutor]] = {}
+        while waiting or running:
+            while waiting and len(running) < 2 * self._count:
+                batch = waiting.popleft()
+                task, pool = self._submit(batch)
+                running[task] = (batch, pool)
+            done, _ = wait(running, return_when=FIRST_COMPLETED)
+            for task in done:
+                batch, pool = running.pop(task)
+                try:
+                    read = task.result()
+                except BrokenProcessPool:
+                    self._drop(pool)
+                    suspects += batch
+                else:
+                    yield from read
+        for one in suspects:
+            # by itself, so that it is known which it was
+            yield self._alone(one)
+
+    def close(self) -> None:
+        if self._pool:
+            self._drop(self._pool)
+
+    def _alone(self, wanted: Wanted) -> Read:
+        task, pool = self._submit([wanted])
+        try:
+            return task.result()[0]
+        except BrokenProcessPool:
+            self._drop(pool)
+            found, _ = wanted
+            return Extract(found, b"", skipped="its parser crashed or never ended")
+
+    def _submit(self, batch: Sequence[Wanted]) -> "tuple[Future[list[Read]], ProcessPoolExecutor]":
+        while True:
+            if self._pool is None:
+                context = multiprocessing.get_context(START)
+                context.set_forkserver_preload([__name__])
+                self._pool = ProcessPoolExecutor(self._count, context, begin)
+            pool = self._pool
+            try:
+                return pool.submit(_read, self._root, batch), pool
+            except BrokenProcessPool:
+                # one of its processes died since; what it was given will say so itself
+                self._drop(pool)
+
+    def _drop(self, pool: ProcessPoolExecutor) -> None:
+        """What others were given by it ends as it would."""
+        if pool is self._pool:
+            self._pool = None
+        pool.shutdown(wait=False)
+
+
+def _read(root: Path, batch: Sequence[Wanted]) -> list[Read]:
+    return [_one(root, found, known) for found, known in batch]
+
+
+def _one(root: Path, found: Found, known: bytes) -> Read:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    # whoever needs more is killed by the system
+    soft = int(used.ru_utime + used.ru_stime) + 1 + CPU_SECONDS
+    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+    try:
+        return read(root, found, known)
+    except Exception as error:
+        # a bug of ours must cost no more than the file it is about
+        log.exception("reading %s failed", found.path)
+        return Extract(found, b"", skipped=f"it cannot be read: {type(error).__name__}")

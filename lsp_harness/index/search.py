@@ -1,0 +1,152 @@
+"""Finding the code a question means: by what symbols are called, by the words of their text, and by what the text is about.
+
+Each way ranks on its own; they are fused by reciprocal rank, as their scores have nothing in common. A hit says by which way
+it was found, and how high.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from lsp_harness.index.stop_words import STOP_WORDS
+from lsp_harness.index.words import words
+from lsp_harness.store.database import Reader
+
+K = 10
+"""Of reciprocal rank fusion: what is first counts for 1/K, what is second for 1/(K + 1)."""
+DEPTH = 50
+"""Hits of each way that are fused."""
+WIDE = 60
+"""Hits that are looked at for files."""
+OF_A_FILE = 3
+"""Hits of one file that count: a long one is not what a text is about because it has many."""
+MENTIONED = 0.2
+"""What it counts that a file is named."""
+PATH = re.compile(r"[\w./\\-]*\w\.[A-Za-z]{1,5}\b")
+WORD = re.compile(r"[^\W_]+")
+NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk: its file, the symbol it shows (empty for what is in none), its bytes, and why it was found."""
+
+    path: str
+    symbol: str
+    kind: str
+    line: int
+    start: int
+    end: int
+    score: float
+    reasons: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Found:
+    score: float = 0.0
+    reasons: list[str] = field(default_factory=list[str])
+
+
+class Search:
+    """Over the index of one folder."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def search(self, query: str, limit: int = 20, near: Sequence[bytes] = ()) -> list[Hit]:
+        """The best hits first; `near` are digests of the texts whose vectors are most like the query's. Raises StoreError."""
+        return self.fused([self.by_name(query), self.by_words(query), self.by_meaning(near)], limit)
+
+    def files(self, query: str, limit: int = 10, near: Sequence[bytes] = ()) -> list[tuple[str, float]]:
+        """The files a longer text is about, such as a report of a fault: those it names, then those of the best hits."""
+        found: dict[str, list[float]] = defaultdict(list)
+        for hit in self.search(query, WIDE, near):
+            found[hit.path].append(hit.score)
+        scores = {path: sum(hits[:OF_A_FILE]) for path, hits in found.items()}
+        for path in self._mentioned(query):
+            scores[path] = scores.get(path, 0.0) + MENTIONED
+        return sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:limit]
+
+    def _mentioned(self, query: str) -> set[str]:
+        """Files whose path, or the end of it, is in the text, as it is in a traceback."""
+        named = {path.replace("\\", "/").removeprefix("./") for path in PATH.findall(query)}
+        names = {path.rpartition("/")[2] for path in named}
+        paths = [
+            path
+            for name in names
+            for (path,) in self._reader.rows(
+                "SELECT path FROM files WHERE path = ? OR path LIKE ?", (name, f"%/{name}")
+            )
+        ]
+        return {
+            path for path in paths for one in named if f"/{path}".endswith(f"/{one}") or f"/{one}".endswith(f"/{path}")
+        }
+
+    def fused(self, ways: Sequence[tuple[str, Sequence[int]]], limit: int) -> list[Hit]:
+        """Chunks in the order of several rankings together, each called by its name."""
+        found: dict[int, _Found] = defaultdict(_Found)
+        for name, ranking in ways:
+            for rank, chunk in enumerate(ranking):
+                found[chunk].score += 1 / (K + rank)
+                found[chunk].reasons.append(f"{name} {rank + 1}")
+        best = sorted(found, key=lambda chunk: (-found[chunk].score, chunk))[:limit]
+        shown = {row[0]: row[1:] for row in self._chunks(best)}
+        return [Hit(*shown[one], found[one].score, tuple(found[one].reasons)) for one in best if one in shown]
+
+    def by_name(self, query: str) -> tuple[str, list[int]]:
+        """Chunks of symbols that the query names, those that it names by more of their name first."""
+        names = {name for name in NAME.findall(query) if name.lower() not in STOP_WORDS}
+        last = {name.rpartition(".")[2] for name in names}
+        rows = self._reader.rows(
+            "SELECT chunks.id, qualified FROM symbols JOIN chunks ON chunks.file = symbols.file AND chunks.symbol = symbols.n "
+            f"WHERE name IN ({_marks(last)}) LIMIT 1000",
+            [*last],
+        )
+        ranked = sorted(rows, key=lambda row: (-max(_shared(row[1], name) for name in names), len(row[1]), row[0]))
+        return "name", [chunk for chunk, _ in ranked][:DEPTH]
+
+    def by_words(self, query: str) -> tuple[str, list[int]]:
+        """Chunks by BM25 over their words; what a chunk is called counts three times."""
+        asked = dict.fromkeys(word.lower() for word in WORD.findall(words(query)))
+        wanted = [word for word in asked if word not in STOP_WORDS] or list(asked)
+        if not wanted:
+            return "words", []
+        match = " OR ".join(f'"{word}"' for word in wanted[:64])
+        rows = self._reader.rows(
+            "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts, 3.0, 1.0, 1.0) LIMIT ?", (match, DEPTH)
+        )
+        return "words", [chunk for (chunk,) in rows]
+
+    def by_meaning(self, near: Sequence[bytes]) -> tuple[str, list[int]]:
+        """Chunks by the likeness of their vectors, given as digests in this order."""
+        near = near[:DEPTH]
+        rows = self._reader.rows(
+            f"SELECT digest, id FROM chunks WHERE digest != x'' AND digest IN ({_marks(near)})", near
+        )
+        order = {digest: rank for rank, digest in enumerate(near)}
+        return "meaning", [chunk for _, chunk in sorted((order[digest], chunk) for digest, chunk in rows)]
+
+    def _chunks(self, ids: Iterable[int]) -> list[tuple[int, str, str, str, int, int, int]]:
+        ids = list(ids)
+        return self._reader.rows(
+            "SELECT chunks.id, path, coalesce(qualified, ''), coalesce(kind, ''), coalesce(line, 0), chunks.start, chunks.end "
+            "FROM chunks JOIN files ON files.id = chunks.file "
+            "LEFT JOIN symbols ON symbols.file = chunks.file AND symbols.n = chunks.symbol "
+            f"WHERE chunks.id IN ({_marks(ids)})",
+            ids,
+        )
+
+
+def _shared(qualified: str, name: str) -> int:
+    """How many parts two dotted names have in common from the end on."""
+    count = 0
+    for one, other in zip(reversed(qualified.split(".")), reversed(name.split(".")), strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def _marks(of: Iterable[object]) -> str:
+    return ", ".join("?" for _ in of)

@@ -1,0 +1,183 @@
+"""What an index says of names: where they are defined, what they look like there, and who imports them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lsp_harness.store.database import Reader, Row
+from lsp_harness.text.position import decode, encode
+
+FAR = 4
+"""Files that a name is followed through: packages hand on what others define."""
+NEIGHBOURS = frozenset({"go", "java", "csharp"})
+"""Languages in which files of one folder see each other without an import."""
+COLUMNS = "path, language, file, n, parent, kind, name, qualified, start, end, named, body, line, bases"
+SYMBOLS = f"SELECT {COLUMNS} FROM symbols JOIN files ON files.id = symbols.file"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A definition in the index. Offsets are bytes of its file, `n` and `parent` places in it (-1 for none)."""
+
+    path: str
+    language: str
+    file: int
+    n: int
+    parent: int
+    kind: str
+    name: str
+    qualified: str
+    start: int
+    end: int
+    named: int
+    body: int
+    line: int
+    bases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What a file calls `used`: `name` of a module, empty for the module itself, `*` for all of it; in the files `targets`."""
+
+    used: str
+    name: str
+    module: str
+    targets: tuple[int, ...]
+
+
+class View:
+    """Of one folder's index."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    def file(self, path: str) -> tuple[int, str] | None:
+        """Id and language of a file."""
+        rows = self._reader.rows("SELECT id, language FROM files WHERE path = ?", (path,))
+        return rows[0] if rows else None  # type: ignore[return-value]
+
+    def imports(self, file: int) -> list[Imported]:
+        """What a file imports, in its order."""
+        found: dict[int, Imported] = {}
+        rows = self._reader.rows(
+            "SELECT imports.n, module, name, alias, target FROM imports "
+            "LEFT JOIN targets ON targets.file = imports.file AND targets.n = imports.n WHERE imports.file = ? ORDER BY 1",
+            (file,),
+        )
+        for n, module, name, alias, target in rows:
+            known = found.get(n)
+            targets = (*(known.targets if known else ()), *([target] if target else []))
+            found[n] = Imported(alias or name or _last(module), name, module, targets)
+        return list(found.values())
+
+    def defined(self, path: str, name: str) -> list[Symbol]:
+        """The definitions in other files that a name in this file may mean, which is what it is imported from."""
+        here = self.file(path)
+        if here is None:
+            return []
+        file, language = here
+        found = self._imported(file, name, {file}, FAR)
+        if not found and language in NEIGHBOURS:
+            folder = path.rpartition("/")[0]
+            found = [one for one in self._top([name]) if one.file != file and one.path.rpartition("/")[0] == folder]
+        return found
+
+    def of_module(self, path: str, module: str, name: str) -> list[Symbol]:
+        """What `module.name` means in a file, where `module` is something it imports."""
+        here = self.file(path)
+        if here is None:
+            return []
+        targets = {target for one in self.imports(here[0]) if one.used == module for target in one.targets}
+        return [one for target in sorted(targets) for one in self._exported(target, name, {here[0]}, FAR)]
+
+    def named(self, name: str, most: int) -> list[Symbol]:
+        """All symbols of that name, or as many."""
+        return [symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name = ? LIMIT ?", (name, most))]
+
+    def members(self, symbol: Symbol) -> list[Symbol]:
+        """What is declared right inside of it, and for a type elsewhere (`func (c *Circle) Area`, `impl Circle`)."""
+        rows = self._reader.rows(f"{SYMBOLS} WHERE file = ? AND parent = ? ORDER BY n", (symbol.file, symbol.n))
+        if symbol.language in ("go", "rust", "cpp"):
+            like = f"{symbol.qualified}."
+            rows += self._reader.rows(
+                f"{SYMBOLS} WHERE substr(qualified, 1, ?) = ? AND name = substr(qualified, ?) AND file IN "
+                "(SELECT id FROM files WHERE language = ?) AND NOT (file = ? AND parent = ?)",
+                (len(like), like, len(like) + 1, symbol.language, symbol.file, symbol.n),
+            )
+        return [symbol_of(row) for row in rows]
+
+    def seen(self, file: int, name: str) -> list[Symbol]:
+        """What a name at the top of a file means: its own, or what it imports."""
+        return self._exported(file, name, set(), FAR)
+
+    def importers(self, file: int) -> list[str]:
+        """The files that import this one."""
+        sql = "SELECT DISTINCT path FROM targets JOIN files ON files.id = targets.file WHERE target = ? ORDER BY path"
+        return [path for (path,) in self._reader.rows(sql, (file,))]
+
+    def text(self, symbol: Symbol, start: int, end: int) -> str:
+        """Bytes of the file of a symbol, as far as they are in one chunk with `start`."""
+        begin, data = self._chunk(symbol.file, start)
+        return decode(data[start - begin : end - begin])
+
+    def before(self, symbol: Symbol) -> str:
+        """What is before the name of a symbol on its line."""
+        # chunks are whole lines
+        begin, data = self._chunk(symbol.file, symbol.named)
+        return decode(data[: symbol.named - begin].rpartition(b"\n")[2])
+
+    def lines(self, path: str, start: int, end: int) -> list[str]:
+        """The lines of the chunks of a file within these bytes."""
+        rows = self._reader.rows(
+            "SELECT text FROM chunks JOIN texts ON texts.rowid = chunks.id JOIN files ON files.id = chunks.file "
+            "WHERE path = ? AND chunks.start >= ? AND chunks.end <= ? ORDER BY chunks.start",
+            (path, start, end),
+        )
+        return [line for (text,) in rows for line in text.splitlines()]
+
+    def _chunk(self, file: int, at: int) -> tuple[int, bytes]:
+        """Where the chunk begins that this byte is in, and its text; nothing where there is none."""
+        rows = self._reader.rows(
+            "SELECT chunks.start, text FROM chunks JOIN texts ON texts.rowid = chunks.id "
+            "WHERE chunks.file = ? AND chunks.start <= ? AND chunks.end > ?",
+            (file, at, at),
+        )
+        return (rows[0][0], encode(rows[0][1])) if rows else (at, b"")
+
+    def signature(self, symbol: Symbol) -> str:
+        """Its declaration without the body, on one line."""
+        return " ".join(self.text(symbol, symbol.start, symbol.body).split())
+
+    def _imported(self, file: int, name: str, seen: set[int], far: int) -> list[Symbol]:
+        named: list[Imported] = []
+        whole: list[Imported] = []
+        for one in self.imports(file):
+            if one.used == name and one.name not in ("", "*"):
+                named.append(one)
+            elif one.name == "*":
+                whole.append(one)
+        wanted = [(target, one.name) for one in named for target in one.targets]
+        wanted += [(target, name) for one in whole for target in one.targets]
+        return [symbol for target, called in wanted for symbol in self._exported(target, called, seen, far)]
+
+    def _exported(self, file: int, name: str, seen: set[int], far: int) -> list[Symbol]:
+        """What a file has by this name: its own, or what it imports itself."""
+        if file in seen or far == 0:
+            return []
+        rows = self._reader.rows(f"{SYMBOLS} WHERE file = ? AND name = ? AND parent = -1 ORDER BY n", (file, name))
+        return [symbol_of(row) for row in rows] or self._imported(file, name, {*seen, file}, far - 1)
+
+    def _top(self, names: Sequence[str]) -> list[Symbol]:
+        marks = ", ".join("?" * len(names))
+        return [
+            symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name IN ({marks}) AND parent = -1", names)
+        ]
+
+
+def symbol_of(row: Row) -> Symbol:
+    found = Symbol(*row)
+    # one a line, as they are in the table
+    return replace(found, bases=tuple(row[-1].split("\n")) if row[-1] else ())
+
+
+def _last(module: str) -> str:
+    return module.strip("<>\"'").replace("::", "/").replace(".", "/").replace("\\", "/").rstrip("/").rpartition("/")[2]

@@ -1,0 +1,211 @@
+"""What an index costs: the first of a folder, the second start, one file that is touched; beside tree-sitter alone and ctags.
+
+    python -m tests.benchmarks.index FOLDER [--suffix .py] [--rounds 3] [--json OUT]
+
+The folder is linked into an empty one, file by file, so that nothing above it counts. CPU is that of all processes, as the system
+counts it, start of Python included. The floor is one process that reads the files and parses them with the same grammars;
+ctags (`universal-ctags`, where it is installed) finds names only. All in one run, the rounds one after the other; figures are
+the medians of the rounds.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import psutil
+
+from lsp_harness.files.ignores import Ignores
+from lsp_harness.files.walk import Found, walk
+
+PARSE = """
+import sys
+from pathlib import Path
+from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.tree import LIMIT, root_of
+for path in Path(sys.argv[1]).rglob("*"):
+    if path.is_file() and path.stat().st_size <= LIMIT:
+        data = path.read_bytes()
+        if language := language_for("", path.name):
+            root_of(language, data)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Seconds on the clock and of CPU, and the most memory that all processes had at a time, in MiB."""
+
+    seconds: float
+    cpu: float
+    memory: float
+
+
+class Watched:
+    """What a process and all its children use, looked at often: what ends between two looks is short of a few milliseconds."""
+
+    def __init__(self, pid: int) -> None:
+        self._process = psutil.Process(pid)
+        self._cpu: dict[tuple[int, float], float] = {}
+        self.memory = 0.0
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+
+    def look(self) -> float:
+        """CPU seconds so far."""
+        memory = 0
+        processes = [self._process]
+        with suppress(psutil.NoSuchProcess):
+            processes += self._process.children(recursive=True)
+        for process in processes:
+            try:
+                with process.oneshot():
+                    times = process.cpu_times()
+                    self._cpu[process.pid, process.create_time()] = times.user + times.system
+                    memory += process.memory_info().rss
+            except psutil.NoSuchProcess:
+                continue
+        self.memory = max(self.memory, memory / 2**20)
+        return sum(self._cpu.values())
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.02):
+            self.look()
+
+    def end(self) -> None:
+        self._ended.set()
+        self._thread.join()
+
+
+@contextmanager
+def process(root: Path, database: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[[], dict[str, Any]]]]:
+    """The process that keeps an index, and what it says when it is ready."""
+    argv = [sys.executable, "-m", "lsp_harness.index.process", "--root", str(root), "--database", str(database)]
+    child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert child.stdin
+    child.stdin.write("{}\n")
+    child.stdin.flush()
+
+    def ready() -> dict[str, Any]:
+        assert child.stdout
+        return next(said for said in map(json.loads, child.stdout) if said["state"] == "ready" and "files" in said)
+
+    try:
+        yield child, ready
+    finally:
+        child.communicate()
+
+
+def indexed(root: Path, database: Path) -> tuple[Cost, dict[str, Any]]:
+    """One start, until it is ready."""
+    began = perf_counter()
+    with process(root, database) as (child, ready):
+        watched = Watched(child.pid)
+        try:
+            said = ready()
+            seconds = perf_counter() - began
+            cost = Cost(seconds, watched.look(), watched.memory)
+        finally:
+            watched.end()
+    return cost, said
+
+
+def touched(root: Path, database: Path, file: Path) -> tuple[float, dict[str, Any]]:
+    """From the change of one file to its being in the index, while the process runs."""
+    with process(root, database) as (_, ready):
+        ready()
+        ready()  # when the watch has begun
+        began = perf_counter()
+        file.write_bytes(file.read_bytes() + b"\n")
+        said = ready()
+        return perf_counter() - began, said
+
+
+def ran(argv: Sequence[str]) -> Cost:
+    began = perf_counter()
+    child = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
+    watched = Watched(child.pid)
+    try:
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+    finally:
+        watched.end()
+    assert child.returncode == 0, argv
+    return Cost(perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def median(costs: Sequence[Cost]) -> Cost:
+    return Cost(*(statistics.median(values) for values in zip(*(asdict(cost).values() for cost in costs), strict=True)))
+
+
+def copied(folder: Path, suffix: str, into: Path) -> tuple[int, int]:
+    """Files and bytes."""
+    count = size = 0
+    for found in walk(folder, Ignores([folder])):
+        if isinstance(found, Found) and found.path.endswith(suffix):
+            target = into / found.path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / found.path, target)
+            count, size = count + 1, size + found.size
+    return count, size
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--suffix", default="", help="only files that end so")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        root = Path(made).resolve() / "ws"
+        files, size = copied(args.folder.resolve(), args.suffix, root)
+        database = root.parent / "index.db"
+        rows: dict[str, list[Cost]] = {"first index": [], "second start": [], "parse alone": [], "ctags": []}
+        said: dict[str, Any] = {}
+        for _ in range(args.rounds):
+            for suffix in ("", "-wal", "-shm"):
+                Path(f"{database}{suffix}").unlink(missing_ok=True)
+            cost, said = indexed(root, database)
+            rows["first index"].append(cost)
+            cost, again = indexed(root, database)
+            assert again["parsed"] == 0, again
+            rows["second start"].append(cost)
+            rows["parse alone"].append(ran([sys.executable, "-c", PARSE, str(root)]))
+            if ctags := shutil.which("ctags"):
+                rows["ctags"].append(ran([ctags, "-R", "-f", os.devnull, str(root)]))
+        seconds, change = touched(root, database, next(path for path in sorted(root.rglob("*")) if path.is_file()))
+        report = {name: asdict(median(costs)) for name, costs in rows.items() if costs}
+        total = {
+            "files": files,
+            "bytes": size,
+            "database": database.stat().st_size,
+            "touched": seconds,
+            "parsed": change["parsed"],
+        }
+    if args.json:
+        args.json.write_text(json.dumps({**total, **report}, indent=2))
+    floor = report["parse alone"]["cpu"]
+    print(f"{files:,} files, {size / 1e6:.1f} MB; database {total['database'] / 1e6:.1f} MB; {said}")
+    print("| | seconds | CPU seconds | of parse alone | MB/s | MiB |\n| --- | --- | --- | --- | --- | --- |")
+    for name, cost in report.items():
+        rate = size / 1e6 / cost["seconds"]
+        print(
+            f"| {name} | {cost['seconds']:.2f} | {cost['cpu']:.2f} | {cost['cpu'] / floor:.2f} | {rate:.1f} | {cost['memory']:.0f} |"
+        )
+    print(f"one file that is touched: {change['parsed']} parsed, in the index after {seconds * 1000:.0f} ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""Completion with what other files say, beside the same without: same model, same places, prompts evaluated before they are asked.
+
+    python -m tests.benchmarks.repository fim_repo --arm ours --out ours.jsonl
+    python -m tests.benchmarks.repository fim_repo --arm none --out none.jsonl
+
+Cases and repositories are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's own
+scorer. A case is an open document with the cursor in the hole, in a folder with the whole repository, whose index does not have
+the document's own text. The arms: `none` (the file alone), `ours`, and `ring` (chunks of the other files of the same folder, as
+an editor extension keeps of what was looked at last: 64 lines each, the nearest file by name first, in the same budget). Each
+answer is written as it comes, with whether one of the files that define what the hole needs was in the prompt; a run with the
+same file goes on where the last one ended.
+"""
+
+import argparse
+import asyncio
+import json
+import lzma
+import os
+import statistics
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from lsp_harness.cli.compose import make_engine
+from lsp_harness.config.load import load
+from lsp_harness.config.schema import Config
+from lsp_harness.context.elsewhere import Elsewhere, Here
+from lsp_harness.context.fragment import Count, Fragment
+from lsp_harness.index.indexer import Indexer
+from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.inference.client import Engine
+from lsp_harness.pipeline.completion import Completer
+from lsp_harness.store.database import Reader, Writer
+from lsp_harness.syntax.tree import SyntaxTree, parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import encode
+from tests.benchmarks.fim import LANGUAGES, Case, cases, progress
+
+CHUNK = 64
+"""Lines of a chunk of the ring."""
+
+
+class Ring(Elsewhere):
+    """The beginnings of the other files of the folder."""
+
+    def __init__(self, root: Path, count: Count) -> None:
+        super().__init__(Here(Reader(root / "none.db")), count)
+        self._root = root
+        self._tokens = count
+
+    async def of(
+        self, document: Document, tree: SyntaxTree | None, offset: int, path: str, budget: int, *, rests: bool
+    ) -> tuple[Fragment, ...]:
+        here = self._root / path
+        beside = sorted(file for file in here.parent.iterdir() if file.is_file() and file.suffix == here.suffix)
+        near = sorted(beside, key=lambda file: abs(beside.index(file) - beside.index(here)))
+        found: list[Fragment] = []
+        for file in near[1:]:
+            lines = [f"{line}\n" for line in file.read_text().split("\n")[:CHUNK]]
+            costs = await self._tokens(lines)
+            while costs and sum(costs) > budget:
+                costs.pop()
+            if costs:
+                budget -= sum(costs)
+                found.append(Fragment("".join(lines[: len(costs)]), sum(costs), file.name, "looked at"))
+        return tuple(found)
+
+
+def repositories() -> dict[str, dict[str, str]]:
+    """The text of each file of each repository."""
+    file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev")) / "repos_fim.jsonl.xz"
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    with lzma.open(file, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            found[row["repo"]][row["path"]] = row["text"]
+    return found
+
+
+async def answered(
+    engine: Engine, config: Config, root: Path, elsewhere: Elsewhere | None, case: Case
+) -> dict[str, Any]:
+    given, language = case["input"], LANGUAGES.get(case["lang"], case["lang"])
+    data, offset = encode(given["prefix"] + given["suffix"]), len(encode(given["prefix"]))
+    document = Document.of((root / given["path"]).as_uri(), data, language=language or "")
+    tree = parse(document)
+    completer = Completer(engine, config.completion, eager=True, elsewhere=elsewhere)
+    try:
+        completer.warm(document, tree, offset, given["path"])
+        await completer.settled(document.uri)
+        began = perf_counter()
+        found = await completer.complete(document, tree, offset, given["path"])
+        seconds = perf_counter() - began
+    finally:
+        await completer.aclose()
+    place = (document, tree, offset, given["path"], config.completion.repository_tokens)
+    shown = await elsewhere.of(*place, rests=False) if elsewhere else ()
+    wanted = set(case["meta"].get("defined_in") or ())
+    return {
+        "id": case["id"],
+        "answer": found.text if found else "",
+        "ms": round(seconds * 1000),
+        "evaluated": found.stats["evaluated"] if found else 0,
+        "rung": found.stats.get("rung", 0) if found else 0,
+        "tokens": sum(fragment.tokens for fragment in shown),
+        "defined": bool(wanted & {fragment.origin for fragment in shown}) if wanted else None,
+    }
+
+
+async def run(rows: list[Case], arm: str, keep: Callable[[dict[str, Any]], None]) -> None:
+    config, _ = load()
+    engine = make_engine(config)
+    texts = repositories()
+    done = 0
+    for repo in sorted({row["input"]["repo"] for row in rows}):
+        with tempfile.TemporaryDirectory() as made:
+            root = Path(made).resolve() / repo
+            for path, text in texts[repo].items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text)
+            database = root.parent / "index.db"
+            with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+                indexer.scan()
+                for row in (row for row in rows if row["input"]["repo"] == repo):
+                    # the document is not indexed as it was committed
+                    file = root / row["input"]["path"]
+                    file.write_text(row["input"]["prefix"] + row["input"]["suffix"])
+                    indexer.scan()
+                    with closing(Reader(database)) as reader:
+                        elsewhere = {
+                            "none": lambda: None,
+                            "ours": lambda reader=reader: Elsewhere(Here(reader), engine.count),
+                            "ring": lambda root=root: Ring(root, engine.count),
+                        }[arm]()
+                        keep(await answered(engine, config, root, elsewhere, row))
+                    file.write_text(texts[repo].get(row["input"]["path"], ""))
+                    progress(done := done + 1, rows)
+    await engine.aclose()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("set", nargs="?", default="fim_repo")
+    parser.add_argument("--arm", choices=["none", "ours", "ring"], required=True)
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("--limit", type=int, default=0)
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    rows = cases(args.set, smoke=args.smoke, limit=args.limit)
+    known = {row["id"]: row for row in map(json.loads, args.out.read_text().splitlines())} if args.out.exists() else {}
+    with args.out.open("a") as out:
+
+        def keep(answer: dict[str, Any]) -> None:
+            known[answer["id"]] = answer
+            out.write(json.dumps(answer) + "\n")
+            out.flush()
+
+        asyncio.run(run([row for row in rows if row["id"] not in known], args.arm, keep))
+    answers = [known[row["id"]] for row in rows]
+    defined = [answer["defined"] for answer in answers if answer["defined"] is not None]
+    sys.stderr.write("\n")
+    print(
+        f"{args.set}, {args.arm}: {len(answers)} answers, {statistics.median(a['ms'] for a in answers):.0f} ms median, "
+        f"{statistics.mean(a['tokens'] for a in answers):.0f} tokens of other files, {sum(defined)} of {len(defined)} with a "
+        f"file that defines what the hole needs"
+    )
+
+
+if __name__ == "__main__":
+    main()

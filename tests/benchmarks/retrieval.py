@@ -1,0 +1,194 @@
+"""Search quality: our words alone, beside words, names and vectors together.
+
+    python -m tests.benchmarks.retrieval search_repodoc search_cosqa [--words]
+    python -m tests.benchmarks.retrieval locate_swelite
+
+Cases and documents are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Every document is a file of an index; vectors
+are made by the engine with the model of the settings (not with `--words`). MRR counts the first right document among ten; the
+interval is a paired bootstrap of 10,000 samples over the same cases. Times are those of a query on the index alone, embedding it
+apart, in this process. For `locate_swelite` the answer is files, and recall is that of the first five.
+"""
+
+import argparse
+import asyncio
+import gzip
+import json
+import lzma
+import os
+import random
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from lsp_harness.cli.compose import make_engine
+from lsp_harness.config.load import load
+from lsp_harness.files.walk import Found
+from lsp_harness.harness.meaning import NEAREST, TOKENS
+from lsp_harness.index.extract import embedded, extract
+from lsp_harness.index.filling import Filling
+from lsp_harness.index.search import Search
+from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.store.database import Reader, Writer
+from lsp_harness.text.position import encode
+from tests.benchmarks.fim import Case, cases
+
+Ranked = Callable[[str, Sequence[bytes]], list[str]]
+SAMPLES = 10_000
+
+
+def data() -> Path:
+    return Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev"))
+
+
+def documents(corpus: str) -> dict[str, tuple[str, str]]:
+    """By the path each is given: its id and its text."""
+    found: dict[str, tuple[str, str]] = {}
+    with gzip.open(data() / corpus, "rt", encoding="utf-8") as lines:
+        for n, row in enumerate(map(json.loads, lines)):
+            name = row["id"].split(":")[1] if corpus.startswith("corpus_repodoc") else "code.py"
+            found[f"{n}/{name}"] = (row["id"], row["text"])
+    return found
+
+
+class Place:
+    """An index of some texts, and the vectors of what they declare."""
+
+    def __init__(self, folder: Path, texts: Mapping[str, str]) -> None:
+        self.folder = folder
+        with closing(Writer(folder / "index.db", SCHEMA, version())) as writer:
+            Filling(writer).put(extract(Found(path, 1, len(text)), encode(text)) for path, text in texts.items())
+        self.reader = Reader(folder / "index.db")
+        self.search = Search(self.reader)
+        self.vectors = Vectors(folder)
+
+    async def embed(self, engine: Any, model: str) -> None:
+        rows = self.reader.rows(
+            "SELECT digest, names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest != x'' GROUP BY digest"
+        )
+        for at in range(0, len(rows), 64):
+            batch = {key: embedded(names, text) for key, names, text in rows[at : at + 64]}
+            made = await engine.embed([*batch.values()], max_tokens=TOKENS)
+            self.vectors.put(model, dict(zip(batch, made, strict=True)), len(rows))
+            print(f"\r{at + len(batch)}/{len(rows)} embedded ", end="", flush=True)
+
+    def close(self) -> None:
+        self.reader.close()
+        self.vectors.close()
+
+
+async def near(place: Place, engine: Any, queries: Sequence[str]) -> dict[str, list[bytes]]:
+    """The nearest texts of each query."""
+    found: dict[str, list[bytes]] = {}
+    for query in queries:
+        [vector] = await engine.embed([query], max_tokens=TOKENS)
+        found[query] = place.vectors.nearest(vector, NEAREST)
+    return found
+
+
+def reciprocal(answer: Sequence[str], gold: Sequence[str]) -> float:
+    return next((1 / rank for rank, one in enumerate(answer[:10], 1) if one in gold), 0.0)
+
+
+def interval(differences: Sequence[float]) -> tuple[float, float]:
+    """Of the mean, 95 %."""
+    chance = random.Random(1)
+    means = sorted(statistics.fmean(chance.choices(differences, k=len(differences))) for _ in range(SAMPLES))
+    return means[int(0.025 * SAMPLES)], means[int(0.975 * SAMPLES)]
+
+
+def measured(rows: Sequence[Case], rank: Ranked, close: Mapping[str, list[bytes]]) -> tuple[list[float], list[float]]:
+    """Reciprocal ranks, and milliseconds."""
+    scores, times = list[float](), list[float]()
+    for row in rows:
+        query = row["input"]["query"]
+        began = perf_counter()
+        answer = rank(query, close.get(query, []))
+        times.append((perf_counter() - began) * 1000)
+        scores.append(reciprocal(answer, row["gold"]))
+    return scores, times
+
+
+async def searched(name: str, *, words: bool) -> None:
+    rows = cases(name, smoke=False, limit=0)
+    found = documents(rows[0]["input"]["corpus"])
+    config, _ = load()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Place(Path(folder), {path: text for path, (_, text) in found.items()})
+
+        def ids(hits: Sequence[Any]) -> list[str]:
+            return list(dict.fromkeys(found[hit.path][0] for hit in hits))
+
+        ways: dict[str, tuple[Ranked, Mapping[str, list[bytes]]]] = {
+            "words (BM25)": (lambda query, _: ids(place.search.fused([place.search.by_words(query)], 20)), {}),
+            "names and words": (lambda query, _: ids(place.search.search(query)), {}),
+        }
+        if not words:
+            engine = make_engine(config)
+            await place.embed(engine, config.index.embedding_model)
+            close = await near(place, engine, [row["input"]["query"] for row in rows])
+            ways["vectors"] = (
+                lambda _, nearest: ids(place.search.fused([place.search.by_meaning(nearest)], 20)),
+                close,
+            )
+            ways["all"] = (lambda query, nearest: ids(place.search.search(query, near=nearest)), close)
+            await engine.aclose()
+        print(f"\r{name}: {len(rows)} queries, {len(found):,} documents")
+        print("| | MRR@10 | against words, 95 % | query p50, p95 ms |\n| --- | --- | --- | --- |")
+        floor: list[float] = []
+        for way, (rank, close) in ways.items():
+            scores, times = measured(rows, rank, close)
+            floor = floor or scores
+            low, high = interval([a - b for a, b in zip(scores, floor, strict=True)])
+            times.sort()
+            p50, p95 = times[len(times) // 2], times[int(0.95 * len(times))]
+            print(f"| {way} | {statistics.fmean(scores):.3f} | {low:+.3f} … {high:+.3f} | {p50:.1f}, {p95:.1f} |")
+        place.close()
+
+
+def blobs() -> Iterator[tuple[str, str]]:
+    with lzma.open(data() / "blobs_swelite.jsonl.xz", "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            yield row["id"], row["text"]
+
+
+def located(name: str) -> None:
+    rows, texts = cases(name, smoke=False, limit=0), dict(blobs())
+    with gzip.open(data() / "trees_swelite.json.gz", "rt", encoding="utf-8") as file:
+        trees = json.load(file)
+    scores, found, times = list[float](), list[bool](), list[float]()
+    for row in rows:
+        tree = trees[row["id"].split("/", 1)[1]]
+        with tempfile.TemporaryDirectory() as folder:
+            place = Place(Path(folder), {path: texts[blob] for path, blob in tree.items()})
+            began = perf_counter()
+            answer = [path for path, _ in place.search.files(row["input"]["issue"])]
+            times.append((perf_counter() - began) * 1000)
+            place.close()
+        scores.append(reciprocal(answer, row["gold"]))
+        found.append(bool(set(answer[:5]) & set(row["gold"])))
+        print(f"{'✓' if found[-1] else '✗'} {row['id']} {row['gold']} {answer[:5]}")
+    print(
+        f"{name}: {len(rows)} issues, recall@5 {statistics.fmean(found):.2f}, MRR@10 {statistics.fmean(scores):.3f}, "
+        f"{statistics.median(times):.0f} ms median"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("sets", nargs="+")
+    parser.add_argument("--words", action="store_true", help="without vectors")
+    args = parser.parse_args()
+    for name in args.sets:
+        if name.startswith("locate"):
+            located(name)
+        else:
+            asyncio.run(searched(name, words=args.words))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""The index, searching it, and the context of a place, on the command line."""
+
+import pytest
+
+from lsp_harness.index.place import place
+from tests.cli.conftest import Shell
+
+SHAPES = "class Circle:\n    def area(self): ...\n    def parse_size(self): ...\n"
+HERE = "from shapes import Circle\n\n\ndef grow(circle: Circle):\n    return circle.\n"
+
+
+@pytest.fixture
+def project(shell: Shell) -> Shell:
+    shell.file("shapes.py", SHAPES)
+    shell.file("here.py", HERE)
+    shell.file("notes.txt", "How a circle grows.\n")
+    shell.file("blob.py", b"\0\1\2")
+    shell.file(".gitignore", "ignored.py\n")
+    shell.file("ignored.py", "class Hidden: ...\n")
+    return shell
+
+
+def test_what_words_mean(project: Shell):
+    ran = project.run("search", "size")
+    assert ran.code == 0
+    assert ran.out.splitlines()[0] == "shapes.py:3: Circle.parse_size"
+    [first, *_] = project.run("search", "parse_size", "--explain").out.splitlines()
+    assert first == "shapes.py:3: Circle.parse_size  [name 1, words 1]"
+
+
+def test_hits_for_programs(project: Shell):
+    [hit] = project.run("search", "size", "--limit", "1", "--json").json
+    assert {name: hit[name] for name in ("path", "symbol", "kind", "line", "reasons")} == {
+        "path": "shapes.py",
+        "symbol": "Circle.parse_size",
+        "kind": "method",
+        "line": 2,
+        "reasons": ["words 1"],
+    }
+
+
+def test_what_is_nowhere_is_code_1(project: Shell):
+    assert project.run("search", "zebra") == (1, "", "")
+
+
+def test_what_changed_is_searched(project: Shell):
+    project.run("search", "size")
+    project.file("new.py", "def zebra(): ...\n")
+    assert project.run("search", "zebra").out == "new.py:1: zebra\n"
+    (project.folder / "new.py").unlink()
+    assert project.run("search", "zebra").code == 1
+
+
+def test_what_the_index_holds(project: Shell):
+    assert project.run("index", "status", "--json").json["files"] == 0
+    ran = project.run("index", "rebuild")
+    assert ran.out == "7 files, 7 of them read\n"
+    found = project.run("index", "status", "--json").json
+    assert (found["files"], found["symbols"], found["kept"]) == (7, 4, False)
+    assert found["languages"] == {"python": 2, "toml": 2, "text": 2, "left out": 1}
+    assert found["left_out"] == {"blob.py": "binary"}
+    shown = project.run("index", "status").out
+    assert "blob.py: binary" in shown
+    assert "nobody at the moment" in shown
+
+
+def test_a_folder_that_is_none(project: Shell):
+    assert project.run("index", "status", "nowhere") == (2, "", "lsp-harness: nowhere is no folder\n")
+
+
+def test_indexes_of_folders_that_are_gone_are_removed(project: Shell):
+    from lsp_harness.index.place import prune
+
+    other = project.folder.parent / "other"
+    other.mkdir()
+    where = place(other)
+    assert prune() == []
+    other.rmdir()
+    assert prune() == [other]
+    assert not where.folder.exists()
+
+
+def test_the_prompt_of_a_place_and_where_its_parts_are_from(project: Shell):
+    project.replies()
+    prompt = project.run("context", "here.py:5:19").out
+    assert prompt.startswith("# shapes.py\nclass Circle:\n    def area(self): ...\n")
+    assert "return circle.<FILL>\n" in prompt
+    project.replies()
+    found = project.run("context", "here.py:5:19", "--json").json
+    assert [(row["origin"], row["reason"]) for row in found["fragments"]] == [
+        ("shapes.py", "defines what is used here"),
+        ("here.py", "what follows the cursor"),
+        ("here.py", "what leads to the cursor"),
+    ]
+    project.replies()
+    shown = project.run("context", "here.py:5:19", "--explain").out
+    assert "defines what is used here" in shown
+    assert "evaluated" in shown
+
+
+def test_doctor_knows_the_index(project: Shell):
+    assert "none of this folder yet" in project.run("doctor").out
+    project.run("index", "rebuild")
+    shown = project.run("doctor").out
+    assert "7 files of this folder" in shown
+    assert "2 files are in no language with queries of ours" in shown

@@ -1,0 +1,28 @@
+"""A workspace and its index, without a process."""
+
+from pathlib import Path
+
+from lsp_harness.files.walk import Found
+from lsp_harness.index.extract import extract
+from lsp_harness.index.filling import Filling
+from lsp_harness.index.links import Links
+from lsp_harness.index.search import Search
+from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.index.view import View
+from lsp_harness.store.database import Reader, Writer
+
+
+class Indexed:
+    """What is known of files with these texts."""
+
+    def __init__(self, folder: Path, files: dict[str, str]) -> None:
+        self.writer = Writer(folder / "index.db", SCHEMA, version())
+        filling = Filling(self.writer)
+        filling.put(extract(Found(path, 1, len(text)), text.encode()) for path, text in files.items())
+        filling.link(Links(files, files.__getitem__))
+        self.reader = Reader(folder / "index.db")
+        self.view, self.search = View(self.reader), Search(self.reader)
+
+    def close(self) -> None:
+        self.reader.close()
+        self.writer.close()

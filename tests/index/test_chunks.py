@@ -1,0 +1,102 @@
+"""A file is cut into what is found as one, and nothing of it is lost."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsp_harness.index.chunks import LINES, chunks
+from lsp_harness.syntax.declarations import declared, qualified
+from tests.syntax.markup import tree_of
+
+SOURCE = '''"""Doc."""
+import os
+
+LIMIT = 1
+
+
+# leads
+# to it
+@decorated
+def first(a):
+    def inner():
+        pass
+    return inner
+
+
+class Circle(Shape):
+    """Doc."""
+    x = 1
+
+    def area(self):
+        return 1
+
+    # about the rest
+    y = 2
+
+    def rest(self): ...
+
+
+print(first)
+'''
+
+
+def cut(name: str, source: str) -> list[tuple[str, str]]:
+    tree = tree_of(name, source)
+    declarations, _ = declared(tree.language, tree.data, tree.root)
+    return [
+        (qualified(declarations, declarations[n]) if n >= 0 else "", tree.data[start:end].decode())
+        for n, start, end in chunks(tree.data, declarations)
+    ]
+
+
+def test_functions_are_whole_and_classes_what_is_around_them():
+    assert [(name, " ".join(text.split())) for name, text in cut("a.py", SOURCE)] == [
+        ("", '"""Doc.""" import os LIMIT = 1'),
+        ("first", "# leads # to it @decorated def first(a): def inner(): pass return inner"),
+        ("Circle", 'class Circle(Shape): """Doc.""" x = 1'),
+        ("Circle.area", "def area(self): return 1"),
+        ("Circle", "# about the rest y = 2"),
+        ("Circle.rest", "def rest(self): ..."),
+        ("", "print(first)"),
+    ]
+
+
+def test_signatures_without_bodies_stay_together():
+    source = "interface Shape {\n  int area();\n  int size();\n  default int both() { return 1; }\n}\n"
+    assert [name for name, _ in cut("A.java", source)] == ["Shape", "Shape.both", "Shape"]
+
+
+def test_what_is_long_is_cut_at_an_empty_line():
+    body = "".join(f"    x = {n}\n" + "\n" * (n == 70) for n in range(200))
+    pieces = cut("a.py", f"def long():\n{body}")
+    assert [name for name, _ in pieces] == ["long"] * 3
+    assert pieces[0][1].endswith("x = 70\n\n")
+    assert all(text.count("\n") <= LINES for _, text in pieces)
+    assert "".join(text for _, text in pieces) == f"def long():\n{body}"
+
+
+LINES_OF_CODE = [
+    "def f():\n",
+    "    pass\n",
+    "class A:\n",
+    "    def g(self):\n",
+    "        return 1\n",
+    "\n",
+    "# c\n",
+    "x = 1\n",
+    "@d\n",
+]
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.lists(st.sampled_from(LINES_OF_CODE), max_size=60))
+def test_nothing_but_blank_lines_is_lost(lines: list[str]):
+    tree = tree_of("a.py", "".join(lines))
+    declarations, _ = declared(tree.language, tree.data, tree.root)
+    found = chunks(tree.data, declarations)
+    at = 0
+    for _, start, end in found:
+        assert start >= at
+        assert not tree.data[at:start].strip()
+        assert tree.data[start:end].strip()
+        at = end
+    assert not tree.data[at:].strip()

@@ -1,0 +1,216 @@
+"""An index follows what is on disk, and reads no more of it than has changed."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.files.walk import Found
+from lsp_harness.index.indexer import Indexer, Scanned
+from lsp_harness.index.readers import Readers
+from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.store.database import Writer
+
+
+class Place:
+    """A workspace and its index."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / "ws"
+        self.root.mkdir()
+        self.writer = Writer(root / "index.db", SCHEMA, version())
+        self.told: list[tuple[int, int]] = []
+
+    def write(self, name: str, text: str | bytes) -> None:
+        file = self.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    def scan(self, *first: str) -> Scanned:
+        indexer = Indexer(self.root, self.writer, lambda done, of: self.told.append((done, of)))
+        try:
+            return indexer.scan(first)
+        finally:
+            indexer.close()
+
+    def update(self, *names: str) -> Scanned | None:
+        indexer = Indexer(self.root, self.writer)
+        try:
+            return indexer.update([self.root / name for name in names])
+        finally:
+            indexer.close()
+
+    def symbols(self) -> list[str]:
+        sql = "SELECT path || ' ' || qualified FROM symbols JOIN files ON files.id = file ORDER BY 1"
+        return [row[0] for row in self.writer.rows(sql)]
+
+    def matching(self, query: str) -> list[str]:
+        sql = (
+            "SELECT path FROM texts JOIN chunks ON chunks.id = texts.rowid JOIN files ON files.id = file "
+            "WHERE texts MATCH ? ORDER BY path"
+        )
+        return [row[0] for row in self.writer.rows(sql, (query,))]
+
+
+@pytest.fixture
+def place(tmp_path: Path):
+    place = Place(tmp_path)
+    yield place
+    place.writer.close()
+
+
+def test_what_is_there_is_indexed_and_not_read_again(place: Place):
+    place.write("a.py", "import b\n\nclass Circle(Shape):\n    def area(self): ...\n")
+    place.write("lib/b.go", "package b\nfunc NewThing() {}\n")
+    assert place.scan() == Scanned(files=2, parsed=2, same=0, dropped=0, left=0)
+    assert place.symbols() == ["a.py Circle", "a.py Circle.area", "lib/b.go NewThing"]
+    assert place.writer.rows("SELECT module, name, alias FROM imports") == [("b", "", "")]
+    assert place.told[-1] == (2, 2)
+    assert place.scan() == Scanned(files=2, parsed=0, same=0, dropped=0, left=0)
+
+
+def test_only_what_changed_is_parsed(place: Place):
+    for n in range(5):
+        place.write(f"{n}.py", f"def f{n}(): pass\n")
+    place.scan()
+    place.write("3.py", "def other(): pass\n")
+    assert place.scan() == Scanned(files=5, parsed=1, same=0, dropped=0, left=0)
+    assert place.symbols() == ["0.py f0", "1.py f1", "2.py f2", "3.py other", "4.py f4"]
+    assert place.matching("f3") == []
+
+
+def test_a_file_that_was_only_touched_is_not_parsed(place: Place):
+    place.write("a.py", "def f(): pass\n")
+    place.scan()
+    os.utime(place.root / "a.py", ns=(1, 1))
+    assert place.scan() == Scanned(files=1, parsed=0, same=1, dropped=0, left=0)
+    assert place.scan() == Scanned(files=1, parsed=0, same=0, dropped=0, left=0)
+
+
+def test_a_change_that_keeps_size_and_time_apart_is_seen(place: Place):
+    place.write("a.py", "def f(): pass\n")
+    place.scan()
+    place.write("a.py", "def g(): pass\n")
+    assert place.scan().parsed == 1
+    assert place.symbols() == ["a.py g"]
+
+
+def test_what_is_gone_is_gone(place: Place):
+    place.write("a.py", "def f(): pass\n")
+    place.write("b.py", "def g(): pass\n")
+    place.scan()
+    (place.root / "a.py").unlink()
+    assert place.scan() == Scanned(files=1, parsed=0, same=0, dropped=1, left=0)
+    assert place.symbols() == ["b.py g"]
+    assert place.matching("f") == []
+    for table in ("chunks", "texts", "symbols"):
+        assert place.writer.rows(f"SELECT count(*) FROM {table}") == [(1,)]
+
+
+def test_words_within_names_are_found(place: Place):
+    place.write("a.py", "def parse_config(x):\n    return HTTPServer(x)\n")
+    place.write("b.js", "function renderTable() { return loadedRows; }\n")
+    place.write("notes.txt", "The configuration is parsed by hand.\n")
+    place.scan()
+    assert place.matching("configs") == ["a.py"]
+    assert place.matching("parsing") == ["a.py", "notes.txt"]
+    assert place.matching("server") == ["a.py"]
+    assert place.matching("names: table") == ["b.js"]
+    assert place.matching("row") == ["b.js"]
+
+
+def test_what_is_no_text_or_too_large_is_known_but_empty(place: Place):
+    place.write("a.bin", b"\0\1\2")
+    place.write("b.csv", "1,2,3\n" * 50_000)
+    place.write("c.py", "x = 1\n" * 400_000)
+    assert place.scan() == Scanned(files=3, parsed=3, same=0, dropped=0, left=0)
+    assert place.writer.rows("SELECT path, skipped FROM files ORDER BY path") == [
+        ("a.bin", "binary"),
+        ("b.csv", "larger than 200 kB"),
+        ("c.py", "larger than 2000 kB"),
+    ]
+    assert place.writer.rows("SELECT count(*) FROM chunks") == [(0,)]
+    assert place.scan().parsed == 0
+
+
+def test_secrets_are_not_indexed(place: Place):
+    place.write(".env", "PASSWORD=hunter2\n")
+    place.write("a.py", 'def f():\n    return "AKIA' + "ABCDEFGHIJKLMNOP" + '"\n')
+    assert place.scan().left == 1
+    assert place.writer.rows("SELECT * FROM left_out") == [(".env", "secret by its name")]
+    assert place.matching("f") == ["a.py"]
+    assert "AKIA" not in str(place.writer.rows("SELECT text FROM texts"))
+
+
+def test_what_is_open_is_read_first(place: Place, monkeypatch: pytest.MonkeyPatch):
+    for n in range(40):
+        place.write(f"{n:02}.py", "x = 1\n")
+    asked: list[str] = []
+    read = Readers.read
+
+    def noted(self: Readers, wanted: list[tuple[Found, bytes]]):
+        asked.extend(found.path for found, _ in wanted)
+        return read(self, wanted)
+
+    monkeypatch.setattr(Readers, "read", noted)
+    place.scan("33.py", "05.py")
+    assert asked[:3] == ["05.py", "33.py", "00.py"]
+
+
+def test_files_that_are_told_of_are_looked_at_alone(place: Place):
+    place.write("a.py", "def a(): ...\n")
+    place.write("b.py", "def b(): ...\n")
+    place.scan()
+    place.write("a.py", "def changed(): ...\n")
+    assert place.update("a.py", "b.py") == Scanned(files=2, parsed=1, same=0, dropped=0, left=0)
+    assert place.symbols() == ["a.py changed", "b.py b"]
+    (place.root / "b.py").unlink()
+    assert place.update("b.py") == Scanned(files=1, parsed=0, same=0, dropped=1, left=0)
+    assert place.symbols() == ["a.py changed"]
+
+
+def test_what_is_new_or_says_what_is_ignored_wants_a_look_at_everything(place: Place):
+    place.write("a.py", "def a(): ...\n")
+    place.write(".gitignore", "build\n")
+    place.scan()
+    place.write("new.py", "def new(): ...\n")
+    assert place.update("new.py") is None
+    place.write(".gitignore", "build\nnew.py\n")
+    assert place.update(".gitignore") is None
+    (place.root / "a.py").unlink()
+    (place.root / "a.py").mkdir()
+    assert place.update("a.py") is None
+
+
+def test_what_a_build_writes_is_no_reason_to_look_at_everything(place: Place):
+    place.write("a.py", "def a(): ...\n")
+    place.write(".gitignore", "build\n")
+    place.scan()
+    place.write("build/a.py", "def built(): ...\n")
+    assert place.update("build/a.py", "build/gone.py") == Scanned(files=2, parsed=0, same=0, dropped=0, left=0)
+    assert place.symbols() == ["a.py a"]
+
+
+def targets(place: Place) -> list[str]:
+    sql = (
+        "SELECT a.path || ' > ' || b.path FROM targets JOIN files a ON a.id = targets.file JOIN files b ON b.id = target "
+        "ORDER BY 1"
+    )
+    return [row[0] for row in place.writer.rows(sql)]
+
+
+def test_imports_lead_to_files(place: Place):
+    place.write("a.py", "import b\nfrom c import d\n")
+    place.write("b.py", "import os\n")
+    place.scan()
+    assert targets(place) == ["a.py > b.py"]
+    # what meant nothing means something as soon as it is there, and nothing again when it is gone
+    place.write("c/d.py", "import a\n")
+    place.scan()
+    assert targets(place) == ["a.py > b.py", "a.py > c/d.py", "c/d.py > a.py"]
+    (place.root / "b.py").unlink()
+    place.scan()
+    assert targets(place) == ["a.py > c/d.py", "c/d.py > a.py"]
+    place.write("a.py", "x = 1\n")
+    place.scan()
+    assert targets(place) == ["c/d.py > a.py"]

@@ -1,0 +1,124 @@
+"""What the process does that keeps an index, without the process."""
+
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.index import process
+from lsp_harness.index.process import Process
+from lsp_harness.store.database import Reader
+
+
+class Orders:
+    """Those of nobody."""
+
+    def __init__(self) -> None:
+        self.begun, self.ended, self.scan = threading.Event(), threading.Event(), threading.Event()
+        self.begun.set()
+        self.first: set[str] = set()
+
+
+class Ending(threading.Event):
+    """Set after it was waited for so often."""
+
+    def __init__(self, waits: int) -> None:
+        super().__init__()
+        self.waits = waits
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits -= 1
+        if self.waits < 0:
+            self.set()
+        return self.is_set()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.py").write_text("def first(): ...\n")
+    return folder
+
+
+def names(database: Path) -> list[str]:
+    with closing(Reader(database)) as reader:
+        return [name for (name,) in reader.rows("SELECT name FROM symbols ORDER BY name")]
+
+
+class Told(list[dict[str, object]]):
+    def __call__(self, state: str, **more: object) -> None:
+        self.append({"state": state, **more})
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    said = Told()
+    monkeypatch.setattr(process, "say", said)
+    return said
+
+
+def ran(root: Path, orders: Orders, *, follow: bool) -> None:
+    Process(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
+
+
+def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, told: Told):
+    orders = Orders()
+
+    class Changing(Ending):
+        def wait(self, timeout: float | None = None) -> bool:
+            if self.waits == 2:
+                (root / "a.py").write_text("def second(): ...\n")
+            if self.waits == 1:
+                assert names(root.parent / "index.db") == ["first"]
+                orders.scan.set()
+            return super().wait(timeout)
+
+    orders.ended = Changing(3)
+    ran(root, orders, follow=False)
+    assert [said["parsed"] for said in told if said["state"] == "ready"] == [1, 1]
+    assert names(root.parent / "index.db") == ["second"]
+
+
+def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
+    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+):
+    import watchfiles
+
+    def unable(*_: object, **__: object) -> Iterator[Collection[object]]:
+        raise OSError("OS file watch limit reached")
+
+    monkeypatch.setattr(watchfiles, "watch", unable)
+    orders = Orders()
+
+    class Changing(Ending):
+        def wait(self, timeout: float | None = None) -> bool:
+            (root / "b.py").write_text("def other(): ...\n")
+            return super().wait(timeout)
+
+    orders.ended = Changing(1)
+    ran(root, orders, follow=True)
+    assert [said["state"] for said in told if said["state"] != "scanning"] == ["ready", "polling", "ready"]
+    assert names(root.parent / "index.db") == ["first", "other"]
+
+
+def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, monkeypatch: pytest.MonkeyPatch):
+    from lsp_harness.errors import StoreError
+    from lsp_harness.index.indexer import Indexer
+
+    scan, full = Indexer.scan, [StoreError("database or disk is full")]
+
+    def scanning(self: Indexer, first: Collection[str] = ()) -> object:
+        if full:
+            raise full.pop()
+        return scan(self, first)
+
+    monkeypatch.setattr(Indexer, "scan", scanning)
+    orders = Orders()
+    orders.ended = Ending(2)
+    ran(root, orders, follow=False)
+    assert [said["state"] for said in told if said["state"] != "scanning"] == ["paused", "ready"]
+    assert "full" in str(told[0]["why"])
+    assert names(root.parent / "index.db") == ["first"]

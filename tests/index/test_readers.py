@@ -1,0 +1,82 @@
+"""A parser that crashes or never ends costs the file it was given."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.files.walk import Found, Left
+from lsp_harness.index import readers
+from lsp_harness.index.extract import Extract, digest, extract
+from lsp_harness.index.readers import Read, Readers
+
+
+def files(root: Path, count: int) -> list[tuple[Found, bytes]]:
+    for n in range(count):
+        (root / f"{n}.py").write_text(f"def f{n}(): pass\n")
+    return [(Found(f"{n}.py", 1, 20), b"") for n in range(count)]
+
+
+def parsed(read: list[Read]) -> set[str]:
+    return {one.found.path for one in read if isinstance(one, Extract) and not one.skipped}
+
+
+@pytest.fixture
+def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # the children of a fork have what a test puts in place of something
+    monkeypatch.setattr(readers, "START", "fork")
+    made = Readers(tmp_path, 2)
+    yield made
+    made.close()
+
+
+def test_all_of_it_is_read(pool: Readers, tmp_path: Path):
+    wanted = files(tmp_path, 50)
+    assert parsed(list(pool.read(wanted))) == {found.path for found, _ in wanted}
+
+
+def test_what_is_the_same_and_what_is_gone_are_told(pool: Readers, tmp_path: Path):
+    [(one, _), gone] = files(tmp_path, 2)
+    (tmp_path / "1.py").unlink()
+    assert list(pool.read([(one, digest(b"def f0(): pass\n"))])) == [one]
+    assert list(pool.read([gone])) == [Left("1.py", "no such file or directory")]
+
+
+@pytest.mark.parametrize("how", ["crashes", "never ends"])
+def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
+    pool: Readers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+):
+    def breaks(found: Found, data: bytes) -> Extract:
+        while found.path == "7.py":
+            if how == "crashes":
+                os.kill(os.getpid(), signal.SIGSEGV)
+        return extract(found, data)
+
+    monkeypatch.setattr(readers, "extract", breaks)
+    monkeypatch.setattr(readers, "CPU_SECONDS", 0)
+    wanted = files(tmp_path, 40)
+    read = list(pool.read(wanted))
+    assert parsed(read) == {found.path for found, _ in wanted} - {"7.py"}
+    assert [one.skipped for one in read if isinstance(one, Extract) and one.found.path == "7.py"] == [
+        "its parser crashed or never ended"
+    ]
+    assert len(read) == 40
+
+
+def test_a_bug_of_ours_costs_the_file_it_is_about(pool: Readers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def buggy(found: Found, data: bytes) -> Extract:
+        if found.path == "1.py":
+            raise RecursionError
+        return extract(found, data)
+
+    monkeypatch.setattr(readers, "extract", buggy)
+    wanted = files(tmp_path, 3)
+    read = list(pool.read(wanted))
+    assert [one.skipped for one in read if isinstance(one, Extract)] == ["", "it cannot be read: RecursionError", ""]
+
+
+def test_what_is_too_large_is_not_even_opened(pool: Readers):
+    [read] = pool.read([(Found("none.py", 1, 300_000_000), b"")])
+    assert isinstance(read, Extract)
+    assert read.skipped == "larger than 2000 kB"
