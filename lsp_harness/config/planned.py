@@ -7,6 +7,5 @@ PLANNED: dict[str, frozenset[str]] = {
     "generation": frozenset({"temperature_classify"}),
     "context": frozenset({"system_budget", "few_shot_examples"}),
     "verification": frozenset({"type_check", "test", "diff_review"}),
-    "index": frozenset({"update_on_save"}),
 }
 """By table."""

@@ -92,6 +92,8 @@ class Completion:
     """Tokens of the text after the cursor, and at most 19 lines of it."""
     outline_tokens: int = 400
     """Tokens of the file's outline; 0 leaves it out."""
+    repository_tokens: int = 512
+    """Tokens of what other files of the workspace say: definitions of what is used near the cursor, and code that is like it; 0 leaves it out. [Index](index.md)"""
     max_tokens: int = 64
     """Tokens that are generated at most; fewer where the machine would take too long for them."""
     max_lines: int = 8
@@ -150,8 +152,12 @@ class Edits:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The index of the workspace. No feature fills it yet; the engine's `/embedding` uses its model."""
+    """The index of the workspace folders: what they declare and import, and the words of their texts. [Index](index.md)"""
 
+    enabled: bool = True
+    """Index the folders of a trusted workspace."""
+    update_on_save: bool = True
+    """Take up what changes on disk, when it does; else only when a server starts."""
     embedding_model: str = "all-minilm-l6-v2"
     """The model that embeds code: a catalogue name, or the path of a GGUF file such as nomic-embed-text's."""
 

@@ -11,8 +11,8 @@ from lsp_harness.config.schema import Completion
 from lsp_harness.context import window
 from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.outlines import Outlines
-from lsp_harness.context.secrets import secret_lines
 from lsp_harness.errors import NoAnswer
+from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import Around
 from lsp_harness.syntax.outline import OutlineLine
 from lsp_harness.syntax.tree import SyntaxTree
@@ -24,20 +24,25 @@ LEAST = 48
 
 @dataclass(frozen=True, slots=True)
 class InfillPrompt:
-    """The three parts in prompt order."""
+    """The parts in prompt order: what changes rarely comes first."""
 
     outline: Fragment
     suffix: Fragment
     prefix: Fragment
+    repository: tuple[Fragment, ...] = ()
+
+    @property
+    def fragments(self) -> tuple[Fragment, ...]:
+        return (*self.repository, *([self.outline] if self.outline.text else []), self.suffix, self.prefix)
 
     @property
     def tokens(self) -> int:
-        return self.outline.tokens + self.suffix.tokens + self.prefix.tokens
+        return sum(fragment.tokens for fragment in self.fragments)
 
     @property
     def extra(self) -> tuple[tuple[str, str], ...]:
         """What comes before the hole, as (file name, text)."""
-        return ((self.outline.origin, self.outline.text),) if self.outline.text else ()
+        return tuple((fragment.origin, fragment.text) for fragment in self.fragments[:-2])
 
     @property
     def around(self) -> Around:
@@ -46,7 +51,7 @@ class InfillPrompt:
 
     def render(self) -> str:
         """For people and tests."""
-        return f"{self.outline.text}{self.prefix.text}<FILL>{self.suffix.text}"
+        return "".join(text for _, text in self.extra) + f"{self.prefix.text}<FILL>{self.suffix.text}"
 
 
 async def infill(
@@ -84,15 +89,17 @@ async def ladder(
     least: int,
     count: Count,
     outlines: Outlines | None = None,
+    repository: Sequence[Fragment] = (),
 ) -> tuple[InfillPrompt, ...]:
     """The full prompt and cheaper ones for the same hole, longest first, each cheaper than the one before.
 
-    The second is the near half without an outline, the last has about `least` tokens, a quarter of them after the
-    cursor.
+    Only the full one has what other files say, the `repository`. The second is the near half without an outline, the
+    last has about `least` tokens, a quarter of them after the cursor.
     """
     least = max(LEAST, least)
     half = (budget.prefix_tokens // 2, budget.suffix_tokens // 2)
-    rungs = [await infill(document, tree, offset, path, budget, count, outlines)]
+    whole = await infill(document, tree, offset, path, budget, count, outlines)
+    rungs = [replace(whole, repository=tuple(repository))]
     for prefix_tokens, suffix_tokens in (half, (least - least // 4, least // 4)):
         share = replace(
             budget,

@@ -29,6 +29,13 @@ class Engines:
             self._current = Observed(self._make(config), self._changed)
         return self._current
 
+    @staticmethod
+    def own(config: Config) -> bool:
+        """Whether the settings mean an engine of ours, with a model."""
+        from lsp_harness.inference.providers import remote
+
+        return not remote(config.engine) and not config.engine.script
+
     def leave(self) -> None:
         """The settings name another one, which takes effect with the next request."""
         if self._current:
@@ -54,10 +61,9 @@ class Engines:
 
     async def restart(self, config: Config) -> dict[str, Any]:
         """End the engine of the settings, and start it again. Raises ConfigError where it is not ours."""
-        from lsp_harness.inference.providers import remote
         from lsp_harness.inference.supervisor import end
 
-        if remote(config.engine) or config.engine.script:
+        if not self.own(config):
             raise ConfigError("the settings name a server that is not ours to restart")
         # before anything is waited for: the settings may name another one meanwhile
         engine = self.of(config)

@@ -16,6 +16,7 @@ from lsp_harness.errors import HarnessError, NoAnswer, NotText, UsageError
 from lsp_harness.harness import diagnosis, verdicts
 from lsp_harness.harness.engines import Engines
 from lsp_harness.harness.held import Held, Published
+from lsp_harness.harness.parsed import Parsed
 from lsp_harness.harness.pause import Pause, Scope
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.harness.uptake import Uptake
@@ -30,14 +31,17 @@ from lsp_harness.text.uri import elsewhere, local_path
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
-    from lsp_harness.context.kept import Kept
+    from lsp_harness.files.kept import Kept
+    from lsp_harness.harness.folder import Said
     from lsp_harness.harness.health import Observed
+    from lsp_harness.harness.indexes import Indexes
     from lsp_harness.harness.proposals import Proposals
     from lsp_harness.harness.watch import Watch
     from lsp_harness.inference.client import Engine
     from lsp_harness.pipeline.completion import Completer
     from lsp_harness.pipeline.job import Job
     from lsp_harness.session.log import SessionLog
+    from lsp_harness.syntax.declarations import Declaration
     from lsp_harness.syntax.tree import SyntaxTree
     from lsp_harness.verify.ruff import Ruff
 
@@ -54,6 +58,8 @@ class Harness:
         self.trusted = True
         """Whether the user trusts the workspace. Without that nothing of it is run, warmed or written to disk."""
         self.on_findings: Published = lambda uri, held: None
+        self.on_indexing: Callable[[Path, Said], None] = lambda root, said: None
+        """Called on the event loop with what the process says that keeps the index of a folder."""
         self.on_state: Callable[[], None] = lambda: None
         """Called on the event loop when `state` may say something else."""
         self.uptake = Uptake(lambda uri: self.documents.get(uri) if uri in self.documents else None)
@@ -63,26 +69,30 @@ class Harness:
         self._watch: Watch | None = None
         self._ruff: Ruff | None = None
         self._log: SessionLog | None = None
-        self._trees: dict[str, SyntaxTree | None] = {}
+        self._parsed = Parsed()
         self._typed = Typed()
         self._kept: Kept | None = None
         self._cursors: dict[str, int] = {}
         """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
         self._proposals: Proposals | None = None
+        self._indexes: Indexes | None = None
 
     # -- text
     def open(self, document: Document) -> None:
         self.documents.open(document)
-        self._trees.pop(document.uri, None)
+        self._parsed.forget(document.uri)
         self._typed.forget(document.uri)
+        if self._indexes:
+            # what is imported here is wanted soon
+            snapshot = self.snapshot_of(document)
+            self._indexes.first(snapshot.root, snapshot.path)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
         """One edit; call in order. Raises NotOpen or Stale."""
         before, after = self.documents.change(uri, edit, version)
         self._typed.changed(before, edit, after)
         self._cursors[uri] = edit.start + before_cursor(edit.new)
-        if tree := self._trees.get(uri):
-            self._trees[uri] = tree.edited(before, edit, after)
+        self._parsed.changed(before, edit, after)
         if self._completer:
             self._completer.changed(after, self._cursors[uri])
         if self.uptake.changed(uri, edit) and self._completer and (shown := self._completer.base(uri)):
@@ -98,7 +108,7 @@ class Harness:
     def close(self, uri: str) -> None:
         self.documents.close(uri)
         self.uptake.closed(uri)
-        self._trees.pop(uri, None)
+        self._parsed.forget(uri)
         self._typed.forget(uri)
         if self._completer:
             self._completer.forget(uri)
@@ -113,7 +123,8 @@ class Harness:
         """Any text, and where it lies in the workspace."""
         uri = document.uri
         file = local_path(uri)
-        root = next((root for root in self.roots if file and file.is_relative_to(root)), None)
+        around = [root for root in self.roots if file and file.is_relative_to(root)]
+        root = max(around, key=lambda root: len(root.parts), default=None)
         path = str(file.relative_to(root)) if file and root else file.name if file else elsewhere(uri)
         return Snapshot(document, path, file, root)
 
@@ -124,7 +135,7 @@ class Harness:
 
     def _why_kept(self, uri: str, path: str = "") -> str:
         if self._kept is None:
-            from lsp_harness.context.kept import Kept
+            from lsp_harness.files.kept import Kept
 
             self._kept = Kept(self.roots)
         return self._kept.why(uri, path)
@@ -135,16 +146,11 @@ class Harness:
 
     def tree(self, snapshot: Snapshot) -> "SyntaxTree | None":
         """The syntax tree of a snapshot, kept up to date with the open document."""
-        from lsp_harness.syntax.tree import parse
+        return self._parsed.tree(snapshot.document, live=self.current(snapshot.document))
 
-        document = snapshot.document
-        known = self._trees.get(document.uri)
-        if known and known.document.data == document.data:
-            return known
-        tree = parse(document)
-        if self.current(document):
-            self._trees[document.uri] = tree
-        return tree
+    def declarations(self, snapshot: Snapshot) -> "list[Declaration]":
+        """What a snapshot declares, in the order of its text, outer ones first; nothing in a language we do not know."""
+        return self._parsed.declarations(snapshot.document, live=self.current(snapshot.document))
 
     def configure(self, config: Config) -> None:
         """Live reload. Another model or engine takes effect with the next request."""
@@ -160,6 +166,8 @@ class Harness:
             self._completer.restraint.settings = config.quiet
         if self._watch:
             self._watch.settings = config.verification
+        if self._indexes:
+            self.index()
         self.on_state()
 
     # -- completion
@@ -185,6 +193,7 @@ class Harness:
             raise
         self.uptake.shown(snapshot.document.uri, suggestions)
         self.on_state()
+        self._embed()
         return suggestions
 
     @property
@@ -292,6 +301,13 @@ class Harness:
             snapshot = self.snapshot(uri)
             self.watch.start(known.before, snapshot.tool_path, snapshot.root)
 
+    # -- index
+    def index(self) -> None:
+        """Have the workspace folders indexed from now on, those that there are now; of a workspace that is not trusted
+        nothing is read, and nothing written about it."""
+        wanted = self.eager and self.trusted and self.config.index.enabled
+        self.indexes.keep(self.roots if wanted else (), follow=self.config.index.update_on_save)
+
     # -- findings
     def held(self, document: Document) -> Held:
         """What is held against this version of a document now, for pull diagnostics; it may be closed by then."""
@@ -315,6 +331,7 @@ class Harness:
             "model": self.config.engine.model or theirs or self.config.model.path,
             "paused": self._pause.seen or False,
             "trusted": self.trusted,
+            "index": self._indexes.state() if self._indexes else "off",
             "last": last or None,
             "statistics": asdict(self.uptake.counts),
         }
@@ -329,6 +346,8 @@ class Harness:
 
     async def aclose(self) -> None:
         """Stop background work and let go of the engine. Raises EngineError if that did not end well."""
+        if self._indexes:
+            await self._indexes.aclose()
         if self._watch:
             await self._watch.aclose()
         if self._completer:
@@ -347,12 +366,15 @@ class Harness:
     @property
     def completer(self) -> "Completer":
         if self._completer is None:
+            from lsp_harness.context.elsewhere import Elsewhere
             from lsp_harness.pipeline.completion import Completer
             from lsp_harness.pipeline.restraint import Restraint
 
             restraint = Restraint(self.config.quiet, self._typed, self._why_kept)
-            eager = self.eager and self.trusted
-            self._completer = Completer(self.engine, self.config.completion, restraint, eager=eager)
+            eager, elsewhere = self.eager and self.trusted, Elsewhere(self.indexes, self.engine.count)
+            self._completer = Completer(
+                self.engine, self.config.completion, restraint, eager=eager, elsewhere=elsewhere
+            )
         return self._completer
 
     @property
@@ -384,6 +406,23 @@ class Harness:
 
             self._log = SessionLog(keep=self.trusted)
         return self._log
+
+    @property
+    def indexes(self) -> "Indexes":
+        if self._indexes is None:
+            from lsp_harness.harness.indexes import Indexes
+
+            self._indexes = Indexes(self._heard, lambda: self.engine, lambda: self.config.index.embedding_model)
+        return self._indexes
+
+    def _heard(self, root: Path, said: "Said") -> None:
+        self.on_indexing(root, said)
+        self.on_state()
+
+    def _embed(self) -> None:
+        """Have what is new in the indexes embedded, as the engine is in use; a whole workspace is sent to none of others."""
+        if self._indexes and self.engines.own(self.config) and self.engines.state()["engine"] in ("ready", "busy"):
+            self._indexes.embed()
 
     @property
     def proposals(self) -> "Proposals":

@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from lsp_harness.errors import ConfigError, EngineBusy, EngineError, EngineRefused, HarnessError, ModelError
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Props
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
 
 T = TypeVar("T")
 State = Literal["off", "starting", "ready", "busy", "failed"]
@@ -58,8 +58,10 @@ class Observed:
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
         return await self._with(self._engine.chat_prompt(messages))
 
-    async def embed(self, texts: Sequence[str], *, max_tokens: int = 128) -> list[list[float]]:
-        return await self._with(self._engine.embed(texts, max_tokens=max_tokens))
+    async def embed(
+        self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
+    ) -> list[list[float]]:
+        return await self._with(self._engine.embed(texts, max_tokens=max_tokens, priority=priority))
 
     async def props(self) -> Props:
         props = await self._with(self._engine.props())

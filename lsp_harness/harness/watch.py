@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lsp_harness.config.schema import Verification
-from lsp_harness.context.secrets import redacted
 from lsp_harness.errors import HarnessError
+from lsp_harness.files.secrets import redacted
 from lsp_harness.harness import verdicts
 from lsp_harness.harness.held import Held, Published
 from lsp_harness.pipeline.verified import tell_verified

@@ -16,7 +16,7 @@ from lsp_harness.inference.backends.backend import Backend
 from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback, understood
 from lsp_harness.inference.backends.supply import Server, Supply, T, tried
 from lsp_harness.inference.providers import remote, targets
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Props
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
 
 
 class Engine(Protocol):
@@ -25,7 +25,9 @@ class Engine(Protocol):
     def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]: ...
     async def count(self, texts: Sequence[str]) -> list[int]: ...
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str: ...
-    async def embed(self, texts: Sequence[str], *, max_tokens: int = 128) -> list[list[float]]: ...
+    async def embed(
+        self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
+    ) -> list[list[float]]: ...
     async def cancel(self, name: str, index: int | None = None) -> bool: ...
     async def props(self) -> Props: ...
     async def aclose(self) -> None: ...
@@ -107,9 +109,11 @@ class EngineClient:
         """The prompt of a conversation of (role, content), by the model's own template."""
         return await self._with(lambda backend: backend.chat_prompt(messages))
 
-    async def embed(self, texts: Sequence[str], *, max_tokens: int = 128) -> list[list[float]]:
+    async def embed(
+        self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
+    ) -> list[list[float]]:
         """A vector for each text, of its first `max_tokens` tokens where the server can cut."""
-        return await self._with(lambda backend: backend.embed(texts, max_tokens)) if texts else []
+        return await self._with(lambda backend: backend.embed(texts, max_tokens, priority)) if texts else []
 
     async def cancel(self, name: str, index: int | None = None) -> bool:
         """Stop the request whose `Owner.id` is `name`, or one candidate of it.

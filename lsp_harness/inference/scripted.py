@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from lsp_harness.errors import ConfigError, EngineError
 from lsp_harness.inference.backends.backend import FEATURES, Features
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Stop, TokenLogprob, Usage
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props, Stop, TokenLogprob, Usage
 
 DIMENSIONS = 64
 """Of the scripted embeddings."""
@@ -93,7 +93,9 @@ class ScriptedEngine:
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
         return "".join(f"{role}: {content}\n" for role, content in messages)
 
-    async def embed(self, texts: Sequence[str], *, max_tokens: int = 128) -> list[list[float]]:
+    async def embed(
+        self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
+    ) -> list[list[float]]:
         """Counts of hashed words, scaled to length 1: texts that share words are near, and that is all they know."""
         return [_vector(text.split()[:max_tokens]) for text in texts]
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lsp_harness.context.secrets import secret_lines
+from lsp_harness.files.secrets import secret_lines
 from lsp_harness.pipeline.candidates import Generator, plans
 from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.locate import locate

@@ -15,8 +15,9 @@ from typing import Any
 from ulid import ULID
 
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.secrets import secret_lines
+from lsp_harness.context.elsewhere import Elsewhere
 from lsp_harness.errors import EngineRefused, Superseded
+from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
 from lsp_harness.pipeline.alternatives import others
@@ -51,10 +52,11 @@ class Completer:
         *,
         eager: bool = False,
         drafts: Drafts | None = None,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self._engine = engine
         self.restraint = restraint or Restraint()
-        self._questions = Questions(engine, settings, self.restraint)
+        self._questions = Questions(engine, settings, self.restraint, elsewhere)
         self._results = Results()
         self._ahead = Foresight(engine, self._questions, self._results, eager=eager)
         self._drafts = drafts or Drafts()
@@ -178,6 +180,7 @@ class Completer:
         """The document is closed."""
         self._shown.pop(uri, None)
         self._given.pop(uri, None)
+        self._questions.forget(uri)
         self._ahead.forget(uri)
         self._drafts.forget(uri)
         if running := self._running.pop(uri, None):

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from lsp_harness.context.secrets import secret_lines
+from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.request import Infill, Sampling
 from lsp_harness.pipeline.asking import Asked, Candidate, Plan, hole, made, sampled
 from lsp_harness.pipeline.job import Job

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from lsp_harness.config.schema import Config
-from lsp_harness.context.secrets import secret_lines
 from lsp_harness.errors import NoAnswer
+from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Chunk, Continuation, Owner, Sampling
 from lsp_harness.pipeline.offers import Progress, Report

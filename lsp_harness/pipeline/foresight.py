@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, cast
 
-from lsp_harness.context.secrets import secret_lines
+from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Infill, Usage
 from lsp_harness.pipeline.ahead import Ahead
@@ -92,7 +92,7 @@ class Foresight:
         pace = await self._questions.pace()
         if not pace.fills:
             return
-        question = await self._questions.about(site.resting(appends=pace.appends))
+        question = await self._questions.about(site.resting(appends=pace.appends), rests=True)
         full, *shorter = question.prompts
         # the cheapest first, so that there is something to answer with soon
         await self._read(question.read([*shorter[-1:], *([full] if seen or not shorter else [])]))

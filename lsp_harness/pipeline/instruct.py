@@ -9,8 +9,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from lsp_harness.config.schema import Config
-from lsp_harness.context.secrets import secret_lines, spans
 from lsp_harness.errors import EngineRefused
+from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
 from lsp_harness.inference.request import Continuation, Sampling, Usage
 from lsp_harness.pipeline.asking import Asked, Candidate, Plan, made, reindented, sampled

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.config.schema import Config
-from lsp_harness.context.secrets import secret_lines
+from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
 from lsp_harness.pipeline.offers import Report

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lsp_harness.config.schema import Completion
+from lsp_harness.context.elsewhere import Elsewhere
+from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.infill import InfillPrompt, ladder
 from lsp_harness.context.outlines import Outlines
-from lsp_harness.context.secrets import secret_lines
+from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Infill, Owner, Sampling, Usage
 from lsp_harness.pipeline.ghost import Ghost
@@ -79,8 +81,15 @@ class Question:
 class Questions:
     """Makes them, at the engine's pace."""
 
-    def __init__(self, engine: Engine, settings: Completion, restraint: Restraint | None = None) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        settings: Completion,
+        restraint: Restraint | None = None,
+        elsewhere: Elsewhere | None = None,
+    ) -> None:
         self._engine = engine
+        self._elsewhere = elsewhere
         self.settings = settings
         self._restraint = restraint or Restraint()
         self._pacer = Pacer(engine)
@@ -90,9 +99,10 @@ class Questions:
         """The engine's, as far as it is known."""
         return await self._pacer.now()
 
-    async def about(self, site: Site) -> Question:
-        """The question of one place."""
+    async def about(self, site: Site, *, rests: bool = False) -> Question:
+        """The question of one place, at which the user `rests` or is typing."""
         pace, settings = await self.pace(), self.settings
+        repository = await self._repository(site, rests=rests)
         prompts = await ladder(
             site.document,
             site.tree,
@@ -102,6 +112,18 @@ class Questions:
             pace.affordable(settings),
             self._engine.count,
             self._outlines,
+            repository,
         )
         confidence = self._restraint.settings.min_probability > 0
         return Question(site, site.ghost(), prompts, pace, settings, confidence)
+
+    def forget(self, uri: str) -> None:
+        """The document is closed."""
+        if self._elsewhere:
+            self._elsewhere.forget(uri)
+
+    async def _repository(self, site: Site, *, rests: bool) -> Sequence[Fragment]:
+        if self._elsewhere is None:
+            return ()
+        place = (site.document, site.tree, site.offset, site.path)
+        return await self._elsewhere.of(*place, self.settings.repository_tokens, rests=rests)

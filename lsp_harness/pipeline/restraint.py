@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from lsp_harness.config.schema import Completion, Quiet
-from lsp_harness.context.kept import Kept
+from lsp_harness.files.kept import Kept
 from lsp_harness.pipeline.gate import Situation, silenced
 from lsp_harness.pipeline.typed import Typed
 from lsp_harness.pipeline.writing import Site

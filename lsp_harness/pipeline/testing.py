@@ -9,7 +9,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
-from lsp_harness.context.secrets import secret_lines, spans
+from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.request import Around, Infill, Sampling
 from lsp_harness.pipeline.asking import Asked, Candidate, Plan, made, sampled
 from lsp_harness.pipeline.job import Job

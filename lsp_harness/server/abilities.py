@@ -50,6 +50,9 @@ class Abilities:
     code_description: bool = False
     show_document: bool = False
     text_document_content: bool = False
+    symbol_trees: bool = False
+    fallback: bool = False
+    """It asks for definitions and references only where no other server has any: `experimental.lspHarness.fallback`."""
     status: bool = False
     """It wants `lspHarness/status`: `experimental.lspHarness.status`."""
     commands: frozenset[str] = frozenset()
@@ -84,6 +87,8 @@ class Abilities:
             code_description=_either(document, "codeDescriptionSupport"),
             show_document=at(raw, "window.showDocument.support") is True,
             text_document_content=at(workspace, "textDocumentContent") is not None,
+            symbol_trees=at(document, "documentSymbol.hierarchicalDocumentSymbolSupport") is True,
+            fallback=at(raw, "experimental.lspHarness.fallback") is True,
             status=at(raw, "experimental.lspHarness.status") is True,
             commands=frozenset(
                 name for name in listed(raw, "experimental.lspHarness.commands") if isinstance(name, str)

@@ -7,10 +7,11 @@ from lsprotocol import types
 
 from lsp_harness.errors import UsageError
 from lsp_harness.harness.held import Held
+from lsp_harness.harness.symbols import Spot
 from lsp_harness.server.abilities import Abilities, at
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import Encoding, Position, decode
+from lsp_harness.text.position import Encoding, Position, decode, units
 from lsp_harness.verify.finding import Finding, Severity
 
 SOURCE = "lsp-harness"
@@ -27,6 +28,27 @@ SEVERITIES: dict[Severity, types.DiagnosticSeverity] = {
 }
 NAMES: dict[types.DiagnosticSeverity, Severity] = {number: name for name, number in SEVERITIES.items()}
 
+SYMBOL_KINDS: dict[str, types.SymbolKind] = {
+    "class": types.SymbolKind.Class,
+    "constant": types.SymbolKind.Constant,
+    "constructor": types.SymbolKind.Constructor,
+    "enum": types.SymbolKind.Enum,
+    "field": types.SymbolKind.Field,
+    "function": types.SymbolKind.Function,
+    "implementation": types.SymbolKind.Object,
+    "interface": types.SymbolKind.Interface,
+    "macro": types.SymbolKind.Function,
+    "member": types.SymbolKind.EnumMember,
+    "method": types.SymbolKind.Method,
+    "module": types.SymbolKind.Module,
+    "namespace": types.SymbolKind.Namespace,
+    "property": types.SymbolKind.Property,
+    "struct": types.SymbolKind.Struct,
+    "type": types.SymbolKind.TypeParameter,
+    "variable": types.SymbolKind.Variable,
+}
+"""By the names of captures in `symbols.scm`."""
+
 
 def offset(document: Document, position: types.Position, encoding: Encoding) -> int:
     return document.offset(Position(position.line, position.character), encoding)
@@ -41,6 +63,15 @@ def span(document: Document, range: types.Range, encoding: Encoding) -> tuple[in
 def range_of(document: Document, start: int, end: int, encoding: Encoding) -> types.Range:
     first, last = document.position(start, encoding), document.position(end, encoding)
     return types.Range(types.Position(*first), types.Position(*last))
+
+
+def location(spot: Spot, encoding: Encoding) -> types.Location:
+    """Of the name at a spot."""
+    start = units(spot.before, encoding)
+    end = start + units(spot.name, encoding)
+    return types.Location(
+        spot.file.as_uri(), types.Range(types.Position(spot.line, start), types.Position(spot.line, end))
+    )
 
 
 def diagnostics(document: Document, held: Held, able: Abilities) -> list[types.Diagnostic]:

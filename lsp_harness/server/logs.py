@@ -9,7 +9,7 @@ class Redacting(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         # imported with the first line: `initialize` must be answered at once
-        from lsp_harness.context.secrets import redacted
+        from lsp_harness.files.secrets import redacted
 
         return redacted(super().format(record))
 

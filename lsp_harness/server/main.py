@@ -115,7 +115,7 @@ def _client(
     make_harness: "Callable[[Config], Harness]", load: Load, greeting: Greeting, transport: Transport
 ) -> "Client":
     """Everything that knows LSP types is imported here, after `initialize` was answered."""
-    from lsp_harness.server import settings
+    from lsp_harness.server import indexing, settings
     from lsp_harness.server.client import Client
     from lsp_harness.server.protocol import Server
     from lsp_harness.server.register import bind
@@ -131,6 +131,7 @@ def _client(
     client = Client(Server(transport), harness, greeting.abilities, settled)
     client.options = greeting.options or {}
     client.load_project = lambda: load(project)
+    harness.on_indexing = indexing.bars(client)
     bind(client, FEATURES)
     settings.report(client, problems)
     for fault in faults:

@@ -16,11 +16,11 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def shown(client: Client, title: str, token: int | str | None = None) -> Generator[Report]:
+def shown(client: Client, title: str, token: int | str | None = None, *, cancellable: bool = True) -> Generator[Report]:
     """Shows the reports of the current task. `token` is the one the request came with; without it a bar is created
     where the client knows how. The work does not wait for that: what is reported earlier is shown when it is there."""
-    bar = _Bar(client, title)
-    task = asyncio.current_task()
+    bar = _Bar(client, title, cancellable=cancellable)
+    task = asyncio.current_task() if cancellable else None
     if token is None and not client.able.progress:
         yield lambda progress: None
         return
@@ -42,9 +42,10 @@ def shown(client: Client, title: str, token: int | str | None = None) -> Generat
 
 
 class _Bar:
-    def __init__(self, client: Client, title: str) -> None:
+    def __init__(self, client: Client, title: str, *, cancellable: bool) -> None:
         self._client = client
         self._title = title
+        self._cancellable = cancellable
         self._token: int | str | None = None
         self._latest: Progress | None = None
 
@@ -63,7 +64,10 @@ class _Bar:
         latest = self._latest or Progress("")
         self._send(
             types.WorkDoneProgressBegin(
-                title=self._title, cancellable=True, message=latest.message or None, percentage=latest.percentage
+                title=self._title,
+                cancellable=self._cancellable,
+                message=latest.message or None,
+                percentage=latest.percentage,
             )
         )
 

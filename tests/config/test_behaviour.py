@@ -194,7 +194,7 @@ async def test_few_lines_are_shown_when_few_are_allowed() -> None:
 
 
 def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
-    tested = {"model.path", *ENGINE, *FIX_KEYS}
+    tested = {"model.path", "index.update_on_save", *ENGINE, *FIX_KEYS}
     assert tested == set(CHANGED)
     elsewhere = {
         "engine.url",  # these and the next: tests/inference/test_providers.py, tests/inference/backends
@@ -208,8 +208,10 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "engine.script",  # tests/cli
         "completion.enabled",  # tests/harness
         "completion.max_lines",
+        "completion.repository_tokens",  # tests/context/test_elsewhere.py
         "completion.alternatives",  # tests/pipeline/test_alternatives.py
         "edits.confirm",  # tests/server/test_code_action.py
+        "index.enabled",  # like index.update_on_save: tests/harness/test_indexes.py, tests/index/test_process.py
         *("completion.warm", "completion.speculate"),  # tests/pipeline/test_working_ahead.py
         "verification.debounce_ms",  # tests/harness
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/pipeline/test_quiet.py, test_rhythm.py

@@ -26,6 +26,7 @@ CHANGED: dict[str, Any] = {
     "verification.parse_check": False,
     "verification.lint": False,
     "index.embedding_model": "other",
+    "index.update_on_save": False,
 }
 """Of the eighteen keys of the first design those that are read, each with a value that is not its default."""
 

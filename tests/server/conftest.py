@@ -13,9 +13,10 @@ Spawn = Callable[..., Awaitable[Editor]]
 
 
 @pytest.fixture
-async def spawn() -> AsyncIterator[Spawn]:
+async def spawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Spawn]:
     """Starts editors with a server each. At the end every request must have been answered exactly once."""
     editors: list[Editor] = []
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
 
     async def start(client: str | None = "vscode", *arguments: str, **params: object) -> Editor:
         """`client` is initialized as; None leaves that to the test."""

@@ -19,6 +19,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, Superseded, UsageError
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.held import Held
+from lsp_harness.harness.parsed import Parsed
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Report, Suggestion
 from lsp_harness.server.main import serve
@@ -42,7 +43,8 @@ class FakeHarness(Harness):
         self.on_state = lambda: None
         self._log = None
         self._kept = None
-        self._trees = {}
+        self._indexes = None
+        self._parsed = Parsed()
         self.released = asyncio.Event()
 
     def open(self, document: Document) -> None:
@@ -56,7 +58,8 @@ class FakeHarness(Harness):
         self.documents.close(uri)
 
     def snapshot(self, uri: str) -> Snapshot:
-        return Snapshot(self.documents.get(uri), uri)
+        snapshot = self.snapshot_of(self.documents.get(uri))
+        return snapshot if snapshot.root else Snapshot(snapshot.document, uri)
 
     def configure(self, config: Config) -> None:
         self.config = config
@@ -128,6 +131,8 @@ class FakeHarness(Harness):
         return {}
 
     async def aclose(self) -> None:
+        if self._indexes:
+            await self._indexes.aclose()
         sys.stderr.write("harness closed\n")
 
     async def _act(self, document: Document) -> None:

@@ -31,6 +31,8 @@ async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
                 "commands": list(ALL),
                 "workDoneProgress": True,
             },
+            "documentSymbolProvider": True,
+            "workspaceSymbolProvider": True,
             "diagnosticProvider": {
                 "identifier": "lsp-harness",
                 "interFileDependencies": False,
@@ -211,7 +213,11 @@ async def test_each_capability_is_answered_for(spawn: Spawn):
     """What is advertised is bound; -32602 is the right answer to params that are not there."""
     editor = await spawn(
         "plain",
-        capabilities={"textDocument": {"diagnostic": {}}, "workspace": {"diagnostics": {"refreshSupport": True}}},
+        capabilities={
+            "textDocument": {"diagnostic": {}},
+            "workspace": {"diagnostics": {"refreshSupport": True}},
+            "experimental": {"lspHarness": {"fallback": True}},
+        },
     )
     offered = {m.METHOD for m in FEATURES if m.METHOD.startswith(("textDocument/", "workspace/exe", "codeAction/"))}
 

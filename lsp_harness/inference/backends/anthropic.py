@@ -14,7 +14,7 @@ from lsp_harness.errors import EngineBusy, EngineRefused
 from lsp_harness.inference.backends import conversation
 from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Features, Json, estimated, without_error
 from lsp_harness.inference.backends.endpoint import Setback, said
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Sampling, Stop, Usage
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props, Sampling, Stop, Usage
 
 STOPS: dict[str, Stop] = {"max_tokens": "limit", "model_context_window_exceeded": "limit", "stop_sequence": "word"}
 """Of their stop reasons; any other is the model's own end."""
@@ -121,7 +121,7 @@ class Anthropic:
     async def props(self) -> Props:
         return Props(self._model, 0, 0, {"server": self.kind, "token_counts": "estimated", NO_INFILL: NO_HOLES})
 
-    async def embed(self, texts: Sequence[str], max_tokens: int) -> list[list[float]]:
+    async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
         raise EngineRefused("Anthropic's API has no embeddings")
 
     async def cancel(self, client: str, name: str, index: int | None) -> bool:

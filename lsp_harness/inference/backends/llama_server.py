@@ -12,7 +12,7 @@ from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Features
 from lsp_harness.inference.backends.blanks import Blanks, cut
 from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.family import Family, family_of, why_not
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Props
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
 
 AT_ONCE = 8
 """Texts that are counted at the same time."""
@@ -82,8 +82,8 @@ class OurEngine:
         raw = body | ({NO_INFILL: why_not("none", name)} if self._none else {})
         return Props(name, int(settings.get("n_ctx", 0)), int(body.get("pid", 0)), raw)
 
-    async def embed(self, texts: Sequence[str], max_tokens: int) -> list[list[float]]:
-        body = {"content": list(texts), "max_tokens": max_tokens}
+    async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
+        body = {"content": list(texts), "max_tokens": max_tokens, "priority": priority}
         return _vectors(await self._endpoint.call("POST", "/embedding", body), len(texts))
 
     async def cancel(self, client: str, name: str, index: int | None) -> bool:

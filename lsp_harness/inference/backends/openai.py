@@ -22,7 +22,17 @@ from lsp_harness.inference.backends.backend import (
 from lsp_harness.inference.backends.blanks import Blanks, cut
 from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.family import Family, family_of, why_not
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Sampling, Stop, TokenLogprob, Usage
+from lsp_harness.inference.request import (
+    Chunk,
+    Continuation,
+    Infill,
+    Priority,
+    Props,
+    Sampling,
+    Stop,
+    TokenLogprob,
+    Usage,
+)
 
 AT_ONCE = 8
 MOST_STOPS = 4
@@ -178,7 +188,7 @@ class OpenAI:
             told[NO_INFILL] = why
         return Props(self._model, self._n_ctx, 0, told)
 
-    async def embed(self, texts: Sequence[str], max_tokens: int) -> list[list[float]]:
+    async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
         body: Json = {"model": self._model, "input": list(texts), "encoding_format": "float"}
         if self._vllm:
             body["truncate_prompt_tokens"] = max_tokens

@@ -13,3 +13,4 @@ def run(client: Client, params: types.DidChangeWorkspaceFoldersParams) -> None:
     added = [path for folder in params.event.added if (path := local_path(folder.uri))]
     kept = [root for root in client.harness.roots if root not in removed]
     client.harness.roots[:] = kept + [path for path in added if path not in kept]
+    client.harness.index()

@@ -60,6 +60,8 @@ def capabilities(able: Abilities) -> dict[str, Any]:
             "resolveProvider": True,
         },
         "executeCommandProvider": {"commands": list(ALL), "workDoneProgress": True},
+        "documentSymbolProvider": True,
+        "workspaceSymbolProvider": True,
         "workspace": {
             "workspaceFolders": {"supported": True, "changeNotifications": True},
             "textDocumentContent": {"schemes": ["lsp-harness-verdict"]},
@@ -67,6 +69,9 @@ def capabilities(able: Abilities) -> dict[str, Any]:
     }
     if not able.inline_completion:
         offered["completionProvider"] = {"resolveProvider": False}
+    if able.fallback:
+        # a guess beside a real answer would be in its way
+        offered |= {"definitionProvider": True, "referencesProvider": True}
     if able.pull_diagnostics:
         offered["diagnosticProvider"] = {
             "identifier": "lsp-harness",

@@ -1,4 +1,4 @@
-"""`initialized`: from here on the client may be asked things, so ask for its settings."""
+"""`initialized`: from here on the client may be asked things, so ask for its settings; and the workspace is looked at."""
 
 from lsprotocol import types
 
@@ -9,5 +9,6 @@ METHOD = types.INITIALIZED
 
 
 def run(client: Client, params: types.InitializedParams | None) -> None:
+    client.harness.index()
     client.harness.on_state()
     client.spawn(settings.follow(client), "reading the editor's settings")

@@ -104,7 +104,7 @@ it("Install Server… asks, and installs it into a folder of the extension's own
   await agree();
   await until(() => rig.ready().then(() => true, () => false), "the server runs", 120_000);
   const server = path.join(managed(), "bin/lsp-harness");
-  assert.ok(rig.pids("serve").length > 0 && rig.pids("serve").every((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(server)));
+  assert.ok(rig.pids(" serve").length > 0 && rig.pids(" serve").every((pid) => fs.readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(server)));
   await step().locator(".codicon-getting-started-step-checked").waitFor();
   await rig.closed("Welcome");
 });

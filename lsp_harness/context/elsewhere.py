@@ -1,0 +1,120 @@
+"""What other files say, kept for a place in a document, so that typing does not change what stands before it in the prompt.
+
+The choice is made for a place and holds near it. Where the cursor comes to rest it is made again, and the new one replaces the
+old where that pays: all that stands after a text that changes has to be evaluated again.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from lsp_harness.context.fragment import Count, Fragment
+from lsp_harness.context.repository import Line, alike, around, definitions, signatures
+from lsp_harness.index.search import Search
+from lsp_harness.index.view import View
+from lsp_harness.store.database import Reader
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+
+NEAR = 20
+"""Lines from the place of a choice within which it holds."""
+PAYS = 0.25
+"""What of a new choice must be news, in tokens, for it to replace the old."""
+ALIKE = 0.4
+"""Of the budget, for code that is alike."""
+
+T = TypeVar("T")
+
+
+class Known(Protocol):
+    """The index of the workspace folder that a document is in."""
+
+    def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T) -> Awaitable[T]: ...
+
+
+class Here:
+    """An index that is asked here and now, for callers that nobody waits beside."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+
+    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T) -> T:
+        return read(self._reader)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    line: int
+    budget: int
+    fragments: tuple[Fragment, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    lines: Sequence[Line] = ()
+    alike: tuple[str, str] | None = None
+
+
+class Elsewhere:
+    """One per front end."""
+
+    def __init__(self, known: Known, count: Count) -> None:
+        self._known = known
+        self._count = count
+        self._choices: dict[str, _Choice] = {}
+
+    async def of(
+        self, document: Document, tree: SyntaxTree | None, offset: int, path: str, budget: int, *, rests: bool
+    ) -> tuple[Fragment, ...]:
+        """At most `budget` tokens. Whoever `rests` can wait for another choice to be evaluated."""
+        if tree is None or budget <= 0:
+            return ()
+        line, known = document.line_of(offset), self._choices.get(document.uri)
+        if known and known.budget == budget and abs(known.line - line) <= NEAR and not rests:
+            return known.fragments
+        fragments = await self._choose(document, tree, offset, path, budget)
+        if known and known.budget == budget and not _pays(known.fragments, fragments):
+            fragments = known.fragments
+        self._choices[document.uri] = _Choice(line, budget, fragments)
+        return fragments
+
+    def forget(self, uri: str) -> None:
+        """The document is closed."""
+        self._choices.pop(uri, None)
+
+    async def _choose(
+        self, document: Document, tree: SyntaxTree, offset: int, path: str, budget: int
+    ) -> tuple[Fragment, ...]:
+        near = around(tree, offset)
+
+        def read(reader: Reader) -> _Found:
+            view = View(reader)
+            return _Found([*definitions(view, path, near)], alike(Search(reader), view, path, document, offset))
+
+        found = await self._known.ask(document.uri, read, _Found())
+        comment = tree.language.comment or "#"
+        like = await self._alike(found, int(budget * ALIKE), comment)
+        spent = sum(fragment.tokens for fragment in like)
+        return (*await signatures(found.lines, budget - spent, self._count, comment), *like)
+
+    async def _alike(self, found: _Found, budget: int, comment: str) -> list[Fragment]:
+        """As many of its lines as fit."""
+        if found.alike is None:
+            return []
+        origin, text = found.alike
+        lines = [f"{comment} {origin}\n", *(f"{line}\n" for line in text.split("\n"))]
+        costs = await self._count(lines)
+        while costs and sum(costs) > budget:
+            costs.pop()
+        if len(costs) < 2:
+            return []
+        return [Fragment("".join(lines[: len(costs)]), sum(costs), origin, "is like what is written here")]
+
+
+def _pays(old: Sequence[Fragment], new: Sequence[Fragment]) -> bool:
+    """Whether a new choice says enough that the old does not."""
+    said = {line for fragment in old for line in fragment.text.split("\n")}
+    total = sum(fragment.tokens for fragment in new)
+    lines = [(fragment, line) for fragment in new for line in fragment.text.split("\n")]
+    news = sum(fragment.tokens / (fragment.text.count("\n") + 1) for fragment, line in lines if line not in said)
+    return news > PAYS * total

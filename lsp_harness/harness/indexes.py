@@ -1,0 +1,96 @@
+"""The indexes of all workspace folders of a front end."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from lsp_harness.harness.folder import Folder, Heard
+from lsp_harness.store.database import Reader
+from lsp_harness.text.uri import local_path
+
+if TYPE_CHECKING:
+    from lsp_harness.harness.meaning import Embeds, Meaning
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Indexes:
+    """Of all folders of a front end. `engine` embeds what they hold with the `model` of the settings."""
+
+    def __init__(self, heard: Heard, engine: "Callable[[], Embeds]", model: Callable[[], str]) -> None:
+        self._heard = heard
+        self._engine = engine
+        self._model = model
+        self._folders: dict[Path, Folder] = {}
+        self._meanings: dict[Path, Meaning] = {}
+        self._embedded: dict[Path, tuple[int, str]] = {}
+        """For which update and model this was asked for last."""
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def keep(self, roots: Sequence[Path], *, follow: bool) -> None:
+        """These folders from now on, and no others; what changes on disk is taken up where `follow` says so."""
+        for root in [root for root, folder in self._folders.items() if root not in roots or folder.follow != follow]:
+            task = asyncio.ensure_future(_close(self._folders.pop(root), self._meanings.pop(root, None)))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+        for root in roots:
+            try:
+                if root not in self._folders and root.is_dir():
+                    self._folders[root] = Folder(root, self._heard, follow=follow)
+            except OSError as error:
+                log.warning("%s is not indexed: %s", root, error.strerror or error)
+
+    def first(self, root: Path | None, path: str) -> None:
+        """A file of a folder should be read before others."""
+        if root and (folder := self._folders.get(root)):
+            folder.first(path)
+
+    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
+        """What `read` finds in the index of the folder that a document is in; `otherwise` where it is in none. What takes
+        longer than a key is `slow`."""
+        file = local_path(uri)
+        around = [root for root in self._folders if file and file.is_relative_to(root)]
+        folder = self._folders[max(around, key=lambda root: len(root.parts))] if around else None
+        return await folder.ask(read, otherwise, slow=slow) if folder else otherwise
+
+    def embed(self) -> None:
+        """The engine is there: have what is new embedded, of the folders whose index is kept from here."""
+        for folder in self.folders:
+            wanted = (folder.updates, self._model())
+            if folder.updates and self._embedded.get(folder.root) != wanted:
+                self._embedded[folder.root] = wanted
+                self._meaning(folder).look()
+
+    def _meaning(self, folder: Folder) -> "Meaning":
+        # arrays take a tenth of a second to import
+        from lsp_harness.harness.meaning import Meaning
+
+        if folder.root not in self._meanings:
+            self._meanings[folder.root] = Meaning(folder, self._engine, self._model)
+        return self._meanings[folder.root]
+
+    @property
+    def folders(self) -> list[Folder]:
+        return list(self._folders.values())
+
+    def state(self) -> str:
+        """In one word: `off`, `waiting`, `scanning`, `ready`, `paused`, `polling`, `ended`; the least ready of several."""
+        said = [str(folder.said["state"]) for folder in self.folders]
+        order = ("ended", "paused", "scanning", "waiting", "polling", "ready")
+        return min(said, key=order.index, default="off")
+
+    async def aclose(self) -> None:
+        self.keep((), follow=False)
+        for ended in await asyncio.gather(*self._closing, return_exceptions=True):
+            if isinstance(ended, Exception):
+                log.error("closing an index failed", exc_info=ended)
+
+
+async def _close(folder: Folder, meaning: "Meaning | None") -> None:
+    if meaning:
+        await meaning.aclose()
+    await folder.aclose()

@@ -1,0 +1,132 @@
+"""Vectors of what the workspace's functions are about: made in the background while the engine is in use anyway, and asked
+for a query's nearest within a time limit. Where there is no model for them search goes by names and words alone."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Protocol
+
+from lsp_harness.errors import HarnessError, StoreDamaged, StoreError
+from lsp_harness.harness.folder import Folder
+from lsp_harness.index.extract import embedded
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.request import Priority
+from lsp_harness.store.database import Reader, remove
+
+BATCH = 8
+"""Texts that are embedded at a time: what is asked meanwhile waits for one of them."""
+TOKENS = 128
+"""Of a text that count: more make a vector less telling, and cost more."""
+PATIENCE_SECONDS = 0.05
+"""After which a search goes without."""
+NEAREST = 50
+AGAIN_SECONDS = 60.0
+"""Before an engine that cannot embed is asked again."""
+
+
+class Embeds(Protocol):
+    """What is needed of an engine."""
+
+    def embed(
+        self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
+    ) -> Awaitable[list[list[float]]]: ...
+
+
+def made_by(vectors: Vectors, model: str) -> bool:
+    """Whether there are vectors of this model."""
+    found = vectors.model()
+    return found is not None and found[0] == model
+
+
+async def near(
+    vectors: Vectors, engine: Embeds, model: str, query: str, patience: float = PATIENCE_SECONDS
+) -> list[bytes]:
+    """Digests of the texts that are most like a query; none where that takes longer than `patience` seconds."""
+    with suppress(HarnessError, TimeoutError):
+        if not made_by(vectors, model):
+            return []
+        async with asyncio.timeout(patience):
+            [vector] = await engine.embed([query], max_tokens=TOKENS, priority="interactive")
+        return vectors.nearest(vector, NEAREST)
+    return []
+
+
+class Meaning:
+    """Of one folder. `engine` is asked for with every batch; `model` is what the settings call the model."""
+
+    def __init__(self, folder: Folder, engine: Callable[[], Embeds], model: Callable[[], str]) -> None:
+        self._folder = folder
+        self._engine = engine
+        self._model = model
+        self._vectors = Vectors(folder.place.folder)
+        self._task: asyncio.Task[None] | None = None
+        self._again = 0.0
+        self.missing = ""
+        """Why there are no vectors for what is new; empty where there is no reason known."""
+
+    def look(self) -> None:
+        """There may be something new to embed."""
+        if (self._task is None or self._task.done()) and monotonic() >= self._again:
+            self._task = asyncio.create_task(self._embed_all(), name=f"embedding {self._folder.root}")
+
+    async def settled(self) -> None:
+        """Wait for what is under way, for callers that have no events to wait for."""
+        if self._task:
+            await asyncio.wait({self._task})
+
+    async def aclose(self) -> None:
+        if self._task:
+            self._task.cancel()
+            await asyncio.wait({self._task})
+        self._vectors.close()
+
+    async def _embed_all(self) -> None:
+        tried: set[bytes] = set()
+        try:
+            while new := [text for text in await self._folder.ask(self._new, [], slow=True) if text not in tried]:
+                for at in range(0, len(new), BATCH):
+                    await self._embed(new[at : at + BATCH])
+                self.missing = ""
+                # texts may have gone meanwhile, and others come
+                tried |= set(new)
+        except HarnessError as error:
+            self.missing, self._again = error.message, monotonic() + AGAIN_SECONDS
+
+    async def _embed(self, digests: Sequence[bytes]) -> None:
+        texts = await self._folder.ask(lambda reader: _texts(reader, digests), {}, slow=True)
+        if texts:
+            made = await self._engine().embed([*texts.values()], max_tokens=TOKENS)
+            vectors, model = dict(zip(texts, made, strict=True)), self._model()
+
+            def put(reader: Reader) -> bool:
+                self._vectors.put(model, vectors, _living(reader))
+                return True
+
+            if not await self._folder.ask(put, False, slow=True):
+                raise StoreError("the vectors cannot be written")
+
+    def _new(self, reader: Reader) -> list[bytes]:
+        """Digests of the texts that have no vector of this model yet; what was indexed last comes first."""
+        try:
+            known = set(self._vectors.texts().values()) if made_by(self._vectors, self._model()) else set[bytes]()
+        except StoreDamaged:
+            remove(self._vectors.database)
+            known = set[bytes]()
+        rows = reader.rows("SELECT digest FROM chunks WHERE digest != x'' GROUP BY digest ORDER BY max(id) DESC")
+        return [digest for (digest,) in rows if digest not in known]
+
+
+def _texts(reader: Reader, digests: Sequence[bytes]) -> dict[bytes, str]:
+    """The texts that are still there."""
+    found: dict[bytes, str] = {}
+    for digest in digests:
+        sql = "SELECT names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest = ? LIMIT 1"
+        if rows := reader.rows(sql, (digest,)):
+            found[digest] = embedded(*rows[0])
+    return found
+
+
+def _living(reader: Reader) -> int:
+    [(count,)] = reader.rows("SELECT count(DISTINCT digest) FROM chunks") or [(0,)]
+    return count

@@ -1,0 +1,111 @@
+"""What other files say, and for how long a choice of it holds."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.context.elsewhere import NEAR, Elsewhere
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.store.database import Reader
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from tests.context.counting import words as count
+from tests.index.place import Indexed
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/cart.py": "class Cart:\n    def total(self): ...\n    def add(self, item): ...\n",
+    "shop/money.py": "def convert(amount, rate): ...\ndef rounded(amount): ...\ndef taxed(amount): ...\ndef owed(amount): ...\n",
+    "other.py": "def pay(cart, card):\n    amount = cart.total()\n    if not amount:\n        raise Empty(cart)\n    card.charge(amount)\n",
+}
+HEAD = "from shop.cart import Cart\nfrom shop.money import convert, owed, rounded, taxed\n\n\n"
+CHECK = "def check(cart: Cart, card):\n    amount = cart.total()\n    if not amount:\n        return\n"
+HERE = HEAD + CHECK + "\n\n" + "# nothing\n" * 90 + "def price(amount):\n    return convert(amount, 3)\n"
+
+
+class Known:
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.asked = 0
+
+    async def ask(self, uri: str, read: Callable[[Reader], Any], otherwise: Any) -> Any:
+        self.asked += 1
+        return read(self.reader)
+
+
+class Desk:
+    """One document and what is chosen for places in it."""
+
+    def __init__(self, indexed: Indexed) -> None:
+        self.known = Known(indexed.reader)
+        self.elsewhere = Elsewhere(self.known, count)
+        self.text = HERE
+
+    async def at(self, mark: str, budget: int = 200, *, rests: bool = False) -> tuple[Fragment, ...]:
+        document = Document.of("file:///here.py", self.text, language="python")
+        offset = len(self.text[: self.text.index(mark)].encode()) + len(mark)
+        return await self.elsewhere.of(document, parse(document), offset, "here.py", budget, rests=rests)
+
+
+@pytest.fixture
+def desk(tmp_path: Path):
+    with closing(Indexed(tmp_path, {**FILES, "here.py": HEAD})) as indexed:
+        yield Desk(indexed)
+
+
+def origins(fragments: tuple[Fragment, ...]) -> list[str]:
+    return [fragment.origin for fragment in fragments]
+
+
+async def test_definitions_come_before_code_that_is_alike(desk: Desk):
+    found = await desk.at("if not amount")
+    assert origins(found) == ["shop/cart.py", "other.py"]
+    assert "    def total(self): ..." in found[0].text
+    assert "amount = cart.total()" in found[1].text
+
+
+@pytest.mark.parametrize("budget", [0, 5, 12, 20, 40, 200])
+async def test_no_more_than_the_budget(desk: Desk, budget: int):
+    found = await desk.at("if not amount", budget)
+    assert sum(fragment.tokens for fragment in found) <= budget
+    assert await count([fragment.text for fragment in found]) == [fragment.tokens for fragment in found]
+    assert bool(found) == (budget >= 4)
+
+
+async def test_typing_near_the_place_changes_nothing(desk: Desk):
+    first = await desk.at("if not amount")
+    desk.text = desk.text.replace("        return\n", "        return rounded(\n")
+    assert await desk.at("rounded(\n") is first
+    assert desk.known.asked == 1
+
+
+async def test_another_place_is_another_choice(desk: Desk):
+    await desk.at("if not amount")
+    assert HERE[: HERE.index("def price")].count("\n") > 8 + NEAR
+    found = origins(await desk.at("convert(amount"))
+    assert "shop/money.py" in found
+    assert "shop/cart.py" not in found
+
+
+async def test_at_rest_it_is_chosen_again_where_that_pays(desk: Desk):
+    first = await desk.at("if not amount")
+    assert await desk.at("cart.total()", rests=True) is first
+    desk.text = desk.text.replace("        return\n", "        return rounded(taxed(owed(convert(amount, 2))))\n")
+    assert "shop/money.py" not in origins(first)
+    assert await desk.at("rounded(taxed") is first
+    assert "shop/money.py" in origins(await desk.at("rounded(taxed", rests=True))
+
+
+async def test_a_document_that_is_closed_is_forgotten(desk: Desk):
+    await desk.at("if not amount")
+    desk.elsewhere.forget("file:///here.py")
+    await desk.at("if not amount")
+    assert desk.known.asked == 2
+
+
+async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
+    document = Document.of("file:///x.odd", "a\n", language="odd")
+    assert await desk.elsewhere.of(document, None, 1, "x.odd", 200, rests=True) == ()

@@ -1,0 +1,122 @@
+"""The indexes of the folders a front end has open."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.harness.indexes import Indexes
+from lsp_harness.index.lookup import called
+from lsp_harness.inference.scripted import ScriptedEngine
+from tests.harness.bench import QUICK
+from tests.harness.tools import settings
+
+
+def engine() -> ScriptedEngine:
+    return ScriptedEngine([])
+
+
+class Ears:
+    """Hears what is said, and waits for it."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str]] = []
+        self._news = asyncio.Event()
+
+    def __call__(self, root: Path, said) -> None:
+        self.heard.append((root.name, said["state"]))
+        self._news.set()
+
+    async def until(self, wanted: Callable[[], bool]) -> None:
+        while not wanted():
+            self._news.clear()
+            await self._news.wait()
+
+
+@pytest.fixture
+def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.py").write_text(f"def in_{name}(): ...\n")
+    return [tmp_path / "a", tmp_path / "b"]
+
+
+async def names(indexes: Indexes) -> list[str]:
+    found: list[str] = []
+    for folder in indexes.folders:
+        found += await folder.ask(lambda reader: [one.name for _, one in called(reader, "")], ["damaged"])
+    return found
+
+
+async def test_each_folder_has_its_own(roots: list[Path]):
+    ears = Ears()
+    indexes = Indexes(ears, engine, lambda: "small")
+    assert indexes.state() == "off"
+    indexes.keep(roots, follow=True)
+    assert indexes.state() == "waiting"
+    await ears.until(lambda: indexes.state() == "ready")
+    assert await names(indexes) == ["in_a", "in_b"]
+    indexes.keep(roots[1:], follow=True)
+    assert await names(indexes) == ["in_b"]
+    await indexes.aclose()
+    assert indexes.state() == "off"
+
+
+async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
+    indexes = Indexes(Ears(), engine, lambda: "small")
+    indexes.keep([roots[0] / "absent"], follow=True)
+    assert indexes.folders == []
+    await indexes.aclose()
+
+
+async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[Path]):
+    ears = Ears()
+    indexes = Indexes(ears, engine, lambda: "small")
+    indexes.keep(roots[:1], follow=True)
+    await ears.until(lambda: indexes.state() == "ready")
+    assert await names(indexes) == ["in_a"]
+    [database] = (roots[0].parent / "home/cache/index").glob("*/index.db")
+    broken = database.with_name("broken.db")
+    broken.write_bytes(b"no database" * 1000)
+    ears.heard.clear()
+    for suffix in ("-wal", "-shm"):
+        Path(f"{database}{suffix}").unlink(missing_ok=True)
+    os.replace(broken, database)
+    # mended it may be by now
+    assert await names(indexes) in (["damaged"], ["in_a"], [])
+    await ears.until(lambda: ("a", "ready") in ears.heard)
+    assert await names(indexes) == ["in_a"]
+    await indexes.aclose()
+
+
+async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots: list[Path]):
+    ears = Ears()
+    indexes = Indexes(ears, engine, lambda: "small")
+    indexes.keep(roots[:1], follow=False)
+    await ears.until(lambda: indexes.state() == "ready")
+    (roots[0] / "x.py").write_text("def later(): ...\n")
+    ears.heard.clear()
+    # another word for the same folder: it is looked at anew, and from then on followed
+    indexes.keep(roots[:1], follow=True)
+    await ears.until(lambda: indexes.state() == "ready")
+    assert await names(indexes) == ["later"]
+    (roots[0] / "x.py").write_text("def last(): ...\n")
+    while True:
+        ears.heard.clear()
+        if await names(indexes) == ["last"]:
+            break
+        await ears.until(lambda: ("a", "ready") in ears.heard)
+    await indexes.aclose()
+
+
+async def test_a_front_end_indexes_where_it_stays_is_trusted_and_should(bench, roots: list[Path]):
+    wanted = [(True, True, True), (False, True, True), (True, False, True), (True, True, False)]
+    for eager, trusted, enabled in wanted:
+        harness = bench(config=settings(QUICK, index={"enabled": enabled})).harness
+        harness.roots[:] = roots[:1]
+        harness.eager, harness.trusted = eager, trusted
+        harness.index()
+        assert (harness.state()["index"] != "off") == (eager and trusted and enabled)

@@ -1,0 +1,128 @@
+"""Vectors of what a folder holds, and what is near a query. The engine is scripted: it knows which words are shared."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.errors import ModelMissing
+from lsp_harness.harness.folder import Folder
+from lsp_harness.harness.meaning import AGAIN_SECONDS, BATCH, Meaning, near
+from lsp_harness.index.search import Search
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.scripted import ScriptedEngine
+
+SOURCE = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(BATCH + 3))
+
+
+class Counting(ScriptedEngine):
+    """Counts what it embeds."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.embedded: list[str] = []
+        self.error: Exception | None = None
+
+    async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
+        if self.error:
+            raise self.error
+        self.embedded += texts
+        return await super().embed(texts, max_tokens=max_tokens)
+
+
+@pytest.fixture
+async def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    root = tmp_path / "ws"
+    root.mkdir()
+    (root / "a.py").write_text(SOURCE + "def greet(name):\n    return 'hello ' + name\n")
+    ready = asyncio.Event()
+    made = Folder(root, lambda _, said: ready.set() if said["state"] == "ready" else None, follow=True)
+    await ready.wait()
+    made.news = ready  # type: ignore[attr-defined]
+    yield made
+    await made.aclose()
+
+
+async def updated(folder: Folder, text: str) -> None:
+    folder.news.clear()  # type: ignore[attr-defined]
+    (folder.root / "a.py").write_text(text)
+    while not [one async for one in _names(folder) if one in text.split("def ")[-1]]:
+        await folder.news.wait()  # type: ignore[attr-defined]
+        folder.news.clear()  # type: ignore[attr-defined]
+
+
+async def _names(folder: Folder):
+    for (name,) in await folder.ask(lambda reader: reader.rows("SELECT name FROM symbols"), []):
+        yield name
+
+
+async def test_each_text_is_embedded_once(folder: Folder):
+    engine = Counting()
+    meaning = Meaning(folder, lambda: engine, lambda: "small")
+    meaning.look()
+    await meaning.settled()
+    assert len(engine.embedded) == BATCH + 4
+    assert "greet\ndef greet(name):\n    return 'hello ' + name\n" in engine.embedded
+    meaning.look()
+    await meaning.settled()
+    assert len(engine.embedded) == BATCH + 4
+
+    # what moved is not new
+    await updated(folder, "import os\n" + SOURCE + "def other():\n    return 1\n")
+    meaning.look()
+    await meaning.settled()
+    assert engine.embedded[BATCH + 4 :] == ["other\ndef other():\n    return 1\n"]
+    await meaning.aclose()
+
+
+async def test_what_is_near_is_found_though_no_name_says_so(folder: Folder):
+    engine = Counting()
+    meaning = Meaning(folder, lambda: engine, lambda: "small")
+    meaning.look()
+    await meaning.settled()
+    vectors = Vectors(folder.place.folder)
+    digests = await near(vectors, engine, "small", "return 'hello '")
+    hits = await folder.ask(lambda reader: Search(reader).search("zzz", 1, digests), [])
+    assert [(hit.symbol, hit.reasons) for hit in hits] == [("greet", ("meaning 1",))]
+    assert await near(vectors, engine, "other model", "return 'hello '") == []
+    vectors.close()
+    await meaning.aclose()
+
+
+async def test_a_search_does_not_wait_for_an_engine_that_is_slow(folder: Folder):
+    class Slow(Counting):
+        async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
+            if priority == "interactive":
+                await asyncio.Event().wait()
+            return await super().embed(texts)
+
+    engine = Slow()
+    meaning = Meaning(folder, lambda: engine, lambda: "small")
+    meaning.look()
+    await meaning.settled()
+    vectors = Vectors(folder.place.folder)
+    assert await near(vectors, engine, "small", "return 'hello '") == []
+    vectors.close()
+    await meaning.aclose()
+
+
+async def test_an_engine_that_cannot_is_asked_again_later(folder: Folder, monkeypatch: pytest.MonkeyPatch):
+    engine, now = Counting(), [0.0]
+    monkeypatch.setattr("lsp_harness.harness.meaning.monotonic", lambda: now[0])
+    engine.error = ModelMissing("there is no model to embed with")
+    meaning = Meaning(folder, lambda: engine, lambda: "small")
+    meaning.look()
+    await meaning.settled()
+    assert meaning.missing == "there is no model to embed with"
+    engine.error = None
+    meaning.look()
+    await meaning.settled()
+    assert engine.embedded == []
+    now[0] = AGAIN_SECONDS
+    meaning.look()
+    await meaning.settled()
+    assert engine.embedded
+    assert meaning.missing == ""
+    await meaning.aclose()
