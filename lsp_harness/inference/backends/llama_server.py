@@ -83,8 +83,12 @@ class OurEngine:
         return Props(name, int(settings.get("n_ctx", 0)), int(body.get("pid", 0)), raw)
 
     async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
-        body = {"content": list(texts), "max_tokens": max_tokens, "priority": priority}
+        body = self._embedding(texts, max_tokens) | {"priority": priority}
         return _vectors(await self._endpoint.call("POST", "/embedding", body), len(texts))
+
+    @staticmethod
+    def _embedding(texts: Sequence[str], max_tokens: int) -> Json:
+        return {"content": list(texts), "max_tokens": max_tokens}
 
     async def cancel(self, client: str, name: str, index: int | None) -> bool:
         body = {"client": client, "id": name, "index": index}
@@ -142,6 +146,9 @@ class LlamaServer(OurEngine):
         path = "/infill" if isinstance(request, Infill) else "/completion"
         # asked for none, it generates one token all the same
         return _Exchange(path, body, n, blanks, mute=request.sampling.n_predict == 0)
+
+    async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
+        return _vectors(await self._endpoint.call("POST", "/embedding", self._embedding(texts, max_tokens)), len(texts))
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         gate = asyncio.Semaphore(AT_ONCE)
