@@ -27,7 +27,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
-from lsp_harness.text.uri import elsewhere, local_path
+from lsp_harness.text.uri import elsewhere, innermost, local_path
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
@@ -123,8 +123,7 @@ class Harness:
         """Any text, and where it lies in the workspace."""
         uri = document.uri
         file = local_path(uri)
-        around = [root for root in self.roots if file and file.is_relative_to(root)]
-        root = max(around, key=lambda root: len(root.parts), default=None)
+        root = innermost(file, self.roots)
         path = str(file.relative_to(root)) if file and root else file.name if file else elsewhere(uri)
         return Snapshot(document, path, file, root)
 

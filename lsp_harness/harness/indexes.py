@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from lsp_harness.harness.folder import Folder, Heard
 from lsp_harness.store.database import Reader
-from lsp_harness.text.uri import local_path
+from lsp_harness.text.uri import innermost, local_path
 
 if TYPE_CHECKING:
     from lsp_harness.harness.meaning import Embeds, Meaning
@@ -52,10 +52,8 @@ class Indexes:
     async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
         """What `read` finds in the index of the folder that a document is in; `otherwise` where it is in none. What takes
         longer than a key is `slow`."""
-        file = local_path(uri)
-        around = [root for root in self._folders if file and file.is_relative_to(root)]
-        folder = self._folders[max(around, key=lambda root: len(root.parts))] if around else None
-        return await folder.ask(read, otherwise, slow=slow) if folder else otherwise
+        root = innermost(local_path(uri), self._folders)
+        return await self._folders[root].ask(read, otherwise, slow=slow) if root else otherwise
 
     def embed(self) -> None:
         """The engine is there: have what is new embedded, of the folders whose index is kept from here."""

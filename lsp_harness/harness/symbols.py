@@ -33,7 +33,7 @@ async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
 
     found = _in_open_texts(harness, query)
     for folder in harness.indexes.folders:
-        open_paths = {snapshot.path for snapshot in _open(harness) if snapshot.root == folder.root}
+        open_paths = {snapshot.path for snapshot in open_texts(harness) if snapshot.root == folder.root}
 
         def read(
             reader: "Reader", root: Path = folder.root, without: set[str] = open_paths
@@ -57,7 +57,7 @@ def _in_open_texts(harness: "Harness", query: str) -> "list[tuple[Rank, Spot]]":
     from lsp_harness.syntax.declarations import qualified
 
     found: list[tuple[Rank, Spot]] = []
-    for snapshot in _open(harness):
+    for snapshot in open_texts(harness):
         declared = harness.declarations(snapshot)
         for one in declared:
             name = qualified(declared, one)
@@ -66,7 +66,7 @@ def _in_open_texts(harness: "Harness", query: str) -> "list[tuple[Rank, Spot]]":
     return found
 
 
-def _open(harness: "Harness") -> list[Snapshot]:
+def open_texts(harness: "Harness") -> list[Snapshot]:
     """The open texts that are files of the workspace."""
     snapshots = [harness.snapshot_of(document) for document in harness.documents]
     return [one for one in snapshots if one.root and not one.document.binary]

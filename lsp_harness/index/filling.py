@@ -6,7 +6,7 @@ from typing import NamedTuple
 from lsp_harness.files.walk import Found, Left
 from lsp_harness.index.extract import Extract
 from lsp_harness.index.links import Links
-from lsp_harness.store.database import Writer
+from lsp_harness.store.database import Writer, marks
 
 IMPORTS = "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
 
@@ -84,7 +84,7 @@ class Filling:
         with self._writer.transaction():
             if paths is None:
                 self._writer.do("DELETE FROM targets")
-            self._writer.each(f"INSERT OR IGNORE INTO targets VALUES ({_marks(3)})", found)
+            self._writer.each(f"INSERT OR IGNORE INTO targets VALUES ({marks(3)})", found)
             self._writer.do("DELETE FROM unlinked")
         self.interrupted = False
 
@@ -101,15 +101,11 @@ class Filling:
     def _fill(self, file: int, one: Extract) -> None:
         (path, mtime, size), writer = one.found, self._writer
         row = (file, path, mtime, size, one.digest, one.language, one.skipped)
-        writer.do(f"INSERT OR REPLACE INTO files VALUES ({_marks(7)})", row)
-        writer.each(f"INSERT INTO symbols VALUES ({_marks(12)})", ((file, *row) for row in one.symbols))
-        writer.each(f"INSERT INTO imports VALUES ({_marks(6)})", ((file, *row) for row in one.imports))
+        writer.do(f"INSERT OR REPLACE INTO files VALUES ({marks(7)})", row)
+        writer.each(f"INSERT INTO symbols VALUES ({marks(12)})", ((file, *row) for row in one.symbols))
+        writer.each(f"INSERT INTO imports VALUES ({marks(6)})", ((file, *row) for row in one.imports))
         first = self._take("chunks", len(one.chunks))
         rows = ((n, file, *row) for n, row in enumerate(one.chunks, first))
-        writer.each(f"INSERT INTO chunks VALUES ({_marks(6)})", rows)
+        writer.each(f"INSERT INTO chunks VALUES ({marks(6)})", rows)
         rows = ((n, *row) for n, row in enumerate(one.texts, first))
-        writer.each(f"INSERT INTO texts(rowid, names, text, words) VALUES ({_marks(4)})", rows)
-
-
-def _marks(count: int) -> str:
-    return ", ".join("?" * count)
+        writer.each(f"INSERT INTO texts(rowid, names, text, words) VALUES ({marks(4)})", rows)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from lsp_harness.index.stop_words import STOP_WORDS
 from lsp_harness.index.words import words
-from lsp_harness.store.database import Reader
+from lsp_harness.store.database import Reader, marks
 
 K = 10
 """Of reciprocal rank fusion: what is first counts for 1/K, what is second for 1/(K + 1)."""
@@ -100,7 +100,7 @@ class Search:
         last = {name.rpartition(".")[2] for name in names}
         rows = self._reader.rows(
             "SELECT chunks.id, qualified FROM symbols JOIN chunks ON chunks.file = symbols.file AND chunks.symbol = symbols.n "
-            f"WHERE name IN ({_marks(last)}) LIMIT 1000",
+            f"WHERE name IN ({marks(len(last))}) LIMIT 1000",
             [*last],
         )
         ranked = sorted(rows, key=lambda row: (-max(_shared(row[1], name) for name in names), len(row[1]), row[0]))
@@ -122,7 +122,7 @@ class Search:
         """Chunks by the likeness of their vectors, given as digests in this order."""
         near = near[:DEPTH]
         rows = self._reader.rows(
-            f"SELECT digest, id FROM chunks WHERE digest != x'' AND digest IN ({_marks(near)})", near
+            f"SELECT digest, id FROM chunks WHERE digest != x'' AND digest IN ({marks(len(near))})", near
         )
         order = {digest: rank for rank, digest in enumerate(near)}
         return "meaning", [chunk for _, chunk in sorted((order[digest], chunk) for digest, chunk in rows)]
@@ -133,7 +133,7 @@ class Search:
             "SELECT chunks.id, path, coalesce(qualified, ''), coalesce(kind, ''), coalesce(line, 0), chunks.start, chunks.end "
             "FROM chunks JOIN files ON files.id = chunks.file "
             "LEFT JOIN symbols ON symbols.file = chunks.file AND symbols.n = chunks.symbol "
-            f"WHERE chunks.id IN ({_marks(ids)})",
+            f"WHERE chunks.id IN ({marks(len(ids))})",
             ids,
         )
 
@@ -146,7 +146,3 @@ def _shared(qualified: str, name: str) -> int:
             break
         count += 1
     return count
-
-
-def _marks(of: Iterable[object]) -> str:
-    return ", ".join("?" for _ in of)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lsp_harness.store.database import Reader, Writer, remove
+from lsp_harness.store.database import Reader, Writer, marks, remove
 
 FORMAT = 1
 SCHEMA = "CREATE TABLE vectors(digest BLOB PRIMARY KEY, row INTEGER NOT NULL UNIQUE) WITHOUT ROWID;"
@@ -66,10 +66,11 @@ class Vectors:
             # another front end may write, too: nothing that was asked before counts
             with writer.transaction():
                 [(last,)] = writer.rows("SELECT coalesce(max(row), -1) FROM vectors")
-                marks = ", ".join("?" * len(made))
                 known = {
                     digest
-                    for (digest,) in writer.rows(f"SELECT digest FROM vectors WHERE digest IN ({marks})", [*made])
+                    for (digest,) in writer.rows(
+                        f"SELECT digest FROM vectors WHERE digest IN ({marks(len(made))})", [*made]
+                    )
                 }
                 new = {digest: vector for digest, vector in made.items() if digest not in known}
                 # first the numbers, then that they are there: what a crash left behind is written over

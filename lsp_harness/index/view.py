@@ -1,6 +1,5 @@
 """What an index says of names: where they are defined, what they look like there, and who imports them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lsp_harness.store.database import Reader, Row
@@ -45,10 +44,11 @@ class Imported:
 
 
 class View:
-    """Of one folder's index."""
+    """Of one folder's index, for one question: what a file imports is read once."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+        self._imports: dict[int, list[Imported]] = {}
 
     def file(self, path: str) -> tuple[int, str] | None:
         """Id and language of a file."""
@@ -57,6 +57,11 @@ class View:
 
     def imports(self, file: int) -> list[Imported]:
         """What a file imports, in its order."""
+        if file not in self._imports:
+            self._imports[file] = self._read_imports(file)
+        return self._imports[file]
+
+    def _read_imports(self, file: int) -> list[Imported]:
         found: dict[int, Imported] = {}
         rows = self._reader.rows(
             "SELECT imports.n, module, name, alias, target FROM imports "
@@ -78,7 +83,7 @@ class View:
         found = self._imported(file, name, {file}, FAR)
         if not found and language in NEIGHBOURS:
             folder = path.rpartition("/")[0]
-            found = [one for one in self._top([name]) if one.file != file and one.path.rpartition("/")[0] == folder]
+            found = [one for one in self._top(name) if one.file != file and one.path.rpartition("/")[0] == folder]
         return found
 
     def of_module(self, path: str, module: str, name: str) -> list[Symbol]:
@@ -166,11 +171,8 @@ class View:
         rows = self._reader.rows(f"{SYMBOLS} WHERE file = ? AND name = ? AND parent = -1 ORDER BY n", (file, name))
         return [symbol_of(row) for row in rows] or self._imported(file, name, {*seen, file}, far - 1)
 
-    def _top(self, names: Sequence[str]) -> list[Symbol]:
-        marks = ", ".join("?" * len(names))
-        return [
-            symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name IN ({marks}) AND parent = -1", names)
-        ]
+    def _top(self, name: str) -> list[Symbol]:
+        return [symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name = ? AND parent = -1", (name,))]
 
 
 def symbol_of(row: Row) -> Symbol:

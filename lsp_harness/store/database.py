@@ -19,6 +19,11 @@ CACHE_KIB = 16_384
 Row = tuple[Any, ...]
 
 
+def marks(count: int) -> str:
+    """Placeholders of so many values in a statement."""
+    return ", ".join("?" * count)
+
+
 def remove(path: Path) -> None:
     """Deletes a database with its journal."""
     for suffix in SUFFIXES:

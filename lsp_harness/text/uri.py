@@ -1,5 +1,6 @@
 """Which file a URI names: the one place that knows, for the server and for what is below it."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -16,6 +17,12 @@ def local_path(uri: Any) -> Path | None:
     if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
         return None
     return Path(unquote(parts.path))
+
+
+def innermost(file: Path | None, folders: Iterable[Path]) -> Path | None:
+    """Of the folders that a file lies in the one nearest to it; None where it lies in none."""
+    around = [folder for folder in folders if file and file.is_relative_to(folder)]
+    return max(around, key=lambda folder: len(folder.parts), default=None)
 
 
 def elsewhere(uri: str) -> str:
