@@ -8,8 +8,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from lsp_harness.context.alike import alike
 from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.repository import Line, alike, around, definitions, signatures
+from lsp_harness.context.repository import Line, around, definitions, signatures
 from lsp_harness.index.search import Search
 from lsp_harness.index.view import View
 from lsp_harness.store.database import Reader
@@ -21,7 +22,9 @@ NEAR = 20
 PAYS = 0.25
 """What of a new choice must be news, in tokens, for it to replace the old."""
 ALIKE = 0.4
-"""Of the budget, for code that is alike."""
+"""Of the budget, for the code that is most alike; more of it gets what is left."""
+LEAST = 24
+"""Tokens of a piece of code that says something."""
 
 T = TypeVar("T")
 
@@ -52,7 +55,7 @@ class _Choice:
 @dataclass(frozen=True, slots=True)
 class _Found:
     lines: Sequence[Line] = ()
-    alike: tuple[str, str] | None = None
+    alike: Sequence[tuple[str, str]] = ()
 
 
 class Elsewhere:
@@ -93,15 +96,16 @@ class Elsewhere:
 
         found = await self._known.ask(document.uri, read, _Found())
         comment = tree.language.comment or "#"
-        like = await self._alike(found, int(budget * ALIKE), comment)
-        spent = sum(fragment.tokens for fragment in like)
-        return (*await signatures(found.lines, budget - spent, self._count, comment), *like)
+        like = [one for best in found.alike[:1] for one in await self._alike(best, int(budget * ALIKE), comment)]
+        defined = await signatures(found.lines, budget - _tokens(like), self._count, comment)
+        for one in found.alike[1:]:
+            left = budget - _tokens(defined) - _tokens(like)
+            like = [*await self._alike(one, left, comment), *like] if left >= LEAST else like
+        return (*defined, *like)
 
-    async def _alike(self, found: _Found, budget: int, comment: str) -> list[Fragment]:
+    async def _alike(self, one: tuple[str, str], budget: int, comment: str) -> list[Fragment]:
         """As many of its lines as fit."""
-        if found.alike is None:
-            return []
-        origin, text = found.alike
+        origin, text = one
         lines = [f"{comment} {origin}\n", *(f"{line}\n" for line in text.split("\n"))]
         costs = await self._count(lines)
         while costs and sum(costs) > budget:
@@ -111,10 +115,13 @@ class Elsewhere:
         return [Fragment("".join(lines[: len(costs)]), sum(costs), origin, "is like what is written here")]
 
 
+def _tokens(fragments: Sequence[Fragment]) -> int:
+    return sum(fragment.tokens for fragment in fragments)
+
+
 def _pays(old: Sequence[Fragment], new: Sequence[Fragment]) -> bool:
     """Whether a new choice says enough that the old does not."""
     said = {line for fragment in old for line in fragment.text.split("\n")}
-    total = sum(fragment.tokens for fragment in new)
     lines = [(fragment, line) for fragment in new for line in fragment.text.split("\n")]
     news = sum(fragment.tokens / (fragment.text.count("\n") + 1) for fragment, line in lines if line not in said)
-    return news > PAYS * total
+    return news > PAYS * _tokens(new)

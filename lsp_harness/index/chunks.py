@@ -9,6 +9,8 @@ LINES = 80
 """A longer chunk is cut, at an empty line where there is one in its last third."""
 INNER = frozenset({"function", "method", "constructor", "macro"})
 OUTER = TYPES | {"module", "namespace"}
+OVERLOAD = b"overload"
+"""In the decorator of a signature that says nothing the function itself does not."""
 LEADS = (b"#", b"//", b"/*", b"*", b"--", b"@", b"[", b"///")
 """What a line may begin with that belongs to what is declared below it: comments and attributes."""
 
@@ -39,7 +41,7 @@ def chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]
 
     for n, one in enumerate(declarations):
         # a signature without a body says most among the others
-        inner = one.kind in INNER and one.body < one.end
+        inner = one.kind in INNER and one.body < one.end and OVERLOAD not in data[one.start : one.named]
         if one.start < at or not (inner or one.kind in OUTER):
             continue
         until(_lead(data, at, one.start))

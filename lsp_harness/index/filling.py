@@ -6,9 +6,13 @@ from typing import NamedTuple
 from lsp_harness.files.walk import Found, Left
 from lsp_harness.index.extract import Extract
 from lsp_harness.index.links import Links
+from lsp_harness.index.tables import INDEXES
 from lsp_harness.store.database import Writer, marks
 
 IMPORTS = "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
+
+FIRST = 2_000
+"""Files that are written before there are indexes; while there are none, all that is asked looks at every row."""
 
 
 class Known(NamedTuple):
@@ -32,6 +36,7 @@ class Filling:
         """Whoever wrote before did not come to say what imports mean."""
         [(files, chunks)] = writer.rows("SELECT (SELECT max(id) FROM files), (SELECT max(id) FROM chunks)")
         self._last = {"files": files or 0, "chunks": chunks or 0}
+        self._indexed = False
 
     def put(self, extracts: Iterable[Extract], same: Iterable[Found] = ()) -> None:
         """Writes what was extracted, and the times of files whose content is what it was, in one transaction."""
@@ -51,6 +56,8 @@ class Filling:
                 row = (found.mtime, found.size, known.id)
                 self._writer.do("UPDATE files SET mtime = ?, size = ? WHERE id = ?", row)
         self.files |= written
+        if len(self.files) >= FIRST:
+            self._index()
 
     def drop(self, paths: Iterable[str]) -> None:
         """Files that are gone."""
@@ -71,6 +78,7 @@ class Filling:
 
     def link(self, links: Links, paths: Collection[str] | None = None) -> None:
         """Says what the imports of these files mean, of all of them by default."""
+        self._index()
         if paths is None:
             asked = self._writer.rows(f"{IMPORTS}")
         else:
@@ -87,6 +95,11 @@ class Filling:
             self._writer.each(f"INSERT OR IGNORE INTO targets VALUES ({marks(3)})", found)
             self._writer.do("DELETE FROM unlinked")
         self.interrupted = False
+
+    def _index(self) -> None:
+        if not self._indexed:
+            self._writer.script(INDEXES)
+            self._indexed = True
 
     def _empty(self, file: int) -> None:
         self._writer.do("DELETE FROM texts WHERE rowid IN (SELECT id FROM chunks WHERE file = ?)", (file,))

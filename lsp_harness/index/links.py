@@ -157,11 +157,10 @@ class Links:
 
     def _rust(self, path: str, module: str, name: str) -> list[str]:
         parts = [*module.split("::"), *([name] if name else [])]
-        crate = self._crate_of(path)
         here = self._rust_folder(path)
         match parts[0]:
             case "crate":
-                return self._rust_module(_within(crate, "src"), parts[1:])
+                return self._rust_module(self._rust_root(path), parts[1:])
             case "self":
                 return self._rust_module(here, parts[1:])
             case "super":
@@ -190,6 +189,18 @@ class Links:
         """Where the modules inside of this one are."""
         folder, name = posixpath.split(path)
         return folder if name in ("mod.rs", "lib.rs", "main.rs") else _within(folder, name.removesuffix(".rs"))
+
+    def _rust_root(self, path: str) -> str:
+        """The folder of the crate's first file: `src` beside `Cargo.toml`, or wherever that says it is."""
+        source = folder = _within(self._crate_of(path), "src")
+        if not self._begins_crate(source):
+            folder = posixpath.dirname(path)
+            while folder and not self._begins_crate(folder):
+                folder = posixpath.dirname(folder)
+        return folder or source
+
+    def _begins_crate(self, folder: str) -> bool:
+        return bool(self._first([_within(folder, "lib.rs"), _within(folder, "main.rs")]))
 
     def _crate_of(self, path: str) -> str:
         folder = posixpath.dirname(path)

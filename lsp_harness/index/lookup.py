@@ -54,7 +54,7 @@ def called(reader: Reader, query: str, without: Collection[str] = ()) -> list[tu
     for pattern in _patterns(query.rpartition(".")[2]):
         rows = reader.rows(
             "SELECT file, n, kind, name, qualified FROM symbols WHERE (file, n) IN "
-            "(SELECT file, n FROM symbols INDEXED BY symbols_name WHERE name LIKE ? ESCAPE '\\' LIMIT ?)",
+            "(SELECT file, n FROM symbols WHERE name LIKE ? ESCAPE '\\' LIMIT ?)",
             (pattern, LOOKED_AT - len(found)),
         )
         for file, n, kind, name, qualified in rows:

@@ -1,7 +1,9 @@
 """Processes that read and parse files, because parsing holds the GIL, and because a parser that crashes or never ends must
 cost no more than the file it was given."""
 
+import gc
 import logging
+import marshal
 import multiprocessing
 import os
 import resource
@@ -54,6 +56,8 @@ def calm() -> None:
 def begin() -> None:
     """The first that a process of ours does: it is calm, quiet, and ends with the one that started it, killed or not."""
     calm()
+    # what is made of a file has no cycles, and is a quarter faster made without looking for them
+    gc.disable()
     # who listens to our parent waits for the end of what it says
     os.dup2(2, 1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -77,7 +81,7 @@ class Readers:
         """All of it, as it gets done."""
         suspects: list[Wanted] = []
         waiting = deque(wanted[n : n + BATCH] for n in range(0, len(wanted), BATCH))
-        running: dict[Future[list[Read]], tuple[Sequence[Wanted], ProcessPoolExecutor]] = {}
+        running: dict[Future[bytes], tuple[Sequence[Wanted], ProcessPoolExecutor]] = {}
         while waiting or running:
             while waiting and len(running) < 2 * self._count:
                 batch = waiting.popleft()
@@ -87,7 +91,7 @@ class Readers:
             for task in done:
                 batch, pool = running.pop(task)
                 try:
-                    read = task.result()
+                    read = _unpacked(task.result())
                 except BrokenProcessPool:
                     self._drop(pool)
                     suspects += batch
@@ -104,13 +108,13 @@ class Readers:
     def _alone(self, wanted: Wanted) -> Read:
         task, pool = self._submit([wanted])
         try:
-            return task.result()[0]
+            return next(_unpacked(task.result()))
         except BrokenProcessPool:
             self._drop(pool)
             found, _ = wanted
             return Extract(found, b"", skipped="its parser crashed or never ended")
 
-    def _submit(self, batch: Sequence[Wanted]) -> "tuple[Future[list[Read]], ProcessPoolExecutor]":
+    def _submit(self, batch: Sequence[Wanted]) -> "tuple[Future[bytes], ProcessPoolExecutor]":
         while True:
             if self._pool is None:
                 context = multiprocessing.get_context(START)
@@ -130,8 +134,23 @@ class Readers:
         pool.shutdown(wait=False)
 
 
-def _read(root: Path, batch: Sequence[Wanted]) -> list[Read]:
-    return [_one(root, found, known) for found, known in batch]
+def _read(root: Path, batch: Sequence[Wanted]) -> bytes:
+    """What is made of each, packed in half the time that pickling it takes."""
+    made = (_one(root, found, known) for found, known in batch)
+    return marshal.dumps([(_KINDS.index(type(one)), *one) for one in map(_plain, made)])
+
+
+_KINDS: tuple[type[Read], ...] = (Extract, Found, Left)
+
+
+def _plain(read: Read) -> Read:
+    return read._replace(found=tuple(read.found)) if isinstance(read, Extract) else read
+
+
+def _unpacked(packed: bytes) -> Iterator[Read]:
+    for kind, *values in marshal.loads(packed):
+        one = _KINDS[kind](*values)
+        yield one._replace(found=Found(*one.found)) if isinstance(one, Extract) else one
 
 
 def _one(root: Path, found: Found, known: bytes) -> Read:

@@ -5,7 +5,7 @@ it was found, and how high.
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -13,10 +13,17 @@ from lsp_harness.index.stop_words import STOP_WORDS
 from lsp_harness.index.words import words
 from lsp_harness.store.database import Reader, marks
 
-K = 10
+K = 5
 """Of reciprocal rank fusion: what is first counts for 1/K, what is second for 1/(K + 1)."""
+WEIGHTS = {"meaning": 1.5, "mention": 0.5}
+"""Of the ways that count for more than the others or for less: what a sentence mentions is often only near what it asks for."""
 DEPTH = 50
 """Hits of each way that are fused."""
+NEIGHBOURS = 3
+SUPPORT = 0.15
+"""What the best hits among the members of one type, or among what is at the top of one file, count for each other."""
+MANY = 20
+"""Symbols of one name."""
 WIDE = 60
 """Hits that are looked at for files."""
 OF_A_FILE = 3
@@ -26,6 +33,8 @@ MENTIONED = 0.2
 PATH = re.compile(r"[\w./\\-]*\w\.[A-Za-z]{1,5}\b")
 WORD = re.compile(r"[^\W_]+")
 NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+WRITTEN = re.compile(rf"({NAME.pattern})\(|`({NAME.pattern})`")
+"""A name that is marked as one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,33 +97,47 @@ class Search:
         found: dict[int, _Found] = defaultdict(_Found)
         for name, ranking in ways:
             for rank, chunk in enumerate(ranking):
-                found[chunk].score += 1 / (K + rank)
+                found[chunk].score += WEIGHTS.get(name, 1.0) / (K + rank)
                 found[chunk].reasons.append(f"{name} {rank + 1}")
-        best = sorted(found, key=lambda chunk: (-found[chunk].score, chunk))[:limit]
-        shown = {row[0]: row[1:] for row in self._chunks(best)}
-        return [Hit(*shown[one], found[one].score, tuple(found[one].reasons)) for one in best if one in shown]
+        around: dict[tuple[str, int], list[float]] = defaultdict(list)
+        shown: dict[int, tuple[str, str, str, int, int, int]] = {}
+        beside: dict[int, tuple[str, int]] = {}
+        for chunk, path, parent, *rest in self._chunks(found):
+            shown[chunk], beside[chunk] = (path, *rest), (path, parent)
+            around[path, parent].append(found[chunk].score)
+        support = {place: SUPPORT * sum(sorted(scores)[-NEIGHBOURS:]) for place, scores in around.items() if scores[1:]}
+        for chunk, place in beside.items():
+            found[chunk].score += support.get(place, 0.0)
+        best = sorted(shown, key=lambda chunk: (-found[chunk].score, chunk))[:limit]
+        return [Hit(*shown[one], found[one].score, tuple(found[one].reasons)) for one in best]
 
     def by_name(self, query: str) -> tuple[str, list[int]]:
-        """Chunks of symbols that the query names, those that it names by more of their name first."""
-        names = {name for name in NAME.findall(query) if name.lower() not in STOP_WORDS}
+        """Chunks of symbols that the query names, those that it names by more of their name first. A word of a sentence is no
+        name unless it is written as one: `parse_all`, `Cart.total`, `HttpServer`, `run()`."""
+        marked = {name for pair in WRITTEN.findall(query) for name in pair if name}
+        names = {name for name in NAME.findall(query) if name in marked or name == query.strip() or _is_name(name)}
         last = {name.rpartition(".")[2] for name in names}
+        # what many things are called says little of which is meant
         rows = self._reader.rows(
             "SELECT chunks.id, qualified FROM symbols JOIN chunks ON chunks.file = symbols.file AND chunks.symbol = symbols.n "
             f"WHERE name IN ({marks(len(last))}) LIMIT 1000",
             [*last],
         )
+        often = Counter(row[1].rpartition(".")[2] for row in rows)
+        rows = [row for row in rows if often[row[1].rpartition(".")[2]] <= MANY or row[1] in names]
         ranked = sorted(rows, key=lambda row: (-max(_shared(row[1], name) for name in names), len(row[1]), row[0]))
-        return "name", [chunk for chunk, _ in ranked][:DEPTH]
+        way = "name" if all(part in names for part in query.split()) else "mention"
+        return way, [chunk for chunk, _ in ranked][:DEPTH]
 
     def by_words(self, query: str) -> tuple[str, list[int]]:
-        """Chunks by BM25 over their words; what a chunk is called counts three times."""
+        """Chunks by BM25 over their words; what a chunk is called counts five times."""
         asked = dict.fromkeys(word.lower() for word in WORD.findall(words(query)))
         wanted = [word for word in asked if word not in STOP_WORDS] or list(asked)
         if not wanted:
             return "words", []
         match = " OR ".join(f'"{word}"' for word in wanted[:64])
         rows = self._reader.rows(
-            "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts, 3.0, 1.0, 1.0) LIMIT ?", (match, DEPTH)
+            "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts, 5.0, 1.0, 1.0) LIMIT ?", (match, DEPTH)
         )
         return "words", [chunk for (chunk,) in rows]
 
@@ -127,15 +150,19 @@ class Search:
         order = {digest: rank for rank, digest in enumerate(near)}
         return "meaning", [chunk for _, chunk in sorted((order[digest], chunk) for digest, chunk in rows)]
 
-    def _chunks(self, ids: Iterable[int]) -> list[tuple[int, str, str, str, int, int, int]]:
+    def _chunks(self, ids: Iterable[int]) -> list[tuple[int, str, int, str, str, int, int, int]]:
         ids = list(ids)
         return self._reader.rows(
-            "SELECT chunks.id, path, coalesce(qualified, ''), coalesce(kind, ''), coalesce(line, 0), chunks.start, chunks.end "
+            "SELECT chunks.id, path, coalesce(parent, -2), coalesce(qualified, ''), coalesce(kind, ''), coalesce(line, 0), chunks.start, chunks.end "
             "FROM chunks JOIN files ON files.id = chunks.file "
             "LEFT JOIN symbols ON symbols.file = chunks.file AND symbols.n = chunks.symbol "
             f"WHERE chunks.id IN ({marks(len(ids))})",
             ids,
         )
+
+
+def _is_name(name: str) -> bool:
+    return "_" in name.strip("_") or "." in name or words(name) != name
 
 
 def _shared(qualified: str, name: str) -> int:

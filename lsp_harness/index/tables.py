@@ -4,7 +4,7 @@ from hashlib import blake2b
 
 from lsp_harness.config.resources import resource
 
-FORMAT = 2
+FORMAT = 3
 """Raised with every change of what is kept or how it is found."""
 
 SCHEMA = """
@@ -15,26 +15,31 @@ CREATE TABLE symbols(
     file INTEGER NOT NULL, n INTEGER NOT NULL, parent INTEGER NOT NULL, kind TEXT NOT NULL, name TEXT NOT NULL,
     qualified TEXT NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL, named INTEGER NOT NULL, body INTEGER NOT NULL,
     line INTEGER NOT NULL, bases TEXT NOT NULL, PRIMARY KEY(file, n)) WITHOUT ROWID;
-CREATE INDEX symbols_name ON symbols(name);
 CREATE TABLE imports(
     file INTEGER NOT NULL, n INTEGER NOT NULL, module TEXT NOT NULL, name TEXT NOT NULL, alias TEXT NOT NULL,
     start INTEGER NOT NULL, PRIMARY KEY(file, n)) WITHOUT ROWID;
 CREATE TABLE targets(
     file INTEGER NOT NULL, n INTEGER NOT NULL, target INTEGER NOT NULL, PRIMARY KEY(file, n, target)) WITHOUT ROWID;
-CREATE INDEX targets_target ON targets(target);
 CREATE TABLE chunks(
     id INTEGER PRIMARY KEY, file INTEGER NOT NULL, symbol INTEGER NOT NULL, start INTEGER NOT NULL, end INTEGER NOT NULL,
     digest BLOB NOT NULL);
-CREATE INDEX chunks_file ON chunks(file);
-CREATE INDEX chunks_digest ON chunks(digest) WHERE digest != x'';
 CREATE VIRTUAL TABLE texts USING fts5(names, text, words, tokenize='porter unicode61 remove_diacritics 1');
 CREATE TABLE unlinked(file INTEGER PRIMARY KEY);
 CREATE TABLE left_out(path TEXT PRIMARY KEY, why TEXT NOT NULL);
+INSERT INTO texts(texts, rank) VALUES ('hashsize', 33554432);
 """
 """`n` counts within a file; `parent` and `chunks.symbol` are such, -1 for none. Offsets are bytes, lines count from 0, `bases`
 is one a line. `targets` are the files that the import `n` of a file means; one that means none of the workspace has none. `texts`
 has the rowids of `chunks`, `digest` is that of the text that a vector is of, empty for what is in no declaration. `unlinked` are files of which it is not
 known yet what their imports mean. `left_out` says of files and folders that are not in `files` why that is."""
+
+INDEXES = """
+CREATE INDEX IF NOT EXISTS symbols_name ON symbols(name);
+CREATE INDEX IF NOT EXISTS chunks_file ON chunks(file);
+CREATE INDEX IF NOT EXISTS chunks_digest ON chunks(digest) WHERE digest != x'';
+CREATE INDEX IF NOT EXISTS targets_target ON targets(target);
+"""
+"""Made when the tables have something in them, at a third of what it costs to keep them while the first files come in."""
 
 
 def version() -> str:

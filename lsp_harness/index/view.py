@@ -94,6 +94,22 @@ class View:
         targets = {target for one in self.imports(here[0]) if one.used == module for target in one.targets}
         return [one for target in sorted(targets) for one in self._exported(target, name, {here[0]}, FAR)]
 
+    def importable(self, path: str, module: str) -> list[tuple[str, list[str]]]:
+        """What the files of a module have at their top, that a file imports something of: their paths and names."""
+        here = self.file(path)
+        targets = {
+            target for one in (self.imports(here[0]) if here else ()) if one.module == module for target in one.targets
+        }
+        found: list[tuple[str, list[str]]] = []
+        for target in sorted(targets):
+            rows = self._reader.rows(
+                "SELECT path, name FROM symbols JOIN files ON files.id = file WHERE file = ? AND parent = -1 ORDER BY n",
+                (target,),
+            )
+            if rows:
+                found.append((rows[0][0], [*dict.fromkeys(name for _, name in rows)]))
+        return found
+
     def named(self, name: str, most: int) -> list[Symbol]:
         """All symbols of that name, or as many."""
         return [symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name = ? LIMIT ?", (name, most))]

@@ -5,6 +5,7 @@ SQLite's tokenizer takes `parse_config` apart itself; `parseConfig` and `HTTPSer
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lsp_harness.text.position import decode
 
@@ -33,7 +34,12 @@ _split = _Split()
 
 def words(name: str) -> str:
     """A name with spaces where its words meet: `HTTPServer.parseAll` is `HTTP Server parse All`."""
-    return _JOINT.sub(" ", name).replace(".", " ").replace("_", " ")
+    return " ".join(map(_apart, name.split(".")))
+
+
+@lru_cache(maxsize=65_536)
+def _apart(name: str) -> str:
+    return _JOINT.sub(" ", name).replace("_", " ")
 
 
 def compounds(data: bytes) -> Iterator[tuple[int, str]]:
@@ -41,15 +47,15 @@ def compounds(data: bytes) -> Iterator[tuple[int, str]]:
 
     A regular expression for this takes a quarter of the time of parsing, this a twentieth.
     """
-    shape = data.translate(_LETTERS)
-    at = -1
+    # what is after the end is found there, and is never the nearest
+    shape = data.translate(_LETTERS) + b" lU UUl "
+    find, size = shape.find, len(data)
     # the places where a word begins within a name
-    lower, upper = shape.find(b"lU"), shape.find(b"UUl")
-    while lower >= 0 or upper >= 0:
-        at = min(joint for joint in (lower, upper) if joint >= 0)
-        start = shape.rfind(b" ", 0, at) + 1
-        end = shape.find(b" ", at)
-        end = len(shape) if end < 0 else end
+    lower, upper = find(b"lU"), find(b"UUl")
+    while (at := min(upper, lower)) < size:
+        start, end = shape.rfind(b" ", 0, at) + 1, find(b" ", at)
         yield start, _split[data[start:end]]
-        lower = lower if lower >= end or lower < 0 else shape.find(b"lU", end)
-        upper = upper if upper >= end or upper < 0 else shape.find(b"UUl", end)
+        if lower < end:
+            lower = find(b"lU", end)
+        if upper < end:
+            upper = find(b"UUl", end)

@@ -98,6 +98,11 @@ class Writer:
         with _told(self.path):
             return self._connection.execute(sql, arguments).lastrowid or 0
 
+    def script(self, sql: str) -> None:
+        """Runs several statements."""
+        with _told(self.path):
+            self._connection.executescript(sql)
+
     def each(self, sql: str, arguments: Iterable[Sequence[Any]]) -> None:
         with _told(self.path):
             self._connection.executemany(sql, arguments)

@@ -5,7 +5,7 @@ One query finds both in one walk over the tree, as that walk is what costs; ever
 """
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -21,6 +21,12 @@ TYPES = frozenset({"class", "interface", "struct", "enum", "implementation"})
 """Kinds whose functions are methods."""
 WEAK = frozenset({"field", "variable", "constant", "type"})
 """Kinds that give way where a pattern knows better what is declared there."""
+DEPTH = 4
+WORDS: Mapping[str, tuple[bytes, ...]] = {"python": (b"def ", b"class ", b"import ")}
+"""Languages in which what is declared or imported deeper in the tree than `DEPTH` has one of these words before its name. To
+walk over all of a tree costs a third of parsing it."""
+BEFORE = (b"async", b":", b";")
+"""What such a word may come after on its line."""
 
 
 class Declaration(NamedTuple):
@@ -60,7 +66,7 @@ def declared(
     outer: list[tuple[int, int]] = []
     bases: list[tuple[int, str]] = []
     imports: list[Import] = []
-    for nodes in matches(language, QUERY, root, within):
+    for nodes in _matches(language, data, root, within):
         if "name" in nodes and (kind := _kind(nodes)):
             at = nodes["name"][0].start_byte
             if at not in found or (found[at][0] in WEAK and kind not in WEAK):
@@ -71,8 +77,39 @@ def declared(
             outer += (node.byte_range for node in nodes["outer"])
         elif "base" in nodes:
             bases += ((node.start_byte, _text(data, node)) for node in nodes["base"])
-    imports.sort(key=lambda it: it.start)
-    return _nested(data, found, outer, bases), imports
+    imports = sorted(dict.fromkeys(imports), key=lambda it: it.start)
+    return _nested(data, found, dict.fromkeys(outer), dict.fromkeys(bases)), imports
+
+
+def _matches(
+    language: Language, data: bytes, root: Node, within: tuple[int, int] | None
+) -> Iterator[Mapping[str, Sequence[Node]]]:
+    """Matches of the query, some of them twice."""
+    words = () if within else WORDS.get(language.id, ())
+    found = set[int]()
+    for nodes in matches(language, QUERY, root, within, depth=DEPTH if words else None):
+        found.update(node.start_byte for part in ("from", "name") for node in nodes.get(part, ()))
+        yield nodes
+    for word in words:
+        at = data.find(word)
+        while at >= 0:
+            if at + len(word) not in found and _begins(data, at):
+                yield from _matches_at(language, root, at)
+            at = data.find(word, at + len(word))
+
+
+def _matches_at(language: Language, root: Node, at: int) -> Iterator[Mapping[str, Sequence[Node]]]:
+    """Matches of the statement that has a token there, and of what is right around it: a decorator."""
+    token = root.descendant_for_byte_range(at, at + 1)
+    statement = token.parent if token else None
+    if statement:
+        yield from matches(language, QUERY, statement.parent or statement, statement.byte_range, depth=1)
+
+
+def _begins(data: bytes, at: int) -> bool:
+    """Whether a statement may begin on this line before `at`, and nothing else is there."""
+    before = data[data.rfind(b"\n", 0, at) + 1 : at].strip()
+    return not before or before.endswith(BEFORE) or b"from" in before
 
 
 def qualified(declarations: Sequence[Declaration], one: Declaration) -> str:
@@ -85,8 +122,10 @@ def qualified(declarations: Sequence[Declaration], one: Declaration) -> str:
 
 
 def _kind(nodes: Mapping[str, Sequence[Node]]) -> str:
-    # the name of the capture that is none of the parts
-    return next((name for name in nodes if name not in _PARTS and not name.startswith("_")), "")
+    for name in nodes:
+        if name not in _PARTS and name[0] != "_":
+            return name
+    return ""
 
 
 _PARTS = frozenset({"name", "body", "head", "owner", "base", "outer", "from", "alias", "tree"})
@@ -95,8 +134,8 @@ _PARTS = frozenset({"name", "body", "head", "owner", "base", "outer", "from", "a
 def _nested(
     data: bytes,
     found: Mapping[int, tuple[str, Mapping[str, Sequence[Node]], Node]],
-    outer: Sequence[tuple[int, int]],
-    bases: Sequence[tuple[int, str]],
+    outer: Iterable[tuple[int, int]],
+    bases: Iterable[tuple[int, str]],
 ) -> list[Declaration]:
     rows = [(*node.byte_range, named, kind, nodes) for named, (kind, nodes, node) in found.items()]
     rows += [(start, end, -1, "", {}) for start, end in outer]

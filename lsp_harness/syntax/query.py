@@ -50,11 +50,13 @@ def captures(
 
 
 def matches(
-    language: Language, name: str, node: Node, within: tuple[int, int] | None = None
+    language: Language, name: str, node: Node, within: tuple[int, int] | None = None, *, depth: int | None = None
 ) -> Iterator[dict[str, list[Node]]]:
-    """The captures of every match, or of those that touch the bytes `within`."""
+    """The captures of every match, or of those that touch the bytes `within`, or start no deeper than `depth`."""
     if found := query(language, name):
         cursor = QueryCursor(found)
         if within:
             cursor.set_byte_range(*within)
+        if depth is not None:
+            cursor.set_max_start_depth(depth)
         yield from (nodes for _, nodes in cursor.matches(node))

@@ -3,8 +3,9 @@
     python -m tests.benchmarks.retrieval search_repodoc search_cosqa [--words]
     python -m tests.benchmarks.retrieval locate_swelite
 
-Cases and documents are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Every document is a file of an index; vectors
-are made by the engine with the model of the settings (not with `--words`). MRR counts the first right document among ten; the
+Cases and documents are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Documents whose ids say of which file and
+class they are stand there in the index as they do in their project, but for those that are part of another; every other is a
+file by itself. Vectors are made by the engine with the model of the settings (not with `--words`). MRR counts the first right document among ten; the
 interval is a paired bootstrap of 10,000 samples over the same cases. Times are those of a query on the index alone, embedding it
 apart, in this process. For `locate_swelite` the answer is files, and recall is that of the first five.
 """
@@ -18,8 +19,11 @@ import os
 import random
 import statistics
 import tempfile
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -30,6 +34,7 @@ from lsp_harness.files.walk import Found
 from lsp_harness.harness.meaning import NEAREST, TOKENS
 from lsp_harness.index.extract import embedded, extract
 from lsp_harness.index.filling import Filling
+from lsp_harness.index.links import Links
 from lsp_harness.index.search import Search
 from lsp_harness.index.tables import SCHEMA, version
 from lsp_harness.index.vectors import Vectors
@@ -45,13 +50,46 @@ def data() -> Path:
     return Path(os.environ.get("LSP_HARNESS_EVAL_DATA", "../shared/data/dev"))
 
 
-def documents(corpus: str) -> dict[str, tuple[str, str]]:
-    """By the path each is given: its id and its text."""
-    found: dict[str, tuple[str, str]] = {}
+@dataclass
+class File:
+    """A file of the index, and where in it which documents are."""
+
+    text: str = ""
+    starts: list[int] = field(default_factory=list[int])
+    ends: list[int] = field(default_factory=list[int])
+    ids: list[str] = field(default_factory=list[str])
+    names: set[str] = field(default_factory=set[str])
+
+    def add(self, id: str, text: str, name: str = "") -> None:
+        """`name` is dotted, with the class a method is of."""
+        around = name.rpartition(".")[0]
+        if around in self.names:
+            return
+        self.names.add(name)
+        if around and text[:1].isspace():
+            self.text += f"class {around.rpartition('.')[2]}:\n"
+        self.starts.append(len(encode(self.text)))
+        self.ids.append(id)
+        self.text += f"{text}\n"
+        self.ends.append(len(encode(self.text)))
+        self.text += "\n\n"
+
+    def at(self, offset: int) -> str:
+        """The document that these bytes are of, empty for what is around the methods of a class."""
+        n = bisect_right(self.starts, offset) - 1
+        return self.ids[n] if n >= 0 and offset < self.ends[n] else ""
+
+
+def documents(corpus: str) -> dict[str, File]:
+    """By path."""
+    found: dict[str, File] = defaultdict(File)
     with gzip.open(data() / corpus, "rt", encoding="utf-8") as lines:
         for n, row in enumerate(map(json.loads, lines)):
-            name = row["id"].split(":")[1] if corpus.startswith("corpus_repodoc") else "code.py"
-            found[f"{n}/{name}"] = (row["id"], row["text"])
+            project, path, name, *_ = [*row["id"].split(":"), "", ""]
+            if name:
+                found[f"{project}/{path}"].add(row["id"], row["text"], name)
+            else:
+                found[f"{n}/code.py"].add(row["id"], row["text"])
     return found
 
 
@@ -61,7 +99,9 @@ class Place:
     def __init__(self, folder: Path, texts: Mapping[str, str]) -> None:
         self.folder = folder
         with closing(Writer(folder / "index.db", SCHEMA, version())) as writer:
-            Filling(writer).put(extract(Found(path, 1, len(text)), encode(text)) for path, text in texts.items())
+            filling = Filling(writer)
+            filling.put(extract(Found(path, 1, len(text)), encode(text)) for path, text in texts.items())
+            filling.link(Links(filling.files, lambda path: ""))
         self.reader = Reader(folder / "index.db")
         self.search = Search(self.reader)
         self.vectors = Vectors(folder)
@@ -118,10 +158,10 @@ async def searched(name: str, *, words: bool) -> None:
     found = documents(rows[0]["input"]["corpus"])
     config, _ = load()
     with tempfile.TemporaryDirectory() as folder:
-        place = Place(Path(folder), {path: text for path, (_, text) in found.items()})
+        place = Place(Path(folder), {path: file.text for path, file in found.items()})
 
         def ids(hits: Sequence[Any]) -> list[str]:
-            return list(dict.fromkeys(found[hit.path][0] for hit in hits))
+            return list(dict.fromkeys(id for hit in hits if (id := found[hit.path].at(hit.start))))
 
         ways: dict[str, tuple[Ranked, Mapping[str, list[bytes]]]] = {
             "words (BM25)": (lambda query, _: ids(place.search.fused([place.search.by_words(query)], 20)), {}),
@@ -137,7 +177,8 @@ async def searched(name: str, *, words: bool) -> None:
             )
             ways["all"] = (lambda query, nearest: ids(place.search.search(query, near=nearest)), close)
             await engine.aclose()
-        print(f"\r{name}: {len(rows)} queries, {len(found):,} documents")
+        count = sum(len(file.ids) for file in found.values())
+        print(f"\r{name}: {len(rows)} queries, {count:,} documents")
         print("| | MRR@10 | against words, 95 % | query p50, p95 ms |\n| --- | --- | --- | --- |")
         floor: list[float] = []
         for way, (rank, close) in ways.items():

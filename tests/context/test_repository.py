@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.repository import alike, around, definitions, signatures
+from lsp_harness.context.alike import alike
+from lsp_harness.context.repository import around, definitions, signatures
 from tests.context.counting import words as count
 from tests.index.place import Indexed
 from tests.syntax.markup import Source, marked
@@ -66,16 +67,35 @@ async def test_what_does_not_fit_is_left_out_least_important_first(indexed: Inde
     assert "_hide" not in text
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from shop.errors import (\n    Empty,\n    <|>\n)\n",
+        "from shop.cart import Cart\nfrom shop.errors import Empty, <|>\n\n\ndef f(): ...\n",
+    ],
+)
+async def test_what_there_is_to_import(indexed: Indexed, source: str):
+    lines = definitions(indexed.view, "here.py", near(marked("here.py", source)))
+    found = await signatures(lines, 1000, count, "#")
+    [errors] = [one for one in found if one.origin == "shop/errors.py"]
+    assert errors.text.startswith("# shop/errors.py\n# shop.errors has unused\n")
+
+
+def test_members_that_share_words_with_what_is_written_come_before_others(indexed: Indexed):
+    source = marked("here.py", "from shop.cart import Cart\n\n\ndef check(cart: Cart):\n    grand_total = <|>\n")
+    ranks = {line.text.strip(): line.rank[0] for line in definitions(indexed.view, "here.py", near(source))}
+    assert ranks["def total(self): ..."] < ranks["def add(self, item): ..."] < ranks["def _hide(self): ..."]
+
+
 def test_code_that_is_alike_with_how_it_goes_on(indexed: Indexed):
     source = marked("here.py", HERE)
     found = alike(indexed.search, indexed.view, "here.py", source.tree.document, source.start)
-    assert found
-    origin, text = found
+    origin, text = found[0]
     assert origin == "other.py"
     assert "raise Empty('nothing', cart)" in text
 
 
 async def test_nothing_is_like_nothing(indexed: Indexed):
     source = marked("new.py", "<|>\n")
-    assert alike(indexed.search, indexed.view, "new.py", source.tree.document, source.start) is None
+    assert alike(indexed.search, indexed.view, "new.py", source.tree.document, source.start) == []
     assert await signatures(definitions(indexed.view, "new.py", near(source)), 200, count, "#") == []

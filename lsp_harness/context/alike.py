@@ -1,0 +1,40 @@
+"""Code of other files that is like what is being written, with how it goes on."""
+
+import re
+from heapq import nlargest
+
+from lsp_harness.index.search import Search
+from lsp_harness.index.view import View
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import decode
+
+WORD = re.compile(r"[^\W\d]\w+")
+WINDOW, AFTER = 10, 8
+"""Lines that are compared with those above the cursor, and those after them that show how it went on."""
+LEAST = 0.15
+"""Words that both have, of all that either has."""
+MOST = 3
+
+
+def alike(search: Search, view: View, path: str, document: Document, offset: int) -> list[tuple[str, str]]:
+    """The lines most like those above the cursor with what follows them, and their files; the best first, none twice."""
+    line = document.line_of(offset)
+    here = [decode(document.line(n)) for n in range(max(0, line - 2 * WINDOW), line)]
+    here = [text for text in here if text.strip()][-WINDOW:]
+    wanted = set(WORD.findall("\n".join(here)))
+    if len(wanted) < 3:
+        return []
+    found: list[tuple[float, str, str]] = []
+    for hit in search.fused([search.by_words(" ".join(sorted(wanted)))], 20):
+        if hit.path == path:
+            continue
+        lines = view.lines(hit.path, hit.start, hit.end)
+        best = 0.0, 0
+        for first in range(max(1, len(lines) - WINDOW + 1)):
+            words = set(WORD.findall("\n".join(lines[first : first + WINDOW])))
+            score = len(words & wanted) / len(words | wanted) if words else 0.0
+            best = max(best, (score, first), key=lambda each: each[0])
+        score, first = best
+        if score >= LEAST:
+            found.append((score, hit.path, "\n".join(lines[first : first + WINDOW + AFTER])))
+    return [(origin, text) for _, origin, text in nlargest(MOST, found, key=lambda each: each[0])]

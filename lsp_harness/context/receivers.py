@@ -1,0 +1,88 @@
+"""What the things may be whose members are used near a cursor, read off how they are declared: `ctx: Context`, `pool = Pool()`.
+
+No types are inferred. What is written is enough to show the right members in most places, and what is shown in vain costs only
+its tokens.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from lsp_harness.index.view import Symbol, View
+from lsp_harness.syntax.declarations import TYPES
+
+CHAINS = 8
+"""Receivers that are looked at, the nearest first."""
+FAR = 3
+"""Members that are followed from the first."""
+CALLED = 2
+"""Types of one name in the workspace, at most, for one that no import leads to."""
+TYPE = re.compile(r"\b[A-Z]\w+")
+CALL = re.compile(r"\b([^\W\d]\w*)\s*\(")
+NO_TYPES = frozenset({"None", "True", "False", "NULL", "Ok", "Err", "Some"})
+SELF = frozenset({"self", "this", "cls", "super"})
+
+
+def types(view: View, path: str, language: str, text: str, names: Iterable[str]) -> Iterator[Symbol]:
+    """The types of other files that the receivers of these dotted names, and the names themselves, may have.
+
+    `text` is that of the file at `path`.
+    """
+    chains = dict.fromkeys(chain for name in names for chain in _chains(name))
+    shown: set[tuple[int, int]] = set()
+    for chain in [*chains][:CHAINS]:
+        for one in _of_chain(view, path, language, text, chain):
+            if (one.file, one.n) not in shown:
+                shown.add((one.file, one.n))
+                yield one
+
+
+def _chains(name: str) -> Iterator[tuple[str, ...]]:
+    parts = tuple(part for part in name.split(".") if part not in SELF)
+    if len(parts) > 1 or "." in name:
+        yield parts[:-1][-FAR:]
+    yield parts[-FAR:]
+
+
+def _of_chain(view: View, path: str, language: str, text: str, chain: Sequence[str]) -> list[Symbol]:
+    texts, found = [text], list[Symbol]()
+    for part in chain:
+        said = [name for each in texts for name in declared_types(each, part)]
+        found = [one for name in dict.fromkeys(said) for one in _called(view, path, language, name)]
+        found = found or _called(view, path, language, _camel(part))
+        if not found:
+            return []
+        texts = ["\n".join(view.lines(one.path, one.start, one.end)) for one in found]
+    return found
+
+
+def declared_types(text: str, name: str) -> list[str]:
+    """The types that are written where a name is declared or set, and those of what the functions give that it is set to."""
+    found: list[str] = []
+    word = re.escape(name)
+    for said in re.findall(rf"\b{word}\s*:?[:=]\s*(?!=)([^\n;]*)", text):
+        types = TYPE.findall(said)
+        found += types or [
+            one
+            for call in CALL.findall(said)
+            for given in re.findall(rf"\b{re.escape(call)}\s*\([^)]*\)\s*(?:->|:)\s*([^\n;{{]*)", text)
+            for one in TYPE.findall(given)
+        ]
+    # where the type comes before the name
+    found += re.findall(rf"\b([A-Z]\w+)(?:<[^<>\n]*>)?[&*\s]+{word}\b", text)
+    return [one for one in dict.fromkeys(found) if one not in NO_TYPES]
+
+
+def _called(view: View, path: str, language: str, name: str) -> list[Symbol]:
+    found = [one for one in view.defined(path, name) if one.kind in TYPES]
+    if found:
+        return found
+    named = [
+        one
+        for one in view.named(name, 10 * CALLED)
+        if one.kind in TYPES and one.kind != "implementation" and one.language == language and one.path != path
+    ]
+    return named if len(named) <= CALLED else []
+
+
+def _camel(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
