@@ -1,7 +1,10 @@
 """`lsp-harness context`: what the model would see at a place, where each part comes from, and what it costs."""
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import aclosing, closing
+from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,8 +14,10 @@ from lsp_harness.cli.compose import headless, offset_of, place
 from lsp_harness.cli.index import fresh
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.context.elsewhere import Elsewhere, Here
+from lsp_harness.context.fragment import Fragment
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.index.place import place as index_of
+from lsp_harness.inference.decode.fim import heal
 from lsp_harness.inference.request import Usage
 from lsp_harness.pipeline.question import Question, Questions
 from lsp_harness.pipeline.writing import Site
@@ -58,7 +63,10 @@ async def _context(file: Path, line: int, column: int, *, explain: bool, json: b
             say(question.prompts[0].render())
             return 0
         usage = await _evaluated(harness.engine, question)
-    rows = _rows(question, usage)
+        fragments = question.prompts[0].fragments
+        # the word that is being typed is no part of the prompt, the answer begins with it
+        texts = [*(fragment.text for fragment in fragments[:-1]), heal(fragments[-1].text)[0]]
+        rows = _rows(fragments, await harness.engine.count(texts), usage)
     if json:
         as_json({"fragments": rows, "evaluated": usage.evaluated, "reused": usage.reused})
     else:
@@ -76,22 +84,23 @@ async def _evaluated(engine: Any, question: Question) -> Usage:
     return usage
 
 
-def _rows(question: Question, usage: Usage) -> list[dict[str, Any]]:
-    """The parts in prompt order. Those that lie within what was reused are."""
-    rows: list[dict[str, Any]] = []
-    behind = 0
-    for fragment in question.prompts[0].fragments:
-        behind += fragment.tokens
-        rows.append(
-            {
-                "origin": fragment.origin,
-                "reason": fragment.reason,
-                "tokens": fragment.tokens,
-                "reused": behind <= usage.reused,
-                "text": fragment.text,
-            }
-        )
-    return rows
+def _rows(fragments: Sequence[Fragment], costs: Sequence[int], usage: Usage) -> list[dict[str, Any]]:
+    """The parts in prompt order, and what marks where they begin: together all of the prompt, to the token. Those that lie
+    within what was reused are."""
+    marks = max(0, usage.evaluated + usage.reused - sum(costs))
+    parts = [Fragment("", marks, "", "marks where the parts begin")] if marks else []
+    parts += [replace(fragment, tokens=cost) for fragment, cost in zip(fragments, costs, strict=True)]
+    behind = accumulate(part.tokens for part in parts)
+    return [
+        {
+            "origin": part.origin,
+            "reason": part.reason,
+            "tokens": part.tokens,
+            "reused": end <= usage.reused,
+            "text": part.text,
+        }
+        for part, end in zip(parts, behind, strict=True)
+    ]
 
 
 def _show(rows: list[dict[str, Any]], usage: Usage) -> None:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from lsp_harness.context.alike import alike
+from lsp_harness.context.around import around
 from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.repository import Line, around, definitions, signatures
+from lsp_harness.context.repository import Line, definitions, signatures
 from lsp_harness.index.search import Search
 from lsp_harness.index.view import View
 from lsp_harness.store.database import Reader

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
+from typing import Any
 
 from lsp_harness.files.walk import Found, Left, left
 from lsp_harness.index.extract import Extract, digest, extract
@@ -136,21 +137,29 @@ class Readers:
 
 def _read(root: Path, batch: Sequence[Wanted]) -> bytes:
     """What is made of each, packed in half the time that pickling it takes."""
-    made = (_one(root, found, known) for found, known in batch)
-    return marshal.dumps([(_KINDS.index(type(one)), *one) for one in map(_plain, made)])
+    return marshal.dumps([_plain(_one(root, found, known)) for found, known in batch])
 
 
-_KINDS: tuple[type[Read], ...] = (Extract, Found, Left)
-
-
-def _plain(read: Read) -> Read:
-    return read._replace(found=tuple(read.found)) if isinstance(read, Extract) else read
+def _plain(one: Read) -> tuple[Any, ...]:
+    match one:
+        case Extract():
+            return "extract", tuple(one.found), *one[1:]
+        case Found():
+            return "found", *one
+        case Left():
+            return "left", *one
 
 
 def _unpacked(packed: bytes) -> Iterator[Read]:
-    for kind, *values in marshal.loads(packed):
-        one = _KINDS[kind](*values)
-        yield one._replace(found=Found(*one.found)) if isinstance(one, Extract) else one
+    rows: list[Any] = marshal.loads(packed)
+    for kind, first, *rest in rows:
+        match kind:
+            case "extract":
+                yield Extract(Found(*first), *rest)
+            case "found":
+                yield Found(first, *rest)
+            case _:
+                yield Left(first, *rest)
 
 
 def _one(root: Path, found: Found, known: bytes) -> Read:

@@ -102,8 +102,8 @@ class Search:
         around: dict[tuple[str, int], list[float]] = defaultdict(list)
         shown: dict[int, tuple[str, str, str, int, int, int]] = {}
         beside: dict[int, tuple[str, int]] = {}
-        for chunk, path, parent, *rest in self._chunks(found):
-            shown[chunk], beside[chunk] = (path, *rest), (path, parent)
+        for chunk, parent, path, symbol, kind, line, start, end in self._chunks(found):
+            shown[chunk], beside[chunk] = (path, symbol, kind, line, start, end), (path, parent)
             around[path, parent].append(found[chunk].score)
         support = {place: SUPPORT * sum(sorted(scores)[-NEIGHBOURS:]) for place, scores in around.items() if scores[1:]}
         for chunk, place in beside.items():
@@ -150,10 +150,10 @@ class Search:
         order = {digest: rank for rank, digest in enumerate(near)}
         return "meaning", [chunk for _, chunk in sorted((order[digest], chunk) for digest, chunk in rows)]
 
-    def _chunks(self, ids: Iterable[int]) -> list[tuple[int, str, int, str, str, int, int, int]]:
+    def _chunks(self, ids: Iterable[int]) -> list[tuple[int, int, str, str, str, int, int, int]]:
         ids = list(ids)
         return self._reader.rows(
-            "SELECT chunks.id, path, coalesce(parent, -2), coalesce(qualified, ''), coalesce(kind, ''), coalesce(line, 0), chunks.start, chunks.end "
+            "SELECT chunks.id, coalesce(parent, -2), path, coalesce(qualified, ''), coalesce(kind, ''), coalesce(line, 0), chunks.start, chunks.end "
             "FROM chunks JOIN files ON files.id = chunks.file "
             "LEFT JOIN symbols ON symbols.file = chunks.file AND symbols.n = chunks.symbol "
             f"WHERE chunks.id IN ({marks(len(ids))})",

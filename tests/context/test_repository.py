@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.alike import alike
-from lsp_harness.context.repository import around, definitions, signatures
+from lsp_harness.context.around import around
+from lsp_harness.context.repository import definitions, signatures
 from tests.context.counting import words as count
 from tests.index.place import Indexed
 from tests.syntax.markup import Source, marked

@@ -124,7 +124,9 @@ def test_a_crate_whose_first_file_is_elsewhere():
         "Cargo.toml": '[package]\nname = "all"\n[[bin]]\npath = "crates/core/main.rs"\n',
         **dict.fromkeys(["crates/core/main.rs", "crates/core/flags/mod.rs", "crates/core/flags/low.rs"], ""),
     }
-    assert links(files).targets("crates/core/flags/low.rs", "rust", "crate::flags", "Flag") == ["crates/core/flags/mod.rs"]
+    assert links(files).targets("crates/core/flags/low.rs", "rust", "crate::flags", "Flag") == [
+        "crates/core/flags/mod.rs"
+    ]
 
 
 @pytest.mark.parametrize(

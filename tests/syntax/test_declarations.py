@@ -38,3 +38,57 @@ def test_declarations_of(file: Path, golden_update: bool):
 def test_every_language_with_queries_has_one():
     # tsx is typescript's
     assert {file.stem for file in FILES} == {one.id for one in LANGUAGES if one.queries} - {"tsx"}
+
+
+DEEP = """\
+import os
+if os.name == "nt":
+    try:
+        import a.b as c, d
+    except ImportError:
+        if c:
+            for n in d:
+                class Inner(Base, other.Base):
+                    FIELD = 1
+
+                    @property
+                    @other
+                    def deep(self):
+                        with c:
+                            while d:
+                                async def deepest(x=lambda: 1):
+                                    from e import (
+                                        f,
+                                        g as h,
+                                    )
+                                    if f: import i; from .j import k
+                                    # def no(): and class No: and import no
+                                    text = '''
+                                    def said(): import no
+                                    '''
+                                    class Last: pass
+                                return deepest
+"""
+
+
+def test_what_stands_deep_is_found_as_if_all_of_the_tree_were_walked(monkeypatch: pytest.MonkeyPatch):
+    tree = tree_of("deep.py", DEEP)
+    found = declared(tree.language, tree.data, tree.root)
+    assert [qualified(found[0], one) for one in found[0]] == [
+        "Inner",
+        "Inner.FIELD",
+        "Inner.deep",
+        "Inner.deep.deepest",
+        "Inner.deep.deepest.Last",
+    ]
+    assert [(it.module, it.name) for it in found[1]] == [
+        ("os", ""),
+        ("a.b", ""),
+        ("d", ""),
+        ("e", "f"),
+        ("e", "g"),
+        ("i", ""),
+        (".j", "k"),
+    ]
+    monkeypatch.setattr("lsp_harness.syntax.declarations.WORDS", {})
+    assert declared(tree.language, tree.data, tree.root) == found

@@ -1,0 +1,134 @@
+"""Budgets of prompts, counted by the model's own tokenizer, at random places with random shares.
+
+    python -m tests.benchmarks.budgets [--places 1000] [--seed 1]
+
+Files and repositories are those of `fim_repo`, read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Of each prompt, every
+rung of it: its parts' tokens and the marks between them are together the tokens the engine would evaluate; no part is more than
+its share; no part begins or ends within a line, but for the two at the cursor, or within a character.
+"""
+
+import argparse
+import asyncio
+import random
+import tempfile
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from lsp_harness.config.load import load
+from lsp_harness.config.schema import Completion
+from lsp_harness.context.elsewhere import Elsewhere, Here
+from lsp_harness.context.infill import InfillPrompt, ladder
+from lsp_harness.errors import NoAnswer
+from lsp_harness.index.indexer import Indexer
+from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.inference.decode.fim import assemble, heal
+from lsp_harness.inference.decode.llama import Llama
+from lsp_harness.inference.models.place import resolve
+from lsp_harness.inference.request import Infill
+from lsp_harness.store.database import Reader, Writer
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from tests.benchmarks.repository import repositories
+
+SHARES = {
+    "prefix_tokens": (0, 1024),
+    "suffix_tokens": (0, 512),
+    "outline_tokens": (0, 768),
+    "repository_tokens": (0, 1536),
+}
+
+
+class Judge:
+    """What is wrong with prompts, by kind."""
+
+    def __init__(self, llama: Llama) -> None:
+        self._llama = llama
+        self.wrong: dict[str, int] = {"sum": 0, "over a share": 0, "within a line": 0, "not in the text": 0}
+        self.prompts = 0
+        self.tokens = list[int]()
+        self.estimated = list[int]()
+
+    def count(self, text: str) -> int:
+        return len(self._llama.tokenize(text))
+
+    def look(self, prompt: InfillPrompt, shares: Completion, text: str) -> None:
+        self.prompts += 1
+        [evaluated] = assemble(self._llama, Infill(prompt.around), "suffix-first").prompts
+        parts = [self.count(part) for _, part in prompt.extra]
+        parts += [self.count(prompt.suffix.text), self.count(heal(prompt.prefix.text)[0])]
+        self.tokens.append(len(evaluated.tokens))
+        self.estimated.append(prompt.tokens)
+        self.wrong["sum"] += len(evaluated.tokens) != len(self._llama.opening) + 3 + sum(parts)
+        repository = sum(self.count(one.text) for one in prompt.repository)
+        self.wrong["over a share"] += (
+            repository > shares.repository_tokens
+            or self.count(prompt.outline.text) > shares.outline_tokens
+            or self.count(prompt.suffix.text) > shares.suffix_tokens
+            or self.count(prompt.prefix.text) > shares.prefix_tokens
+        )
+        whole = (part.endswith("\n") for _, part in prompt.extra)
+        self.wrong["within a line"] += not all(whole)
+        self.wrong["not in the text"] += prompt.prefix.text + prompt.suffix.text not in text
+
+
+async def run(places: int, seed: int) -> None:
+    config, _ = load()
+    chance = random.Random(seed)
+    path = resolve(config.model.path)
+    llama = Llama(path, n_ctx=256, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0, decode_threads=1)
+    judge = Judge(llama)
+
+    async def count(texts: Sequence[str]) -> list[int]:
+        return [judge.count(text) for text in texts]
+
+    texts = repositories()
+    for repo, files in sorted(texts.items()):
+        with tempfile.TemporaryDirectory() as made:
+            root = Path(made).resolve() / repo
+            for name, text in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            database = root.parent / "index.db"
+            with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+                indexer.scan()
+            with closing(Reader(database)) as reader:
+                for _ in range(places // len(texts)):
+                    name = chance.choice(sorted(files))
+                    document = Document.of((root / name).as_uri(), files[name])
+                    shares = replace(
+                        config.completion, **{key: chance.randint(*limits) for key, limits in SHARES.items()}
+                    )
+                    offset = chance.randint(0, len(document.data))
+                    while document.data[offset : offset + 1] and document.data[offset] & 0xC0 == 0x80:
+                        offset += 1
+                    tree = parse(document)
+                    elsewhere = Elsewhere(Here(reader), count)
+                    found = await elsewhere.of(document, tree, offset, name, shares.repository_tokens, rests=True)
+                    try:
+                        rungs = await ladder(document, tree, offset, name, shares, 256, count, repository=found)
+                    except NoAnswer:
+                        continue
+                    for rung in rungs:
+                        judge.look(rung, shares, files[name])
+        print(f"\r{judge.prompts} prompts ", end="", flush=True)
+    over = sum(judge.estimated) / max(1, sum(judge.tokens))
+    print(
+        f"\r{judge.prompts} prompts at {places} places, {sum(judge.tokens):,} tokens; costs as counted before: {over:.3f} of that"
+    )
+    for kind, count_ in judge.wrong.items():
+        print(f"{kind}: {count_}")
+    llama.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--places", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=1)
+    args = parser.parse_args()
+    asyncio.run(run(args.places, args.seed))
+
+
+if __name__ == "__main__":
+    main()
