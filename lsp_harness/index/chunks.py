@@ -1,6 +1,7 @@
 """A file cut into what is found as one: each function whole, of a class what is around its methods, and the rest by lines."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from lsp_harness.syntax.declarations import TYPES, Declaration
@@ -9,6 +10,7 @@ LINES = 80
 """A longer chunk is cut, at an empty line where there is one in its last third."""
 INNER = frozenset({"function", "method", "constructor", "macro"})
 OUTER = TYPES | {"module", "namespace"}
+INK = re.compile(rb"\S")
 OVERLOAD = b"overload"
 """In the decorator of a signature that says nothing the function itself does not."""
 LEADS = (b"#", b"//", b"/*", b"*", b"--", b"@", b"[", b"///")
@@ -70,8 +72,17 @@ def _line_end(data: bytes, at: int) -> int:
     return data.find(b"\n", at) + 1 or len(data)
 
 
-def _cut(data: bytes, chunk: Chunk) -> Iterator[Chunk]:
+def _cut(data: bytes, chunk: Chunk) -> Iterable[Chunk]:
+    """Those that have something in them."""
     symbol, start, end = chunk
+    if start >= end:
+        return ()
+    if data.count(b"\n", start, end) > LINES:
+        return _pieces(data, symbol, start, end)
+    return (chunk,) if INK.search(data, start, end) else ()
+
+
+def _pieces(data: bytes, symbol: int, start: int, end: int) -> Iterator[Chunk]:
     while data.count(b"\n", start, end) > LINES:
         ends = start
         blank = 0
@@ -83,5 +94,5 @@ def _cut(data: bytes, chunk: Chunk) -> Iterator[Chunk]:
         stop = blank or ends
         yield Chunk(symbol, start, stop)
         start = stop
-    if data[start:end].strip():
+    if INK.search(data, start, end):
         yield Chunk(symbol, start, end)

@@ -1,10 +1,11 @@
 """Writing into an index: what was extracted of a file in place of what was known of it."""
 
 from collections.abc import Collection, Iterable
+from itertools import chain
 from typing import NamedTuple
 
 from lsp_harness.files.walk import Found, Left
-from lsp_harness.index.extract import Extract
+from lsp_harness.index.extract import Extract, Row
 from lsp_harness.index.links import Links
 from lsp_harness.index.tables import INDEXES
 from lsp_harness.store.database import Writer, marks
@@ -41,6 +42,7 @@ class Filling:
     def put(self, extracts: Iterable[Extract], same: Iterable[Found] = ()) -> None:
         """Writes what was extracted, and the times of files whose content is what it was, in one transaction."""
         written: dict[str, Known] = {}
+        texts: list[Iterable[Row]] = []
         with self._writer.transaction():
             for one in extracts:
                 known = self.files.get(one.found.path)
@@ -48,13 +50,16 @@ class Filling:
                     self._empty(known.id)
                 file = known.id if known else self._take("files", 1)
                 written[one.found.path] = Known(file, one.found.mtime, one.found.size, one.digest)
-                self._fill(file, one)
+                texts.append(self._fill(file, one))
                 self._writer.do("INSERT OR IGNORE INTO unlinked VALUES (?)", (file,))
             for found in same:
                 known = self.files[found.path]
                 written[found.path] = known._replace(mtime=found.mtime, size=found.size)
                 row = (found.mtime, found.size, known.id)
                 self._writer.do("UPDATE files SET mtime = ?, size = ? WHERE id = ?", row)
+            # last and at once: with every other statement between them SQLite would write out what it has of them
+            sql = f"INSERT INTO texts(rowid, names, text, words) VALUES ({marks(4)})"
+            self._writer.each(sql, chain.from_iterable(texts))
         self.files |= written
         if len(self.files) >= FIRST:
             self._index()
@@ -111,7 +116,8 @@ class Filling:
         self._last[table] += count
         return first
 
-    def _fill(self, file: int, one: Extract) -> None:
+    def _fill(self, file: int, one: Extract) -> Iterable[Row]:
+        """The texts are for the caller to write."""
         (path, mtime, size), writer = one.found, self._writer
         row = (file, path, mtime, size, one.digest, one.language, one.skipped)
         writer.do(f"INSERT OR REPLACE INTO files VALUES ({marks(7)})", row)
@@ -120,5 +126,4 @@ class Filling:
         first = self._take("chunks", len(one.chunks))
         rows = ((n, file, *row) for n, row in enumerate(one.chunks, first))
         writer.each(f"INSERT INTO chunks VALUES ({marks(6)})", rows)
-        rows = ((n, *row) for n, row in enumerate(one.texts, first))
-        writer.each(f"INSERT INTO texts(rowid, names, text, words) VALUES ({marks(4)})", rows)
+        return [(n, *row) for n, row in enumerate(one.texts, first)]
