@@ -15,12 +15,12 @@ from lsp_harness.store.database import Reader, marks
 
 K = 5
 """Of reciprocal rank fusion: what is first counts for 1/K, what is second for 1/(K + 1)."""
-WEIGHTS = {"meaning": 1.5, "mention": 0.5}
-"""Of the ways that count for more than the others or for less: what a sentence mentions is often only near what it asks for."""
+WEIGHTS = {"mention": 0.5}
+"""Of the ways that count for less than the others: what a sentence mentions is often only near what it asks for."""
 DEPTH = 50
 """Hits of each way that are fused."""
 NEIGHBOURS = 3
-SUPPORT = 0.15
+SUPPORT = 0.05
 """What the best hits among the members of one type, or among what is at the top of one file, count for each other."""
 MANY = 20
 """Symbols of one name."""
