@@ -117,17 +117,18 @@ class Search:
         marked = {name for pair in WRITTEN.findall(query) for name in pair if name}
         names = {name for name in NAME.findall(query) if name in marked or name == query.strip() or _is_name(name)}
         last = {name.rpartition(".")[2] for name in names}
-        # what many things are called says little of which is meant
         rows = self._reader.rows(
             "SELECT chunks.id, qualified FROM symbols JOIN chunks ON chunks.file = symbols.file AND chunks.symbol = symbols.n "
             f"WHERE name IN ({marks(len(last))}) LIMIT 1000",
             [*last],
         )
-        often = Counter(row[1].rpartition(".")[2] for row in rows)
-        rows = [row for row in rows if often[row[1].rpartition(".")[2]] <= MANY or row[1] in names]
+        asked = all(part in names for part in query.split())
+        if not asked:
+            # what many things are called says little of which is mentioned
+            often = Counter(row[1].rpartition(".")[2] for row in rows)
+            rows = [row for row in rows if often[row[1].rpartition(".")[2]] <= MANY or row[1] in names]
         ranked = sorted(rows, key=lambda row: (-max(_shared(row[1], name) for name in names), len(row[1]), row[0]))
-        way = "name" if all(part in names for part in query.split()) else "mention"
-        return way, [chunk for chunk, _ in ranked][:DEPTH]
+        return "name" if asked else "mention", [chunk for chunk, _ in ranked][:DEPTH]
 
     def by_words(self, query: str) -> tuple[str, list[int]]:
         """Chunks by BM25 over their words; what a chunk is called counts five times."""
