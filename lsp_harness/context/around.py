@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 
 from lsp_harness.index.stop_words import STOP_WORDS
-from lsp_harness.index.words import words
+from lsp_harness.index.words import NAME, words
 from lsp_harness.syntax.declarations import Import, declared
+from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.scope import Scope, enclosing_class, enclosing_function, imports
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import decode, encode
@@ -14,7 +15,6 @@ ABOVE, BELOW = 40, 20
 """Lines around the cursor whose names count."""
 CLOSE = 6
 """Lines around the cursor whose words tell which members of something are likely."""
-NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 MEMBER = re.compile(r"\.\s*([^\W\d]\w*)")
 UNFINISHED = re.compile(r"\s*from\s+([\w.]+)\s+import\b(.*)")
 """An import on one line, which may not be parsed yet as nothing stands after its last comma."""
@@ -32,7 +32,7 @@ class Around:
     module: str
     imported: frozenset[str]
     text: str
-    language: str
+    language: Language
 
 
 def around(tree: SyntaxTree, offset: int) -> Around:
@@ -58,7 +58,7 @@ def around(tree: SyntaxTree, offset: int) -> Around:
         module,
         imported,
         decode(document.data),
-        tree.language.id,
+        tree.language,
     )
 
 
@@ -78,11 +78,8 @@ def _importing(tree: SyntaxTree, offset: int) -> tuple[str, frozenset[str]]:
 
     def far(one: Import) -> tuple[bool, int]:
         # a tree of imports has one start; what is after the cursor counts where nothing is before it
-        before, after = (
-            tree.data.rfind(encode(one.name), node.start_byte, offset),
-            tree.data.find(encode(one.name), offset),
-        )
-        return (before < 0, offset - before if before >= 0 else after)
+        before = tree.data.rfind(encode(one.name), node.start_byte, offset)
+        return (False, offset - before) if before >= 0 else (True, tree.data.find(encode(one.name), offset))
 
     module = min(there, key=far).module
     return module, frozenset(one.name for one in there if one.module == module)

@@ -23,17 +23,13 @@ SELF = frozenset({"self", "this", "cls", "super"})
 
 
 def types(view: View, path: str, language: str, text: str, names: Iterable[str]) -> Iterator[Symbol]:
-    """The types of other files that the receivers of these dotted names, and the names themselves, may have.
+    """The types of other files that the receivers of these dotted names, and the names themselves, may have; some twice.
 
     `text` is that of the file at `path`.
     """
     chains = dict.fromkeys(chain for name in names for chain in _chains(name))
-    shown: set[tuple[int, int]] = set()
     for chain in [*chains][:CHAINS]:
-        for one in _of_chain(view, path, language, text, chain):
-            if (one.file, one.n) not in shown:
-                shown.add((one.file, one.n))
-                yield one
+        yield from _of_chain(view, path, language, text, chain)
 
 
 def _chains(name: str) -> Iterator[tuple[str, ...]]:

@@ -4,6 +4,7 @@ signatures, and in an import what there is to import. All is read off the index.
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from lsp_harness.context import receivers
 from lsp_harness.context.around import Around
@@ -35,28 +36,29 @@ class Line:
 
 def definitions(view: View, path: str, near: Around) -> Iterator[Line]:
     """The declarations that these names mean, a line each, with those of what they have inside."""
-    seen: set[tuple[int, int]] = set()
-    number = 0
-    language = language_for(near.language, path)
-    comment = (language.comment if language else "") or "#"
+    comment = near.language.comment or "#"
     for origin, names in view.importable(path, near.module) if near.module else ():
         kept = [name for name in names if name not in near.imported and name[:1] != "_"][:IMPORTABLE]
         if kept:
             yield Line((0, 0), origin, 0, f"{comment} {near.module} has {', '.join(kept)}")
+    named = islice(_once(_meant(view, path, near)), DEFINITIONS)
+    types = receivers.types(view, path, near.language.id, near.text, near.names[:RECEIVERS])
+    for number, symbol in enumerate(_once(chain(named, types)), 1):
+        yield from _declaration(view, symbol, number, near)
+
+
+def _meant(view: View, path: str, near: Around) -> Iterator[Symbol]:
     for name in (*near.bases, *near.names):
         head, _, rest = name.partition(".")
-        found = view.defined(path, head) or (view.of_module(path, head, rest.split(".")[0]) if rest else [])
-        for symbol in found:
-            if (symbol.file, symbol.n) in seen or number == DEFINITIONS:
-                continue
-            seen.add((symbol.file, symbol.n))
-            number += 1
-            yield from _declaration(view, symbol, number, near)
-    for symbol in receivers.types(view, path, near.language, near.text, near.names[:RECEIVERS]):
-        if (symbol.file, symbol.n) not in seen:
-            seen.add((symbol.file, symbol.n))
-            number += 1
-            yield from _declaration(view, symbol, number, near)
+        yield from view.defined(path, head) or (view.of_module(path, head, rest.split(".")[0]) if rest else [])
+
+
+def _once(symbols: Iterable[Symbol]) -> Iterator[Symbol]:
+    seen: set[tuple[int, int]] = set()
+    for one in symbols:
+        if (one.file, one.n) not in seen:
+            seen.add((one.file, one.n))
+            yield one
 
 
 def _declaration(view: View, symbol: Symbol, number: int, near: Around) -> Iterator[Line]:

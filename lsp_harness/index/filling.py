@@ -85,7 +85,7 @@ class Filling:
         """Says what the imports of these files mean, of all of them by default."""
         self._index()
         if paths is None:
-            asked = self._writer.rows(f"{IMPORTS}")
+            asked = self._writer.rows(IMPORTS)
         else:
             files = [self.files[path].id for path in paths]
             asked = [row for file in files for row in self._writer.rows(f"{IMPORTS} WHERE imports.file = ?", (file,))]

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from lsp_harness.index.stop_words import STOP_WORDS
-from lsp_harness.index.words import words
+from lsp_harness.index.words import NAME, words
 from lsp_harness.store.database import Reader, marks
 
 K = 5
@@ -32,7 +32,6 @@ MENTIONED = 0.2
 """What it counts that a file is named."""
 PATH = re.compile(r"[\w./\\-]*\w\.[A-Za-z]{1,5}\b")
 WORD = re.compile(r"[^\W_]+")
-NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 WRITTEN = re.compile(rf"({NAME.pattern})\(|`({NAME.pattern})`")
 """A name that is marked as one."""
 

@@ -44,16 +44,19 @@ class Imported:
 
 
 class View:
-    """Of one folder's index, for one question: what a file imports is read once."""
+    """Of one folder's index, for one question: a file, and what it imports, is read once."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
+        self._files: dict[str, tuple[int, str] | None] = {}
         self._imports: dict[int, list[Imported]] = {}
 
     def file(self, path: str) -> tuple[int, str] | None:
         """Id and language of a file."""
-        rows = self._reader.rows("SELECT id, language FROM files WHERE path = ?", (path,))
-        return rows[0] if rows else None  # type: ignore[return-value]
+        if path not in self._files:
+            rows = self._reader.rows("SELECT id, language FROM files WHERE path = ?", (path,))
+            self._files[path] = rows[0] if rows else None  # type: ignore[assignment]
+        return self._files[path]
 
     def imports(self, file: int) -> list[Imported]:
         """What a file imports, in its order."""

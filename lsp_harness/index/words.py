@@ -9,6 +9,8 @@ from functools import lru_cache
 
 from lsp_harness.text.position import decode
 
+NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+"""A name, with those before it and the dots between."""
 _JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _LETTERS = bytes(
     ord("U")

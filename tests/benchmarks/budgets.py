@@ -30,7 +30,7 @@ from lsp_harness.inference.request import Infill
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
-from tests.benchmarks.repository import repositories
+from tests.benchmarks.repository import checked_out, repositories
 
 SHARES = {
     "prefix_tokens": (0, 1024),
@@ -87,9 +87,7 @@ async def run(places: int, seed: int) -> None:
     for repo, files in sorted(texts.items()):
         with tempfile.TemporaryDirectory() as made:
             root = Path(made).resolve() / repo
-            for name, text in files.items():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                (root / name).write_text(text)
+            checked_out(root, files)
             database = root.parent / "index.db"
             with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
                 indexer.scan()

@@ -20,7 +20,7 @@ import statistics
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from time import perf_counter
@@ -81,6 +81,13 @@ def repositories() -> dict[str, dict[str, str]]:
     return found
 
 
+def checked_out(root: Path, files: Mapping[str, str]) -> None:
+    """Writes a repository's files into a folder."""
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+
 async def answered(
     engine: Engine, config: Config, root: Path, elsewhere: Elsewhere | None, case: Case
 ) -> dict[str, Any]:
@@ -119,9 +126,7 @@ async def run(rows: list[Case], arm: str, keep: Callable[[dict[str, Any]], None]
     for repo in sorted({row["input"]["repo"] for row in rows}):
         with tempfile.TemporaryDirectory() as made:
             root = Path(made).resolve() / repo
-            for path, text in texts[repo].items():
-                (root / path).parent.mkdir(parents=True, exist_ok=True)
-                (root / path).write_text(text)
+            checked_out(root, texts[repo])
             database = root.parent / "index.db"
             with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
                 indexer.scan()
