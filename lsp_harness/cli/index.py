@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections import Counter
 from contextlib import closing, suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config.load import load
+from lsp_harness.context.extract import Extract, extracts
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.harness.engines import Engines
 from lsp_harness.index.indexer import Indexer, Scanned
@@ -19,13 +21,17 @@ from lsp_harness.index.place import Place, place
 from lsp_harness.index.search import Hit, Search
 from lsp_harness.index.tables import SCHEMA, version
 from lsp_harness.index.vectors import Vectors
+from lsp_harness.index.view import View
 from lsp_harness.process.lead import lead, led
 from lsp_harness.store.database import Reader, Writer, remove
+from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
 
 SEARCH_SECONDS = 2.0
 """How long a search waits for its query to be embedded."""
 
-app = cyclopts.App(name="index", help="What is known of a workspace folder: status, rebuild.")
+app = cyclopts.App(name="index", help="What is known of a workspace folder: status, context, rebuild.")
 
 Folder = Annotated[Path, Parameter(help="The workspace folder; here by default.")]
 
@@ -56,6 +62,39 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     else:
         say(f"{scanned.files:,} files, {scanned.parsed:,} of them read")
     return 0
+
+
+@app.command
+def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> int:
+    """Print what a symbol is: its text, and the imports that this needs.
+
+    Parameters
+    ----------
+    symbol
+        Its name, with those around it where several are called so: `Config.parse`, or `src/config.py:Config.parse`.
+    """
+    where = _place(folder)
+    asyncio.run(fresh(where))
+    path, _, name = symbol.rpartition(":")
+    with closing(Reader(where.database)) as reader:
+        named = {(one.path, one.qualified): one for one in View(reader).called(name) if path in ("", one.path)}
+    found = [one for key in sorted(named) for one in _extracts(where.root, *key)]
+    if not found:
+        raise UsageError(f"nothing is called {symbol!r} here; lsp-harness search finds what is like it")
+    if json:
+        as_json([asdict(one) for one in found])
+    else:
+        comments = [(language_for("", one.path), one) for one in found]
+        say("\n\n".join(f"{(it and it.comment) or '#'} {one.path}:{one.line + 1}\n{one}" for it, one in comments))
+    return 0
+
+
+def _extracts(root: Path, path: str, name: str) -> list[Extract]:
+    try:
+        tree = parse(Document.of((root / path).as_uri(), (root / path).read_bytes()))
+    except OSError:
+        return []
+    return extracts(tree, path, name) if tree else []
 
 
 def search(

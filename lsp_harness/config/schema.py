@@ -76,6 +76,8 @@ class Context:
 
     code_budget: int = 1536
     """For the code to change; a longer function is not rewritten, only filled."""
+    related_budget: int = 384
+    """For what is related to it: the imports it needs, signatures of what it calls, and who calls it; of what the code leaves of its own share. 0 leaves it out."""
     task_budget: int = 512
     """For the task and the feedback on earlier attempts; what does not fit is left out, last lines first."""
 

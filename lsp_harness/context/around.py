@@ -1,6 +1,7 @@
 """What is around a place that other files may say something about: its names, the members among them, and what it imports."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lsp_harness.index.stop_words import STOP_WORDS
@@ -9,7 +10,7 @@ from lsp_harness.syntax.declarations import Import, declared
 from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.scope import Scope, enclosing_class, enclosing_function, imports
 from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.position import decode, encode
+from lsp_harness.text.position import Span, decode, encode
 
 ABOVE, BELOW = 40, 20
 """Lines around the cursor whose names count."""
@@ -43,23 +44,33 @@ def around(tree: SyntaxTree, offset: int) -> Around:
     brought = {n for span in imports(tree) for n in range(document.line_of(span.start), document.line_of(span.end) + 1)}
     lines = {*range(max(0, line - ABOVE), min(len(document.starts), line + BELOW + 1))} - brought
     texts = [decode(document.line(n)) for n in sorted(lines, key=lambda n: (abs(n - line), n > line))]
-    function, type_ = enclosing_function(tree, offset), enclosing_class(tree, offset)
+    function = enclosing_function(tree, offset)
     head = decode(document.data[function.start : function.body_start]) if function else ""
-    names = dict.fromkeys(name for text in (head, *texts) for name in NAME.findall(text))
-    members = frozenset(name for text in texts for name in MEMBER.findall(text))
     close = "\n".join(decode(document.line(n)) for n in lines if abs(n - line) <= CLOSE)
+    return _seen(tree, offset, (head, *texts), close, *_importing(tree, offset))
+
+
+def within(tree: SyntaxTree, span: Span) -> Around:
+    """Names in a piece of the text, the first of it first."""
+    text = decode(tree.data[slice(*span)])
+    return _seen(tree, span.start, (text,), text)
+
+
+def _seen(
+    tree: SyntaxTree,
+    offset: int,
+    texts: Sequence[str],
+    close: str,
+    module: str = "",
+    imported: frozenset[str] = frozenset(),
+) -> Around:
+    names = dict.fromkeys(name for text in texts for name in NAME.findall(text))
+    members = frozenset(name for text in texts for name in MEMBER.findall(text))
     said = {word for word in words(" ".join(NAME.findall(close))).lower().split() if len(word) > 2} - STOP_WORDS
-    module, imported = _importing(tree, offset)
-    return Around(
-        tuple(names),
-        members,
-        _bases(tree, type_) if type_ else (),
-        frozenset(said),
-        module,
-        imported,
-        decode(document.data),
-        tree.language,
-    )
+    type_ = enclosing_class(tree, offset)
+    bases = _bases(tree, type_) if type_ else ()
+    whole = decode(tree.data)
+    return Around(tuple(names), members, bases, frozenset(said), module, imported, whole, tree.language)
 
 
 def _importing(tree: SyntaxTree, offset: int) -> tuple[str, frozenset[str]]:

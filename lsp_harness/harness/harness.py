@@ -270,12 +270,13 @@ class Harness:
 
     def job(self, snapshot: Snapshot, report: Report) -> "Job":
         """The next turn of the session, and what its work may use, for a text that was checked."""
+        from lsp_harness.context.related import Related
         from lsp_harness.pipeline.job import Job
 
         turn = self.log.turn(keep=not self.kept_from_model(snapshot))
         return Job(
             *(self.engine, self.config, self.ruff, turn, snapshot.document, snapshot.tool_path),
-            *(snapshot.root, snapshot.path, report, self.persists(snapshot)),
+            *(snapshot.root, snapshot.path, report, Related(self.indexes, self.engine.count), self.persists(snapshot)),
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:

@@ -1,5 +1,6 @@
 """What an index says of names: where they are defined, what they look like there, and who imports them."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from lsp_harness.store.database import Reader, Row
@@ -7,6 +8,7 @@ from lsp_harness.text.position import decode, encode
 
 FAR = 4
 """Files that a name is followed through: packages hand on what others define."""
+MENTIONS = 200
 NEIGHBOURS = frozenset({"go", "java", "csharp"})
 """Languages in which files of one folder see each other without an import."""
 COLUMNS = "path, language, file, n, parent, kind, name, qualified, start, end, named, body, line, bases"
@@ -112,6 +114,31 @@ class View:
             if rows:
                 found.append((rows[0][0], [*dict.fromkeys(name for _, name in rows)]))
         return found
+
+    def symbol(self, path: str, qualified: str) -> Symbol | None:
+        """The declaration of a file by its qualified name, the first of several."""
+        here = self.file(path)
+        rows = self._reader.rows(
+            f"{SYMBOLS} WHERE file = ? AND qualified = ? ORDER BY n LIMIT 1", (here[0] if here else -1, qualified)
+        )
+        return symbol_of(rows[0]) if rows else None
+
+    def called(self, name: str) -> list[Symbol]:
+        """The declarations of this name, or qualified name, or end of one."""
+        last = name.rpartition(".")[2]
+        found = [symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name = ? ORDER BY path, n", (last,))]
+        return [one for one in found if f".{one.qualified}".endswith(f".{name}")]
+
+    def mentions(self, name: str) -> Iterator[tuple[str, Symbol | None, str]]:
+        """The pieces of files, `MENTIONS` at most, that may have a name in them: path, the declaration a piece is of, its text."""
+        rows = self._reader.rows(
+            "SELECT path, file, symbol, text FROM texts JOIN chunks ON chunks.id = texts.rowid "
+            "JOIN files ON files.id = chunks.file WHERE texts MATCH ? AND language != '' LIMIT ?",
+            ('text: "' + name.replace('"', "") + '"', MENTIONS),
+        )
+        for path, file, n, text in rows:
+            around = self._reader.rows(f"{SYMBOLS} WHERE file = ? AND n = ?", (file, n)) if n >= 0 else []
+            yield path, symbol_of(around[0]) if around else None, text
 
     def named(self, name: str, most: int) -> list[Symbol]:
         """All symbols of that name, or as many."""

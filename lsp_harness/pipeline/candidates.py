@@ -9,6 +9,7 @@ from contextlib import aclosing
 from typing import Any
 
 from lsp_harness.config.schema import Config
+from lsp_harness.context.instruction import instruction, told
 from lsp_harness.errors import EngineRefused
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
@@ -185,18 +186,25 @@ class Generator:
         old = decode(self._document.data[start:end])
         # by line too: a function may lie inside what only the whole text shows to be a secret
         lines = range(self._document.line_of(start), self._document.line_of(max(start, end - 1)) + 1)
-        told = [self._finding.message, *feedback, old]
+        given = [self._finding.message, *feedback, old]
         # before anything is counted: the tokenizer may be on another machine
-        if any(spans(encode(text)) for text in told) or not secret_lines(self._document).isdisjoint(lines):
+        if any(spans(encode(text)) for text in given) or not secret_lines(self._document).isdisjoint(lines):
             return None
         [size] = await self._engine.count([old])
         if size > self._config.context.code_budget:
             return None
-        task = await self._told(feedback)
-        # what changes from one rewrite to the next comes last, so that the rest is resident
-        user = f"```{self._tree.language.id}\n{old}\n```\n\n{task}"
+        problem = f"Problem at line {self._place.line_in_function}: {self._finding.message}"
+        budget, count = self._config.context, self._engine.count
+        asked = await instruction(
+            *(self._tree, self._document, self._place.function, self._job.path),
+            system=SYSTEM,
+            task=await told(problem, feedback, budget.task_budget, count),
+            related=self._job.related,
+            budget=budget,
+            count=count,
+        )
         try:
-            prompt = await self._engine.chat_prompt([("system", SYSTEM), ("user", user)])
+            prompt = await self._engine.chat_prompt(asked.messages)
         except EngineRefused as error:
             # a base model has no template for instructions; what it filled in counts all the same
             self.refused = error.message
@@ -214,20 +222,6 @@ class Generator:
             return Edit(start, end, encode(new.replace("\n", self._document.newline)))
 
         return Asked(Continuation(prompt, sampling, owner=self._job.owner), edit)
-
-    async def _told(self, feedback: Sequence[str]) -> str:
-        """The problem, and as much of the feedback as the budget for the task has room for, last lines left out."""
-        lines = [f"Problem at line {self._place.line_in_function}: {self._finding.message}"]
-        if feedback:
-            lines += ["Earlier attempts failed:", *feedback]
-        left = self._config.context.task_budget
-        for fitting, cost in enumerate(await self._engine.count([line + "\n" for line in lines])):
-            left -= cost
-            if left < 0:
-                # a headline without a line below it says nothing
-                lines = lines[: fitting if fitting > 2 else 1]
-                break
-        return "\n".join(lines)
 
     def _sampling(self, plan: Plan, **more: Any) -> Sampling:
         return Sampling(temperature=plan.temperature, seed=plan.seed, n=len(plan.numbers), **more)

@@ -9,7 +9,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineRefused
+from lsp_harness.context.instruction import Instruction, instruction, told
+from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
 from lsp_harness.inference.request import Continuation, Sampling, Usage
@@ -20,7 +21,7 @@ from lsp_harness.pipeline.offers import Proposal
 from lsp_harness.pipeline.pace import Pace
 from lsp_harness.pipeline.selection import chosen
 from lsp_harness.pipeline.work import Work, likeliest
-from lsp_harness.syntax.tree import parse
+from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
@@ -44,24 +45,36 @@ class Instruct:
         work = Work(self.job, self.job.checks(), likeliest)
         return await work.within(lambda: self._generated(work), kind="edit", text=self.instruction)
 
+    async def asked(self) -> Instruction:
+        """What the model is asked first. Raises NoAnswer."""
+        return await (await self._rewriter()).prompt()
+
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")
+        try:
+            rewriter = await self._rewriter()
+        except NoAnswer as error:
+            raise work.failed(error.message) from error
+        best = Pace.of((await self.job.engine.props()).raw).candidates
+        return await work.generate(rewriter, rounds(self.job.config, best))
+
+    async def _rewriter(self) -> "Rewriter":
         job, document = self.job, self.job.document
-        place = chosen(document, parse(document), self.span)
+        tree = parse(document)
+        place = chosen(document, tree, self.span)
         if place is None:
-            raise work.failed("there is nothing here to edit; select the lines it is about")
+            raise NoAnswer("there is nothing here to edit; select the lines it is about")
         old = decode(document.data[slice(*place)])
         lines = range(document.line_of(place.start), document.line_of(max(place.start, place.end - 1)) + 1)
         if not secret_lines(document).isdisjoint(lines) or spans(encode(self.instruction)):
-            raise work.failed("this holds what looks like a secret and is not given to the model")
-        [size, told] = await job.engine.count([old, self.instruction])
+            raise NoAnswer("this holds what looks like a secret and is not given to the model")
+        [size, words] = await job.engine.count([old, self.instruction])
         budget = job.config.context
         if size > budget.code_budget:
-            raise work.failed(f"{size} tokens are selected, context.code_budget is {budget.code_budget}; select less")
-        if told > budget.task_budget:
-            raise work.failed(f"the instruction has {told} tokens, context.task_budget is {budget.task_budget}")
-        best = Pace.of((await job.engine.props()).raw).candidates
-        return await work.generate(Rewriter(job, place, size, self.instruction), rounds(job.config, best))
+            raise NoAnswer(f"{size} tokens are selected, context.code_budget is {budget.code_budget}; select less")
+        if words > budget.task_budget:
+            raise NoAnswer(f"the instruction has {words} tokens, context.task_budget is {budget.task_budget}")
+        return Rewriter(job, tree, place, size, self.instruction)
 
 
 def rounds(config: Config, best: int = 0) -> list[list[Plan]]:
@@ -77,6 +90,7 @@ class Rewriter:
     """Makes candidates of one span by one instruction."""
 
     job: Job
+    tree: SyntaxTree | None
     place: Span
     size: int
     instruction: str
@@ -96,14 +110,22 @@ class Rewriter:
             for number in plan.numbers:
                 yield Candidate(number, plan, None, Usage())
 
+    async def prompt(self, feedback: Sequence[str] = ()) -> Instruction:
+        """What the model is asked, told what was wrong with earlier candidates."""
+        job, budget = self.job, self.job.config.context
+        return await instruction(
+            *(self.tree, job.document, self.place, job.path),
+            system=SYSTEM,
+            task=await told(f"Instruction: {self.instruction}", feedback, budget.task_budget, job.engine.count),
+            related=job.related,
+            budget=budget,
+            count=job.engine.count,
+        )
+
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:
         job, document = self.job, self.job.document
         old = decode(document.data[slice(*self.place)])
-        # what changes from one round to the next comes last, so that the rest is resident
-        task = f"```{document.language}\n{old}\n```\n\nInstruction: {self.instruction}"
-        if feedback:
-            task += "\n\nEarlier attempts failed:\n" + "\n".join(feedback)
-        prompt = await job.engine.chat_prompt([("system", SYSTEM), ("user", task)])
+        prompt = await job.engine.chat_prompt((await self.prompt(feedback)).messages)
         sampling = Sampling(
             n_predict=self.size + ROOM,
             temperature=plan.temperature,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.config.schema import Config
+from lsp_harness.context.related import Related
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
@@ -28,6 +29,8 @@ class Job:
     root: Path | None
     path: str
     report: Report
+    related: Related | None = None
+    """What knows what is related to code, where anything does."""
     persist: bool = False
     """What the engine makes of this document may be written to disk."""
 

@@ -104,3 +104,30 @@ def test_doctor_knows_the_index(project: Shell):
     shown = project.run("doctor").out
     assert "7 files of this folder" in shown
     assert "2 files are in no language with queries of ours" in shown
+
+
+def test_a_symbol_with_the_imports_it_needs(project: Shell):
+    project.file(
+        "tools.py", "import os\nimport re\n\n\ndef parse_config(path):\n    return os.stat(path)\n\n\ndef broken(\n"
+    )
+    ran = project.run("index", "context", "parse_config")
+    assert ran == (0, "# tools.py:5\nimport os\n\ndef parse_config(path):\n    return os.stat(path)\n", "")
+    [found] = project.run("index", "context", "Circle.area", "--json").json
+    assert (found["path"], found["line"], found["imports"]) == ("shapes.py", 1, [])
+    assert project.run("index", "context", "other.py:parse_config").code == 2
+    assert "'nothing'" in project.run("index", "context", "nothing").err
+
+
+def test_the_prompt_of_a_task(project: Shell):
+    project.replies()
+    prompt = project.run("context", "here.py:4", "--task", "make it twice as big").out
+    assert "Instruction: make it twice as big" in prompt
+    assert "# shapes.py\nclass Circle:\n    def area(self): ..." in prompt
+    project.replies()
+    found = project.run("context", "here.py:4", "--task", "grow", "--json").json
+    reasons = [one["reason"] for one in found["fragments"]]
+    assert reasons[-2:] == ["what is to be changed", "what to do"]
+    assert found["answer"] > 256
+    project.replies()
+    assert "kept for the answer" in project.run("context", "here.py:4", "--task", "grow", "--explain").out
+    assert project.run("context", "here.py:4").code == 2

@@ -1,0 +1,76 @@
+"""A prompt by instruction: what is related, the code, and what to do with it, each within its share.
+
+What changes from one attempt to the next comes last, so that the rest stays evaluated.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lsp_harness.config.schema import Context
+from lsp_harness.context.fragment import Count, Fragment
+from lsp_harness.context.related import Related
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import Span, decode
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """The parts in prompt order; `language` names their code blocks."""
+
+    language: str
+    system: Fragment
+    related: tuple[Fragment, ...]
+    code: Fragment
+    task: Fragment
+
+    @property
+    def fragments(self) -> tuple[Fragment, ...]:
+        return (self.system, *self.related, self.code, self.task)
+
+    @property
+    def messages(self) -> list[tuple[str, str]]:
+        """Role and text of each, as chat templates have them."""
+        related = "".join(fragment.text for fragment in self.related)
+        before = f"Related code, not to be changed:\n{self._block(related)}\n\nThe code:\n" if related else ""
+        return [("system", self.system.text), ("user", f"{before}{self._block(self.code.text)}\n\n{self.task.text}")]
+
+    def _block(self, text: str) -> str:
+        return f"```{self.language}\n{text.removesuffix(chr(10))}\n```"
+
+
+async def instruction(
+    tree: SyntaxTree | None,
+    document: Document,
+    span: Span,
+    path: str,
+    *,
+    system: str,
+    task: Fragment,
+    related: Related | None,
+    budget: Context,
+    count: Count,
+) -> Instruction:
+    """The prompt for the code in `span`. What is related to it gets what that leaves of `code_budget`, and no more than its own
+    share; whether the code itself is within its budget is for the caller to ask."""
+    code = decode(document.data[slice(*span)])
+    [fixed, size] = await count([system, code])
+    share = min(budget.related_budget, budget.code_budget - size)
+    around = await related.of(document, tree, span, path, share) if related and tree else ()
+    return Instruction(
+        tree.language.id if tree else document.language,
+        Fragment(system, fixed, "", "what the model is"),
+        around,
+        Fragment(code, size, path, "what is to be changed"),
+        task,
+    )
+
+
+async def told(task: str, feedback: Sequence[str], budget: int, count: Count) -> Fragment:
+    """The task, and as many lines of feedback on earlier attempts as its share has room for, last ones left out."""
+    lines = [task, *(["Earlier attempts failed:", *feedback] if feedback else [])]
+    costs = await count([f"{line}\n" for line in lines])
+    fitting = next((n for n in range(len(lines)) if sum(costs[: n + 1]) > budget), len(lines))
+    # the headline without a line below it says nothing
+    kept = fitting if fitting > 2 else 1
+    return Fragment("\n".join(lines[:kept]), sum(costs[:kept]), "", "what to do")

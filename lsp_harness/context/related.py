@@ -1,0 +1,102 @@
+"""What is related to code that is to be changed: the imports it needs, what it calls, and who calls it, within a budget."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lsp_harness.context.around import Around, within
+from lsp_harness.context.callers import Use, uses
+from lsp_harness.context.elsewhere import Known
+from lsp_harness.context.fragment import Count, Fragment
+from lsp_harness.context.needed import needed
+from lsp_harness.context.repository import WIDTH, Line, definitions, signatures
+from lsp_harness.files.secrets import spans
+from lsp_harness.index.view import View
+from lsp_harness.store.database import Reader
+from lsp_harness.syntax.declarations import TYPES, Declaration, declared, qualified
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import Span, decode, encode
+
+USES = 0.4
+"""Of the budget, at most, for where the code is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Asks the index of the folder that a document is in; without one a file tells of itself."""
+
+    known: Known
+    count: Count
+
+    async def of(
+        self, document: Document, tree: SyntaxTree, span: Span, path: str, budget: int
+    ) -> tuple[Fragment, ...]:
+        """Whole lines, together at most `budget` tokens: imports first, then signatures, then uses; where there is too little
+        room, each loses its least important lines."""
+        if budget <= 0:
+            return ()
+        near, declarations = within(tree, span), declared(tree.language, tree.data, tree.root)[0]
+        subject = _subject(declarations, span)
+
+        def read(reader: Reader) -> tuple[list[Line], list[Use]]:
+            view = View(reader)
+            symbol = view.symbol(path, qualified(declarations, subject)) if subject else None
+            return [*definitions(view, path, near)], uses(view, symbol) if symbol else []
+
+        lines, used = await self.known.ask(document.uri, read, ([], []))
+        comment = tree.language.comment or "#"
+        own = [*_own(tree, declarations, span, path, near)]
+        brought = [line for line in needed(tree, span) if not spans(encode(line))]
+        imports = await self._fitting(brought, budget, path, "imports what is used in it")
+        left = budget - _tokens(imports)
+        calls = await self._uses(used, min(left, int(budget * USES)), comment)
+        said = await signatures([*own, *lines], left - _tokens(calls), self.count, comment)
+        return (*imports, *said, *calls)
+
+    async def _fitting(self, lines: Sequence[str], budget: int, origin: str, reason: str) -> list[Fragment]:
+        """As many of the lines as fit, in one piece."""
+        costs = await self.count([f"{line}\n" for line in lines])
+        kept = list[str]()
+        for line, cost in zip(lines, costs, strict=True):
+            if cost <= budget:
+                budget -= cost
+                kept.append(f"{line}\n")
+        return [Fragment("".join(kept), sum(await self.count(kept)), origin, reason)] if kept else []
+
+    async def _uses(self, used: Sequence[Use], budget: int, comment: str) -> list[Fragment]:
+        found = list[Fragment]()
+        for one in used:
+            where = f"{comment} {one.path}" + (f", in {one.around}" if one.around else "")
+            text = f"{where}\n{one.line}\n"
+            [cost] = await self.count([text])
+            if cost <= budget:
+                budget -= cost
+                found.append(Fragment(text, cost, one.path, "tests it" if one.test else "uses it"))
+        return found
+
+
+def _subject(declarations: Sequence[Declaration], span: Span) -> Declaration | None:
+    """What is to be changed: the outermost declaration that begins in it, or else the innermost around it."""
+    begun = next((one for one in declarations if span.start <= one.named < span.end), None)
+    around = [one for one in declarations if one.start <= span.start and span.end <= one.end]
+    return begun or (around[-1] if around else None)
+
+
+def _own(tree: SyntaxTree, declarations: Sequence[Declaration], span: Span, path: str, near: Around) -> Iterator[Line]:
+    """What the file itself declares of the names that are used in the span, outside of it."""
+    heads = {name.partition(".")[0] for name in near.names}
+    for one in declarations:
+        parent = declarations[one.parent] if one.parent >= 0 else None
+        beside = parent is not None and parent.kind in TYPES and parent.start <= span.start < parent.end
+        used = one.name in heads if parent is None else beside and one.name in near.members
+        around = one.start <= span.start and span.end <= one.end
+        head = tree.data[one.start : one.body]
+        if not used or span.start <= one.start < span.end or spans(head):
+            continue
+        text = " ".join(decode(head).split()).rstrip("{ ")[:WIDTH]
+        whole = one.body >= one.end or one.kind in TYPES or around
+        yield Line((1, 0), path, one.start, "    " * beside + text + ("" if whole else tree.language.stub))
+
+
+def _tokens(fragments: Sequence[Fragment]) -> int:
+    return sum(fragment.tokens for fragment in fragments)

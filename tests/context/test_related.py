@@ -1,0 +1,144 @@
+"""What is related to code that is to be changed."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.context.callers import uses
+from lsp_harness.context.elsewhere import Here
+from lsp_harness.context.extract import extracts
+from lsp_harness.context.needed import needed
+from lsp_harness.context.related import Related
+from lsp_harness.text.position import Span
+from tests.context.counting import words as count
+from tests.index.place import Indexed
+from tests.syntax.markup import Source, marked, tree_of
+
+SHOP = """\
+import json
+import os.path
+from decimal import Decimal, getcontext as context
+from shop.cart import Cart, Item
+from shop.keys import *
+
+
+def price(item: Item) -> Decimal:
+    return Decimal(item.price)
+
+
+class Till:
+    def open(self): ...
+
+    def close(self): ...
+
+<|>    def total(self, cart: Cart) -> Decimal:
+        self.open()
+        return sum(price(item) for item in cart.items())
+<|>
+"""
+FILES = {
+    "shop/till.py": SHOP.replace("<|>", ""),
+    "shop/cart.py": "class Item:\n    price = 1\n\n\nclass Cart:\n    def items(self) -> list[Item]: ...\n    def empty(self): ...\n",
+    "shop/keys.py": "KEY = 1\n",
+    "app.py": "from shop.till import Till\n\n\ndef main(cart):\n    till = Till()\n    print(till.total(cart))\n    print(till.total(cart))\n",
+    "tests/test_till.py": "from shop.till import Till\n\n\ndef test_total_of_nothing():\n    assert Till().total([]) == 0\n",
+    "far.py": "def other(bill):\n    return bill.total(1)\n",
+}
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
+
+
+async def of(indexed: Indexed, source: Source, budget: int = 1000):
+    tree = source.tree
+    related = Related(Here(indexed.reader), count)
+    return await related.of(tree.document, tree, Span(source.start, source.end), "shop/till.py", budget)
+
+
+async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
+    found = await of(indexed, marked("shop/till.py", SHOP))
+    assert [(one.origin, one.reason) for one in found] == [
+        ("shop/till.py", "imports what is used in it"),
+        ("shop/cart.py", "defines what is used here"),
+        ("shop/till.py", "defines what is used here"),
+        ("tests/test_till.py", "tests it"),
+        ("app.py", "uses it"),
+    ]
+    imports, cart, till, test, use = (one.text for one in found)
+    assert imports == "from decimal import Decimal\nfrom shop.cart import Cart\nfrom shop.keys import *\n"
+    assert "class Cart:\n    def items(self) -> list[Item]: ..." in cart
+    assert till == "# shop/till.py\ndef price(item: Item) -> Decimal: ...\n    def open(self): ...\n"
+    assert test == "# tests/test_till.py, in test_total_of_nothing()\nassert Till().total([]) == 0\n"
+    assert use == "# app.py, in main(cart)\nprint(till.total(cart))\n"
+
+
+async def test_no_budget_is_passed_and_lines_stay_whole(indexed: Indexed):
+    source = marked("shop/till.py", SHOP)
+    whole = await of(indexed, source)
+    lines = {line for one in whole for line in one.text.splitlines()}
+    cost = sum(one.tokens for one in whole)
+    for budget in range(cost + 1):
+        found = await of(indexed, source, budget)
+        assert sum(one.tokens for one in found) <= budget
+        assert [one.tokens for one in found] == await count([one.text for one in found])
+        assert {line for one in found for line in one.text.splitlines()} <= lines
+    assert await of(indexed, source, 0) == ()
+
+
+async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
+    text = SHOP.replace("def price(item: Item)", "def price(item: Item, key='sk-proj-" + "a1B2" * 12 + "')")
+    found = await of(indexed, marked("shop/till.py", text))
+    assert "sk-proj" not in "".join(one.text for one in found)
+    assert "def open" in "".join(one.text for one in found)
+
+
+def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
+    symbol = indexed.view.symbol("shop/till.py", "Till.total")
+    assert symbol
+    assert [(one.path, one.test) for one in uses(indexed.view, symbol)] == [
+        ("tests/test_till.py", True),
+        ("app.py", False),
+    ]
+    assert indexed.view.symbol("shop/till.py", "Till.nothing") is None
+    assert indexed.view.symbol("nowhere.py", "Till") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        ("a.py", "import a.b, c as d\n<|>a.b.f(d)<|>\n", ["import a.b", "import c as d"]),
+        ("a.py", "from m import (\n    x,\n    y as z,\n)\n<|>z()<|>\n", ["from m import y as z"]),
+        ("a.py", "import a\n<|>b()<|>\n", []),
+        ("a.ts", 'import { a, b } from "m";\nimport c from "n";\n<|>a()<|>\n', ['import { a, b } from "m";']),
+        ("a.ts", 'import {\n  a,\n  b,\n} from "m";\n<|>b()<|>\n', ['import {\n  b,\n} from "m";']),
+        ("a.go", 'package m\nimport (\n\t"fmt"\n\t"os"\n)\n<|>var x = os.Args<|>\n', ['import (\n\t"os"\n)']),
+        ("a.rs", "use a::{b, c};\nuse d::e;\n<|>fn f() { c() }<|>\n", ["use a::{b, c};"]),
+        ("A.java", "import a.B;\nimport a.C;\n<|>class D extends C {}<|>\n", ["import a.C;"]),
+        ("a.c", '#include "a.h"\n<|>int x;<|>\n', ['#include "a.h"']),
+    ],
+)
+def test_the_imports_that_some_code_needs(path: str, source: str, found: list[str]):
+    it = marked(path, source)
+    assert needed(it.tree, Span(it.start, it.end)) == found
+
+
+def test_a_declaration_with_what_it_needs_and_nothing_else():
+    text = SHOP.replace("<|>", "")
+    [one] = extracts(tree_of("shop/till.py", text), "shop/till.py", "price")
+    assert str(one) == (
+        "from decimal import Decimal\nfrom shop.cart import Item\nfrom shop.keys import *\n\n"
+        "def price(item: Item) -> Decimal:\n    return Decimal(item.price)"
+    )
+    [method] = extracts(tree_of("a.py", text), "a.py", "Till.open")
+    assert (method.line, method.text) == (12, "    def open(self): ...")
+    assert extracts(tree_of("a.py", text), "a.py", "Nothing") == []
+
+
+def test_a_declaration_in_broken_code():
+    text = "import os\n\ndef parse(path):\n    return os.stat(path)\n\n\nclass Broken(:\n    def f(self) return 1\n\n\ndef x(\n"
+    [one] = extracts(tree_of("a.py", text), "a.py", "parse")
+    assert str(one) == "import os\n\ndef parse(path):\n    return os.stat(path)"
