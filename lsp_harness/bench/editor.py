@@ -12,6 +12,7 @@ from time import perf_counter
 from lsp_harness.bench.edits import RealEdit
 from lsp_harness.bench.ours import Ours
 from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.context.elsewhere import Elsewhere, Known
 from lsp_harness.inference.request import Infill, Owner, Sampling
 from lsp_harness.pipeline.question import Questions
 from lsp_harness.pipeline.writing import Site
@@ -22,16 +23,24 @@ from lsp_harness.text.position import decode, encode
 
 
 class Editor:
-    """One open file of one client. `background` are the evaluations nobody waited for.
+    """One open file of one client, in a folder whose index is `known`. `background` are the evaluations nobody waited for.
 
     A `patient` one always asks with the full prompt, however long that takes.
     """
 
     def __init__(
-        self, ours: Ours, edit: RealEdit, *, client: str = "bench", persist: bool = False, patient: bool = False
+        self,
+        ours: Ours,
+        edit: RealEdit,
+        known: Known | None = None,
+        *,
+        client: str = "bench",
+        persist: bool = False,
+        patient: bool = False,
     ) -> None:
         self._ours = ours
-        self._questions = Questions(ours.client, ours.config.completion)
+        elsewhere = Elsewhere(known, ours.client.count) if known else None
+        self._questions = Questions(ours.client, ours.config.completion, elsewhere=elsewhere)
         self._owner = Owner(client=client, persist=persist)
         self._patient = patient
         self._ahead: asyncio.Task[None] | None = None
@@ -71,7 +80,7 @@ class Editor:
         """The cursor rests here: begin to evaluate the cheapest prompt, then the full one."""
         await self.leave()
         pace = await self._questions.pace()
-        question = await self._questions.about(self._site(offset).resting(appends=pace.appends))
+        question = await self._questions.about(self._site(offset).resting(appends=pace.appends), rests=True)
         full, *shorter = question.prompts
         self._ahead = asyncio.ensure_future(self._evaluate(question.read([*shorter[-1:], full])))
 
@@ -106,7 +115,7 @@ class Typist:
 
     def __init__(self, editor: Editor, edit: RealEdit) -> None:
         self.editor = editor
-        self._hole = len(encode(edit.before))
+        self.hole = len(encode(edit.before))
         self._typed = b""
 
     async def key(self, typed: str, n_predict: int) -> Timing:
@@ -114,9 +123,9 @@ class Typist:
         began = perf_counter()
         new = encode(typed)
         shared = common(self._typed, new)
-        self.editor.replace(self._hole + shared, self._hole + len(self._typed), decode(new[shared:]))
+        self.editor.replace(self.hole + shared, self.hole + len(self._typed), decode(new[shared:]))
         self._typed = new
-        return await self.editor.complete(self._hole + len(new), n_predict, began)
+        return await self.editor.complete(self.hole + len(new), n_predict, began)
 
 
 def common(a: bytes, b: bytes) -> int:

@@ -34,13 +34,14 @@ HUNK = re.compile(rb"^@@ -\d+,0 \+(\d+)(?:,(\d+))? @@")
 
 @dataclass(frozen=True, slots=True)
 class RealEdit:
-    """`text` was written between `before` and `after`."""
+    """`text` was written between `before` and `after`. `repo` is the name of a repository of the development set."""
 
     path: str
     language: str
     before: str
     after: str
     text: str
+    repo: str = ""
 
 
 def real_edits(repo: Path | None) -> list[RealEdit]:
@@ -78,7 +79,9 @@ def from_development_set() -> Iterator[RealEdit]:
         ) from error
     for row in rows:
         given = row["input"]
-        edit = RealEdit(given["path"], row["lang"], given["prefix"], given["suffix"], row["gold"])
+        edit = RealEdit(
+            given["path"], row["lang"], given["prefix"], given["suffix"], row["gold"], given.get("repo", "")
+        )
         if SHORTEST <= len(edit.text) <= LONGEST:
             yield edit
 

@@ -11,6 +11,7 @@ from lsp_harness.bench.anchor import VARIABLE, Anchor, chosen, llama_server
 from lsp_harness.bench.edits import RealEdit, real_edits
 from lsp_harness.bench.figures import Figure, Result
 from lsp_harness.bench.ours import Ours, engine
+from lsp_harness.bench.workspaces import Workspaces, workspaces
 from lsp_harness.config.load import load
 
 Say = Callable[[str], None]
@@ -19,12 +20,14 @@ NO_ANCHOR = f"no llama-server was given (--anchor or {VARIABLE}): only our own f
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run may be told. `limit` 0 is the full size; llama-server does every `anchor_every`-th part of it."""
+    """What a run may be told. `limit` 0 is the full size; llama-server does every `anchor_every`-th part of it. `rest`: before
+    each edit the cursor rests until its full prompt is evaluated."""
 
     anchor: Path | None = None
     repo: Path | None = None
     limit: int = 0
     anchor_every: int = 1
+    rest: bool = False
 
 
 @dataclass(slots=True)
@@ -38,6 +41,8 @@ class Lab:
     say: Say
     edits: Sequence[RealEdit] = ()
     """Real edits, languages taking turns; none for a benchmark with a text of its own."""
+    workspaces: Workspaces = field(default_factory=lambda: Workspaces({}))
+    """What is known of the folders that they are of."""
     machine: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def size(self, full: int) -> int:
@@ -93,4 +98,6 @@ async def open_lab(options: Options, say: Say, *, replays: bool = True) -> Async
             "context": config.model.context_length,
             "load_before": round(load_before, 2),
         }
-        yield Lab(ours, anchor, options, props, say, edits, machine)
+        folders = stack.enter_context(workspaces(edits, options.repo, say))
+        machine["repositories"] = folders.count
+        yield Lab(ours, anchor, options, props, say, edits, folders, machine)

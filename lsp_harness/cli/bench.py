@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 app = cyclopts.App(name="bench", help="Measure the engine by real work, beside llama-server where there is one.")
 OWN_TEXT = ("lookup",)
 """Those that need no real edits."""
-ALL = ("typing", "jump", "candidates", "preempt", "cancel", "restart", "share", "lookup", "threads")
+ALL = ("typing", "jump", "candidates", "preempt", "cancel", "restart", "share", "lookup", "threads", "indexing")
 
 
 @Parameter(name="*")
@@ -48,13 +48,16 @@ class Run:
 
 
 WIDE = 140
+Rest = Annotated[
+    bool, Parameter(negative="", help="Let the cursor rest before each edit, until its full prompt is evaluated.")
+]
 Settings = Annotated[Run | None, Parameter(name="*")]
 
 
 @app.command
-def typing(*, run: Settings = None, json: AsJson = False) -> int:
+def typing(*, run: Settings = None, rest: Rest = False, json: AsJson = False) -> int:
     """Keystrokes of real edits: tokens evaluated, time to first token, a 16-token completion."""
-    return _one("typing", run, json=json)
+    return _one("typing", run, json=json, rest=rest)
 
 
 @app.command
@@ -100,6 +103,12 @@ def lookup(*, run: Settings = None, json: AsJson = False) -> int:
 
 
 @app.command
+def indexing(*, run: Settings = None, json: AsJson = False) -> int:
+    """Typing while a large folder is indexed for the first time."""
+    return _one("indexing", run, json=json)
+
+
+@app.command
 def threads(*, run: Settings = None, json: AsJson = False) -> int:
     """Generation while every core is kept busy by other processes."""
     return _one("threads", run, json=json)
@@ -127,13 +136,13 @@ def report(
     return 0
 
 
-def _one(name: str, run: Run | None, *, json: bool) -> int:
-    result = _measured(name, run)
+def _one(name: str, run: Run | None, *, json: bool, rest: bool = False) -> int:
+    result = _measured(name, run, rest=rest)
     as_json(result.to_json()) if json else _table(result)
     return 0
 
 
-def _measured(name: str, run: Run | None) -> "Result":
+def _measured(name: str, run: Run | None, *, rest: bool = False) -> "Result":
     from lsp_harness.bench.lab import Options, open_lab
 
     given = run or Run()
@@ -148,7 +157,7 @@ def _measured(name: str, run: Run | None) -> "Result":
         assert task
         # the engine and llama-server would outlive us
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-        options = Options(given.anchor, given.repo, given.limit, given.anchor_every)
+        options = Options(given.anchor, given.repo, given.limit, given.anchor_every, rest)
         async with open_lab(options, lambda text: _progress(name, text), replays=name not in OWN_TEXT) as lab:
             return await suite(lab)
 

@@ -41,6 +41,15 @@ def test_without_an_anchor_it_says_so_and_gives_our_figures(bench: Shell) -> Non
     assert "typing: 3 keys of 1 edits in python" in ran.out
 
 
+def test_the_cursor_can_rest_before_each_edit(bench: Shell) -> None:
+    ran = bench.run("bench", "typing", "--limit", "6", "--rest", "--json")
+    assert "begins with a rest in which the full prompt is evaluated" in ran.json["notes"][0]
+    figures = {figure["name"]: figure["value"] for figure in ran.json["figures"]}
+    assert figures["keys answered from a short prompt"] == 0
+    cold = bench.run("bench", "typing", "--limit", "6", "--json")
+    assert "begins with a cold prompt" in cold.json["notes"][0]
+
+
 def test_the_anchor_can_do_a_part_of_it(bench: Shell, fake_server: Path) -> None:
     ran = bench.run("bench", "jump", "--limit", "5", "--anchor", str(fake_server), "--anchor-every", "3", "--json")
     told = [json.loads(line) for line in Path(bench.folder / "seen").read_text().splitlines()][1:]

@@ -49,7 +49,7 @@ async def run(lab: Lab) -> Result:
     edits = [written(edit) for edit in lab.edits[:FILES]]
     documents = [Document.of(edit.path, edit.before, language=edit.language) for edit in edits]
     jumps = route(documents, lab.size(JUMPS))
-    editors = [Editor(lab.ours, edit) for edit in edits]
+    editors = [Editor(lab.ours, edit, lab.workspaces.known(edit)) for edit in edits]
     ours: list[Landing] = []
     theirs: list[Landing] = []
     for number, jump in enumerate(jumps):

@@ -9,6 +9,10 @@ from lsp_harness.bench.timing import Timing, timed
 REQUESTS, EACH = 440, 44
 """Keys in all, and of one edit at most: each edit begins with a prompt neither side has seen."""
 TOKENS = 16
+BEGINS = {
+    False: "a cold prompt, which is counted",
+    True: "a rest in which the full prompt is evaluated, with what other files say",
+}
 
 
 async def run(lab: Lab) -> Result:
@@ -30,7 +34,7 @@ async def run(lab: Lab) -> Result:
         "typing",
         f"{len(ours)} keys of {len(found)} edits in {', '.join(languages(found))}",
         figures(ours, pairs, behind),
-        f"each of the {len(found)} edits begins with a cold prompt, which is counted; {TOKENS} tokens asked for",
+        f"each of the {len(found)} edits begins with {BEGINS[lab.options.rest]}; {TOKENS} tokens asked for",
         series={
             "prompt tokens evaluated": {"ours": evaluated(ours), ANCHOR: evaluated(theirs)},
             "time to first token, ms": {"ours": first(ours), ANCHOR: first(theirs)},
@@ -40,8 +44,11 @@ async def run(lab: Lab) -> Result:
 
 async def on_ours(lab: Lab, trace: Trace, behind: list[Timing] | None = None) -> list[Timing]:
     """Type a trace; evaluations nobody waited for go to `behind`. The engine is idle afterwards."""
-    editor = Editor(lab.ours, trace.edit)
+    editor = Editor(lab.ours, trace.edit, lab.workspaces.known(trace.edit))
     typist = Typist(editor, trace.edit)
+    if lab.options.rest:
+        await editor.rest(typist.hole)
+        await editor.settle()
     timings = [await typist.key(typed, TOKENS) for typed in trace.typed]
     await editor.settle()
     if behind is not None:

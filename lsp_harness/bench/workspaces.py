@@ -1,0 +1,72 @@
+"""The folders that edits are of, with their indexes: a repository of the user's as it is, those of the development set written out."""
+
+import json
+import lzma
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from lsp_harness.bench.edits import DEFAULT_DATA, RealEdit
+from lsp_harness.context.elsewhere import Here, Known
+from lsp_harness.index.indexer import Indexer
+from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.store.database import Reader, Writer
+
+TEXTS = "repos_fim.jsonl.xz"
+"""Beside the edits of the development set: the files of their repositories."""
+
+Say = Callable[[str], None]
+
+
+class Workspaces:
+    """By the name of a repository. An edit of one whose files are not at hand knows of no other file."""
+
+    def __init__(self, readers: dict[str, Reader]) -> None:
+        self._readers = readers
+
+    def known(self, edit: RealEdit) -> Known | None:
+        """The index of the folder that an edit is of."""
+        reader = self._readers.get(edit.repo)
+        return Here(reader) if reader else None
+
+    @property
+    def count(self) -> int:
+        return len(self._readers)
+
+
+@contextmanager
+def workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Say) -> Generator[Workspaces]:
+    """Of all these edits; what is written for it is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="lh-"))
+    readers: dict[str, Reader] = {}
+    try:
+        for name, root in _roots(edits, repo, folder):
+            say(f"indexing {name or root.name}")
+            database = folder / f"{len(readers)}.db"
+            with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+                indexer.scan()
+            readers[name] = Reader(database)
+        yield Workspaces(readers)
+    finally:
+        for reader in readers.values():
+            reader.close()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _roots(edits: Sequence[RealEdit], repo: Path | None, folder: Path) -> Iterable[tuple[str, Path]]:
+    if repo:
+        return [("", repo.resolve())]
+    wanted = {edit.repo for edit in edits}
+    file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", DEFAULT_DATA)) / TEXTS
+    if not file.exists():
+        return []
+    with lzma.open(file, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            if row["repo"] in wanted:
+                path = folder / row["repo"] / row["path"]
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(row["text"], encoding="utf-8")
+    return [(name, folder / name) for name in sorted(wanted) if (folder / name).is_dir()]
