@@ -134,12 +134,15 @@ class Watch:
     def _record(self, watched: Watched, change: Change, verdict: Verdict) -> Held:
         """The verdict as what is held against this version; a turn of the session tells of it where it is not clean."""
         version = change.after.version
-        if not verdict.findings:
+        if not verdict.findings and not watched.held.findings:
             return Held(version)
+        # that what was told of is mended is told, too
         log = self._log()
         turn = log.turn(keep=not self._kept(change.after.uri))
         turn.tell("invocation.received", kind="check", text="what was taken into this text", path=watched.file.name)
         tell_verified(turn, change, verdict)
+        if not verdict.findings:
+            return Held(version)
         return Held(version, verdict.findings, _changed(change), verdicts.name_of(log, turn.number))
 
 

@@ -4,6 +4,7 @@ import asyncio
 from pathlib import Path
 
 from lsp_harness.harness import held as held_by
+from lsp_harness.session.summary import summary
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
@@ -26,8 +27,12 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     assert "LINT: F821" in b.harness.verdict(held.verdict)
     b.type(src, "from math import pi\n", 0)
     assert b.harness.held(b.harness.documents.get(src.document.uri)) == held_by.Held(3)
+    told = [event for events in b.harness.log.turns.values() for event in events]
+    assert [path for path, _ in summary(told).open] == ["a.py"]
     assert await b.next() == (3, [])
     assert b.published == [(2, [("F821", 1)]), (3, [])]
+    # the session knows that it is mended
+    assert summary(event for events in b.harness.log.turns.values() for event in events).open == ()
 
 
 async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Make) -> None:

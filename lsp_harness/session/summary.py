@@ -1,0 +1,131 @@
+"""What a session has come to, in a few lines: a fold over its events. The harness keeps it; no model is asked."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from lsp_harness.context.fragment import Count
+from lsp_harness.wire.event import Event
+
+KEPT = 5
+"""Of each kind of thing, the last ones."""
+WIDTH = 120
+WORK = frozenset({"fix", "edit", "docstring", "tests"})
+"""Kinds of turns that somebody asked for."""
+NAMED = re.compile(
+    r"^[ +-]\s*((?:async |export |pub |static )*(?:def|class|fn|func|function|struct|interface|enum|trait|type)\b.*)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What became of a proposed edit of `path`: `proposed`, `applied`, `stale`, or `failed` where there was none to propose."""
+
+    turn: int
+    path: str
+    text: str
+    outcome: str = "failed"
+    changed: str = ""
+    """Lines added and taken away, and where, as far as the diff tells."""
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.text} ({self.path}{self.changed and ', '}{self.changed})"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All of it the last first. `goal` is what was asked for last, `open` what checks say and nothing has mended since, by path."""
+
+    goal: str = ""
+    turns: int = 0
+    files: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    open: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """In the order of what they are worth."""
+        return [
+            *([f"Goal: {self.goal}"] if self.goal else []),
+            *(f"Open in {path}: {said}" for path, said in self.open[:KEPT]),
+            *(f"Decision, {decision}" for decision in self.decisions[:KEPT]),
+            *([f"Files: {', '.join(self.files[:KEPT])}"] if self.files else []),
+        ]
+
+    async def text(self, budget: int, count: Count) -> str:
+        """Whole lines within so many tokens; what does not fit is left out."""
+        kept = list[str]()
+        lines = [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in self.lines]
+        for line, cost in zip(lines, await count([f"{line}\n" for line in lines]), strict=True):
+            if cost <= budget:
+                budget -= cost
+                kept.append(f"{line}\n")
+        return "".join(kept)
+
+    def after(self, event: Event) -> "Summary":
+        """With one more event."""
+        data, turn = event.data, event.turn if event.turn is not None else -1
+        match event.type:
+            case "invocation.received":
+                return self._asked(turn, data)
+            case "edit.proposed":
+                return self._decided(turn, "proposed", _changed(str(data.get("diff", ""))))
+            case "edit.applied":
+                return self._decided(turn, "applied")
+            case "edit.stale":
+                return self._decided(turn, "stale")
+            case "verify.completed":
+                return self._verified(turn, data)
+            case _:
+                return self
+
+    def _asked(self, turn: int, data: dict[str, Any]) -> "Summary":
+        path, text, kind = (" ".join(str(data.get(name, "")).split()) for name in ("path", "text", "kind"))
+        files = tuple(dict.fromkeys([*([path] if path else []), *self.files]))
+        known = replace(self, files=files, turns=self.turns + 1)
+        asked = Decision(turn, path, text)
+        if kind not in WORK:
+            # what a check finds by itself is nobody's goal; its path is wanted all the same
+            return replace(known, decisions=(replace(asked, outcome="checked"), *self.decisions))
+        return replace(known, goal=text, decisions=(asked, *self.decisions))
+
+    def _decided(self, turn: int, outcome: str, changed: str = "") -> "Summary":
+        decisions = tuple(
+            replace(one, outcome=outcome, changed=changed or one.changed) if one.turn == turn else one
+            for one in self.decisions
+        )
+        path = self._path(turn)
+        # what is applied was verified: what was open there is no more
+        open = tuple(one for one in self.open if outcome != "applied" or one[0] != path)
+        return replace(self, decisions=decisions, open=open)
+
+    def _verified(self, turn: int, data: dict[str, Any]) -> "Summary":
+        """Of a text as it is; candidates are nobody's text yet."""
+        if "candidate" in data:
+            return self
+        path = self._path(turn)
+        outcomes: list[dict[str, Any]] = data.get("outcomes") or []
+        said = [(path, " ".join(str(line).split())) for outcome in outcomes for line in outcome.get("said") or ()]
+        return replace(self, open=(*dict.fromkeys(said), *(one for one in self.open if one[0] != path)))
+
+    def _path(self, turn: int) -> str:
+        return next((one.path for one in self.decisions if one.turn == turn), "")
+
+
+def summary(events: Iterable[Event]) -> Summary:
+    """Of a session's events, in their order."""
+    found = Summary()
+    for event in events:
+        found = found.after(event)
+    worked: Sequence[Decision] = [one for one in found.decisions if one.outcome != "checked"]
+    return replace(found, decisions=tuple(worked))
+
+
+def _changed(diff: str) -> str:
+    """`+3 -1 in def area(r):`, the declaration being the last at or before the first change that the diff shows."""
+    lines = [line for line in diff.split("\n") if not line.startswith(("+++", "---", "@@"))]
+    first = next((n for n, line in enumerate(lines) if line[:1] in ("+", "-")), -1)
+    added, gone = (sum(line.startswith(mark) for line in lines) for mark in "+-")
+    named = [found[1] for line in lines[: first + 1] if (found := NAMED.match(line))]
+    return f"+{added} -{gone}" + (f" in {named[-1]}" if named else "") if diff else ""
