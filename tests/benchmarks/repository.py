@@ -1,14 +1,14 @@
 """Completion with what other files say, beside the same without: same model, same places, prompts evaluated before they are asked.
 
-    python -m tests.benchmarks.repository fim_repo --arm ours --out ours.jsonl
-    python -m tests.benchmarks.repository fim_repo --arm none --out none.jsonl
+    python -m tests.benchmarks.repository fim_repo --arm none ours ring --out FOLDER
 
 Cases and repositories are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's own
 scorer. A case is an open document with the cursor in the hole, in a folder with the whole repository, whose index does not have
 the document's own text. The arms: `none` (the file alone), `ours`, and `ring` (chunks of the other files of the same folder, as
 an editor extension keeps of what was looked at last: 64 lines each, the nearest file by name first, in the same budget). Each
-answer is written as it comes, with whether one of the files that define what the hole needs was in the prompt; a run with the
-same file goes on where the last one ended.
+answer is written to `FOLDER/<arm>.jsonl` as it comes, with whether one of the files that define what the hole needs was in the
+prompt; of each case one arm is asked after the other, and a run with the same folder goes on where the last one ended. How much
+can be said in time depends on the machine: a longer `completion.latency_ms` (in the user's settings) compares what is said.
 """
 
 import argparse
@@ -41,6 +41,9 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import LANGUAGES, Case, cases, progress
 
+ARMS = ["none", "ours", "ring"]
+Known = dict[str, dict[str, dict[str, Any]]]
+"""Answers by arm and case."""
 CHUNK = 64
 """Lines of a chunk of the ring."""
 
@@ -118,7 +121,7 @@ async def answered(
     }
 
 
-async def run(rows: list[Case], arm: str, keep: Callable[[dict[str, Any]], None]) -> None:
+async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[str, dict[str, Any]], None]) -> None:
     config, _ = load()
     engine = make_engine(config)
     texts = repositories()
@@ -136,12 +139,13 @@ async def run(rows: list[Case], arm: str, keep: Callable[[dict[str, Any]], None]
                     file.write_text(row["input"]["prefix"] + row["input"]["suffix"])
                     indexer.scan()
                     with closing(Reader(database)) as reader:
-                        elsewhere = {
-                            "none": lambda: None,
-                            "ours": lambda reader=reader: Elsewhere(Here(reader), engine.count),
-                            "ring": lambda root=root: Ring(root, engine.count),
-                        }[arm]()
-                        keep(await answered(engine, config, root, elsewhere, row))
+                        for arm in (arm for arm in arms if row["id"] not in known[arm]):
+                            elsewhere = {
+                                "none": lambda: None,
+                                "ours": lambda reader=reader: Elsewhere(Here(reader), engine.count),
+                                "ring": lambda root=root: Ring(root, engine.count),
+                            }[arm]()
+                            keep(arm, await answered(engine, config, root, elsewhere, row))
                     file.write_text(texts[repo].get(row["input"]["path"], ""))
                     progress(done := done + 1, rows)
     await engine.aclose()
@@ -150,29 +154,35 @@ async def run(rows: list[Case], arm: str, keep: Callable[[dict[str, Any]], None]
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("set", nargs="?", default="fim_repo")
-    parser.add_argument("--arm", choices=["none", "ours", "ring"], required=True)
+    parser.add_argument("--arm", choices=ARMS, nargs="+", required=True)
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--limit", type=int, default=0)
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
     rows = cases(args.set, smoke=args.smoke, limit=args.limit)
-    known = {row["id"]: row for row in map(json.loads, args.out.read_text().splitlines())} if args.out.exists() else {}
-    with args.out.open("a") as out:
+    args.out.mkdir(exist_ok=True)
+    files = {arm: args.out / f"{arm}.jsonl" for arm in args.arm}
+    known: Known = {
+        arm: {row["id"]: row for row in map(json.loads, file.read_text().splitlines())} if file.exists() else {}
+        for arm, file in files.items()
+    }
 
-        def keep(answer: dict[str, Any]) -> None:
-            known[answer["id"]] = answer
+    def keep(arm: str, answer: dict[str, Any]) -> None:
+        known[arm][answer["id"]] = answer
+        with files[arm].open("a") as out:
             out.write(json.dumps(answer) + "\n")
-            out.flush()
 
-        asyncio.run(run([row for row in rows if row["id"] not in known], args.arm, keep))
-    answers = [known[row["id"]] for row in rows]
-    defined = [answer["defined"] for answer in answers if answer["defined"] is not None]
+    wanted = [row for row in rows if any(row["id"] not in known[arm] for arm in args.arm)]
+    asyncio.run(run(wanted, args.arm, known, keep))
     sys.stderr.write("\n")
-    print(
-        f"{args.set}, {args.arm}: {len(answers)} answers, {statistics.median(a['ms'] for a in answers):.0f} ms median, "
-        f"{statistics.mean(a['tokens'] for a in answers):.0f} tokens of other files, {sum(defined)} of {len(defined)} with a "
-        f"file that defines what the hole needs"
-    )
+    for arm in args.arm:
+        answers = [known[arm][row["id"]] for row in rows]
+        defined = [answer["defined"] for answer in answers if answer["defined"] is not None]
+        print(
+            f"{args.set}, {arm}: {len(answers)} answers, {statistics.median(a['ms'] for a in answers):.0f} ms median, "
+            f"{statistics.mean(a['tokens'] for a in answers):.0f} tokens of other files, {sum(defined)} of {len(defined)} "
+            f"with a file that defines what the hole needs"
+        )
 
 
 if __name__ == "__main__":
