@@ -2,30 +2,21 @@
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing, closing
-from dataclasses import dataclass, replace
-from itertools import accumulate
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 from cyclopts import Parameter
 
 from lsp_harness.cli.compose import headless, offset_of, place
 from lsp_harness.cli.index import fresh
 from lsp_harness.cli.say import AsJson, as_json, console, say
-from lsp_harness.context.elsewhere import Elsewhere, Here, Known
-from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.related import Related
-from lsp_harness.errors import NoAnswer, UsageError
-from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.context.elsewhere import Here
+from lsp_harness.errors import UsageError
+from lsp_harness.harness import seen
 from lsp_harness.index.place import place as index_of
-from lsp_harness.inference.client import Engine
-from lsp_harness.inference.decode.fim import heal
-from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
-from lsp_harness.pipeline.instruct import ROOM, Instruct
-from lsp_harness.pipeline.question import Questions
-from lsp_harness.pipeline.writing import Site
+from lsp_harness.inference.request import Usage
 from lsp_harness.store.database import Reader
 from lsp_harness.text.position import Span
 
@@ -55,103 +46,38 @@ def context(
 
 async def _context(file: Path, line: int, column: int, task: str, *, explain: bool, json: bool) -> int:
     async with headless(file) as (harness, snapshot):
-        if why := harness.kept_from_model(snapshot):
-            raise NoAnswer(f"{snapshot.path} is {why}")
         offset = offset_of(snapshot.document, line, column)
         where = index_of(snapshot.root or file.parent)
         if harness.config.index.enabled:
             await fresh(where)
         with closing(Reader(where.database)) as reader:
-            known = Here(reader) if harness.config.index.enabled else harness.indexes
-            ask = _edit(harness, snapshot, known, offset, task) if task else _hole(harness, snapshot, known, offset)
-            prompt = await ask
+            known = Here(reader) if harness.config.index.enabled else None
+            if task:
+                prompt = await seen.edit(harness, snapshot, Span(offset, offset), task, known)
+            else:
+                prompt = await seen.completion(harness, snapshot, offset, known)
         if not explain and not json:
             say(prompt.text)
             return 0
-        usage = await _evaluated(harness.engine, prompt.request)
-        rows = _rows(prompt.fragments, await harness.engine.count(prompt.texts), usage)
+        parts, usage = await seen.evaluated(harness.engine, prompt)
     if json:
+        rows = [asdict(part) for part in parts]
         as_json({"fragments": rows, "evaluated": usage.evaluated, "reused": usage.reused, "answer": prompt.answer})
     else:
-        _show(rows, usage, prompt.answer)
+        _show(parts, usage, prompt.answer)
     return 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Prompt:
-    """Its parts, the `texts` of them that are evaluated, the `request` that has that done, and the tokens of an `answer` at most."""
-
-    text: str
-    fragments: Sequence[Fragment]
-    texts: Sequence[str]
-    request: Infill | Continuation
-    answer: int
-
-
-async def _hole(harness: Harness, snapshot: Snapshot, known: Known, offset: int) -> _Prompt:
-    """Of a completion."""
-    questions = Questions(harness.engine, harness.config.completion, elsewhere=Elsewhere(known, harness.engine.count))
-    site = Site(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
-    question = await questions.about(site, rests=True)
-    prompt = question.prompts[0]
-    # the word that is being typed is no part of the prompt, the answer begins with it
-    texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
-    [request] = question.read([prompt])
-    return _Prompt(prompt.render(), prompt.fragments, texts, request, question.asked().sampling.n_predict)
-
-
-async def _edit(harness: Harness, snapshot: Snapshot, known: Known, offset: int, task: str) -> _Prompt:
-    """Of an edit by instruction."""
-    harness.check(snapshot)
-    job = replace(harness.job(snapshot, lambda progress: None), related=Related(known, harness.engine.count))
-    asked = await Instruct(job, Span(offset, offset), task).asked()
-    text = await harness.engine.chat_prompt(asked.messages)
-    request = Continuation(text, Sampling(n_predict=0), owner=job.owner)
-    texts = [fragment.text for fragment in asked.fragments]
-    return _Prompt(text, asked.fragments, texts, request, asked.code.tokens + ROOM)
-
-
-async def _evaluated(engine: Engine, request: Infill | Continuation) -> Usage:
-    """What the engine had to read of the prompt."""
-    usage = Usage()
-    async with aclosing(cast("Any", engine.stream(request))) as chunks:
-        async for chunk in chunks:
-            usage = chunk.usage
-    return usage
-
-
-def _rows(fragments: Sequence[Fragment], costs: Sequence[int], usage: Usage) -> list[dict[str, Any]]:
-    """The parts in prompt order, and what marks where they begin: together all of the prompt, to the token. Those that lie
-    within what was reused are."""
-    marks = max(0, usage.evaluated + usage.reused - sum(costs))
-    parts = [Fragment("", marks, "", "marks where the parts begin")] if marks else []
-    parts += [replace(fragment, tokens=cost) for fragment, cost in zip(fragments, costs, strict=True)]
-    behind = accumulate(part.tokens for part in parts)
-    return [
-        {
-            "origin": part.origin,
-            "reason": part.reason,
-            "tokens": part.tokens,
-            "reused": end <= usage.reused,
-            "text": part.text,
-        }
-        for part, end in zip(parts, behind, strict=True)
-    ]
-
-
-def _show(rows: list[dict[str, Any]], usage: Usage, answer: int) -> None:
+def _show(parts: Sequence[seen.Part], usage: Usage, answer: int) -> None:
     from rich.table import Table
 
     table = Table(box=None)
     for name in ("fragment", "origin", "reason", "tokens", ""):
         table.add_column(name, justify="right" if name == "tokens" else "left", overflow="fold")
-    for row in rows:
-        first = next((line.strip() for line in row["text"].split("\n") if line.strip()), "")
-        short = (first if len(first) <= 40 else first[:39] + "…").replace("[", "\\[")
-        table.add_row(
-            short, row["origin"], row["reason"], str(row["tokens"]), "reused" if row["reused"] else "evaluated"
-        )
-    total = sum(row["tokens"] for row in rows)
+    for part in parts:
+        first = part.first.replace("[", "\\[")
+        table.add_row(first, part.origin, part.reason, str(part.tokens), "reused" if part.reused else "evaluated")
+    total = sum(part.tokens for part in parts)
     table.add_row("", "", "all of it", str(total), f"{usage.evaluated:,} evaluated, {usage.reused:,} reused")
     table.add_row("", "", "kept for the answer, at most", str(answer), "")
     console().print(table)

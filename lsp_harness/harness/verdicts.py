@@ -11,6 +11,7 @@ from lsp_harness.config import paths
 from lsp_harness.errors import UsageError
 from lsp_harness.pipeline.offers import MARKS
 from lsp_harness.session.log import SessionLog, read
+from lsp_harness.text.markdown import fenced
 from lsp_harness.wire.event import Event
 
 NAME = re.compile(r"([0-9A-HJKMNP-TV-Z]{26})/(\d{1,6})")
@@ -55,7 +56,7 @@ def _lines(events: Iterable[Event]) -> Iterator[str]:
                 yield f"\nRejected: {_one_line(data.get('reason'))}"
             case "edit.proposed":
                 yield f"\n## Proposed: {_one_line(data.get('summary'))}\n"
-                yield from _fenced(str(data.get("diff", "")), "diff")
+                yield from fenced(str(data.get("diff", "")), "diff")
             case "edit.applied":
                 yield f"\nApplied {event.ts}."
             case "edit.stale":
@@ -78,7 +79,7 @@ def _candidate(data: dict[str, Any]) -> Iterator[str]:
     )
     if text := str(data.get("text", "")):
         yield ""
-        yield from _fenced(text, "")
+        yield from fenced(text, "")
 
 
 def _checks(data: dict[str, Any], *, alone: bool) -> Iterator[str]:
@@ -95,16 +96,7 @@ def _checks(data: dict[str, Any], *, alone: bool) -> Iterator[str]:
     said = [line for outcome in outcomes for line in outcome.get("said", ())]
     if said:
         yield ""
-        yield from _fenced("\n".join(map(str, said)), "text")
-
-
-def _fenced(text: str, language: str) -> Iterator[str]:
-    """A code block whose fence no line of the text can end."""
-    longest = max((len(run) for run in re.findall("`+", text)), default=0)
-    fence = "`" * max(3, longest + 1)
-    yield f"{fence}{language}"
-    yield text.rstrip("\n")
-    yield fence
+        yield from fenced("\n".join(map(str, said)), "text")
 
 
 def _one_line(text: object) -> str:

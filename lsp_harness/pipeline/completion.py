@@ -56,6 +56,7 @@ class Completer:
     ) -> None:
         self._engine = engine
         self.restraint = restraint or Restraint()
+        self.elsewhere = elsewhere
         self._questions = Questions(engine, settings, self.restraint, elsewhere)
         self._results = Results()
         self._ahead = Foresight(engine, self._questions, self._results, eager=eager)

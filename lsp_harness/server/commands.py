@@ -34,6 +34,8 @@ TESTS = "lspHarness.tests"
 """[{uri, range}]: write tests of the function there into the module's test file."""
 EXPLAIN = "lspHarness.explain"
 """[{uri, range}]: what these lines do, in words."""
+CONTEXT = "lspHarness.context"
+"""[{uri, range, task?}]: what the model would see there, for a completion or an edit by these words."""
 ASK_INSTRUCTION = "lspHarness.askInstruction"
 """[{uri, range}]: a command of the client's own, which asks the user for words and then executes INSTRUCT."""
 
@@ -53,4 +55,5 @@ ALL = (
     DOCSTRING,
     TESTS,
     EXPLAIN,
+    CONTEXT,
 )

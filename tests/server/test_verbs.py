@@ -66,6 +66,8 @@ async def run(editor: Editor, name: str, argument: Any) -> Any:
         ("explain", {"uri": "file:///ws/a.py", "range": {"start": 3}}, "takes a uri and a range"),
         ("docstring", {"uri": "file:///gone.py", "range": SELECTION}, "is not open"),
         ("docstring", 7, "takes a uri and a range"),
+        ("context", {"uri": "file:///ws/a.py", "range": SELECTION, "task": 7}, "takes a task in words"),
+        ("context", {"uri": "file:///ws/a.py"}, "takes a uri and a range"),
     ],
 )
 async def test_arguments_that_do_not_fit_are_named(spawn: Spawn, name: str, argument: Any, why: str):

@@ -31,6 +31,7 @@ export function registerCommands(context: vscode.ExtensionContext, harness: Harn
     "lsp-harness.dismiss": () => dismiss(harness),
     "lsp-harness.instruct": () => instruct(),
     "lsp-harness.explain": () => onSelection("explain"),
+    "lsp-harness.context": () => onSelection("context"),
     "lsp-harness.docstring": () => onSelection("docstring"),
     "lsp-harness.tests": () => onSelection("tests"),
     [ASK_INSTRUCTION]: (place: Place) => instruct(place),

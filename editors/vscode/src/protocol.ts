@@ -9,6 +9,7 @@ export const DID_FOCUS = "lspHarness/didFocus";
 
 /** Commands of the server; which of them there are, it says in its capabilities. */
 export const Command = {
+  context: "lspHarness.context",
   dismissed: "lspHarness.dismissed",
   docstring: "lspHarness.docstring",
   explain: "lspHarness.explain",

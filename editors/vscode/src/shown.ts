@@ -10,6 +10,8 @@ export async function shownResult(command: string, args: readonly unknown[], res
       return showVerdict(String(args[0]));
     case Command.explain:
       return showAnswer("Explanation", (result as Answer | null)?.text ?? "");
+    case Command.context:
+      return showAnswer("Context", (result as Answer | null)?.text ?? "");
     case Command.instruct:
     case Command.docstring:
     case Command.tests:

@@ -13,6 +13,7 @@ from lsp_harness.server.abilities import Abilities
 from lsp_harness.server.client import Client
 from lsp_harness.server.convert import offset, range_of
 from lsp_harness.text.document import Document
+from lsp_harness.text.markdown import fenced
 from lsp_harness.text.position import decode
 
 METHOD = types.TEXT_DOCUMENT_COMPLETION
@@ -55,7 +56,7 @@ def _item(client: Client, document: Document, cursor: int, suggestion: Suggestio
         label=lines[0][:LABEL] + (" …" if more else ""),
         kind=types.CompletionItemKind.Text,
         detail="lsp-harness",
-        documentation=types.MarkupContent(types.MarkupKind.Markdown, _fenced(text, document.language)),
+        documentation=types.MarkupContent(types.MarkupKind.Markdown, "\n".join(fenced(text, document.language))),
         # what stands there already, so that the client's own filter lets the item through
         filter_text=typed or None,
         insert_text_format=types.InsertTextFormat.PlainText,
@@ -63,10 +64,3 @@ def _item(client: Client, document: Document, cursor: int, suggestion: Suggestio
         text_edit=types.TextEdit(range_of(document, suggestion.start, suggestion.end, client.able.encoding), text),
         command=types.Command("Accepted", commands.ACCEPTED, arguments=[document.uri, suggestion.id]),
     )
-
-
-def _fenced(text: str, language: str) -> str:
-    """A code block whose fence is longer than any run of backticks in it."""
-    longest = max((len(run) for run in "".join(c if c == "`" else " " for c in text).split()), default=0)
-    fence = "`" * max(3, longest + 1)
-    return f"{fence}{language}\n{text}\n{fence}"

@@ -11,6 +11,7 @@ from lsp_harness.server.client import Client
 from lsp_harness.server.execute import (
     accepted,
     applied,
+    context,
     dismissed,
     docstring,
     explain,
@@ -46,6 +47,7 @@ COMMANDS: dict[str, ModuleType] = {
         docstring,
         tests,
         explain,
+        context,
     )
 }
 

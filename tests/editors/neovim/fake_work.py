@@ -171,6 +171,10 @@ class Work:
         self.tell("explained", **place)
         self.answer(id, {"text": "# What it does\n\nIt **adds**."})
 
+    def on_context(self, id: int, token: str, place: dict[str, Any]) -> None:
+        self.tell("seen", **place)
+        self.answer(id, {"text": "# Completion\n\n| fragment |"})
+
     def on_why(self, id: int, token: str, uri: str) -> None:
         self.answer(id, {"text": f"# Verdict\n\nof {uri} by the command"})
 

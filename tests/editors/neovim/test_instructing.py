@@ -152,6 +152,14 @@ def test_an_explanation_floats_until_the_cursor_moves(code: Editor):
     code.until("#vim.api.nvim_list_wins() == 1")
 
 
+def test_what_the_model_sees_floats_too(code: Editor):
+    code.nvim.command("LspHarness context")
+
+    code.until("#vim.api.nvim_list_wins() == 2")
+    (asked,) = code.events("seen")
+    assert asked["range"]["start"] == asked["range"]["end"]
+
+
 @pytest.mark.parametrize(
     ("command", "lacking"),
     [
@@ -159,6 +167,7 @@ def test_an_explanation_floats_until_the_cursor_moves(code: Editor):
         ("docstring", "lspHarness.docstring"),
         ("tests", "lspHarness.tests"),
         ("explain", "lspHarness.explain"),
+        ("context", "lspHarness.context"),
         ("statistics", "lspHarness.statistics"),
         ("engine restart", "lspHarness.restartEngine"),
         ("model", "lspHarness.models"),

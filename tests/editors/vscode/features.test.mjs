@@ -214,6 +214,13 @@ it("an explanation is a page", async () => {
   await rig.preview("The area of a circle.");
 });
 
+it("what the model sees is a page", async () => {
+  await rig.open("area.py");
+  await rig.cursor(2, 11);
+  await rig.command("lsp-harness: Show What the Model Sees Here");
+  await rig.preview("what leads to the cursor");
+});
+
 it("a docstring is written into the function the cursor is in, and shown before", async () => {
   knows(({ prefix }) => (prefix.endsWith('"""') && prefix.includes("def thrice") ? "Three times the number." : undefined));
   await rig.open("thrice.py");

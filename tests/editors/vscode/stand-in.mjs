@@ -9,7 +9,7 @@ const require = createRequire(path.join(EXTENSION, "package.json"));
 const { createMessageConnection, StreamMessageReader, StreamMessageWriter, ResponseError } = require("vscode-languageserver-protocol/node");
 
 const VERDICT = "lsp-harness-verdict:/S/1.md";
-const COMMANDS = "accepted applied fix status pause dismissed models pullModel restartEngine statistics instruct docstring tests explain why";
+const COMMANDS = "accepted applied fix status pause dismissed models pullModel restartEngine statistics instruct docstring tests explain context why";
 const without = (process.env.STAND_IN_WITHOUT ?? "").split(" ");
 const rpc = createMessageConnection(new StreamMessageReader(process.stdin), new StreamMessageWriter(process.stdout));
 const note = (method, params) => fs.appendFileSync(process.env.STAND_IN_LOG, `${JSON.stringify({ method, params })}\n`);
@@ -180,6 +180,8 @@ on("workspace/executeCommand", async ({ command, arguments: [first, second] = []
     }
     case "explain":
       return { text: `It is about **${texts.get(first.uri).split("\n")[first.range.start.line]}**.` };
+    case "context":
+      return { text: `# Completion\n\nline ${first.range.end.line + 1}\n` };
     case "why":
       return { text: "# Verdict\n\nasked by command\n" };
   }

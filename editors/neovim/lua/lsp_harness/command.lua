@@ -83,6 +83,7 @@ end
 ---@type table<string, lsp_harness.Subcommand>
 M.commands = {
   cancel = { run = cancel },
+  context = on_span('instructing', 'context'),
   docstring = on_span('instructing', 'docstring'),
   edit = {
     words = {},

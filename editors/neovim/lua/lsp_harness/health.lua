@@ -58,6 +58,7 @@ end
 ---@param client vim.lsp.Client
 local function lacking(client)
   local needs = {
+    context = server.CONTEXT,
     docstring = server.DOCSTRING,
     edit = server.INSTRUCT,
     engine = server.RESTART_ENGINE,

@@ -52,6 +52,7 @@ end
 M.docstring = by_name(server.DOCSTRING, 'Docstring', ended)
 M.tests = by_name(server.TESTS, 'Tests', ended)
 M.explain = by_name(server.EXPLAIN, 'Explain', show)
+M.context = by_name(server.CONTEXT, 'Context', show)
 
 ---@param client vim.lsp.Client
 ---@param place { uri: string, range: lsp.Range }

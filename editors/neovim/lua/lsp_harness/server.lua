@@ -18,6 +18,7 @@ M.INSTRUCT = 'lspHarness.instruct'
 M.DOCSTRING = 'lspHarness.docstring'
 M.TESTS = 'lspHarness.tests'
 M.EXPLAIN = 'lspHarness.explain'
+M.CONTEXT = 'lspHarness.context'
 M.WHY = 'lspHarness.why'
 --- The one it may ask us to run.
 M.ASK = 'lspHarness.askInstruction'

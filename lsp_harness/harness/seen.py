@@ -1,0 +1,124 @@
+"""What the model would see: the prompt of a completion at a place, or of an edit there, in its parts."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any, cast
+
+from lsp_harness.context.elsewhere import Elsewhere, Known
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.related import Related
+from lsp_harness.errors import NoAnswer
+from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.decode.fim import heal
+from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
+from lsp_harness.pipeline.instruct import ROOM, Instruct
+from lsp_harness.pipeline.question import Questions
+from lsp_harness.pipeline.writing import Site
+from lsp_harness.text.markdown import fenced
+from lsp_harness.text.position import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Its parts in prompt order, the `texts` of them that are evaluated, the `request` that has that done, and how many tokens the
+    `answer` has at most."""
+
+    title: str
+    text: str
+    fragments: Sequence[Fragment]
+    texts: Sequence[str]
+    request: Infill | Continuation
+    answer: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of an evaluated prompt; `reused` where all of it was resident."""
+
+    origin: str
+    reason: str
+    tokens: int
+    reused: bool
+    text: str
+
+    @property
+    def first(self) -> str:
+        """The first words of it, on a line."""
+        line = next((line.strip() for line in self.text.split("\n") if line.strip()), "")
+        return line if len(line) <= 40 else f"{line[:39]}…"
+
+
+async def completion(harness: Harness, snapshot: Snapshot, offset: int, known: Known | None = None) -> Prompt:
+    """Of a completion at a byte offset, as it would be asked for now; with what an index that is `known` says, else with what
+    holds for the document. Raises NoAnswer."""
+    _check(harness, snapshot)
+    elsewhere = Elsewhere(known, harness.engine.count) if known else harness.completer.elsewhere
+    questions = Questions(harness.engine, harness.config.completion, elsewhere=elsewhere)
+    site = Site(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
+    question = await questions.about(site)
+    prompt = question.prompts[0]
+    # the word that is being typed is no part of the prompt, the answer begins with it
+    texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
+    [request] = question.read([prompt])
+    tokens = question.asked().sampling.n_predict
+    return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens)
+
+
+async def edit(harness: Harness, snapshot: Snapshot, span: Span, task: str, known: Known | None = None) -> Prompt:
+    """Of an edit by instruction. Raises NoAnswer, NotText, UsageError."""
+    _check(harness, snapshot)
+    harness.check(snapshot)
+    job = harness.job(snapshot, lambda progress: None)
+    job = replace(job, related=Related(known, harness.engine.count)) if known else job
+    asked = await Instruct(job, span, task).asked()
+    text = await harness.engine.chat_prompt(asked.messages)
+    texts = [fragment.text for fragment in asked.fragments]
+    request = Continuation(text, Sampling(n_predict=0), priority="background", owner=job.owner)
+    return Prompt(f"Edit: {task}", text, asked.fragments, texts, request, asked.code.tokens + ROOM)
+
+
+async def evaluated(engine: Engine, prompt: Prompt) -> tuple[list[Part], Usage]:
+    """Has it evaluated: its parts, together all of it to the token, with what marks where they begin, and what that cost."""
+    usage = Usage()
+    async with aclosing(cast("Any", engine.stream(prompt.request))) as chunks:
+        async for chunk in chunks:
+            usage = chunk.usage
+    return list(_parts(prompt, await engine.count(prompt.texts), usage)), usage
+
+
+def document(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> str:
+    """Markdown: a table of the parts, and the prompt."""
+    rows = [
+        f"| {_cell(part.first)} | {_cell(part.origin)} | {part.reason} | {part.tokens} | {_how(part)} |"
+        for part in parts
+    ]
+    total = f"| | | all of it | {sum(part.tokens for part in parts)} | {usage.evaluated:,} evaluated, {usage.reused:,} reused |"
+    kept = f"| | | kept for the answer, at most | {prompt.answer} | |"
+    head = ["| fragment | origin | reason | tokens | |", "| --- | --- | --- | ---: | --- |"]
+    return "\n".join([f"# {prompt.title}", "", *head, *rows, total, kept, "", *fenced(prompt.text), ""])
+
+
+def _check(harness: Harness, snapshot: Snapshot) -> None:
+    if why := harness.kept_from_model(snapshot):
+        raise NoAnswer(f"{snapshot.path} is {why}")
+
+
+def _parts(prompt: Prompt, costs: Sequence[int], usage: Usage) -> Iterator[Part]:
+    marks = max(0, usage.evaluated + usage.reused - sum(costs))
+    fragments = [Fragment("", marks, "", "marks where the parts begin")] if marks else []
+    fragments += [replace(one, tokens=cost) for one, cost in zip(prompt.fragments, costs, strict=True)]
+    behind = accumulate(one.tokens for one in fragments)
+    for one, end in zip(fragments, behind, strict=True):
+        yield Part(one.origin, one.reason, one.tokens, end <= usage.reused, one.text)
+
+
+def _how(part: Part) -> str:
+    return "reused" if part.reused else "evaluated"
+
+
+def _cell(text: str) -> str:
+    return f"`{text.replace('`', ' ').replace('|', ' ')}`" if text else ""

@@ -1,0 +1,49 @@
+"""What the model would see, as a document."""
+
+import pytest
+
+from lsp_harness.errors import NoAnswer, UsageError
+from lsp_harness.harness import seen
+from lsp_harness.text.position import Span
+from tests.harness.bench import Make
+
+TEXT = "import math\n\n\ndef area(r):\n    return <|>math.pi * r ** 2\n"
+
+
+async def test_the_prompt_of_a_completion_in_its_parts(bench: Make):
+    b = bench()
+    src = b.open(TEXT)
+    prompt = await seen.completion(b.harness, b.harness.snapshot(src.document.uri), src.cursor)
+    parts, usage = await seen.evaluated(b.harness.engine, prompt)
+    assert [part.reason for part in parts][-2:] == ["what follows the cursor", "what leads to the cursor"]
+    text = seen.document(prompt, parts, usage)
+    assert text.startswith("# Completion\n\n| fragment | origin | reason | tokens | |\n")
+    assert "| `math.pi * r ** 2` | `a.py` | what follows the cursor |" in text
+    assert f"| kept for the answer, at most | {prompt.answer} |" in text
+    assert "    return <FILL>math.pi * r ** 2\n" in text
+    assert text.endswith("```\n")
+
+
+async def test_the_prompt_of_an_edit_in_its_parts(bench: Make):
+    b = bench()
+    src = b.open(TEXT)
+    snapshot = b.harness.snapshot(src.document.uri)
+    prompt = await seen.edit(b.harness, snapshot, Span(src.cursor, src.cursor), "use r | 2")
+    text = seen.document(prompt, *await seen.evaluated(b.harness.engine, prompt))
+    assert text.startswith("# Edit: use r | 2\n")
+    assert "| `Instruction: use r   2` |  | what to do |" in text
+    assert "imports what is used in it" in text
+    with pytest.raises(NoAnswer, match="nothing here to edit"):
+        await seen.edit(b.harness, snapshot, Span(12, 12), "use r")
+
+
+async def test_what_is_kept_from_the_model_is_not_shown_as_if_it_were_seen(bench: Make):
+    b = bench()
+    src = b.open("KEY = <|>1\n", name=".env")
+    snapshot = b.harness.snapshot(src.document.uri)
+    with pytest.raises(NoAnswer, match="not given to the model"):
+        await seen.completion(b.harness, snapshot, src.cursor)
+    src = b.open("a = <|>1\n")
+    b.harness.trusted = False
+    with pytest.raises(UsageError, match="not trusted"):
+        await seen.edit(b.harness, b.harness.snapshot(src.document.uri), Span(0, 0), "change it")
