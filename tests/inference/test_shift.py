@@ -15,7 +15,7 @@ from lsp_harness.inference.decode.llama import Llama, Row
 from lsp_harness.inference.decode.machine import Machine
 from lsp_harness.inference.decode.parked import Lot, Parked
 from lsp_harness.inference.decode.saved import Saved
-from lsp_harness.inference.decode.shift import Piece, Shift, _places, pieces
+from lsp_harness.inference.decode.shift import MISSED, Piece, Shift, _places, knowing, pieces
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Usage
 from tests.support.tiny import tiny_gguf
 
@@ -109,6 +109,31 @@ def test_runs_are_true_disjoint_and_in_order(old: list[int], prompt: list[int], 
         source, target = piece.source + piece.size, piece.target + piece.size
         assert old[piece.source : source] == prompt[piece.target : target]
         assert target < len(prompt)
+
+
+def test_what_would_know_nothing_of_the_text_before_it_is_not_moved():
+    far = Piece(0, MISSED + 1, 40)
+    assert knowing([far], 0) == []
+    assert knowing([Piece(0, MISSED, 40)], 0) == [Piece(0, MISSED, 40)]
+    # what both begin with is known, and what is moved before it is
+    assert knowing([far], 1) == [far]
+    assert knowing([Piece(0, 60, 40), Piece(50, 100 + MISSED - 60, 40)], 0) == [
+        Piece(0, 60, 40),
+        Piece(50, 100 + MISSED - 60, 40),
+    ]
+    assert knowing([Piece(0, 60, 40), Piece(50, 101 + MISSED - 60, 40), far], 0) == [Piece(0, 60, 40)]
+    # a run that reaches into what is shared is known once
+    assert knowing([Piece(20, 20, 40), Piece(80, 61 + MISSED, 40)], 50) == [Piece(20, 20, 40)]
+
+
+def test_what_other_files_say_is_read_with_the_text_after_it(machine: Bench):
+    ask(machine, TEXT, END)
+    elsewhere = [230 + n % 20 for n in range(MISSED + 1)]
+    usage = ask(machine, elsewhere, TEXT, TAIL)
+    assert (usage.shifted, usage.reused) == (0, 0)
+    # as soon as that is resident, its text moves with it
+    usage = ask(machine, elsewhere, HEAD, TEXT, END)
+    assert usage.shifted > len(TEXT) - LEAST
 
 
 def test_what_moved_is_not_evaluated_again(machine: Bench):

@@ -22,6 +22,10 @@ TRIED, RUNS, MOST = 8, 64, 256
 """Places of the same few tokens that are looked at; runs that are put in order, the longest ones, of so many found: code
 repeats itself."""
 
+MISSED = 128
+"""Tokens that may stand before a run and did not where it was evaluated: it knows nothing of them, however near they are. As many
+as the suffix has, which is another after a jump; what other files say is more."""
+
 Places = dict[tuple[int, ...], list[int]]
 
 
@@ -137,7 +141,7 @@ class Shift:
         plans = [
             Plan(held, found)
             for held in self._of(client)
-            if (found := pieces(held.tokens, prompt, places, least, start))
+            if (found := knowing(pieces(held.tokens, prompt, places, least, start), common(held.tokens, prompt)))
         ]
         best = max(plans, key=lambda plan: plan.gain, default=None)
         if best is None:
@@ -207,6 +211,18 @@ def pieces(old: Sequence[int], prompt: Sequence[int], places: Places, least: int
         longer = [(gain + rest.size, [*chain, rest]) for gain, chain in chains if (rest := _after(run, chain, least))]
         chains.append(max(longer, key=_gain))
     return max(chains, key=_gain)[1]
+
+
+def knowing(found: list[Piece], shared: int) -> list[Piece]:
+    """Those in order that were evaluated after nearly all that stands before them now, `shared` tokens being the same from the
+    beginning: what is moved past more would say what it said without that."""
+    known = shared
+    for n, piece in enumerate(found):
+        if piece.target - known > MISSED:
+            return found[:n]
+        # what is shared may reach into the first of them
+        known += max(0, piece.target + piece.size - max(piece.target, shared))
+    return found
 
 
 def _gain(chain: tuple[int, list[Piece]]) -> int:
