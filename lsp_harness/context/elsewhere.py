@@ -5,12 +5,14 @@ old where that pays: all that stands after a text that changes has to be evaluat
 """
 
 from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from lsp_harness.context.alike import alike
 from lsp_harness.context.around import around
 from lsp_harness.context.fragment import Count, Fragment
+from lsp_harness.context.recent import Recent
 from lsp_harness.context.repository import Line, definitions, signatures
 from lsp_harness.index.search import Search
 from lsp_harness.index.view import View
@@ -24,6 +26,9 @@ PAYS = 0.25
 """What of a new choice must be news, in tokens, for it to replace the old."""
 ALIKE = 0.4
 """Of the budget, for the code that is most alike; more of it gets what is left."""
+LATE = 0.25
+"""Of the budget, at most, for what was edited or looked at last."""
+LIKE = "is like what is written here"
 LEAST = 24
 """Tokens of a piece of code that says something."""
 
@@ -62,9 +67,10 @@ class _Found:
 class Elsewhere:
     """One per front end."""
 
-    def __init__(self, known: Known, count: Count) -> None:
+    def __init__(self, known: Known, count: Count, recent: Recent | None = None) -> None:
         self._known = known
         self._count = count
+        self._recent = recent
         self._choices: dict[str, _Choice] = {}
 
     async def of(
@@ -97,27 +103,47 @@ class Elsewhere:
 
         found = await self._known.ask(document.uri, read, _Found())
         comment = tree.language.comment or "#"
-        like = [one for best in found.alike[:1] for one in await self._alike(best, int(budget * ALIKE), comment)]
-        defined = await signatures(found.lines, budget - _tokens(like), self._count, comment)
-        for one in found.alike[1:]:
-            left = budget - _tokens(defined) - _tokens(like)
-            like = [*await self._alike(one, left, comment), *like] if left >= LEAST else like
-        return (*defined, *like)
+        late = await self._late(document, document.line_of(offset), int(budget * LATE), comment)
+        shown = {line for one in late for line in one.text.split("\n")}
+        likest = [one for one in found.alike if not _said(one[1], shown)]
+        left = budget - _tokens(late)
+        like = [one for best in likest[:1] for one in await self._piece(*best, LIKE, int(left * ALIKE), comment)]
+        defined = await signatures(found.lines, left - _tokens(like), self._count, comment)
+        for best in likest[1:]:
+            rest = left - _tokens(defined) - _tokens(like)
+            like = [*await self._piece(*best, LIKE, rest, comment), *like] if rest >= LEAST else like
+        # what changes most often comes last
+        return (*defined, *like, *late)
 
-    async def _alike(self, one: tuple[str, str], budget: int, comment: str) -> list[Fragment]:
-        """As many of its lines as fit."""
-        origin, text = one
+    async def _late(self, document: Document, line: int, budget: int, comment: str) -> list[Fragment]:
+        """What the user wrote or looked at last that has to do with this place, the likest nearest to it."""
+        found: list[Fragment] = []
+        for one in self._recent.pieces(document, line) if self._recent else ():
+            left = budget - _tokens(found)
+            reason = "was edited lately" if one.edited else "was looked at lately"
+            if left >= LEAST:
+                found = [*await self._piece(one.path, one.text, reason, left, comment), *found]
+        return found
+
+    async def _piece(self, origin: str, text: str, reason: str, budget: int, comment: str) -> list[Fragment]:
+        """As many of its lines as fit, below a line with its origin."""
         lines = [f"{comment} {origin}\n", *(f"{line}\n" for line in text.split("\n"))]
         costs = await self._count(lines)
         while costs and sum(costs) > budget:
             costs.pop()
         if len(costs) < 2:
             return []
-        return [Fragment("".join(lines[: len(costs)]), sum(costs), origin, "is like what is written here")]
+        return [Fragment("".join(lines[: len(costs)]), sum(costs), origin, reason)]
 
 
 def _tokens(fragments: Sequence[Fragment]) -> int:
     return sum(fragment.tokens for fragment in fragments)
+
+
+def _said(text: str, shown: AbstractSet[str]) -> bool:
+    """Whether most of its lines are shown already."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    return sum(line in shown for line in lines) * 2 > len(lines)
 
 
 def _pays(old: Sequence[Fragment], new: Sequence[Fragment]) -> bool:

@@ -31,6 +31,7 @@ from lsp_harness.text.uri import elsewhere, innermost, local_path
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
+    from lsp_harness.context.recent import Recent
     from lsp_harness.files.kept import Kept
     from lsp_harness.harness.folder import Said
     from lsp_harness.harness.health import Observed
@@ -76,6 +77,7 @@ class Harness:
         """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
         self._proposals: Proposals | None = None
         self._indexes: Indexes | None = None
+        self._recent: Recent | None = None
 
     # -- text
     def open(self, document: Document) -> None:
@@ -90,6 +92,9 @@ class Harness:
     def change(self, uri: str, edit: Edit, version: int) -> None:
         """One edit; call in order. Raises NotOpen or Stale."""
         before, after = self.documents.change(uri, edit, version)
+        if self._recent:
+            grown = len(after.starts) - len(before.starts)
+            self._recent.edited(uri, self.snapshot_of(after).path, before.line_of(edit.start), grown)
         self._typed.changed(before, edit, after)
         self._cursors[uri] = edit.start + before_cursor(edit.new)
         self._parsed.changed(before, edit, after)
@@ -106,7 +111,9 @@ class Harness:
             self.applied(uri, id)
 
     def close(self, uri: str) -> None:
-        self.documents.close(uri)
+        document = self.documents.close(uri)
+        if self._recent:
+            self._recent.closed(document)
         self.uptake.closed(uri)
         self._parsed.forget(uri)
         self._typed.forget(uri)
@@ -213,6 +220,9 @@ class Harness:
             return
         if offset is not None:
             self._cursors[uri] = offset
+            if self._recent:
+                snapshot = self.snapshot(uri)
+                self._recent.looked(uri, snapshot.path, snapshot.document.line_of(offset))
         wanted = self.config.completion.enabled and self.config.completion.warm and not self.paused
         if self.eager and self.trusted and wanted:
             # not now: what comes first is the message under way, and the first time there is much to import
@@ -367,11 +377,16 @@ class Harness:
     def completer(self) -> "Completer":
         if self._completer is None:
             from lsp_harness.context.elsewhere import Elsewhere
+            from lsp_harness.context.recent import Recent
             from lsp_harness.pipeline.completion import Completer
             from lsp_harness.pipeline.restraint import Restraint
 
             restraint = Restraint(self.config.quiet, self._typed, self._why_kept)
-            eager, elsewhere = self.eager and self.trusted, Elsewhere(self.indexes, self.engine.count)
+            # from now on there is somebody to ask for it
+            self._recent = Recent(
+                lambda uri: self.documents.get(uri) if uri in self.documents else None, self._why_kept
+            )
+            eager, elsewhere = self.eager and self.trusted, Elsewhere(self.indexes, self.engine.count, self._recent)
             self._completer = Completer(
                 self.engine, self.config.completion, restraint, eager=eager, elsewhere=elsewhere
             )

@@ -9,6 +9,7 @@ import pytest
 
 from lsp_harness.context.elsewhere import NEAR, Elsewhere
 from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.recent import Recent
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -113,3 +114,32 @@ async def test_a_document_that_is_closed_is_forgotten(desk: Desk):
 async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
     document = Document.of("file:///x.odd", "a\n", language="odd")
     assert await desk.elsewhere.of(document, None, 1, "x.odd", 200, rests=True) == ()
+
+
+async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
+    late = "def paid(cart, card):\n    amount = cart.paid()\n    if not amount:\n        return late_payment(cart)\n"
+    open_texts = {"file:///late.py": Document.of("file:///late.py", late)}
+    recent = Recent(open_texts.get, lambda uri, path: "")
+    desk.elsewhere = Elsewhere(desk.known, count, recent)
+    before = await desk.at("amount = cart.total()", rests=True)
+    assert "was edited lately" not in {one.reason for one in before}
+    recent.edited("file:///late.py", "late.py", 1)
+    after = await desk.at("amount = cart.total()", rests=True)
+    assert (after[-1].origin, after[-1].reason) == ("late.py", "was edited lately")
+    assert after[-1].tokens <= 0.25 * 200
+    # what is shown already is not shown again as what is like it
+    recent.edited("file:///other.py", "other.py", 1)
+    open_texts["file:///other.py"] = Document.of("file:///other.py", FILES["other.py"])
+    again = await desk.at("amount = cart.total()", rests=True)
+    assert [one.reason for one in again if one.origin == "other.py"] in ([], ["was edited lately"])
+
+
+@pytest.mark.parametrize("budget", [0, 20, 60, 200])
+async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budget: int):
+    text = "def paid(cart, card):\n    amount = cart.paid()\n" * 9
+    recent = Recent(lambda uri: Document.of(uri, text), lambda uri, path: "")
+    desk.elsewhere = Elsewhere(desk.known, count, recent)
+    for n in range(5):
+        recent.edited(f"file:///{n}.py", f"{n}.py", n)
+    found = await desk.at("amount = cart.total()", budget, rests=True)
+    assert sum(one.tokens for one in found) <= budget
