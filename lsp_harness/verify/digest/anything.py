@@ -20,10 +20,20 @@ LETTERS = {"E": "error", "F": "error", "W": "warning", "C": "warning", "R": "war
 
 
 def read(output: Output) -> Digest | None:
-    problems = [_problem(found) for found in ROW.finditer(output.text) if FILE.search(found["path"])]
+    problems = [_problem(found) for found in _rows(output)]
     if START in output.text:
         problems += _tracebacks(output.lines)
     return Digest("output", tuple(problems)) if problems else None
+
+
+def errors(output: Output) -> Digest | None:
+    """Only what calls itself an error: beside a tool that is understood, the rest may be what tests log."""
+    problems = [_problem(found) for found in _rows(output) if (found["severity"] or "").endswith("error")]
+    return Digest("output", tuple(problems)) if problems else None
+
+
+def _rows(output: Output) -> list[re.Match[str]]:
+    return [found for found in ROW.finditer(output.text) if FILE.search(found["path"])]
 
 
 def _problem(found: re.Match[str]) -> Problem:

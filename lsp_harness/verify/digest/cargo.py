@@ -11,7 +11,7 @@ HEAD = re.compile(r"(error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
 ARROW = re.compile(r" *--> (.+):(\d+):(\d+)$")
 SHORT = re.compile(r"(?m)^(\S.*?\.rs):(\d+):(\d+): (error|warning)(?:\[([\w:]+)\])?: (\S.*)$")
 MARK = re.compile(
-    r"(?m)^(?:(?:error|warning)(?:\[[\w:]+\])?: .*\n +--> \S| +(?:Compiling|Checking|Finished|Running) \S|error\[E\d{4}\]: "
+    r"(?m)^(?:(?:error|warning)(?:\[[\w:]+\])?: .*\n +--> \S| +(?:(?:Compiling|Checking) \S+ v\d|Finished `?\w|Running (?:`|unittests |tests/))|error\[E\d{4}\]: "
     r"|error: could not compile )"
 )
 FOOTER = re.compile(
@@ -22,10 +22,12 @@ FOOTER = re.compile(
 FAILED = re.compile(r"(?m)^error: (could not compile .*)$")
 CRASHED = re.compile(r"(?m)^ +process didn't exit successfully: .*\((signal: .+)\)$")
 
+EVENTS = ("compiler-message", "compiler-artifact", "build-script-executed", "build-finished")
+
 
 def read(output: Output) -> Digest | None:
     events, cut = output.rows
-    if any("reason" in event for event in events):
+    if any(event.get("reason") in EVENTS for event in events):
         messages = [row(event.get("message")) for event in events if event.get("reason") == "compiler-message"]
         problems = [_of_message(message) for message in messages if _is_problem(message)]
         return Digest("cargo", tuple(problems), cut=cut)

@@ -60,6 +60,9 @@ def digest(text: str, tool: str = "", root: str = "") -> Digest:
     found = [answer for reader in readers if (answer := reader(output))]
     if not found and (answer := anything.read(output)):
         found = [replace(answer, tool=tool or answer.tool)]
+    elif not tool and not any(one.problems for one in found) and (answer := anything.errors(output)):
+        # one tool of a log is content, another that is not known is not
+        found.append(answer)
     if not found:
         return _nothing(output, tool)
     made = _joined(found)

@@ -114,6 +114,18 @@ def test_other_tools(text: str, line: str):
     assert digest(f"some words\n{text}and more\n", root="/p").lines(5) == [line]
 
 
+def test_one_tool_is_content_and_another_is_not_known():
+    found = digest("All checks passed!\ngcc a.c\na.c:3:5: error: expected ';'\na.c:4:5: warning: x\n")
+    assert found.lines(5) == ["a.c:3:5: error: expected ';'"]
+    assert found.tool == "ruff, output"
+    assert digest("All checks passed!\ntests/a_test.rb:3: made a list\n").problems == ()
+
+
+@pytest.mark.parametrize("text", ['{"reason": "x", "message": {}}\n', "   Running all of it\n"])
+def test_a_log_that_only_looks_like_a_tools(text: str):
+    assert digest(text).tool == ""
+
+
 @pytest.mark.parametrize(
     "text", ["12:30:45: started\n", "http://host:80: refused\n", "127.0.0.1:8080: refused\n", "at 3:4: x\n"]
 )
