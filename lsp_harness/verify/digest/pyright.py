@@ -1,0 +1,68 @@
+"""pyright's JSON and text; basedpyright prints the same."""
+
+import re
+from dataclasses import replace
+
+from lsp_harness.verify.digest.json_rest import number, row, rows, words
+from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
+from lsp_harness.verify.digest.result import Digest
+
+ROW = re.compile(r"(?m)^ +(\S.*?):(\d+):(\d+) - (error|warning|information|hint): (.*)$")
+END = re.compile(r"(?m)^(\d+) errors?, (\d+) warnings?, \d+ (?:informations?|notes?)\b")
+RULE = re.compile(r" ?\((report\w+)\)$")
+
+
+def read(output: Output) -> Digest | None:
+    value, cut = output.value
+    if "generalDiagnostics" in row(value):
+        return Digest("pyright", tuple(_json(value)), cut=cut)
+    ended = END.search(output.text)
+    if not ROW.search(output.text):
+        if not ended:
+            return None
+        clean = ended.groups() == ("0", "0")
+        return Digest("pyright", () if clean else (Problem(ended.group(), code=SUMMARY),))
+    return Digest("pyright", tuple(_text(output.lines)), cut=not ended)
+
+
+def _text(lines: list[str]) -> list[Problem]:
+    problems: list[Problem] = []
+    below = 0
+    for line in lines:
+        if found := ROW.match(line):
+            path, at, column, severity, message = found.groups()
+            problems.append(_ruled(Problem(message, path, number_of(at), number_of(column), severity_of(severity))))
+            below = 1
+        elif below and line.replace("\xa0", " ").startswith("    "):
+            below += 1
+            if below < 20:
+                last = problems[-1]
+                problems[-1] = _ruled(replace(last, message=f"{last.message}\n{line.strip()}"))
+        else:
+            below = 0
+    return problems
+
+
+def _ruled(problem: Problem) -> Problem:
+    rule = RULE.search(problem.message)
+    return replace(problem, message=RULE.sub("", problem.message), code=rule.group(1)) if rule else problem
+
+
+def _json(value: object) -> list[Problem]:
+    problems: list[Problem] = []
+    for item in rows(row(value).get("generalDiagnostics")):
+        start = row(row(item.get("range")).get("start"))
+        if words(item.get("message")):
+            problems.append(
+                Problem(
+                    words(item.get("message")),
+                    words(item.get("file")),
+                    # from 0 here, and from 1 in the text; what is about a whole file has none
+                    number(start.get("line")) + 1 if start else 0,
+                    number(start.get("character")) + 1 if start else 0,
+                    severity_of(words(item.get("severity"))),
+                    words(item.get("rule")),
+                )
+            )
+    return problems

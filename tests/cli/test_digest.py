@@ -1,0 +1,60 @@
+"""The digest of a tool's output, on the command line."""
+
+import io
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from tests.cli.conftest import Shell
+
+TEXT = "a.py:3:8: F401 [*] `os` imported but unused\na.py:1:1: invalid-syntax: Expected `)`\nFound 2 errors.\n"
+
+
+def test_a_file(shell: Shell):
+    shell.file("ruff.txt", TEXT)
+    assert shell.run("digest", "ruff.txt") == (
+        1,
+        (
+            "a.py:1:1: error: Expected `)` [invalid-syntax]\na.py:3:8: warning: `os` imported but unused [F401]\n"
+            "ruff: 1 error, 1 warning\n"
+        ),
+        "",
+    )
+    assert shell.run("digest", "ruff.txt", "--limit", "1").out.splitlines()[0] == "… and 2 more: 1 error, 1 warning"
+
+
+def test_standard_input_with_paths_of_this_folder(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+    text = f"{shell.folder}/src/a.ts(3,7): error TS2322: Type 'a' is not 'b'.\n"
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
+    ran = shell.run("digest", "--tool", "tsc")
+    assert ran == (1, "src/a.ts:3:7: error: Type 'a' is not 'b'. [TS2322]\ntsc: 1 error\n", "")
+
+
+def test_for_programs(shell: Shell):
+    shell.file("ruff.txt", TEXT)
+    ran = shell.run("digest", "ruff.txt", "--json")
+    assert ran.code == 1
+    assert (ran.json["tool"], ran.json["summary"]) == ("ruff", "ruff: 1 error, 1 warning")
+    assert [(row["path"], row["line"], row["code"]) for row in ran.json["problems"]] == [
+        ("a.py", 1, "invalid-syntax"),
+        ("a.py", 3, "F401"),
+    ]
+
+
+def test_nothing_wrong_and_nothing_understood(shell: Shell):
+    shell.file("clean.txt", "All checks passed!\n")
+    shell.file("words.txt", b"\xff words \xf0\n")
+    assert shell.run("digest", "clean.txt") == (0, "ruff: no problems\n", "")
+    assert shell.run("digest", "words.txt") == (0, "nothing in this output is understood (1 line)\n", "")
+
+
+def test_what_makes_no_sense(shell: Shell):
+    shell.file("clean.txt", "")
+    assert (
+        shell.run("digest", "nowhere.txt").err == "lsp-harness: nowhere.txt cannot be read: No such file or directory\n"
+    )
+    ran = shell.run("digest", "clean.txt", "--tool", "jest")
+    assert ran.code == 2
+    assert "jest is no tool whose output is known; there are pytest, junit, ruff" in ran.err
+    assert "--limit is 0" in shell.run("digest", "clean.txt", "--limit", "0").err

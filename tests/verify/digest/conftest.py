@@ -1,0 +1,30 @@
+"""Outputs of real tools; how they were made is in `fixtures/README.md`."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.verify.digest.digest import digest
+from lsp_harness.verify.digest.result import Digest
+
+FIXTURES = Path(__file__).parent / "fixtures"
+
+
+def fixture(name: str) -> str:
+    return (FIXTURES / name).read_text(encoding="utf-8")
+
+
+def digested(name: str, tool: str = "") -> Digest:
+    return digest(fixture(name), tool, "/project")
+
+
+def shown(name: str, tool: str = "") -> list[str]:
+    return digested(name, tool).lines(100)
+
+
+NAMES = sorted(path.name for path in FIXTURES.iterdir() if path.suffix != ".md")
+
+
+@pytest.fixture(params=NAMES)
+def name(request: pytest.FixtureRequest) -> str:
+    return request.param

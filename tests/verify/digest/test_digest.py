@@ -1,0 +1,184 @@
+"""What is done to the problems of all tools alike."""
+
+import pytest
+
+from lsp_harness.errors import UsageError
+from lsp_harness.verify.digest.digest import LONGEST, digest
+from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.digest.result import Digest
+from tests.verify.digest.conftest import digested, fixture
+
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+def test_errors_first_and_what_is_said_again_is_counted():
+    made = Digest(
+        "tool",
+        (
+            Problem("unused", "a.py", 1, severity="warning", code="F401"),
+            Problem("broken", "b.py", 2, 3),
+            *(Problem("unused", "a.py", line, severity="warning", code="F401") for line in (4, 4, 5, 6, 7)),
+            Problem("nothing there", test="tests/test_a.py::test_a"),
+        ),
+    )
+    assert made.lines(3) == [
+        "b.py:2:3: error: broken",
+        "TEST FAIL: test_a — nothing there",
+        "a.py:1: warning: unused [F401] (×6: also lines 4, 5, 6, …)",
+    ]
+    assert made.lines(2) == ["b.py:2:3: error: broken", "… and 7 more: 1 error, 6 warnings"]
+    assert made.lines(1) == ["… and 8 more: 2 errors, 6 warnings"]
+    assert made.as_json()["problems"][0] == {
+        "path": "b.py",
+        "line": 2,
+        "column": 3,
+        "severity": "error",
+        "code": "",
+        "message": "broken",
+        "test": "",
+    }
+
+
+def test_lines_that_end_as_elsewhere_and_colours(name: str):
+    assert digest(fixture(name).replace("\n", "\r\n"), root="/project") == digested(name)
+    if not name.endswith((".xml", ".json")):
+        coloured = "".join(f"\x1b[1;31m{line}\x1b[0m\n" for line in fixture(name).split("\n")[:-1])
+        assert digest(coloured, root="/project") == digested(name)
+
+
+def test_a_log_of_several_tools():
+    found = digest(
+        "".join(fixture(name) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")), root="/project"
+    )
+    assert found.tool == "pytest, ruff, mypy, tsc"
+    assert len(found.problems) == sum(
+        len(digested(name).problems) for name in ("ruff-full.txt", "mypy.txt", "tsc.txt", "pytest.txt")
+    )
+
+
+def test_secrets_are_taken_out():
+    for text in (
+        f"a.py:1: error: Invalid value '{TOKEN}'  [misc]\n",
+        f"FAILED test_a.py::test_a[{TOKEN}] - AssertionError: assert '{TOKEN}' == ''\n",
+        f"=== FAILURES ===\n___ test_a ___\nE   ValueError: {TOKEN}\n\ntest_a.py:1: ValueError\n1 failed in 0.1s\n",
+        f'[{{"filename": "{TOKEN}.py", "location": {{}}, "message": "x {TOKEN}"}}]',
+        "a.c:1:2: error: " + "x " * 140 + TOKEN,
+        "a.c:1:2: error: " + "x " * 3_980 + TOKEN,
+    ):
+        found = digest(f"=== short test summary info ===\n{text}" if text.startswith("FAILED") else text)
+        assert found.problems
+        assert "a1B2" not in repr(found)
+        assert "…" in repr(found)
+    key = "-----BEGIN RSA PRIVATE KEY-----\\nMIIEabcd\\n" * 2
+    [problem] = digest(f'[{{"filename": "a.py", "location": {{}}, "message": "{key}"}}]').problems
+    assert problem.message == "…"
+
+
+def test_a_long_message_keeps_both_ends():
+    [problem] = digest(f"a.py:1: error: begins {'word ' * 200}ends  [misc]\n").problems
+    assert problem.message.startswith("begins word")
+    assert problem.message.endswith("word ends")
+    assert " … " in problem.message
+    assert len(problem.message) <= LONGEST
+
+
+def test_what_nobody_understands():
+    found = digest("All good.\nNothing to see.\n")
+    assert (found.tool, found.problems) == ("", ())
+    assert found.lines(5) == ["nothing in this output is understood (2 lines)"]
+    assert digest("All good.\n", "mypy").lines(5) == ["nothing in this output is understood (1 line)"]
+    assert digest("").lines(5) == ["no output"]
+    assert digest("\n", "tsc").lines(5) == ["tsc: no problems"]
+    assert digest("[]", "ruff").lines(5) == ["ruff: no problems"]
+    with pytest.raises(UsageError, match="there are pytest, junit, ruff"):
+        digest("", "jest")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("src/a.c:3:5: fatal error: x.h: No such file\n", "src/a.c:3:5: error: x.h: No such file"),
+        ("a.c:3:5: warning: unused variable 'x' [-Wunused]\n", "a.c:3:5: warning: unused variable 'x' [-Wunused]"),
+        ("C:\\src\\a.rb:3: syntax error\n", "C:\\src\\a.rb:3: error: syntax error"),
+        (
+            "pkg/a.py:1:0: C0114: Missing docstring (missing)\n",
+            "pkg/a.py:1: warning: Missing docstring (missing) [C0114]",
+        ),
+        (
+            'Traceback (most recent call last):\n  File "/p/a.py", line 3, in f\n    g()\nKeyError: 1\n',
+            "a.py:3: error: KeyError: 1",
+        ),
+    ],
+)
+def test_other_tools(text: str, line: str):
+    assert digest(f"some words\n{text}and more\n", root="/p").lines(5) == [line]
+
+
+def test_one_tool_is_content_and_another_is_not_known():
+    found = digest("All checks passed!\ngcc a.c\na.c:3:5: error: expected ';'\na.c:4:5: warning: x\n")
+    assert found.lines(5) == ["a.c:3:5: error: expected ';'"]
+    assert found.tool == "ruff, output"
+    assert digest("All checks passed!\ntests/a_test.rb:3: made a list\n").problems == ()
+
+
+@pytest.mark.parametrize("text", ['{"reason": "x", "message": {}}\n', "   Running all of it\n"])
+def test_a_log_that_only_looks_like_a_tools(text: str):
+    assert digest(text).tool == ""
+
+
+@pytest.mark.parametrize(
+    "text", ["12:30:45: started\n", "http://host:80: refused\n", "127.0.0.1:8080: refused\n", "at 3:4: x\n"]
+)
+def test_what_is_no_place(text: str):
+    assert digest(text).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "tool"),
+    [
+        ("3 failed, 2 passed in 0.10s\n", "pytest"),
+        ("Found 3 errors.\n", "ruff"),
+        ("Found 3 errors in 2 files (checked 5 source files)\n", "mypy"),
+        ("3 errors, 0 warnings, 0 informations\n", "pyright"),
+        ("✖ 3 problems (3 errors, 0 warnings)\n", "eslint"),
+        ("FAIL\texample.com/a [build failed]\n", "go"),
+        ("FAIL\texample.com/a\t0.01s\n", "go"),
+        ("error: could not compile `a` (lib) due to 2 previous errors\n", "cargo"),
+        ("test result: FAILED. 1 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out\n", "cargo"),
+    ],
+)
+def test_a_last_line_alone_is_not_taken_for_success(text: str, tool: str):
+    found = digest(text)
+    assert found.tool == tool
+    assert len(found.problems) == 1
+
+
+def test_the_side_that_was_computed_is_what_was_got():
+    block = "=== FAILURES ===\n___ test_a ___\nE   AssertionError: {}\nE    +  where 4 = f()\n\ntest_a.py:1: AssertionError\n"
+    assert "expected 3, got 4, where" in digest(block.format("assert 4 == 3")).problems[0].message
+    assert "expected 3, got 4, where" in digest(block.format("assert 3 == 4")).problems[0].message
+    assert "assert not (4 == 4)" in digest(block.format("assert not (4 == 4)")).problems[0].message
+    assert "expected ' == ', got 'a'" in digest(block.format("assert 'a' == ' == '")).problems[0].message
+
+
+def test_a_panic_of_no_test():
+    text = "panic: boom\n\ngoroutine 18 [running]:\nmain.f()\n\t/p/a/a.go:7 +0x1a\nFAIL\texample.com/a\t0.01s\n"
+    assert digest(text, root="/p").lines(5) == ["TEST FAIL: example.com/a — panic: boom (a/a.go:7)"]
+
+
+def test_a_doctest():
+    text = (
+        "=== FAILURES ===\n___ [doctest] a.f ___\n001 >>> f()\nExpected:\n    4\nGot:\n    3\n\n/p/a.py:1: DocTestFailure\n"
+        "=== short test summary info ===\nFAILED a.py::a.f\n=== 1 failed in 0.01s ===\n"
+    )
+    assert digest(text, root="/p").lines(5) == ["TEST FAIL: a.f — expected 4, got 3 (a.py:1)"]
+
+
+def test_junit_of_another_runner():
+    text = (
+        '<testsuites><testsuite name="jest"><testcase classname="area" name="area is wide" file="src/area.test.ts" line="4">'
+        '<failure message="expected 3"/></testcase><testcase name="fine"/></testsuite></testsuites>'
+    )
+    found = digest(text)
+    assert found.lines(5) == ["TEST FAIL: area is wide — expected 3 (src/area.test.ts:4)"]
+    assert found.summary == "junit: 1 failed, 1 passed"
