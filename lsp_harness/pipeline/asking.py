@@ -1,8 +1,9 @@
 """What is asked of the model for some candidates, and the candidates its answers make."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple, cast
 
 from lsp_harness.context.infill import infill
@@ -89,6 +90,12 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str]) -> Aroun
     at = start + len(encode(lead))
     prompt = await infill(holed, parse(holed), at, job.path, job.config.completion, job.engine.count)
     return prompt.around
+
+
+async def fitting(engine: Engine, lines: Sequence[str], budget: int) -> list[str]:
+    """As many of the lines as have room in so many tokens, the first of them."""
+    costs = accumulate(await engine.count([line + "\n" for line in lines]))
+    return [line for line, cost in zip(lines, costs, strict=True) if cost <= budget]
 
 
 def reindented(new: str, old: str) -> str:

@@ -13,7 +13,7 @@ from lsp_harness.errors import EngineRefused
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
 from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
-from lsp_harness.pipeline.asking import Asked, Candidate, Kind, Plan, hole, made, reindented
+from lsp_harness.pipeline.asking import Asked, Candidate, Kind, Plan, fitting, hole, made, reindented
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
@@ -220,14 +220,9 @@ class Generator:
         lines = [f"Problem at line {self._place.line_in_function}: {self._finding.message}"]
         if feedback:
             lines += ["Earlier attempts failed:", *feedback]
-        left = self._config.context.task_budget
-        for fitting, cost in enumerate(await self._engine.count([line + "\n" for line in lines])):
-            left -= cost
-            if left < 0:
-                # a headline without a line below it says nothing
-                lines = lines[: fitting if fitting > 2 else 1]
-                break
-        return "\n".join(lines)
+        told = await fitting(self._engine, lines, self._config.context.task_budget)
+        # a headline without a line below it says nothing
+        return "\n".join(told if len(told) > 2 else lines[:1])
 
     def _sampling(self, plan: Plan, **more: Any) -> Sampling:
         return Sampling(temperature=plan.temperature, seed=plan.seed, n=len(plan.numbers), **more)

@@ -13,7 +13,7 @@ from lsp_harness.errors import EngineRefused
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
 from lsp_harness.inference.request import Continuation, Sampling, Usage
-from lsp_harness.pipeline.asking import Asked, Candidate, Plan, made, reindented, sampled
+from lsp_harness.pipeline.asking import Asked, Candidate, Plan, fitting, made, reindented, sampled
 from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.offers import Proposal
@@ -61,7 +61,7 @@ class Instruct:
         if told > budget.task_budget:
             raise work.failed(f"the instruction has {told} tokens, context.task_budget is {budget.task_budget}")
         best = Pace.of((await job.engine.props()).raw).candidates
-        return await work.generate(Rewriter(job, place, size, self.instruction), rounds(job.config, best))
+        return await work.generate(Rewriter(job, place, size, self.instruction, told), rounds(job.config, best))
 
 
 def rounds(config: Config, best: int = 0) -> list[list[Plan]]:
@@ -80,6 +80,8 @@ class Rewriter:
     place: Span
     size: int
     instruction: str
+    told: int
+    """Tokens of the instruction."""
     refused: str = field(default="", init=False)
 
     async def make(
@@ -102,7 +104,10 @@ class Rewriter:
         # what changes from one round to the next comes last, so that the rest is resident
         task = f"```{document.language}\n{old}\n```\n\nInstruction: {self.instruction}"
         if feedback:
-            task += "\n\nEarlier attempts failed:\n" + "\n".join(feedback)
+            room = job.config.context.task_budget - self.told
+            lines = await fitting(job.engine, ["Earlier attempts failed:", *feedback], room)
+            # a headline without a line below it says nothing
+            task += "\n\n" + "\n".join(lines) if len(lines) > 1 else ""
         prompt = await job.engine.chat_prompt([("system", SYSTEM), ("user", task)])
         sampling = Sampling(
             n_predict=self.size + ROOM,

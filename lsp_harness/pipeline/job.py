@@ -7,6 +7,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
+from lsp_harness.knowledge.installed import Installed
 from lsp_harness.pipeline.offers import Report
 from lsp_harness.session.log import Turn
 from lsp_harness.text.document import Document
@@ -30,6 +31,8 @@ class Job:
     report: Report
     persist: bool = False
     """What the engine makes of this document may be written to disk."""
+    installed: Installed | None = None
+    """What the packages of the workspace say of themselves, where a model may be told that."""
 
     @property
     def owner(self) -> Owner:
