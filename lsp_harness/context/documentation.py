@@ -64,7 +64,7 @@ def told(known: DocFragment | Absent) -> str:
     """One line about a name; empty where there is nothing to say of it."""
     inside = "" if known.module in (known.package, "") else f" in {known.module}"
     if isinstance(known, Absent):
-        nearest = "; ".join(one.called for one in known.nearest)
+        nearest = "; ".join(dict.fromkeys(one.called for one in known.nearest))
         line = f"{known.release} has no {known.name}{inside}" + (f"; it has: {nearest}" if nearest else "")
     elif known.kind == "module" or known.called == known.name:
         return ""

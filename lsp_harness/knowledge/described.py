@@ -3,8 +3,8 @@
 import re
 
 from lsp_harness.knowledge.exports import SCRIPTS
-from lsp_harness.knowledge.fragment import DocFragment
-from lsp_harness.knowledge.lookup import HOPS, Found, Result, Search, overloads
+from lsp_harness.knowledge.fragment import SELF, DocFragment
+from lsp_harness.knowledge.lookup import HOPS, VALUES, Found, Result, Search, overloads
 from lsp_harness.knowledge.module import Module, Rules
 from lsp_harness.knowledge.wording import documentation, of_module, signature
 from lsp_harness.syntax.declarations import TYPES
@@ -19,17 +19,22 @@ FIELDS = 24
 def described(rules: Rules, asked: Module, name: str, result: Result) -> DocFragment:
     """What was found for a `name` in the module `asked`."""
     package = asked.package
+    language = result.text.language.id if isinstance(result, Found) else ""
     if isinstance(result, Module):
         text = result.texts[0] if result.texts else None
         said = of_module(text.language.id, text.data) if text else ""
         file = str(text.path.relative_to(result.package.place)) if text else ""
         return DocFragment(package.name, package.version, asked.name, name, "module", "", said, file)
     search = Search(rules)
-    ways = overloads(search, result)
-    first = ways[0]
+    called = search.beyond(result, ["__call__"]) if result.one.kind in VALUES and language == "python" else None
+    ways = overloads(search, called if isinstance(called, Found) else result)
+    first, line = ways[0], _signature(ways[0])
+    if called:
+        # an object that is called as if it were a function
+        line = SELF.sub("(", line.replace("__call__", result.one.name, 1), count=1)
     return DocFragment(
         *(package.name, package.version, asked.name, name, first.one.kind),
-        _signature(first),
+        line,
         _said(result, ways) or _said_in_source(rules, asked, name, result),
         str(first.text.path.relative_to(first.module.package.place)),
         _constructor(rules, result) if result.one.kind in TYPES else "",

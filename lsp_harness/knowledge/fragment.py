@@ -5,6 +5,12 @@ from dataclasses import dataclass
 
 KEYWORDS = re.compile(r"^(?:(?:async|def|function|func|fn|pub(?:\([^)]*\))?|unsafe|const|abstract|static|public)\s+)+")
 SELF = re.compile(r"\(\s*(?:self|cls|mcs)\b(?:\s*:[^,)]*)?\s*(?:,\s*(?:/\s*,\s*)?)?")
+RECEIVER = re.compile(r"^\([^)]*\)\s*(?=\w)")
+WORD = re.compile(r"[\w$]+")
+TYPE_WORDS = frozenset(
+    {"class", "interface", "struct", "enum", "type", "trait", "union", "impl", "namespace", "module", "macro_rules"}
+)
+ENDS_WITH_NONE = re.compile(r"\s*->\s*None$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +41,21 @@ class DocFragment:
     @property
     def called(self) -> str:
         """How it is used, after its module: `get(url, params=None)`, of a class with what its constructor takes."""
-        last = self.name.rpartition(".")[2]
-        if self.constructor and (at := self.constructor.find("(")) >= 0:
-            taken = SELF.sub("(", self.constructor[at:], count=1)
-            return self.name + re.sub(r"\s*->\s*None$", "", taken)
-        shown = KEYWORDS.sub("", self.signature)
-        return f"{self.name}{shown.removeprefix(last)}" if shown.startswith(last) else shown or self.name
+        if self.constructor:
+            return self._made()
+        shown = RECEIVER.sub("", KEYWORDS.sub("", self.signature))
+        word = WORD.match(shown)
+        if not word or not self.name or word[0] in TYPE_WORDS:
+            return shown or self.name
+        return self.name + shown[word.end() :]
+
+    def _made(self) -> str:
+        head, bracket, taken = self.constructor.partition("(")
+        if head.startswith("func "):
+            return KEYWORDS.sub("", self.constructor)
+        if head.endswith("new"):
+            return f"{self.name}.{KEYWORDS.sub('', self.constructor)}"
+        return self.name + ENDS_WITH_NONE.sub("", SELF.sub("(", bracket + taken, count=1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,11 @@ class Go:
         if "." not in first:
             for base in filter(None, (self._environ.get("GOROOT"), *STANDARD)):
                 if place := real(Path(base) / "src"):
-                    version = told(Path(base) / "VERSION", place.parent).split("\n")[0].removeprefix("go")
+                    # a distribution may have the sources elsewhere than the rest
+                    version = told(Path(base) / "VERSION", real(Path(base)) or place)
+                    version = (
+                        (version or told(place.parent / "VERSION", place.parent)).split("\n")[0].removeprefix("go")
+                    )
                     yield Package("Go", version, place), place / name
             return
         required = self._requirements()

@@ -17,7 +17,7 @@ from lsp_harness.knowledge.fragment import Absent, DocFragment
 from lsp_harness.knowledge.go import Go
 from lsp_harness.knowledge.lookup import Result, Search
 from lsp_harness.knowledge.module import Module, Rules
-from lsp_harness.knowledge.names import names_of
+from lsp_harness.knowledge.names import mentions, names_of
 from lsp_harness.knowledge.node import Node
 from lsp_harness.knowledge.python import Python
 from lsp_harness.knowledge.rust import Rust
@@ -141,6 +141,10 @@ def _absent(rules: Rules, module: str, name: str, near: Path | None) -> Absent |
         return _absent(rules, asked.name, ".".join(outer), near)
     there = names_of(rules, holder)
     if there is None or last in there or _found(rules, asked, name):
+        return None
+    plain = rules.module(asked.name, near, plain=True)
+    beside = _found(rules, plain, ".".join(outer)) if plain else None
+    if mentions(holder, last) or (beside and mentions(beside, last)):
         return None
     public = sorted(one for one in there if not one.startswith("_") or last.startswith("_"))
     near_names = get_close_matches(last, public, NEAREST, ALIKE)

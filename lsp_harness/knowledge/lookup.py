@@ -19,9 +19,11 @@ HOPS = 12
 """Modules, types and values that a name is followed through."""
 STEPS = 1_000
 """Modules that are asked for one name."""
-HOLDERS = TYPES | {"module"}
+HOLDERS = TYPES | {"module", "type"}
 WORD = re.compile(r"[^\W\d]\w*")
-PYTHON_VALUE = re.compile(r"[^=\n]*?(?::\s*(?P<type>[^=\n]+?)\s*)?=\s*(?P<value>[^\W\d][\w.]*)\s*(?P<call>\()?")
+PYTHON_VALUE = re.compile(
+    r"[^=\n]*?(?::\s*(?P<type>[^=\n]+?)\s*)?=\s*(?:\w+\s*=\s*)*(?P<value>[^\W\d][\w.]*)\s*(?P<call>\()?"
+)
 PYTHON_TYPE = re.compile(r"[^=:\n]*:\s*(?:Final\[|ClassVar\[|type\[)?\s*[\"']?(?P<type>[\w.]+)")
 SCRIPT_TYPEOF = re.compile(r"[\w$]+\s*[?!]?:\s*typeof\s+(?P<of>[\w.$]+)\s*(?:;|\Z)")
 SCRIPT_TYPE = re.compile(r"[^:=(]*?[?!]?:\s*(?:typeof\s+)?(?P<type>[\w.$]+)")

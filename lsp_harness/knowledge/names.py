@@ -6,9 +6,9 @@ from lsp_harness.knowledge.exports import SCRIPTS
 from lsp_harness.knowledge.lookup import HOPS, Found, Result, Search
 from lsp_harness.knowledge.module import Module, Rules, local
 from lsp_harness.knowledge.source import Text
-from lsp_harness.text.position import decode
+from lsp_harness.text.position import decode, encode
 
-UNTOLD = re.compile(rb"__getattr__|\bglobals\(\)|sys\.modules|\bsetattr\(|\b__getattribute__")
+UNTOLD = re.compile(rb"__getattr__|\bglobal_enum\b|\bglobals\(\)|sys\.modules|\bsetattr\(|\b__getattribute__")
 """What makes names that no text has."""
 OWN = re.compile(rb"\bself\.(\w+)")
 MODULES = 400
@@ -23,6 +23,13 @@ def names_of(rules: Rules, holder: Result) -> set[str] | None:
     if isinstance(holder, Module):
         return _of_module(rules, holder, set())
     return _of_class(rules, holder, HOPS, set()) if holder.text.language.id == "python" else None
+
+
+def mentions(holder: Result, name: str) -> bool:
+    """Whether the name is anywhere in the files: there are more ways to make a name than to declare it."""
+    texts = holder.texts if isinstance(holder, Module) else (holder.text,)
+    word = re.compile(rb"\b%s\b" % re.escape(encode(name)))
+    return any(word.search(text.data) for text in texts)
 
 
 def _of_module(rules: Rules, module: Module, seen: set[str]) -> set[str] | None:

@@ -47,6 +47,7 @@ def test_go_s_module_cache(tmp_path: Path, variable: str):
         "func (c *Command) Execute(args ...string) error",
         "Execute runs it.",
     )
+    assert method.called == "Command.Execute(args ...string) error"
     embedded = go(root, "github.com/Corp/cobra", "Command.Parse", **environ)
     assert embedded
     assert embedded.signature == "func (f *Flags) Parse(args []string) error"
@@ -61,7 +62,7 @@ def test_go_s_module_cache(tmp_path: Path, variable: str):
     assert missing
     assert [one.called for one in missing.nearest] == [
         "NewCommand(use string) *Command",
-        "Command(use string) *Command",
+        "NewCommand(use string) *Command",
     ]
 
 
@@ -75,11 +76,17 @@ def test_vendored_and_replaced_modules_and_the_standard_library(tmp_path: Path):
     assert go(tmp_path, "github.com/other/thing", "L", GOMODCACHE=str(tmp_path)) is None
     write(
         tmp_path / "goroot",
-        {"VERSION": "go1.22.1\ntime x\n", "src/strings/s.go": "package strings\nfunc Cut(s, sep string) {}\n"},
+        {
+            "VERSION": "go1.22.1\ntime x\n",
+            "src/strings/s.go": "package strings\nfunc Cut(s, sep string) {}\ntype Kind int\nfunc (k Kind) Name() string { return 0 }\n",
+        },
     )
     found = go(tmp_path, "strings", "Cut", GOROOT=str(tmp_path / "goroot"))
     assert found
     assert (found.release, found.signature) == ("Go 1.22.1", "func Cut(s, sep string)")
+    found = go(tmp_path, "strings", "Kind.Name", GOROOT=str(tmp_path / "goroot"))
+    assert found
+    assert found.called == "Kind.Name() string"
 
 
 LOCK = (
@@ -128,6 +135,7 @@ def test_a_crate(tmp_path: Path, module: str, name: str, signature: str, documen
     found = Installed({"CARGO_HOME": str(home)}).documented(tmp_path, "rust", module, name)
     assert found
     assert (found.release, found.signature, found.documentation) == ("my-crate 1.10.0", signature, documentation)
+    assert name != "Circle" or found.called == "Circle.new(r: T) -> Self"
 
 
 def test_another_version_in_the_lock_shows_without_a_restart(tmp_path: Path):

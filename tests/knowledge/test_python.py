@@ -96,6 +96,19 @@ def test_classes_whose_fields_make_them(root: Path):
     assert of(root, "shapes", "Plain").called == "class Plain"
 
 
+def test_an_object_that_is_called_and_one_of_several_names(root: Path):
+    text = (
+        "from typing import Final, Protocol, overload\nclass _Make(Protocol):\n    @overload\n"
+        "    def __call__(self, /, shape: int) -> list: ...\n    @overload\n    def __call__(self, shape: str) -> list: ...\n"
+        "zeros: Final[_Make] = ...\nones = like = zeros\nib = attr = attrib\ndef attrib(default=None): ...\n"
+    )
+    install(root / SITE, "make", "1", {"make.pyi": text})
+    found = of(root, "make", "zeros")
+    assert (found.signature, found.overloads) == ("def zeros(shape: int) -> list", 2)
+    assert of(root, "make", "ib").signature == "def attrib(default=None)"
+    assert of(root, "make", "ib").called == "ib(default=None)"
+
+
 def test_stubs_come_before_sources_which_have_the_words(root: Path):
     install(
         root / SITE,
@@ -217,6 +230,8 @@ def test_what_is_there_is_not_missing(root: Path, name: str):
         "import sys\nsys.modules[__name__] = object()\n",
         "from _fast import *\n",
         "from absent_package import *\n",
+        "if known():\n    unknown = 1\n",
+        "@enum.global_enum\nclass Flag: ...\n",
     ],
 )
 def test_of_a_module_that_may_have_more_names_than_it_says_nothing_is_said(root: Path, text: str):
