@@ -165,6 +165,16 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What installed packages say of themselves: their signatures, read from their own files. [Knowledge](knowledge.md)"""
+
+    enabled: bool = True
+    """Tell a retry what the packages have that the failed attempts used."""
+    python: str = ""
+    """The environment that has the Python packages, relative to the workspace folder; by default its `.venv`, `venv` or `env`, else `VIRTUAL_ENV` or `CONDA_PREFIX`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All tables."""
 
@@ -177,6 +187,7 @@ class Config:
     verification: Verification = field(default_factory=Verification)
     edits: Edits = field(default_factory=Edits)
     index: Index = field(default_factory=Index)
+    knowledge: Knowledge = field(default_factory=Knowledge)
 
 
 def tables() -> dict[str, dict[str, tuple[type, Any]]]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from lsp_harness.harness.proposals import Proposals
     from lsp_harness.harness.watch import Watch
     from lsp_harness.inference.client import Engine
+    from lsp_harness.knowledge.installed import Installed
     from lsp_harness.pipeline.completion import Completer
     from lsp_harness.pipeline.job import Job
     from lsp_harness.session.log import SessionLog
@@ -78,6 +79,7 @@ class Harness:
         self._proposals: Proposals | None = None
         self._indexes: Indexes | None = None
         self._recent: Recent | None = None
+        self._installed: Installed | None = None
 
     # -- text
     def open(self, document: Document) -> None:
@@ -161,6 +163,8 @@ class Harness:
     def configure(self, config: Config) -> None:
         """Live reload. Another model or engine takes effect with the next request."""
         engine_changed = (config.model, config.engine) != (self.config.model, self.config.engine)
+        if config.knowledge != self.config.knowledge:
+            self._installed = None
         self.config = config
         if engine_changed:
             self.engines.leave()
@@ -287,6 +291,7 @@ class Harness:
         return Job(
             *(self.engine, self.config, self.ruff, turn, snapshot.document, snapshot.tool_path),
             *(snapshot.root, snapshot.path, report, Related(self.indexes, self.engine.count), self.persists(snapshot)),
+            installed=self.installed if self.config.knowledge.enabled else None,
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
@@ -429,6 +434,14 @@ class Harness:
 
             self._indexes = Indexes(self._heard, lambda: self.engine, lambda: self.config.index.embedding_model)
         return self._indexes
+
+    @property
+    def installed(self) -> "Installed":
+        if self._installed is None:
+            from lsp_harness.knowledge.installed import Installed
+
+            self._installed = Installed(python=self.config.knowledge.python)
+        return self._installed
 
     def _heard(self, root: Path, said: "Said") -> None:
         self.on_indexing(root, said)

@@ -8,6 +8,7 @@ from lsp_harness.context.related import Related
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
+from lsp_harness.knowledge.installed import Installed
 from lsp_harness.pipeline.offers import Report
 from lsp_harness.session.log import Turn
 from lsp_harness.text.document import Document
@@ -33,6 +34,8 @@ class Job:
     """What knows what is related to code, where anything does."""
     persist: bool = False
     """What the engine makes of this document may be written to disk."""
+    installed: Installed | None = None
+    """What the packages of the workspace say of themselves, where a model may be told that."""
 
     @property
     def owner(self) -> Owner:

@@ -4,11 +4,13 @@ The harness decides what comes next, by the table below; the model only fills ga
 an event of the session, and nothing is proposed that has no passed verdict on the same bytes.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Literal
 
+from lsp_harness.context.documentation import documentation
 from lsp_harness.errors import HarnessError, NoAnswer
 from lsp_harness.pipeline.asking import Candidate, Plan
 from lsp_harness.pipeline.job import Job
@@ -138,13 +140,25 @@ class Work:
 
     def feedback(self) -> list[str]:
         """What the gates said of the best failed candidates, in the fixed form."""
-        ranked = sorted((t for t in self.tried if not t.verdict.passed), key=lambda t: t.order)[:3]
-        lines = [line for t in ranked for line in t.said]
-        return list(dict.fromkeys(lines))
+        return list(dict.fromkeys(line for tried in self._failed() for line in tried.said))
+
+    def _failed(self) -> list[Tried]:
+        """The best of those that did not pass."""
+        return sorted((t for t in self.tried if not t.verdict.passed), key=lambda t: t.order)[:3]
+
+    async def _told(self) -> list[str]:
+        """What is said to whoever tries again: the feedback, and what the packages have that the failed ones used."""
+        job, failed = self.job, self._failed()
+        lines = self.feedback()
+        if lines and job.installed and job.root:
+            written = [(t.change.after, decode(edit.new)) for t in failed for edit in t.change.edits]
+            # packages are read from disk and parsed
+            lines += await asyncio.to_thread(documentation, job.installed, job.root, job.file, written)
+        return lines
 
     async def _round(self, maker: Maker, batch: Sequence[Plan], number: int) -> list[Tried]:
         """Judge candidates as they are finished; those that pass, of all that were finished when the first one did."""
-        told = self.feedback()
+        told = await self._told()
         passed: list[Tried] = []
         async with aclosing(finished(maker, batch, self._starting, told)) as waves:
             async for wave in waves:

@@ -213,6 +213,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "context.related_budget",  # tests/harness/test_verbs.py
         "edits.confirm",  # tests/server/test_code_action.py
         "index.enabled",  # like index.update_on_save: tests/harness/test_indexes.py, tests/index/test_process.py
+        *("knowledge.enabled", "knowledge.python"),  # tests/harness/test_documentation.py
         *("completion.warm", "completion.speculate"),  # tests/pipeline/test_working_ahead.py
         "verification.debounce_ms",  # tests/harness
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/pipeline/test_quiet.py, test_rhythm.py

@@ -7,7 +7,7 @@
 (import_statement
   (import_clause (named_imports (import_specifier name: (_) @name alias: (_)? @alias)))
   source: (string (string_fragment) @from))
-(export_statement . "*" source: (string (string_fragment) @from))
+(export_statement . "*" @name source: (string (string_fragment) @from))
 (export_statement (namespace_export (_) @alias) source: (string (string_fragment) @from))
 (export_statement
   (export_clause (export_specifier name: (_) @name alias: (_)? @alias)) source: (string (string_fragment) @from))

@@ -1,0 +1,109 @@
+"""`lsp-harness docs`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Shell
+from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+
+
+@pytest.fixture
+def project(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+    shell.set("CARGO_HOME", str(shell.folder / "cargo"))
+    install(venv(shell.folder), "requests", "2.32.3", REQUESTS)
+    write(
+        shell.folder,
+        {
+            "node_modules/lodash/package.json": '{"version": "4.17.21", "types": "index.d.ts"}',
+            "node_modules/lodash/index.d.ts": "/** Waits. */\nexport function debounce(f: F): F;\nexport function debounce(f: G): G;\n",
+        },
+    )
+    return shell
+
+
+def test_a_function(project: Shell):
+    expected = "requests 2.32.3: def get(url, params=None, **kwargs)\n  Sends a GET request.\n  requests/api.py\n"
+    assert project.run("docs", "requests.get") == (0, expected, "")
+    assert project.run("docs", "requests.get", str(project.folder), "--language", "python").out == expected
+
+
+def test_a_class_with_what_makes_it(project: Shell):
+    assert project.run("docs", "requests.Session").out.splitlines() == [
+        "requests 2.32.3: class Session(_Mixin)",
+        "  def __init__(self, adapter=None, *, retries: int = 3) -> None",
+        "  A session. In two lines.",
+        "  requests/sessions.py",
+    ]
+
+
+def test_several_signatures_and_another_language(project: Shell):
+    expected = (
+        "lodash 4.17.21: function debounce(f: F): F  (the first of 2 signatures)\n  Waits.\n  lodash/index.d.ts\n"
+    )
+    for more in ((), ("--language", "typescript"), ("--language", "javascript")):
+        assert project.run("docs", "lodash.debounce", *more).out == expected
+
+
+def test_for_programs(project: Shell):
+    found = project.run("docs", "requests.api.get", "--json").json
+    assert found == {
+        "package": "requests",
+        "version": "2.32.3",
+        "module": "requests",
+        "name": "api.get",
+        "kind": "function",
+        "signature": "def get(url, params=None, **kwargs)",
+        "documentation": "Sends a GET request.",
+        "file": "requests/api.py",
+        "constructor": "",
+        "overloads": 1,
+        "called": "api.get(url, params=None, **kwargs)",
+    }
+
+
+def test_a_module_says_what_it_is(project: Shell):
+    assert (
+        project.run("docs", "requests").out
+        == "requests 2.32.3: requests\n  Requests HTTP Library.\n  requests/__init__.py\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["requests.fetch"], "requests 2.32.3 has no fetch; the nearest: patch"),
+        (["requests.zzz"], "requests 2.32.3 has no zzz"),
+        (["lodash.debounce.x"], "lodash 4.17.21 is installed, but lodash.debounce.x cannot be read off its files"),
+        (
+            ["x.y", "--language", "cobol"],
+            "no packages are known of 'cobol', but of python, typescript, go, rust, javascript",
+        ),
+        (["x.y", "absent"], "absent is no folder"),
+    ],
+)
+def test_what_cannot_be_shown(project: Shell, arguments: list[str], message: str):
+    ran = project.run("docs", *arguments)
+    assert (ran.code, ran.out, ran.err) == (2, "", f"lsp-harness: {message}\n")
+
+
+def test_of_what_is_not_installed_it_is_said_where_was_looked(project: Shell, tmp_path: Path):
+    ran = project.run("docs", "flask.Flask")
+    assert ran.code == 2
+    assert ran.err.startswith(
+        f"lsp-harness: no package that flask.Flask may be of is installed for {project.folder}; looked in "
+    )
+    assert SITE in ran.err
+    assert "node_modules" in ran.err
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    ran = project.run("docs", "flask.Flask", str(empty), "--language", "python")
+    assert ran.err.endswith("looked in .venv/, venv/, env/, $VIRTUAL_ENV, $CONDA_PREFIX\n")
+
+
+def test_the_environment_of_the_settings(project: Shell, tmp_path: Path):
+    install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
+    project.file("lsp-harness.toml", '[knowledge]\npython = "../other/.venv"\n')
+    assert project.run("docs", "requests.get").out.startswith("requests 1.0: ")

@@ -1,0 +1,1 @@
+"""Tests of what installed packages say."""

@@ -1,0 +1,184 @@
+"""Which files of packages are read, and what becomes of those that are broken."""
+
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsp_harness.knowledge.installed import LANGUAGES, Installed
+from lsp_harness.knowledge.source import LARGEST, Package, Texts, contents
+from tests.knowledge.packages import SITE, install, venv, write
+
+FUNCTION = "def f(x): ...\n"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    return venv(tmp_path)
+
+
+def known(root: Path, module: str) -> bool:
+    return Installed({}).documented(root, "python", module, "f") is not None
+
+
+def test_links_out_of_the_place_of_the_packages_are_not_followed(tmp_path: Path, site: Path):
+    write(tmp_path / "outside", {"out.py": FUNCTION, "pack/__init__.py": FUNCTION})
+    write(site, {"own/real.py": FUNCTION})
+    (site / "out.py").symlink_to(tmp_path / "outside" / "out.py")
+    (site / "pack").symlink_to(tmp_path / "outside" / "pack")
+    (site / "inside.py").symlink_to(site / "own" / "real.py")
+    assert not known(tmp_path, "out")
+    assert not known(tmp_path, "pack")
+    assert known(tmp_path, "inside")
+    modules = tmp_path / "node_modules"
+    write(modules, {"real/index.d.ts": "export function f(): void;\n"})
+    (modules / "x").symlink_to(tmp_path / "outside")
+    write(tmp_path / "outside", {"index.d.ts": "export function f(): void;\n"})
+    assert Installed({}).documented(tmp_path, "typescript", "real", "f")
+    assert Installed({}).documented(tmp_path, "typescript", "x", "f") is None
+    write(modules, {"real/index.d.ts": "export * from '../../outside/index';\n"})
+    assert Installed({}).documented(tmp_path, "typescript", "real", "f") is None
+
+
+def test_what_is_large_secret_or_no_file_is_not_read(tmp_path: Path, site: Path):
+    write(site, {"large.py": FUNCTION + "#" * LARGEST, "just.py": FUNCTION + "#" * (LARGEST - len(FUNCTION))})
+    write(site, {"folder.py/x": "", "binary.py": b"def f(x): ...\n\0", ".ssh/keys.py": FUNCTION})
+    os.mkfifo(site / "pipe.py")
+    assert known(tmp_path, "just")
+    assert not any(known(tmp_path, name) for name in ("large", "folder", "binary", "pipe"))
+    assert contents(site / ".ssh" / "keys.py", site) is None
+
+
+def test_a_secret_in_a_default_is_not_shown(tmp_path: Path, site: Path):
+    token = "ghp_" + "a" * 36
+    install(site, "leaky", "1", {"leaky.py": f'def f(key="{token}"):\n    """Uses {token}."""\n'})
+    found = Installed({}).documented(tmp_path, "python", "leaky", "f")
+    assert found
+    assert (found.signature, found.documentation) == ('def f(key="…")', "Uses ….")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(x): ...\n".encode("utf-16"),
+        b"\xef\xbb\xbfdef f(x):\n    'caf\xe9'\n",
+        b"# -*- coding: latin-1 -*-\ndef f(x='\xe9'): ...\n",
+        b"def f(x:\n",
+        b"def f(((((((((((((((((((((",
+        b"",
+        b"from . import f\n",
+        b"from .odd import f\nfrom .odd import *\n",
+        b"f = f\n",
+        b"f = odd.f\nimport odd\n",
+        b"class f(f): ...\n",
+    ],
+)
+def test_odd_files_are_no_error(tmp_path: Path, site: Path, text: bytes):
+    write(site, {"odd.py": text, "odd-1.dist-info/METADATA": b"\xff\xfe\0", "odd-1.dist-info/RECORD": b"\xff,,\n,\n"})
+    installed = Installed({})
+    for name in ("", "f", "f.g.h", "f.__init__"):
+        installed.documented(tmp_path, "python", "odd", name)
+        installed.absent(tmp_path, "python", "odd", name)
+
+
+def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
+    names = [f"m{n}" for n in range(12)]
+    every = "".join(f"from .{name} import *\n" for name in names)
+    classes = "".join(f"class C{n}({', '.join(f'C{m}' for m in range(12) if m != n)}): ...\n" for n in range(12))
+    install(site, "ring", "1", {f"ring/{name}.py": every + classes for name in (*names, "__init__")})
+    installed = Installed({})
+    assert installed.documented(tmp_path, "python", "ring", "nothing") is None
+    assert installed.documented(tmp_path, "python", "ring", "C1.nothing") is None
+    assert installed.absent(tmp_path, "python", "ring", "C1.nothing") is None
+    missing = installed.absent(tmp_path, "python", "ring", "C12")
+    assert missing
+    assert {one.name[:2] for one in missing.nearest} <= {"C1", "C2"}
+    assert len(missing.nearest) == 3
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_name_without_end_is_none(tmp_path: Path, site: Path, language: str):
+    write(site, {"odd.py": "odd = odd\n"})
+    long = ".".join(["odd"] * 5000)
+    installed = Installed({})
+    assert installed.documented(tmp_path, language, long, long) is None
+    assert installed.absent(tmp_path, language, "odd", long) is None
+    assert installed.named(tmp_path, language, long) is None
+
+
+def test_only_so_many_parsed_files_are_kept_and_a_file_that_changed_is_read_again(tmp_path: Path):
+    texts, package = Texts(most=2), Package("p", "1", tmp_path)
+    write(tmp_path, {f"{name}.py": FUNCTION for name in "abc"})
+    first = texts.read(package, tmp_path / "a.py")
+    assert first is not None
+    assert texts.read(package, tmp_path / "a.py") is first
+    texts.read(package, tmp_path / "b.py")
+    texts.read(package, tmp_path / "c.py")
+    again = texts.read(package, tmp_path / "a.py")
+    assert again is not first
+    assert again == first
+    write(tmp_path, {"a.py": "def changed(): ...\n"})
+    changed = texts.read(package, tmp_path / "a.py")
+    assert changed
+    assert list(changed.top) == ["changed"]
+
+
+NAMES = st.text("abf._-/\\:@$*\0é 1", max_size=12)
+FILES = {
+    "python": (SITE, ("x.py", "x/__init__.py", "x.pyi", "x-1.dist-info/METADATA", "x-1.dist-info/RECORD", "x.pth")),
+    "typescript": ("node_modules/x", ("package.json", "index.d.ts", "index.js")),
+    "go": (".", ("go.mod", "vendor/x.y/x/a.go", "mod/x.y/x@v1/a.go")),
+    "rust": (".", ("Cargo.lock", ".cargo/registry/src/i/x-1.0.0/src/lib.rs")),
+}
+PIECES = {
+    "python": ["def f(", "class x", ":", "\n", "    ", "from . import ", "from x import *", "f", "=", '"""', "#", "x"],
+    "typescript": [
+        "{",
+        "}",
+        '"exports": ',
+        '"types": "',
+        "export ",
+        "default ",
+        "* from './x'",
+        "function f",
+        "=",
+        "\n",
+        "/**",
+    ],
+    "go": ["package x\n", "require x.y/x v1\n", "=>", "func f", "(", ")", "type x ", "struct {", "}", "//", "\n"],
+    "rust": [
+        "pub use ",
+        "self::",
+        "*;",
+        "mod x",
+        "{",
+        "}",
+        "impl x",
+        "fn f",
+        "()",
+        'name = "x"\nversion = "1.0.0"\n',
+        "///",
+    ],
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_whatever_is_installed_and_asked_for_raises_nothing(language: str, data: st.DataObject):
+    folder, names = FILES[language]
+    texts = st.one_of(st.binary(max_size=60), st.lists(st.sampled_from(PIECES[language]), max_size=16).map("".join))
+    with TemporaryDirectory() as directory:
+        root = Path(directory)
+        write(root, {".venv/pyvenv.cfg": data.draw(texts)})
+        write(root / folder, {name: data.draw(texts) for name in names if data.draw(st.booleans())})
+        installed = Installed({"HOME": directory, "GOMODCACHE": f"{directory}/mod"})
+        module = data.draw(st.one_of(st.sampled_from(["x", "x.y/x", "x/x", "x::x", "x.x"]), NAMES))
+        name = data.draw(st.one_of(st.sampled_from(["", "f", "x", "x.f", "f.x.f"]), NAMES))
+        installed.documented(root, language, module, name)
+        installed.absent(root, language, module, name)
+        installed.named(root, language, f"{module}.{name}")
+        installed.release(root, language, module)
