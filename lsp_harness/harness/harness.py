@@ -156,7 +156,7 @@ class Harness:
         """The syntax tree of a snapshot, kept up to date with the open document."""
         return self._parsed.tree(snapshot.document, live=self.current(snapshot.document))
 
-    def declarations(self, snapshot: Snapshot) -> "list[Declaration]":
+    def declarations(self, snapshot: Snapshot) -> "Sequence[Declaration]":
         """What a snapshot declares, in the order of its text, outer ones first; nothing in a language we do not know."""
         return self._parsed.declarations(snapshot.document, live=self.current(snapshot.document))
 

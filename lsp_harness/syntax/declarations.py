@@ -5,7 +5,7 @@ One query finds both in one walk over the tree, as that walk is what costs; ever
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -57,28 +57,99 @@ class Import(NamedTuple):
     start: int
 
 
+class Found(NamedTuple):
+    """What a pattern has found: as a `Declaration` is, but of its node alone, `end` being that of the node.
+
+    `kind` is `OUTER` of a node that begins earlier than what is declared in it, and `BASE` of what the type around it extends.
+    """
+
+    start: int
+    end: int
+    named: int
+    kind: str
+    name: str = ""
+    last: int = 0
+    """Where the node ends without the blanks at its end."""
+    body: int = 0
+    line: int = 0
+    owner: str = ""
+
+
+OUTER, BASE = "outer", "base"
+
+
 def declared(
     language: Language, data: bytes, root: Node, within: tuple[int, int] | None = None
 ) -> tuple[list[Declaration], list[Import]]:
     """Definitions in the order of the text, outer ones first, and imported names in the order of the text; of all of it, or
     only what is around and in the bytes `within`."""
-    found: dict[int, tuple[str, Mapping[str, Sequence[Node]], Node]] = {}
-    outer: list[tuple[int, int]] = []
-    bases: list[tuple[int, str]] = []
     imports: list[Import] = []
-    for nodes in _matches(language, data, root, within):
+    listed = found(data, _matches(language, data, root, within), _counted(data), imports)
+    imports = sorted(dict.fromkeys(imports), key=lambda it: it.start)
+    return nested(listed), imports
+
+
+def everything(language: Language, data: bytes, root: Node) -> list[Found]:
+    """What a walk over all of the tree finds. That also finds what a broken line declares where `WORDS` do not look."""
+    return found(data, matches(language, "symbols", root), _counted(data))
+
+
+def found(
+    data: bytes,
+    matched: Iterable[Mapping[str, Sequence[Node]]],
+    line_of: Callable[[int], int],
+    imports: list[Import] | None = None,
+) -> list[Found]:
+    """What matches of the query say, in the order of the text, outer ones first, once for every name; `imports` are added to.
+
+    `line_of` is asked about offsets that go up."""
+    named: dict[int, tuple[str, Mapping[str, Sequence[Node]]]] = {}
+    around: dict[Found, None] = {}
+    for nodes in matched:
         if "name" in nodes and (kind := _kind(nodes)):
             at = nodes["name"][0].start_byte
-            if at not in found or (found[at][0] in WEAK and kind not in WEAK):
-                found[at] = (kind, nodes, nodes[kind][0])
+            if at not in named or better(kind, named[at][0]):
+                named[at] = (kind, nodes)
         elif "from" in nodes or "tree" in nodes:
-            imports += _imports(data, nodes)
-        elif "outer" in nodes:
-            outer += (node.byte_range for node in nodes["outer"])
-        elif "base" in nodes:
-            bases += ((node.start_byte, _text(data, node)) for node in nodes["base"])
-    imports = sorted(dict.fromkeys(imports), key=lambda it: it.start)
-    return _nested(data, found, dict.fromkeys(outer), dict.fromkeys(bases)), imports
+            if imports is not None:
+                imports += _imports(data, nodes)
+        else:
+            for kind in nodes.keys() & {OUTER, BASE}:
+                for node in nodes[kind]:
+                    around[Found(*node.byte_range, -1, kind, _text(data, node) if kind == BASE else "")] = None
+    rows = [*around, *(_found(data, at, line_of(at), *named[at]) for at in sorted(named))]
+    return sorted(rows, key=in_order)
+
+
+def _counted(data: bytes) -> Callable[[int], int]:
+    """The lines of offsets that go up."""
+    line = before = 0
+
+    def line_of(offset: int) -> int:
+        nonlocal line, before
+        line, before = line + data.count(b"\n", before, offset), offset
+        return line
+
+    return line_of
+
+
+def better(kind: str, than: str) -> bool:
+    """Of two patterns that declare the same name."""
+    return than in WEAK and kind not in WEAK
+
+
+def in_order(row: Found) -> tuple[int, int, int]:
+    return row.start, -row.end, row.named
+
+
+def _found(data: bytes, at: int, line: int, kind: str, nodes: Mapping[str, Sequence[Node]]) -> Found:
+    start, end = nodes[kind][0].byte_range
+    last = end
+    while data[last - 1 : last].isspace():
+        last -= 1
+    name = _text(data, nodes["name"][0])
+    owner = _owner(_text(data, nodes["owner"][0])) if "owner" in nodes else ""
+    return Found(start, end, at, kind, name, last, _body(nodes, last), line, owner)
 
 
 def _matches(
@@ -131,21 +202,18 @@ def _kind(nodes: Mapping[str, Sequence[Node]]) -> str:
 _PARTS = frozenset({"name", "body", "head", "owner", "base", "outer", "from", "alias", "tree"})
 
 
-def _nested(
-    data: bytes,
-    found: Mapping[int, tuple[str, Mapping[str, Sequence[Node]], Node]],
-    outer: Iterable[tuple[int, int]],
-    bases: Iterable[tuple[int, str]],
-) -> list[Declaration]:
-    rows = [(*node.byte_range, named, kind, nodes) for named, (kind, nodes, node) in found.items()]
-    rows += [(start, end, -1, "", {}) for start, end in outer]
-    rows.sort(key=lambda row: (row[0], -row[1], row[2]))
+def nested(rows: Iterable[Found]) -> list[Declaration]:
+    """The declarations of what was found, which is in order."""
     listed: list[Declaration] = []
+    bases: list[Found] = []
     around: list[int] = []
     begins, until, same = 0, -1, (0, 0)
-    line, counted = 0, 0
-    for start, end, named, kind, nodes in rows:
-        if named < 0:
+    for row in rows:
+        start, end, named, kind, name, last, body, line, owner = row
+        if kind == BASE:
+            bases.append(row)
+            continue
+        if kind == OUTER:
             if start >= until:
                 begins, until = start, end
             continue
@@ -158,19 +226,13 @@ def _nested(
         parent = around[-1] if around else -1
         if kind == "function" and parent >= 0 and listed[parent].kind in TYPES:
             kind = "method"
-        while data[end - 1 : end].isspace():
-            end -= 1
-        owner = _owner(_text(data, nodes["owner"][0])) if "owner" in nodes else ""
         around.append(len(listed))
-        name = _text(data, nodes["name"][0])
         # Ruby declares by symbols (`attr_reader :name`), TypeScript has names in quotes
         named += name[:1] in MARKS
         first = begins if start < until else start
-        line += data.count(b"\n", counted, named) if counted <= named else -data.count(b"\n", named, counted)
-        counted = named
-        listed.append(Declaration(kind, name.strip(MARKS), first, end, named, _body(nodes, end), line, parent, owner))
+        listed.append(Declaration(kind, name.strip(MARKS), first, last, named, body, line, parent, owner))
         until = -1
-    for at, base in sorted(bases):
+    for at, _, _, _, base, *_ in bases:
         n = bisect_right(listed, at, key=lambda one: one.start) - 1
         while n >= 0 and not (listed[n].kind in TYPES and at < listed[n].end):
             n = listed[n].parent

@@ -4,6 +4,7 @@ A Query is built once and never dropped: tree-sitter 0.26.1 crashes when queries
 same reason our files never use `#is?` or `#is-not?`.
 """
 
+import re
 from collections.abc import Iterator
 from threading import Lock
 
@@ -12,13 +13,14 @@ from tree_sitter import Node, Query, QueryCursor
 from lsp_harness.config.resources import resource
 from lsp_harness.syntax.languages import Language, grammar
 
-_built: dict[tuple[Language, str], Query | None] = {}
+_built: dict[tuple[str, str], Query | None] = {}
 _building = Lock()
 
 
 def query(language: Language, name: str) -> Query | None:
-    """The query of that name, or of several in one (`symbols+imports`); None where the language has none."""
-    key = (language, name)
+    """The query of that name, or of several in one (`symbols+imports`), or what one says of each child of a kind of node
+    (`symbols@module`: its patterns `(module (…))`, each on one line); None where the language has none."""
+    key = (language.id, name)
     if key not in _built:
         # Two threads building the same query would drop one of the two.
         with _building:
@@ -30,8 +32,10 @@ def query(language: Language, name: str) -> Query | None:
 
 def source_of(language: Language, name: str) -> str:
     """The text of the query: that of the language it is a dialect of, then its own."""
-    files = [resource("queries", folder, f"{part}.scm") for part in name.split("+") for folder in language.queries]
-    return "\n".join(file.read_text("utf-8") for file in files if file.is_file())
+    names, _, parent = name.partition("@")
+    files = [resource("queries", folder, f"{part}.scm") for part in names.split("+") for folder in language.queries]
+    source = "\n".join(file.read_text("utf-8") for file in files if file.is_file())
+    return "\n".join(re.findall(rf"^\({parent} (\(.+)\)$", source, re.MULTILINE)) if parent else source
 
 
 def captures(

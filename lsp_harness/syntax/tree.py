@@ -38,15 +38,20 @@ class SyntaxTree:
             return parse(after)
         if len(after.data) > LIMIT or after.binary:
             return None
-        end = edit.start + len(edit.new)
-        # `edit` changes a tree in place; the copy shares its nodes and costs nothing.
+        # An edit changes a tree in place; the copy shares its nodes and costs nothing.
         old = self.tree.copy()
-        old.edit(edit.start, edit.end, end, before.point(edit.start), before.point(edit.end), after.point(end))
+        move(old, before, edit, after)
         return SyntaxTree(self.language, after, Parser(grammar(self.language)).parse(after.data, old))
 
     def spliced(self, edit: Edit) -> "SyntaxTree | None":
         """The tree of this text with one edit applied: what a proposal would look like."""
         return self.edited(self.document, edit, self.document.edited(edit, self.document.version))
+
+
+def move(tree: Tree, before: Document, edit: Edit, after: Document) -> None:
+    """Let the nodes of a tree be where they are after an edit, before anything is parsed."""
+    end = edit.start + len(edit.new)
+    tree.edit(edit.start, edit.end, end, before.point(edit.start), before.point(edit.end), after.point(end))
 
 
 def root_of(language: Language, data: bytes) -> Node:

@@ -90,6 +90,9 @@ class Document:
 
     def point(self, offset: int) -> tuple[int, int]:
         """Row and byte column as tree-sitter counts them: rows end at `\\n` only."""
+        if b"\r" not in self.data:
+            row = self.line_of(offset)
+            return row, offset - self.starts[row]
         return self.data.count(b"\n", 0, offset), offset - (self.data.rfind(b"\n", 0, offset) + 1)
 
     def edited(self, edit: Edit, version: int) -> "Document":

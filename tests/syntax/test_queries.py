@@ -1,5 +1,6 @@
 """The query files fit their grammars, and are found in a checkout as in a wheel."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -59,3 +60,13 @@ def test_in_a_checkout_they_are_beside_the_package():
         resource("queries", "python", "outline.scm")
         == Path(__file__).parents[2] / "grammars/queries/python/outline.scm"
     )
+
+
+@pytest.mark.parametrize("language", [one for one in LANGUAGES if one.queries], ids=lambda one: one.id)
+def test_what_begins_with_a_parent_says_nothing_else_of_it(language: Language):
+    # `lsp_harness.syntax.incremental` asks about the children of such a node and not about the node
+    source = source_of(language, "symbols")
+    parents = set(re.findall(r"^\((\w+) \(.+\)$", source, re.MULTILINE))
+    for parent in parents:
+        begun = re.findall(rf"^\(+{parent}\b", source, re.MULTILINE)
+        assert len(begun) == len(source_of(language, f"symbols@{parent}").splitlines()), parent
