@@ -16,17 +16,17 @@
 (method_signature name: (_) @name) @method
 (abstract_method_signature name: (_) @name) @method
 (property_signature name: (_) @name) @field
-(ambient_declaration (lexical_declaration (variable_declarator name: (identifier) @name) @variable))
-(ambient_declaration (variable_declaration (variable_declarator name: (identifier) @name) @variable))
-(internal_module (statement_block (lexical_declaration (variable_declarator name: (identifier) @name) @variable)))
-(internal_module (statement_block (variable_declaration (variable_declarator name: (identifier) @name) @variable)))
+(ambient_declaration "declare" (lexical_declaration (variable_declarator name: (identifier) @name) @variable))
+(ambient_declaration "declare" (variable_declaration (variable_declarator name: (identifier) @name) @variable))
+(internal_module body: (statement_block (lexical_declaration (variable_declarator name: (identifier) @name) @variable)))
+(internal_module body: (statement_block (variable_declaration (variable_declarator name: (identifier) @name) @variable)))
 (internal_module
-  (statement_block (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @variable))))
+  body: (statement_block (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @variable))))
 (internal_module
-  (statement_block (export_statement (variable_declaration (variable_declarator name: (identifier) @name) @variable))))
-(module (statement_block (lexical_declaration (variable_declarator name: (identifier) @name) @variable)))
-(module (statement_block (variable_declaration (variable_declarator name: (identifier) @name) @variable)))
-(module (statement_block (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @variable))))
+  body: (statement_block (export_statement (variable_declaration (variable_declarator name: (identifier) @name) @variable))))
+(module body: (statement_block (lexical_declaration (variable_declarator name: (identifier) @name) @variable)))
+(module body: (statement_block (variable_declaration (variable_declarator name: (identifier) @name) @variable)))
+(module body: (statement_block (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @variable))))
 (module
-  (statement_block (export_statement (variable_declaration (variable_declarator name: (identifier) @name) @variable))))
+  body: (statement_block (export_statement (variable_declaration (variable_declarator name: (identifier) @name) @variable))))
 (ambient_declaration) @outer
