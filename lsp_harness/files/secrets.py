@@ -7,7 +7,6 @@ a URL): a guess that hid every `password = …` would hide honest code. Whatever
 import re
 from fnmatch import translate
 from functools import lru_cache
-from pathlib import PurePosixPath
 
 from lsp_harness.text.document import Document
 
@@ -85,7 +84,8 @@ _NAMES, _STEMS = (re.compile("|".join(map(translate, patterns))) for patterns in
 
 def secret_path(path: str) -> bool:
     """Whether a file of this name is kept from the model altogether."""
-    *folders, name = PurePosixPath(path.replace("\\", "/").lower()).parts or ("",)
+    # a workspace has thousands of them: `pathlib` takes three times as long
+    *folders, name = [part for part in path.replace("\\", "/").lower().split("/") if part not in ("", ".")] or [""]
     if not FOLDERS.isdisjoint(folders) or _NAMES.match(name):
         return True
     stem, dot, suffix = name.rpartition(".")
