@@ -102,6 +102,9 @@ def search(
     folder: Folder = Path(),
     *,
     limit: Annotated[int, Parameter(help="Hits at most.")] = 10,
+    near: Annotated[
+        str, Parameter(help="A file of the folder: what it imports, or what imports it, comes before what is as good.")
+    ] = "",
     explain: Annotated[
         bool, Parameter(negative="", help="Show by which way each hit was found, and its rank there.")
     ] = False,
@@ -111,7 +114,11 @@ def search(
     where = _place(folder)
     asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
-        hits = Search(reader).search(query, limit, asyncio.run(_near(where, query)))
+        if near and View(reader).file(near) is None:
+            raise UsageError(f"the index has no file {near!r}; name it by its path in the folder")
+        alike = asyncio.run(_near(where, query))
+        # there is nobody who types meanwhile
+        hits = Search(reader).search(query, limit, alike, beside=near, seconds=SEARCH_SECONDS)
     if json:
         as_json([_as_row(hit) for hit in hits])
     else:

@@ -8,6 +8,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from time import monotonic
 
 from lsp_harness.index.stop_words import STOP_WORDS
 from lsp_harness.index.words import NAME, words
@@ -15,8 +16,15 @@ from lsp_harness.store.database import Reader, marks
 
 K = 5
 """Of reciprocal rank fusion: what is first counts for 1/K, what is second for 1/(K + 1)."""
-WEIGHTS = {"mention": 0.5}
-"""Of the ways that count for less than the others: what a sentence mentions is often only near what it asks for."""
+WEIGHTS = {"mention": 0.5, "imports": 0.4, "lately": 0.2}
+"""Of the ways that count for less than the others: what a sentence mentions is often only near what it asks for, and where somebody
+is only decides between hits that are alike."""
+SECONDS = 0.05
+"""A search takes no longer than this before it is content with words."""
+FAR = 2
+"""Imports from a file within which others are near it."""
+LINKED = 400
+"""Files whose imports are followed at once."""
 DEPTH = 50
 """Hits of each way that are fused."""
 NEIGHBOURS = 3
@@ -62,9 +70,20 @@ class Search:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def search(self, query: str, limit: int = 20, near: Sequence[bytes] = ()) -> list[Hit]:
-        """The best hits first; `near` are digests of the texts whose vectors are most like the query's. Raises StoreError."""
-        return self.fused([self.by_name(query), self.by_words(query), self.by_meaning(near)], limit)
+    def search(
+        self, query: str, limit: int = 20, near: Sequence[bytes] = (), *, beside: str = "", seconds: float = SECONDS
+    ) -> list[Hit]:
+        """The best hits first; `near` are digests of the texts whose vectors are most like the query's. Of hits that are alike
+        those are better whose file imports the file `beside`, or is imported by it, or was written last. When the time is over,
+        what was found by then counts, words at least. Raises StoreError."""
+        over = monotonic() + seconds
+        words = self.by_words(query)
+        ways = [self.by_name(query)] if monotonic() < over else []
+        ways = [*ways, words, *([self.by_meaning(near)] if monotonic() < over else [])]
+        if beside and monotonic() < over:
+            found = dict.fromkeys(chunk for _, ranking in ways for chunk in ranking)
+            ways += [self.by_distance(found, beside), self.by_time(found)]
+        return self.fused(ways, limit)
 
     def files(self, query: str, limit: int = 10, near: Sequence[bytes] = ()) -> list[tuple[str, float]]:
         """The files a longer text is about, such as a report of a fault: those it names, then those of the best hits."""
@@ -149,6 +168,40 @@ class Search:
         )
         order = {digest: rank for rank, digest in enumerate(near)}
         return "meaning", [chunk for _, chunk in sorted((order[digest], chunk) for digest, chunk in rows)]
+
+    def by_distance(self, chunks: Iterable[int], beside: str) -> tuple[str, list[int]]:
+        """Of these chunks those of files that imports lead to from a file, or from which they lead to it, the nearest first."""
+        far = self._distances(beside)
+        near = [(far[file], chunk) for chunk, file, _ in self._files(chunks) if file in far]
+        return "imports", [chunk for _, chunk in sorted(near)]
+
+    def by_time(self, chunks: Iterable[int]) -> tuple[str, list[int]]:
+        """These chunks, those of files that were written last first."""
+        return "lately", [chunk for _, chunk in sorted((-mtime, chunk) for chunk, _, mtime in self._files(chunks))]
+
+    def _distances(self, path: str) -> dict[int, int]:
+        """Files by how many imports they are from a file, in either direction, itself included; no more than FAR."""
+        around = {file for (file,) in self._reader.rows("SELECT id FROM files WHERE path = ?", (path,))}
+        found = dict.fromkeys(around, 0)
+        for far in range(1, FAR + 1):
+            some = sorted(around)[:LINKED]
+            rows = self._reader.rows(
+                f"SELECT target FROM targets WHERE file IN ({marks(len(some))}) "
+                f"UNION SELECT file FROM targets WHERE target IN ({marks(len(some))})",
+                [*some, *some],
+            )
+            around = {file for (file,) in rows} - found.keys()
+            found |= dict.fromkeys(around, far)
+        return found
+
+    def _files(self, chunks: Iterable[int]) -> list[tuple[int, int, int]]:
+        """Of each chunk its file and when that was written."""
+        ids = list(chunks)
+        return self._reader.rows(
+            "SELECT chunks.id, files.id, mtime FROM chunks JOIN files ON files.id = chunks.file "
+            f"WHERE chunks.id IN ({marks(len(ids))})",
+            ids,
+        )
 
     def _chunks(self, ids: Iterable[int]) -> list[tuple[int, int, str, str, str, int, int, int]]:
         ids = list(ids)

@@ -131,3 +131,14 @@ def test_the_prompt_of_a_task(project: Shell):
     project.replies()
     assert "kept for the answer" in project.run("context", "here.py:4", "--task", "grow", "--explain").out
     assert project.run("context", "here.py:4").code == 2
+
+
+def test_hits_near_a_file_come_first(project: Shell):
+    for folder in "ab":
+        (project.folder / folder).mkdir()
+    project.file("a/money.py", "def convert(amount): ...\n")
+    project.file("b/money.py", "def convert(amount): ...\n")
+    project.file("till.py", "from b.money import convert\n")
+    assert project.run("search", "convert").out.startswith("a/money.py:1: convert\n")
+    assert project.run("search", "convert", "--near", "till.py").out.startswith("b/money.py:1: convert\n")
+    assert "the index has no file 'no.py'" in project.run("search", "convert", "--near", "no.py").err

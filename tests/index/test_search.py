@@ -72,3 +72,42 @@ def test_signatures_of_an_overload_are_no_hits(indexed: Indexed):
     hits = [hit for hit in indexed.search.search("convert zloty") if hit.symbol == "convert"]
     assert len(hits) == 1
     assert b"return zloty" in FILES["typed.py"].encode()[hits[0].start : hits[0].end]
+
+
+SAME = "def convert_currency(amount):\n    return amount\n"
+LINKED = {
+    "a/money.py": SAME,
+    "b/money.py": SAME,
+    "c/money.py": SAME,
+    "__init__.py": "",
+    "till.py": "from b.money import convert_currency\n",
+    "shop.py": "import till\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("beside", "first"), [("till.py", "b/money.py"), ("shop.py", "b/money.py"), ("c/money.py", "c/money.py")]
+)
+def test_of_hits_that_are_alike_those_near_a_file_come_first(tmp_path: Path, beside: str, first: str):
+    with closing(Indexed(tmp_path, LINKED)) as found:
+        plain = [hit.path for hit in found.search.search("convert currency") if "money" in hit.path]
+        assert plain == ["a/money.py", "b/money.py", "c/money.py"]
+        best, *_ = found.search.search("convert currency", beside=beside)
+        assert best.path == first
+        assert any(reason.startswith("imports") for reason in best.reasons)
+        # nobody is near a file that is not there
+        assert [hit.path for hit in found.search.search("convert currency", beside="no.py")][:1] == ["a/money.py"]
+
+
+def test_what_was_written_last_counts_where_somebody_is(tmp_path: Path):
+    with closing(Indexed(tmp_path, {**LINKED, "far.py": "x = 1\n"})) as found:
+        with found.writer.transaction():
+            found.writer.do("UPDATE files SET mtime = 7 WHERE path = 'c/money.py'")
+        hits = found.search.search("convert currency", beside="far.py")
+        assert [hit.path for hit in hits if "lately 1" in hit.reasons] == ["c/money.py"]
+        assert not any("lately" in reason for hit in found.search.search("convert currency") for reason in hit.reasons)
+
+
+def test_when_the_time_is_over_words_alone_count(indexed: Indexed):
+    [hit, *_] = indexed.search.search("parse_order", seconds=0.0)
+    assert (hit.symbol, hit.reasons) == ("parse_order", ("words 1",))
