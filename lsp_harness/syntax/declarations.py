@@ -5,7 +5,8 @@ One query finds both in one walk over the tree, as that walk is what costs; ever
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -62,38 +63,42 @@ def declared(
 ) -> tuple[list[Declaration], list[Import]]:
     """Definitions in the order of the text, outer ones first, and imported names in the order of the text; of all of it, or
     only what is around and in the bytes `within`."""
-    found: dict[int, tuple[str, Mapping[str, Sequence[Node]], Node]] = {}
-    outer: list[tuple[int, int]] = []
+    found: dict[int, _Row] = {}
+    outer: list[_Row] = []
     bases: list[tuple[int, str]] = []
     imports: list[Import] = []
-    for nodes in _matches(language, data, root, within):
+    seen: set[int] = set()
+    for nodes in _matches(language, data, root, within, seen):
         if "name" in nodes and (kind := _kind(nodes)):
             at = nodes["name"][0].start_byte
-            if at not in found or (found[at][0] in WEAK and kind not in WEAK):
-                found[at] = (kind, nodes, nodes[kind][0])
+            seen.add(at)
+            if at not in found or (found[at][3] in WEAK and kind not in WEAK):
+                start, end = nodes[kind][0].byte_range
+                found[at] = (start, -end, at, kind, nodes)
         elif "from" in nodes or "tree" in nodes:
+            seen.update(node.start_byte for part in ("from", "name") for node in nodes.get(part, ()))
             imports += _imports(data, nodes)
         elif "outer" in nodes:
-            outer += (node.byte_range for node in nodes["outer"])
+            for node in nodes["outer"]:
+                start, end = node.byte_range
+                outer.append((start, -end, -1, "", {}))
         elif "base" in nodes:
             bases += ((node.start_byte, _text(data, node)) for node in nodes["base"])
     imports = sorted(dict.fromkeys(imports), key=lambda it: it.start)
-    return _nested(data, found, dict.fromkeys(outer), dict.fromkeys(bases)), imports
+    rows = sorted([*found.values(), *outer], key=_place)
+    return _nested(data, rows, dict.fromkeys(bases)), imports
 
 
 def _matches(
-    language: Language, data: bytes, root: Node, within: tuple[int, int] | None
+    language: Language, data: bytes, root: Node, within: tuple[int, int] | None, seen: Container[int]
 ) -> Iterator[Mapping[str, Sequence[Node]]]:
-    """Matches of the query, some of them twice."""
+    """Matches of the query, some of them twice. Where the names begin that were taken from one is `seen` before the next."""
     words = () if within else WORDS.get(language.id, ())
-    found = set[int]()
-    for nodes in matches(language, QUERY, root, within, depth=DEPTH if words else None):
-        found.update(node.start_byte for part in ("from", "name") for node in nodes.get(part, ()))
-        yield nodes
+    yield from matches(language, QUERY, root, within, depth=DEPTH if words else None)
     for word in words:
         at = data.find(word)
         while at >= 0:
-            if at + len(word) not in found and _begins(data, at):
+            if at + len(word) not in seen and _begins(data, at):
                 yield from _matches_at(language, root, at)
             at = data.find(word, at + len(word))
 
@@ -121,6 +126,15 @@ def qualified(declarations: Sequence[Declaration], one: Declaration) -> str:
     return ".".join(name for name in reversed(names) if name)
 
 
+def all_qualified(declarations: Iterable[Declaration]) -> list[str]:
+    """The qualified name of each."""
+    names: list[str] = []
+    for one in declarations:
+        around = names[one.parent] if one.parent >= 0 else ""
+        names.append(".".join(filter(None, (around, one.owner, one.name))))
+    return names
+
+
 def _kind(nodes: Mapping[str, Sequence[Node]]) -> str:
     for name in nodes:
         if name not in _PARTS and name[0] != "_":
@@ -128,23 +142,25 @@ def _kind(nodes: Mapping[str, Sequence[Node]]) -> str:
     return ""
 
 
+_Row = tuple[int, int, int, str, Mapping[str, Sequence[Node]]]
+"""Where the node begins that declares something, its end below zero, where the name begins (-1 for one that only begins
+earlier), the kind, and what else was captured."""
+_place = itemgetter(0, 1, 2)
+"""In the order of the text, outer ones first."""
 _PARTS = frozenset({"name", "body", "head", "owner", "base", "outer", "from", "alias", "tree"})
 
 
 def _nested(
     data: bytes,
-    found: Mapping[int, tuple[str, Mapping[str, Sequence[Node]], Node]],
-    outer: Iterable[tuple[int, int]],
+    rows: Iterable[_Row],
     bases: Iterable[tuple[int, str]],
 ) -> list[Declaration]:
-    rows = [(*node.byte_range, named, kind, nodes) for named, (kind, nodes, node) in found.items()]
-    rows += [(start, end, -1, "", {}) for start, end in outer]
-    rows.sort(key=lambda row: (row[0], -row[1], row[2]))
     listed: list[Declaration] = []
     around: list[int] = []
     begins, until, same = 0, -1, (0, 0)
     line, counted = 0, 0
-    for start, end, named, kind, nodes in rows:
+    for start, back, named, kind, nodes in rows:
+        end = -back
         if named < 0:
             if start >= until:
                 begins, until = start, end
