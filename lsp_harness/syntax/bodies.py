@@ -18,7 +18,7 @@ HEAD = re.compile(
     rb"def[ \t]+\w+[ \t]*\((?:[^()]|\([^()]*+\))*+\)[ \t]*(?:->[^\n:#]+)?:[ \t]*\n"
     # the documentation and comments stay where they are
     rb"(?:[ \t]*(?:#[^\n]*)?\n)*+"
-    rb"(?:[ \t]*[bBrRuU]?(?:\"\"\"(?s:.*?)\"\"\"|'''(?s:.*?)''')[ \t]*\n(?:[ \t]*(?:#[^\n]*)?\n)*+)?[ \t]*"
+    rb"(?:[ \t]*[bBrRuU]?(?>\"\"\"(?s:.*?)\"\"\"|'''(?s:.*?)''')[ \t]*\n(?:[ \t]*(?:#[^\n]*)?\n)*+)?[ \t]*"
 )
 TELLING = re.compile(rb"def |class |import|type |\"\"\"|'''|\\\n")
 """What may declare something, or hide where lines begin and end."""

@@ -44,6 +44,7 @@ def test_bodies_that_declare_nothing_are_cut(source: str):
         f"def f():\n{LONG}\n    import a",
         f"def f():\n{LONG}\n    class C: ...",
         f"def f():\n{LONG}\n    text = '''\nnot indented'''",
+        f'def f():\n    """a""" + b\n{LONG}\n    c = """d"""\n{LONG}',
         f"def f():\n{LONG}\n    text = 'a\\\nb'",
         f"def f():\n{LONG}\n    g(1,\n2)",
         f"def f():\n{LONG}\n    return 1  # the end",
@@ -52,7 +53,7 @@ def test_bodies_that_declare_nothing_are_cut(source: str):
         "def f():\n    return 1",
         f"def f():\n    '''Only says it.'''\n{AFTER * 10}",
     ],
-    ids=["import", "class", "string", "continued", "call", "comment", "tabs", "crlf", "short", "no body"],
+    ids=["import", "class", "string", "strings", "continued", "call", "comment", "tabs", "crlf", "short", "no body"],
 )
 def test_bodies_of_which_that_is_not_sure_are_left(source: str):
     check(source + AFTER, cut=False)
