@@ -10,6 +10,7 @@ LINES = 80
 """A longer chunk is cut, at an empty line where there is one in its last third."""
 INNER = frozenset({"function", "method", "constructor", "macro"})
 OUTER = TYPES | {"module", "namespace"}
+SHOWN = INNER | OUTER
 INK = re.compile(rb"\S")
 OVERLOAD = b"overload"
 """In the decorator of a signature that says nothing the function itself does not."""
@@ -36,21 +37,26 @@ def chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]
         nonlocal at
         while outer and outer[-1][1] <= stop:
             n, end = outer.pop()
-            found.extend(_cut(data, Chunk(n, at, max(at, end))))
-            at = max(at, end)
-        found.extend(_cut(data, Chunk(outer[-1][0] if outer else -1, at, stop)))
-        at = max(at, stop)
+            cut(n, end)
+        cut(outer[-1][0] if outer else -1, stop)
+
+    def cut(n: int, stop: int) -> None:
+        nonlocal at
+        if at < stop:
+            found.extend(_cut(data, Chunk(n, at, stop)))
+            at = stop
 
     for n, one in enumerate(declarations):
+        if one.kind not in SHOWN or one.start < at:
+            continue
         # a signature without a body says most among the others
-        inner = one.kind in INNER and one.body < one.end and OVERLOAD not in data[one.start : one.named]
-        if one.start < at or not (inner or one.kind in OUTER):
+        inner = one.kind in INNER and one.body < one.end and data.find(OVERLOAD, one.start, one.named) < 0
+        if not (inner or one.kind in OUTER):
             continue
         until(_lead(data, at, one.start))
         end = _line_end(data, one.end)
         if inner:
-            found.extend(_cut(data, Chunk(n, at, end)))
-            at = end
+            cut(n, end)
         else:
             outer.append((n, end))
     until(len(data))
@@ -75,8 +81,6 @@ def _line_end(data: bytes, at: int) -> int:
 def _cut(data: bytes, chunk: Chunk) -> Iterable[Chunk]:
     """Those that have something in them."""
     symbol, start, end = chunk
-    if start >= end:
-        return ()
     if data.count(b"\n", start, end) > LINES:
         return _pieces(data, symbol, start, end)
     return (chunk,) if INK.search(data, start, end) else ()

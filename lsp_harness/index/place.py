@@ -44,7 +44,8 @@ def place(root: Path) -> Place:
 def prune() -> list[Path]:
     """Removes the indexes of folders that are gone; these folders."""
     gone: list[Path] = []
-    for folder in _all().iterdir():
+    # where no index was made yet there is no folder of them
+    for folder in _all().glob("*"):
         try:
             root = Path(os.fsdecode((folder / "root").read_bytes()))
             # of one that cannot be looked at nobody knows

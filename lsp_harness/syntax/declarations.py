@@ -192,6 +192,15 @@ def qualified(declarations: Sequence[Declaration], one: Declaration) -> str:
     return ".".join(name for name in reversed(names) if name)
 
 
+def all_qualified(declarations: Iterable[Declaration]) -> list[str]:
+    """The qualified name of each."""
+    names: list[str] = []
+    for one in declarations:
+        around = names[one.parent] if one.parent >= 0 else ""
+        names.append(".".join(filter(None, (around, one.owner, one.name))))
+    return names
+
+
 def _kind(nodes: Mapping[str, Sequence[Node]]) -> str:
     for name in nodes:
         if name not in _PARTS and name[0] != "_":
