@@ -16,7 +16,7 @@ from lsp_harness.store.database import Reader, marks
 
 K = 5
 """Of reciprocal rank fusion: what is first counts for 1/K, what is second for 1/(K + 1)."""
-WEIGHTS = {"mention": 0.5, "imports": 0.4, "lately": 0.2}
+WEIGHTS = {"mention": 0.5, "imports": 0.5, "lately": 0.2}
 """Of the ways that count for less than the others: what a sentence mentions is often only near what it asks for, and where somebody
 is only decides between hits that are alike."""
 SECONDS = 0.05
