@@ -5,7 +5,7 @@ One query finds both in one walk over the tree, as that walk is what costs; ever
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from tree_sitter import Node
@@ -84,7 +84,8 @@ def declared(
     """Definitions in the order of the text, outer ones first, and imported names in the order of the text; of all of it, or
     only what is around and in the bytes `within`."""
     imports: list[Import] = []
-    listed = found(data, _matches(language, data, root, within), _counted(data), imports)
+    seen: set[int] = set()
+    listed = found(data, _matches(language, data, root, within, seen), _counted(data), imports, seen)
     imports = sorted(dict.fromkeys(imports), key=lambda it: it.start)
     return nested(listed), imports
 
@@ -99,24 +100,29 @@ def found(
     matched: Iterable[Mapping[str, Sequence[Node]]],
     line_of: Callable[[int], int],
     imports: list[Import] | None = None,
+    seen: set[int] | None = None,
 ) -> list[Found]:
-    """What matches of the query say, in the order of the text, outer ones first, once for every name; `imports` are added to.
+    """What matches of the query say, in the order of the text, outer ones first, once for every name; `imports` are added to,
+    and where names begin to those that were `seen`, before the next match is asked for.
 
     `line_of` is asked about offsets that go up."""
+    seen = set() if seen is None else seen
     named: dict[int, tuple[str, Mapping[str, Sequence[Node]]]] = {}
     around: dict[Found, None] = {}
     for nodes in matched:
         if "name" in nodes and (kind := _kind(nodes)):
             at = nodes["name"][0].start_byte
+            seen.add(at)
             if at not in named or better(kind, named[at][0]):
                 named[at] = (kind, nodes)
         elif "from" in nodes or "tree" in nodes:
             if imports is not None:
+                seen.update(node.start_byte for part in ("from", "name") for node in nodes.get(part, ()))
                 imports += _imports(data, nodes)
-        else:
-            for kind in nodes.keys() & {OUTER, BASE}:
-                for node in nodes[kind]:
-                    around[Found(*node.byte_range, -1, kind, _text(data, node) if kind == BASE else "")] = None
+        elif OUTER in nodes:
+            around |= ((Found(*node.byte_range, -1, OUTER, ""), None) for node in nodes[OUTER])
+        elif BASE in nodes:
+            around |= ((Found(*node.byte_range, -1, BASE, _text(data, node)), None) for node in nodes[BASE])
     rows = [*around, *(_found(data, at, line_of(at), *named[at]) for at in sorted(named))]
     return sorted(rows, key=in_order)
 
@@ -153,18 +159,15 @@ def _found(data: bytes, at: int, line: int, kind: str, nodes: Mapping[str, Seque
 
 
 def _matches(
-    language: Language, data: bytes, root: Node, within: tuple[int, int] | None
+    language: Language, data: bytes, root: Node, within: tuple[int, int] | None, seen: Container[int]
 ) -> Iterator[Mapping[str, Sequence[Node]]]:
-    """Matches of the query, some of them twice."""
+    """Matches of the query, some of them twice. Where the names begin that were taken from one is `seen` before the next."""
     words = () if within else WORDS.get(language.id, ())
-    found = set[int]()
-    for nodes in matches(language, QUERY, root, within, depth=DEPTH if words else None):
-        found.update(node.start_byte for part in ("from", "name") for node in nodes.get(part, ()))
-        yield nodes
+    yield from matches(language, QUERY, root, within, depth=DEPTH if words else None)
     for word in words:
         at = data.find(word)
         while at >= 0:
-            if at + len(word) not in found and _begins(data, at):
+            if at + len(word) not in seen and _begins(data, at):
                 yield from _matches_at(language, root, at)
             at = data.find(word, at + len(word))
 
