@@ -17,6 +17,7 @@ from lsp_harness.context.extract import Extract, extracts
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.harness.engines import Engines
 from lsp_harness.index.indexer import Indexer, Scanned
+from lsp_harness.index.patterns import Pattern, patterns
 from lsp_harness.index.place import Place, place
 from lsp_harness.index.search import Hit, Search
 from lsp_harness.index.tables import SCHEMA, version
@@ -31,7 +32,7 @@ from lsp_harness.text.document import Document
 SEARCH_SECONDS = 2.0
 """How long a search waits for its query to be embedded."""
 
-app = cyclopts.App(name="index", help="What is known of a workspace folder: status, context, rebuild.")
+app = cyclopts.App(name="index", help="What is known of a workspace folder: status, context, patterns, rebuild.")
 
 Folder = Annotated[Path, Parameter(help="The workspace folder; here by default.")]
 
@@ -95,6 +96,24 @@ def _extracts(root: Path, path: str, name: str) -> list[Extract]:
     except OSError:
         return []
     return extracts(tree, path, name) if tree else []
+
+
+@app.command(name="patterns")
+def shown_patterns(
+    folder: Folder = Path(), *, limit: Annotated[int, Parameter(help="Patterns at most.")] = 20, json: AsJson = False
+) -> int:
+    """Print what kinds of code the folder has many of (handlers, tests, models), the most frequent first, and one of each."""
+    where = _place(folder)
+    asyncio.run(fresh(where))
+    with closing(Reader(where.database)) as reader:
+        found = patterns(reader, max(0, limit))
+    if json:
+        as_json([_as_pattern(one) for one in found])
+    else:
+        for one in found:
+            it = one.representative
+            say(f"{len(one.members):,} {one.name}: {it.path}:{it.line + 1} {it.qualified}")
+    return 0 if found else 1
 
 
 def search(
@@ -211,6 +230,12 @@ def _place(folder: Path) -> Place:
 
 def _as_row(hit: Hit) -> dict[str, Any]:
     return {name: getattr(hit, name) for name in ("path", "symbol", "kind", "line", "start", "end", "score", "reasons")}
+
+
+def _as_pattern(one: Pattern) -> dict[str, Any]:
+    it = one.representative
+    shown = {"path": it.path, "line": it.line, "symbol": it.qualified}
+    return {"name": one.name, "language": one.language, "count": len(one.members), "representative": shown}
 
 
 def _of_vectors(found: dict[str, Any] | None) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lsp_harness.index.shape import TESTS
 from lsp_harness.index.view import Symbol, View
 
 MOST = 6
@@ -16,7 +17,6 @@ EACH = 2
 WIDTH = 160
 DECLARES = "def|class|fn|func|function|struct|interface|enum|trait|type|module|mod"
 BRINGS = ("import ", "from ", "use ", "using ", "#include", "require", "export {", "} from")
-TEST = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|\.(?:test|spec)\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Use:
     @property
     def test(self) -> bool:
         """Whether the file is one of tests, by its name."""
-        return bool(TEST.search(self.path))
+        return bool(TESTS.search(self.path))
 
 
 def uses(view: View, symbol: Symbol) -> list[Use]:

@@ -53,7 +53,7 @@ def chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]
         inner = one.kind in INNER and one.body < one.end and data.find(OVERLOAD, one.start, one.named) < 0
         if not (inner or one.kind in OUTER):
             continue
-        until(_lead(data, at, one.start))
+        until(lead(data, at, one.start))
         end = _line_end(data, one.end)
         if inner:
             cut(n, end)
@@ -63,7 +63,7 @@ def chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]
     return found
 
 
-def _lead(data: bytes, least: int, start: int) -> int:
+def lead(data: bytes, least: int, start: int) -> int:
     """Where the comments directly above begin, `least` at the earliest."""
     start = max(least, data.rfind(b"\n", 0, start) + 1)
     while start > least:

@@ -170,6 +170,19 @@ class View:
         begin, data = self._chunk(symbol.file, start)
         return decode(data[start - begin : end - begin])
 
+    def whole(self, symbol: Symbol) -> str:
+        """A declaration with the comments and decorators above it, whole lines; empty for one that is in no chunk of its own."""
+        rows = self._reader.rows(
+            "SELECT chunks.start, chunks.end, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE file = ? AND "
+            "chunks.start < ? AND chunks.start >= (SELECT min(start) FROM chunks WHERE file = ? AND symbol = ?) ORDER BY 1",
+            (symbol.file, symbol.end, symbol.file, symbol.n),
+        )
+        text, at = "", rows[0][0] if rows else 0
+        for start, end, piece in rows:
+            # chunks leave out what is blank
+            text, at = text + "\n" * min(2, start - at) + piece, end
+        return text
+
     def before(self, symbol: Symbol) -> str:
         """What is before the name of a symbol on its line."""
         # chunks are whole lines

@@ -143,3 +143,23 @@ def test_hits_near_a_file_come_first(project: Shell):
     near = project.run("search", "convert", "--near", "till.py", "--limit", "2").out.splitlines()
     assert (first != other, near) == (True, [f"{other}/money.py:1: convert", f"{first}/money.py:1: convert"])
     assert "the index has no file 'no.py'" in project.run("search", "convert", "--near", "no.py").err
+
+
+def test_what_the_project_has_many_of(project: Shell):
+    assert project.run("index", "patterns") == (1, "", "")
+    handler = "@app.get('/{0}')\ndef {0}(id):\n    return find(id, '{0}')\n\n\n"
+    project.file("api.py", "".join(handler.format(name) for name in ("user", "order", "item")))
+    project.file("test_it.py", "".join(f"def test_{name}():\n    assert 1\n" for name in "abcd"))
+    ran = project.run("index", "patterns")
+    assert ran.code == 0
+    tests, handlers = ran.out.splitlines()
+    assert tests == "4 test functions: test_it.py:1 test_a"
+    assert handlers.startswith("3 functions decorated with app.get: api.py:")
+    [found] = project.run("index", "patterns", "--json", "--limit", "1").json
+    assert found == {
+        "name": "test functions",
+        "language": "python",
+        "count": 4,
+        "representative": {"path": "test_it.py", "line": 0, "symbol": "test_a"},
+    }
+    assert project.run("index", "patterns", "nowhere").code == 2
