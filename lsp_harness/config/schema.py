@@ -78,6 +78,10 @@ class Context:
     """For the code to change; a longer function is not rewritten, only filled."""
     related_budget: int = 384
     """For what is related to it: the imports it needs, signatures of what it calls, and who calls it; of what the code leaves of its own share. 0 leaves it out."""
+    few_shot_examples: int = 1
+    """Whole declarations of the project that are built like the code to change, shown as examples; 0 leaves them out. One, because a model on a CPU reads each of them before it writes a word. [Index](index.md#patterns)"""
+    few_shot_budget: int = 192
+    """For the examples, of what the code and what is related to it leave of the code's share; one that does not fit whole is left out."""
     task_budget: int = 512
     """For the task and the feedback on earlier attempts; what does not fit is left out, last lines first."""
 

@@ -38,7 +38,9 @@ T = TypeVar("T")
 class Known(Protocol):
     """The index of the workspace folder that a document is in."""
 
-    def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T) -> Awaitable[T]: ...
+    def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> Awaitable[T]:
+        """What `read` finds in it, or else `otherwise`; what takes longer than a key is `slow`."""
+        ...
 
 
 class Here:
@@ -47,7 +49,7 @@ class Here:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T) -> T:
+    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
         return read(self._reader)
 
 

@@ -1,4 +1,4 @@
-"""A prompt by instruction: what is related, the code, and what to do with it, each within its share.
+"""A prompt by instruction: an example of such code, what is related, the code, and what to do with it, each within its share.
 
 What changes from one attempt to the next comes last, so that the rest stays evaluated.
 """
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lsp_harness.config.schema import Context
+from lsp_harness.context.examples import examples
 from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.related import Related
 from lsp_harness.syntax.tree import SyntaxTree
@@ -20,19 +21,24 @@ class Instruction:
 
     language: str
     system: Fragment
+    examples: tuple[Fragment, ...]
     related: tuple[Fragment, ...]
     code: Fragment
     task: Fragment
 
     @property
     def fragments(self) -> tuple[Fragment, ...]:
-        return (self.system, *self.related, self.code, self.task)
+        return (self.system, *self.examples, *self.related, self.code, self.task)
 
     @property
     def messages(self) -> list[tuple[str, str]]:
         """Role and text of each, as chat templates have them."""
-        related = "".join(fragment.text for fragment in self.related)
-        before = f"Related code, not to be changed:\n{self._block(related)}\n\nThe code:\n" if related else ""
+        shown = [
+            f"{title}, not to be changed:\n{self._block(''.join(fragment.text for fragment in fragments))}\n\n"
+            for title, fragments in (("How such code is written here", self.examples), ("Related code", self.related))
+            if fragments
+        ]
+        before = "".join([*shown, "The code:\n"]) if shown else ""
         return [("system", self.system.text), ("user", f"{before}{self._block(self.code.text)}\n\n{self.task.text}")]
 
     def _block(self, text: str) -> str:
@@ -52,14 +58,20 @@ async def instruction(
     count: Count,
 ) -> Instruction:
     """The prompt for the code in `span`. What is related to it gets what that leaves of `code_budget`, and no more than its own
-    share; whether the code itself is within its budget is for the caller to ask."""
+    share, and examples get what is left then, and no more than theirs; whether the code itself is within its budget is for the caller to ask."""
     code = decode(document.data[slice(*span)])
     [fixed, size] = await count([system, code])
-    share = min(budget.related_budget, budget.code_budget - size)
-    around = await related.of(document, tree, span, path, share) if related and tree else ()
+    left = budget.code_budget - size
+    around, like = (), ()
+    if related and tree:
+        around = await related.of(document, tree, span, path, min(budget.related_budget, left))
+        left -= sum(fragment.tokens for fragment in around)
+        share = min(budget.few_shot_budget, left)
+        like = await examples(related, document, tree, span, path, share, budget.few_shot_examples)
     return Instruction(
         tree.language.id if tree else document.language,
         Fragment(system, fixed, "", "what the model is"),
+        like,
         around,
         Fragment(code, size, path, "what is to be changed"),
         task,

@@ -36,11 +36,11 @@ class Related:
         if budget <= 0:
             return ()
         near, declarations = within(tree, span), declared(tree.language, tree.data, tree.root)[0]
-        subject = _subject(declarations, span)
+        changed = subject(declarations, span)
 
         def read(reader: Reader) -> tuple[list[Line], list[Use]]:
             view = View(reader)
-            symbol = view.symbol(path, qualified(declarations, subject)) if subject else None
+            symbol = view.symbol(path, qualified(declarations, changed)) if changed else None
             return [*definitions(view, path, near)], uses(view, symbol) if symbol else []
 
         lines, used = await self.known.ask(document.uri, read, ([], []))
@@ -75,7 +75,7 @@ class Related:
         return found
 
 
-def _subject(declarations: Sequence[Declaration], span: Span) -> Declaration | None:
+def subject(declarations: Sequence[Declaration], span: Span) -> Declaration | None:
     """What is to be changed: the outermost declaration that begins in it, or else the innermost around it."""
     begun = next((one for one in declarations if span.start <= one.named < span.end), None)
     around = [one for one in declarations if one.start <= span.start and span.end <= one.end]

@@ -163,3 +163,11 @@ def test_what_the_project_has_many_of(project: Shell):
         "representative": {"path": "test_it.py", "line": 0, "symbol": "test_a"},
     }
     assert project.run("index", "patterns", "nowhere").code == 2
+
+
+def test_the_prompt_of_a_task_has_an_example(project: Shell):
+    handler = "@app.get('/{0}')\ndef {0}(id):\n    return find(id, '{0}')\n\n\n"
+    project.file("api.py", "".join(handler.format(name) for name in ("user", "order", "item")))
+    project.replies()
+    prompt = project.run("context", "api.py:7", "--task", "give 404").out
+    assert prompt.index("How such code is written here") < prompt.index("def user") < prompt.index("def order")

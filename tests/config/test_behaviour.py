@@ -194,7 +194,8 @@ async def test_few_lines_are_shown_when_few_are_allowed() -> None:
 
 
 def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
-    tested = {"model.path", "index.update_on_save", *ENGINE, *FIX_KEYS}
+    # the third: tests/harness/test_verbs.py
+    tested = {"model.path", "index.update_on_save", "context.few_shot_examples", *ENGINE, *FIX_KEYS}
     assert tested == set(CHANGED)
     elsewhere = {
         "engine.url",  # these and the next: tests/inference/test_providers.py, tests/inference/backends
@@ -210,7 +211,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "completion.max_lines",
         "completion.repository_tokens",  # tests/context/test_elsewhere.py
         "completion.alternatives",  # tests/pipeline/test_alternatives.py
-        "context.related_budget",  # tests/harness/test_verbs.py
+        *("context.related_budget", "context.few_shot_budget"),  # tests/harness/test_verbs.py
         "edits.confirm",  # tests/server/test_code_action.py
         "index.enabled",  # like index.update_on_save: tests/harness/test_indexes.py, tests/index/test_process.py
         *("knowledge.enabled", "knowledge.python"),  # tests/harness/test_documentation.py

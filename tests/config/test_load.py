@@ -23,6 +23,7 @@ CHANGED: dict[str, Any] = {
     "generation.temperature": 0.25,
     "context.code_budget": 12,
     "context.task_budget": 13,
+    "context.few_shot_examples": 3,
     "verification.parse_check": False,
     "verification.lint": False,
     "index.embedding_model": "other",

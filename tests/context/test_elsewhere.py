@@ -32,7 +32,7 @@ class Known:
         self.reader = reader
         self.asked = 0
 
-    async def ask(self, uri: str, read: Callable[[Reader], Any], otherwise: Any) -> Any:
+    async def ask(self, uri: str, read: Callable[[Reader], Any], otherwise: Any, *, slow: bool = False) -> Any:
         self.asked += 1
         return read(self.reader)
 

@@ -1,17 +1,24 @@
 """What can be done to code on a word of the user's, with a script for a model."""
 
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lsp_harness.context.elsewhere import Here
+from lsp_harness.context.related import Related
 from lsp_harness.errors import NoAnswer, NotText, UsageError
-from lsp_harness.harness import verbs
+from lsp_harness.harness import seen, verbs
 from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.inference.request import Continuation
+from lsp_harness.pipeline.code import Fix
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import Span, decode
 from tests.harness.bench import Bench, Make
 from tests.harness.tools import settings
+from tests.index.place import Indexed
 from tests.support import markup
 
 TWO = settings(generation={"candidates": 2, "max_retries": 1}, verification={"debounce_ms": 0})
@@ -234,3 +241,46 @@ async def test_nothing_is_offered_or_done_on_what_the_model_may_not_see(bench: M
     assert verbs.offered(b.harness, *binary) == []
     with pytest.raises(NotText):
         await verbs.explain(b.harness, *binary, no_report)
+
+
+# -- examples
+LIKE = "{0}\n@app.get('/{1}')\ndef {1}(id: int):\n    return page({1}s.find(id))\n"
+MANY = {f"{name}.py": LIKE.format("from web import app\n\n", name) for name in ("user", "order", "item")}
+
+
+@pytest.mark.parametrize(
+    ("context", "shown"),
+    [({}, 1), ({"few_shot_examples": 2}, 2), ({"few_shot_examples": 0}, 0), ({"few_shot_budget": 3}, 0)],
+)
+async def test_code_that_is_built_alike_is_shown_as_an_example(
+    bench: Make, tmp_path: Path, context: dict[str, int], shown: int
+):
+    b = bench(config=settings(TWO, context=context))
+    snapshot, span = opened(b, "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n")
+    with closing(Indexed(tmp_path, MANY)) as indexed:
+        prompt = await seen.edit(b.harness, snapshot, span, "return a page", Here(indexed.reader))
+    reasons = [one.reason for one in prompt.fragments]
+    assert reasons.count("is a pattern here: functions decorated with app.get") == shown
+    assert prompt.text.count("How such code is written here") == min(shown, 1)
+    assert sum(f"def {name}(id: int):" in prompt.text for name in ("user", "order", "item")) == shown
+
+
+async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
+    b = bench(*["return ("] * 2, config=TWO)
+    src = b.open(
+        """
+        @app.get('/bill')
+        def bill(id: int):
+            found = bills
+            return page(found.find(id), name)
+            #                           ^^^^ F821 what is this
+        """
+    )
+    with closing(Indexed(tmp_path, MANY)) as indexed:
+        job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+        job = replace(job, related=Related(Here(indexed.reader), b.engine.count))
+        with pytest.raises(NoAnswer):
+            await Fix(job, src.finding).run()
+    rewrites = [n for n, request in enumerate(b.engine.asked) if isinstance(request, Continuation)]
+    assert rewrites
+    assert all("How such code is written here, not to be changed:" in b.engine.prompt(n) for n in rewrites)
