@@ -56,6 +56,19 @@ async def test_the_function_around_the_cursor_is_written_again(bench: Make):
     assert "import math" not in b.engine.prompt(0)
 
 
+@pytest.mark.parametrize(("share", "shown"), [(384, True), (4, False), (0, False)])
+async def test_what_the_function_uses_is_shown_as_far_as_there_is_room(bench: Make, share: int, shown: bool):
+    config = settings(generation={"candidates": 1, "max_retries": 0}, context={"related_budget": share})
+    b = bench(fenced("def area(r):\n    return math.pi * square(r)"), config=config)
+    head = "import math\n\n\ndef square(r: float):\n    return r * r\n\n\n"
+    where = opened(b, f"{head}def <|>area(r):\n    return 3 * square(r)\n")
+
+    await verbs.instruct(b.harness, *where, "use math.pi", no_report)
+
+    assert ("def square(r: float): ..." in b.engine.prompt(0)) == shown
+    assert "return r * r" not in b.engine.prompt(0)
+
+
 async def test_only_the_selected_lines_are_the_models_to_change(bench: Make):
     b = bench(fenced("b = 20\nc = 30"), fenced("b = 2"), config=TWO)
     where = opened(b, "if 1:\n    a = 1\n    b<|> = 2\n    c = 3<|>\n    d = 4\n")
