@@ -14,7 +14,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 
-Kind = Literal["fill", "hinted fill", "import", "plain import", "rewrite"]
+Kind = Literal["known import", "fill", "hinted fill", "import", "plain import", "rewrite"]
 
 
 @dataclass(frozen=True, slots=True)

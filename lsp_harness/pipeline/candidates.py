@@ -83,8 +83,15 @@ class Generator:
         self._document = job.document
         self._place = place
         self._finding = finding
+        self._lines: dict[int, str] = {}
+        """Import lines that the workspace knows, by the numbers of their candidates."""
         self.refused = ""
         """Why the engine takes no instructions, or fills no holes, once it has said so."""
+
+    def knowing(self, lines: Sequence[str], after: int) -> list[list[Plan]]:
+        """A round for each import line, which no model has to write, with numbers `after` those of the others."""
+        self._lines = dict(enumerate(lines, after + 1))
+        return [[Plan("known import", 0.0, 0, (number,))] for number in self._lines]
 
     async def make(
         self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
@@ -93,6 +100,13 @@ class Generator:
 
         `feedback` lines are what the gates said of earlier ones; `begun` is called when the prompt is evaluated.
         """
+        if plan.kind == "known import":
+            begun()
+            at = self._place.imports_end
+            for number in plan.numbers:
+                line = self._lines[number] + self._document.newline
+                yield Candidate(number, plan, Edit(at, at, encode(line)), Usage())
+            return
         if plan.kind == "rewrite":
             asked = await self._rewrite(plan, feedback)
         elif plan.kind in ("import", "plain import"):

@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lsp_harness.context.importing import importing
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.pipeline.candidates import Generator, plans
 from lsp_harness.pipeline.job import Job
-from lsp_harness.pipeline.locate import locate
+from lsp_harness.pipeline.locate import Place, locate
 from lsp_harness.pipeline.offers import Proposal
 from lsp_harness.pipeline.pace import Pace
 from lsp_harness.pipeline.work import Work
@@ -46,9 +47,19 @@ class Fix:
         fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.fills)
         # all fills are one round; every rewrite is a round of its own, told what failed before it
         rounds = [batch for batch in (fills, *([plan] for plan in rewrites)) if batch]
-        if not rounds:
+        generator = Generator(job, tree, place, self.finding)
+        lines = await self._importing(place)
+        known = generator.knowing(lines, sum(len(plan.numbers) for batch in rounds for plan in batch))
+        if not rounds and not known:
             raise work.failed("this model fills no holes, and there is no function here that it could write again")
-        return await work.generate(Generator(job, tree, place, self.finding), rounds)
+        return await work.generate(generator, [*known, *rounds])
+
+    async def _importing(self, place: Place) -> list[str]:
+        """Lines that bring in a name that the file does not know, as other files do."""
+        job = self.job
+        if not place.unknown_name or job.related is None:
+            return []
+        return await importing(job.related.known, job.document.uri, job.path, place.unknown_name)
 
     def _checks(self) -> list[Check]:
         checks = self.job.checks()

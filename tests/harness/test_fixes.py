@@ -1,17 +1,21 @@
 """A diagnostic of an open document, fixed."""
 
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lsp_harness.errors import NoAnswer, NotText, Stale
 from lsp_harness.harness.diagnosis import diagnose
+from lsp_harness.harness.indexes import Indexes
 from lsp_harness.pipeline.offers import Offer, Progress
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff import Ruff
 from tests.harness.bench import AREA, GOOD, Bench, Make, fixed
 from tests.harness.tools import checked, edits, of_type
+from tests.index.place import Indexed
 
 
 def log_of(b: Bench) -> Path:
@@ -146,3 +150,27 @@ async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Mak
         snapshot = b.harness.snapshot(src.document.uri)
         found = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff)
         assert [f.code for f in found] == expected
+
+
+class Known(Indexes):
+    """An index that is there."""
+
+    def __init__(self, indexed: Indexed) -> None:
+        super().__init__(lambda root, said: None, lambda: None, lambda: "")  # type: ignore[arg-type,return-value]
+        self.indexed = indexed
+
+    async def ask(self, uri: str, read: Any, otherwise: Any, *, slow: bool = False) -> Any:
+        return read(self.indexed.reader)
+
+
+async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_model(bench: Make) -> None:
+    b = bench(config=edits(2))
+    with closing(Indexed(b.folder, {"b.py": "from math import pi\n"})) as indexed:
+        b.harness._indexes = Known(indexed)
+        src = b.open(AREA.replace("what is this", "Undefined name `pi`"))
+        proposal = await fixed(b, src)
+    assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\ndef area(r):")
+    assert proposal.verdict.passed
+    assert b.engine.asked == []
+    [made] = of_type(checked(log_of(b)), "candidate.generated")
+    assert (made["kind"], made["text"]) == ("known import", "from math import pi\n")
