@@ -33,19 +33,22 @@ WARMER = 0.1
 """Above the set temperature: the first of each kind has shown what the model thinks best."""
 
 
-def plans(config: Config, place: Place, best: int = 0, *, fills: bool = True) -> tuple[list[Plan], list[Plan]]:
+def plans(
+    config: Config, place: Place, best: int = 0, *, fills: bool = True, after: int = 0
+) -> tuple[list[Plan], list[Plan]]:
     """Fills and rewrites, together `generation.candidates`; rewrites are the retries that get feedback.
 
     A model that does not do `fills` makes rewrites only: at least one, and no more than either setting allows.
 
     For the setting 0 it is `best` fills, the number the engine makes best at once, and the rewrites come on top. Of each
-    kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once.
+    kind of fill one is the model's best guess, then the rest are drawn warmer, all of a kind at once. Their numbers go on
+    `after` so many.
     """
     retries = config.generation.max_retries if place.function else 0
     total = min(max(1, config.generation.candidates or MOST), MOST)
     if not fills:
         count = min(max(1, retries), total) if place.function else 0
-        return [], _rewrites(0, count, config.generation.temperature)
+        return [], _rewrites(after, count, config.generation.temperature)
     if config.generation.candidates:
         rewrites = min(retries, total - 1)
         left = total - rewrites
@@ -57,7 +60,7 @@ def plans(config: Config, place: Place, best: int = 0, *, fills: bool = True) ->
     if place.unknown_name:
         kinds = ["fill", "import", "hinted fill", "plain import"]
     holes: list[Plan] = []
-    made = 0
+    made = after
     for temperature, share in ((0.0, len(kinds)), (heat + WARMER, left - len(kinds))):
         for n, kind in enumerate(kinds):
             # of `share` candidates dealt out to the kinds in turn, those of this kind
@@ -88,9 +91,9 @@ class Generator:
         self.refused = ""
         """Why the engine takes no instructions, or fills no holes, once it has said so."""
 
-    def knowing(self, lines: Sequence[str], after: int) -> list[list[Plan]]:
-        """A round for each import line, which no model has to write, with numbers `after` those of the others."""
-        self._lines = dict(enumerate(lines, after + 1))
+    def knowing(self, lines: Sequence[str]) -> list[list[Plan]]:
+        """A round for each import line, which no model has to write."""
+        self._lines = dict(enumerate(lines, 1))
         return [[Plan("known import", 0.0, 0, (number,))] for number in self._lines]
 
     async def make(

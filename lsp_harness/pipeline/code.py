@@ -43,16 +43,18 @@ class Fix:
         lines = range(document.line_of(place.statement.start), document.line_of(place.statement.end) + 1)
         if not secret_lines(document).isdisjoint(lines):
             raise work.failed("this code holds what looks like a secret and is not given to the model")
+        generator = Generator(job, tree, place, self.finding)
+        known = generator.knowing(await self._importing(place))
+        # no engine is needed for these
+        if known and (proposal := await work.attempt(generator, known)):
+            return proposal
         pace = Pace.of((await job.engine.props()).raw)
-        fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.fills)
+        fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.fills, after=len(known))
         # all fills are one round; every rewrite is a round of its own, told what failed before it
         rounds = [batch for batch in (fills, *([plan] for plan in rewrites)) if batch]
-        generator = Generator(job, tree, place, self.finding)
-        lines = await self._importing(place)
-        known = generator.knowing(lines, sum(len(plan.numbers) for batch in rounds for plan in batch))
-        if not rounds and not known:
+        if not rounds:
             raise work.failed("this model fills no holes, and there is no function here that it could write again")
-        return await work.generate(generator, [*known, *rounds])
+        return await work.generate(generator, rounds)
 
     async def _importing(self, place: Place) -> list[str]:
         """Lines that bring in a name that the file does not know, as other files do."""

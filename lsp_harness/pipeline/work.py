@@ -114,6 +114,13 @@ class Work:
 
     async def generate(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal:
         """The chosen one of the first round in which a candidate passes; each is told what failed before."""
+        if proposal := await self.attempt(maker, rounds):
+            return proposal
+        closest = [f"the closest: {line}" for line in self.feedback()[:1]]
+        raise self.failed("; ".join(["no candidate passed the checks", *(closest or filter(None, [maker.refused]))]))
+
+    async def attempt(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal | None:
+        """The same, or None where there may be others to try."""
         self._total = sum(len(plan.numbers) for batch in rounds for plan in batch)
         for number, batch in enumerate(rounds):
             self.enter("GENERATE", round=number)
@@ -122,8 +129,7 @@ class Work:
                 chosen = best.candidate.number
                 # those that come later may be finished first
                 return self._complete(best.change, best.verdict, f"candidate {chosen} of {max(chosen, self.made)}")
-        closest = [f"the closest: {line}" for line in self.feedback()[:1]]
-        raise self.failed("; ".join(["no candidate passed the checks", *(closest or filter(None, [maker.refused]))]))
+        return None
 
     def failed(self, message: str) -> NoAnswer:
         """To be raised."""
