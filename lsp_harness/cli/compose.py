@@ -2,8 +2,9 @@
 
 import sys
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
@@ -13,6 +14,9 @@ from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.inference.client import Engine
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Position
+
+if TYPE_CHECKING:
+    from lsp_harness.context.elsewhere import Known
 
 
 def make_engine(config: Config) -> Engine:
@@ -57,14 +61,33 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     if document.binary:
         raise NotText(f"{file.name} is not a text")
     harness.open(document)
-    try:
-        yield harness, harness.snapshot(document.uri)
-    except BaseException:
-        # why the command failed is worth more than how the engine was left
-        with suppress(HarnessError):
-            await harness.aclose()
-        raise
-    await harness.aclose()
+    async with _known(config, root) as harness.known:
+        try:
+            yield harness, harness.snapshot(document.uri)
+        except BaseException:
+            # why the command failed is worth more than how the engine was left
+            with suppress(HarnessError):
+                await harness.aclose()
+            raise
+        await harness.aclose()
+
+
+@asynccontextmanager
+async def _known(config: Config, root: Path) -> AsyncGenerator["Known | None"]:
+    """The index of a project that has one, as things are now: to make one is no business of a command about one file."""
+    # a server is composed here too, and must be there at once
+    from lsp_harness.cli.indexed import fresh
+    from lsp_harness.context.elsewhere import Here
+    from lsp_harness.index.place import place as index_of
+    from lsp_harness.store.database import Reader
+
+    where = index_of(root)
+    if not config.index.enabled or not where.database.exists():
+        yield None
+        return
+    await fresh(where)
+    with closing(Reader(where.database)) as reader:
+        yield Here(reader)
 
 
 def place(spec: str, parts: int) -> tuple[Path, list[int]]:

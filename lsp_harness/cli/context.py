@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli.compose import headless, offset_of, place
-from lsp_harness.cli.index import fresh
+from lsp_harness.cli.indexed import fresh
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.errors import UsageError

@@ -1,7 +1,6 @@
 """`lsp-harness index` and `lsp-harness search`: what is known of a workspace folder, and finding something in it."""
 
 import asyncio
-import os
 from collections import Counter
 from contextlib import closing, suppress
 from dataclasses import asdict
@@ -11,20 +10,19 @@ from typing import Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
+from lsp_harness.cli.indexed import fresh, scan
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config.load import load
 from lsp_harness.context.extract import Extract, extracts
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.harness.engines import Engines
-from lsp_harness.index.indexer import Indexer, Scanned
 from lsp_harness.index.patterns import Pattern, patterns
 from lsp_harness.index.place import Place, place
 from lsp_harness.index.search import Hit, Search
-from lsp_harness.index.tables import SCHEMA, version
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.index.view import View
-from lsp_harness.process.lead import lead, led
-from lsp_harness.store.database import Reader, Writer, remove
+from lsp_harness.process.lead import led
+from lsp_harness.store.database import Reader, remove
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -57,7 +55,7 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     if led(where.lock):
         say("the server that has this folder open makes it anew")
         return 0
-    scanned = asyncio.run(_scan(where))
+    scanned = asyncio.run(scan(where))
     if json:
         as_json(told(where))
     else:
@@ -176,12 +174,6 @@ def told(where: Place) -> dict[str, Any]:
     }
 
 
-async def fresh(where: Place) -> None:
-    """Takes up what changed on disk where no server does that."""
-    if not led(where.lock):
-        await _scan(where)
-
-
 async def _near(where: Place, query: str) -> list[bytes]:
     """The texts whose vectors are most like a query's, where an engine runs that knows: none is started for it."""
     from lsp_harness.cli.compose import make_engine
@@ -197,29 +189,6 @@ async def _near(where: Place, query: str) -> list[bytes]:
             return await near(vectors, engine, config.index.embedding_model, query, SEARCH_SECONDS)
     finally:
         await engine.aclose()
-
-
-async def _scan(where: Place) -> Scanned:
-    """Brings the index up to date, with a bar where there is somebody to see it."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    shown = Console(stderr=True)
-    lock = await lead(where.lock)
-    try:
-        with (
-            Progress(console=shown, transient=True, disable=not shown.is_terminal) as progress,
-            closing(Writer(where.database, SCHEMA, version())) as writer,
-        ):
-            bar = progress.add_task("indexing", total=None)
-
-            def tell(done: int, of: int) -> None:
-                progress.update(bar, completed=done, total=of)
-
-            with closing(Indexer(where.root, writer, tell)) as indexer:
-                return indexer.scan()
-    finally:
-        os.close(lock)
 
 
 def _place(folder: Path) -> Place:

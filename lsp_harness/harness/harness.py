@@ -31,6 +31,7 @@ from lsp_harness.text.uri import elsewhere, innermost, local_path
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
+    from lsp_harness.context.elsewhere import Known
     from lsp_harness.context.recent import Recent
     from lsp_harness.files.kept import Kept
     from lsp_harness.harness.folder import Said
@@ -59,6 +60,8 @@ class Harness:
         """A front end that stays works ahead: it warms prompts and speculates on suggestions being accepted."""
         self.trusted = True
         """Whether the user trusts the workspace. Without that nothing of it is run, warmed or written to disk."""
+        self.known: Known | None = None
+        """An index that is read as it is, by a front end that does not stay, in place of those that are kept."""
         self.on_findings: Published = lambda uri, held: None
         self.on_indexing: Callable[[Path, Said], None] = lambda root, said: None
         """Called on the event loop with what the process says that keeps the index of a folder."""
@@ -290,7 +293,13 @@ class Harness:
         turn = self.log.turn(keep=not self.kept_from_model(snapshot))
         return Job(
             *(self.engine, self.config, self.ruff, turn, snapshot.document, snapshot.tool_path),
-            *(snapshot.root, snapshot.path, report, Related(self.indexes, self.engine.count), self.persists(snapshot)),
+            *(
+                snapshot.root,
+                snapshot.path,
+                report,
+                Related(self.known or self.indexes, self.engine.count),
+                self.persists(snapshot),
+            ),
             installed=self.installed if self.config.knowledge.enabled else None,
         )
 
@@ -391,7 +400,10 @@ class Harness:
             self._recent = Recent(
                 lambda uri: self.documents.get(uri) if uri in self.documents else None, self._why_kept
             )
-            eager, elsewhere = self.eager and self.trusted, Elsewhere(self.indexes, self.engine.count, self._recent)
+            eager, elsewhere = (
+                self.eager and self.trusted,
+                Elsewhere(self.known or self.indexes, self.engine.count, self._recent),
+            )
             self._completer = Completer(
                 self.engine, self.config.completion, restraint, eager=eager, elsewhere=elsewhere
             )

@@ -171,3 +171,15 @@ def test_the_prompt_of_a_task_has_an_example(project: Shell):
     project.replies()
     prompt = project.run("context", "api.py:7", "--task", "give 404").out
     assert prompt.index("How such code is written here") < prompt.index("def user") < prompt.index("def order")
+
+
+def test_a_fix_without_an_editor_knows_what_is_in_the_index(project: Shell):
+    project.file("broken.py", "def size():\n    return Circle()\n")
+    project.replies()
+    # to make an index is no business of a fix
+    assert project.run("fix", "broken.py").code != 0
+    project.run("index", "rebuild")
+    project.replies()
+    ran = project.run("fix", "broken.py")
+    assert "+from shapes import Circle" in ran.out
+    assert ran.code == 0
