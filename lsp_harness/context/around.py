@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from lsp_harness.context.unused import unused
 from lsp_harness.index.stop_words import STOP_WORDS
 from lsp_harness.index.words import NAME, words
 from lsp_harness.syntax.declarations import Import, declared
@@ -34,6 +35,7 @@ class Around:
     imported: frozenset[str]
     text: str
     language: Language
+    unused: tuple[str, ...] = ()
 
 
 def around(tree: SyntaxTree, offset: int) -> Around:
@@ -47,7 +49,7 @@ def around(tree: SyntaxTree, offset: int) -> Around:
     function = enclosing_function(tree, offset)
     head = decode(document.data[function.start : function.body_start]) if function else ""
     close = "\n".join(decode(document.line(n)) for n in lines if abs(n - line) <= CLOSE)
-    return _seen(tree, offset, (head, *texts), close, *_importing(tree, offset))
+    return replace(_seen(tree, offset, (head, *texts), close, *_importing(tree, offset)), unused=unused(tree, offset))
 
 
 def within(tree: SyntaxTree, span: Span) -> Around:

@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 from lsp_harness.context.alike import alike
 from lsp_harness.context.around import around
 from lsp_harness.context.fragment import Count, Fragment
+from lsp_harness.context.import_list import listing, to_import
 from lsp_harness.context.recent import Recent
 from lsp_harness.context.repository import Line, definitions, signatures
 from lsp_harness.index.search import Search
@@ -58,12 +59,14 @@ class _Choice:
     line: int
     budget: int
     fragments: tuple[Fragment, ...]
+    expected: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
     lines: Sequence[Line] = ()
     alike: Sequence[tuple[str, str]] = ()
+    expected: tuple[str, ...] = ()
 
 
 class Elsewhere:
@@ -84,11 +87,24 @@ class Elsewhere:
         line, known = document.line_of(offset), self._choices.get(document.uri)
         if known and known.budget == budget and abs(known.line - line) <= NEAR and not rests:
             return known.fragments
-        fragments = await self._choose(document, tree, offset, path, budget)
+        fragments, expected = await self._choose(document, tree, offset, path, budget)
         if known and known.budget == budget and not _pays(known.fragments, fragments):
             fragments = known.fragments
-        self._choices[document.uri] = _Choice(line, budget, fragments)
+        self._choices[document.uri] = _Choice(line, budget, fragments, expected)
         return fragments
+
+    def expected(self, uri: str) -> tuple[str, ...]:
+        """The names that are likely where the last choice for a document was made."""
+        known = self._choices.get(uri)
+        return known.expected if known else ()
+
+    async def to_import(self, document: Document, tree: SyntaxTree, offset: int, path: str) -> str:
+        """What is missing in a list of imports at this place, or comes next in one of exports; empty elsewhere."""
+        if listing(tree, offset) is None:
+            return ""
+        return await self._known.ask(
+            document.uri, lambda reader: to_import(View(reader), path, tree, offset), "", slow=True
+        )
 
     def forget(self, uri: str) -> None:
         """The document is closed."""
@@ -96,12 +112,16 @@ class Elsewhere:
 
     async def _choose(
         self, document: Document, tree: SyntaxTree, offset: int, path: str, budget: int
-    ) -> tuple[Fragment, ...]:
+    ) -> tuple[tuple[Fragment, ...], tuple[str, ...]]:
         near = around(tree, offset)
 
         def read(reader: Reader) -> _Found:
             view = View(reader)
-            return _Found([*definitions(view, path, near)], alike(Search(reader), view, path, document, offset))
+            return _Found(
+                [*definitions(view, path, near)],
+                alike(Search(reader), view, path, document, offset),
+                tuple(name for name in near.unused if view.defined(path, name)),
+            )
 
         found = await self._known.ask(document.uri, read, _Found())
         comment = tree.language.comment or "#"
@@ -115,7 +135,7 @@ class Elsewhere:
             rest = left - _tokens(defined) - _tokens(like)
             like = [*await self._piece(*best, LIKE, rest, comment), *like] if rest >= LEAST else like
         # what changes most often comes last
-        return (*defined, *like, *late)
+        return (*defined, *like, *late), found.expected
 
     async def _late(self, document: Document, line: int, budget: int, comment: str) -> list[Fragment]:
         """What the user wrote or looked at last that has to do with this place, the likest nearest to it."""

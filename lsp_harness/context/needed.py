@@ -20,13 +20,13 @@ def needed(tree: SyntaxTree, span: Span) -> list[str]:
     found: list[str] = []
     for statement in scope.imports(tree):
         inside = [one for one in brought if statement.start <= one.start < statement.end]
-        kept = [one for one in inside if _name(one, tree.language.id) in used or _everything(one, tree.language.id)]
+        kept = [one for one in inside if called(one, tree.language.id) in used or _everything(one, tree.language.id)]
         if kept:
             found += _python(kept) if tree.language.id == "python" else [_lines(tree, statement, inside, kept)]
     return found
 
 
-def _name(one: Import, language: str) -> str:
+def called(one: Import, language: str) -> str:
     """What the file calls it."""
     if language == "python" and not one.name and not one.alias:
         return one.module.partition(".")[0]

@@ -37,10 +37,12 @@ class Line:
 def definitions(view: View, path: str, near: Around) -> Iterator[Line]:
     """The declarations that these names mean, a line each, with those of what they have inside."""
     comment = near.language.comment or "#"
-    for origin, names in view.importable(path, near.module) if near.module else ():
-        kept = [name for name in names if name not in near.imported and name[:1] != "_"][:IMPORTABLE]
-        if kept:
-            yield Line((0, 0), origin, 0, f"{comment} {near.module} has {', '.join(kept)}")
+    has: dict[str, dict[str, None]] = {}
+    for one in view.exported(path, near.language.id, near.module) if near.module else ():
+        if one.name not in near.imported and one.name[:1] != "_":
+            has.setdefault(one.path, {})[one.name] = None
+    for origin, names in has.items():
+        yield Line((0, 0), origin, 0, f"{comment} {near.module} has {', '.join([*names][:IMPORTABLE])}")
     named = islice(_once(_meant(view, path, near)), DEFINITIONS)
     types = receivers.types(view, path, near.language.id, near.text, near.names[:RECEIVERS])
     for number, symbol in enumerate(_once(chain(named, types)), 1):
@@ -48,7 +50,7 @@ def definitions(view: View, path: str, near: Around) -> Iterator[Line]:
 
 
 def _meant(view: View, path: str, near: Around) -> Iterator[Symbol]:
-    for name in (*near.bases, *near.names):
+    for name in (*near.unused, *near.bases, *near.names):
         head, _, rest = name.partition(".")
         yield from view.defined(path, head) or (view.of_module(path, head, rest.split(".")[0]) if rest else [])
 

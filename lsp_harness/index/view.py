@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from lsp_harness.index.links import Links
 from lsp_harness.store.database import Reader, Row
 from lsp_harness.text.position import decode, encode
 
@@ -99,21 +100,18 @@ class View:
         targets = {target for one in self.imports(here[0]) if one.used == module for target in one.targets}
         return [one for target in sorted(targets) for one in self._exported(target, name, {here[0]}, FAR)]
 
-    def importable(self, path: str, module: str) -> list[tuple[str, list[str]]]:
-        """What the files of a module have at their top, that a file imports something of: their paths and names."""
+    def exported(self, path: str, language: str, module: str) -> list[Symbol]:
+        """What the files of a module have at their top, as one file names the module, whether or not it imports it already."""
         here = self.file(path)
         targets = {
             target for one in (self.imports(here[0]) if here else ()) if one.module == module for target in one.targets
         }
-        found: list[tuple[str, list[str]]] = []
-        for target in sorted(targets):
-            rows = self._reader.rows(
-                "SELECT path, name FROM symbols JOIN files ON files.id = file WHERE file = ? AND parent = -1 ORDER BY n",
-                (target,),
-            )
-            if rows:
-                found.append((rows[0][0], [*dict.fromkeys(name for _, name in rows)]))
-        return found
+        if not targets:
+            paths = [path for (path,) in self._reader.rows("SELECT path FROM files")]
+            found = [self.file(each) for each in Links(paths).targets(path, language, module, "")]
+            targets = {file for file, _ in filter(None, found)}
+        sql = f"{SYMBOLS} WHERE file = ? AND parent = -1 ORDER BY n"
+        return [symbol_of(row) for target in sorted(targets) for row in self._reader.rows(sql, (target,))]
 
     def symbol(self, path: str, qualified: str) -> Symbol | None:
         """The declaration of a file by its qualified name, the first of several."""

@@ -28,6 +28,8 @@ class Sampling:
     confidence: bool = False
     """Chunks carry the log probability of each token as it comes along, of what agrees with the healed text; unlike
     `top_logprobs` this evaluates nothing anew, and a server that has none at hand gives none."""
+    expected: tuple[str, ...] = ()
+    """Names that are made likelier where a word begins that is no member; by our engine only."""
     lookup: bool = True
     """Draft tokens that repeat the prompt's own text. They are verified: the answer is the same, only sooner."""
 

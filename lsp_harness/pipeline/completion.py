@@ -30,7 +30,7 @@ from lsp_harness.pipeline.question import Question, Questions
 from lsp_harness.pipeline.restraint import Restraint
 from lsp_harness.pipeline.results import Results
 from lsp_harness.pipeline.shown import Shown
-from lsp_harness.pipeline.writing import Site, presentable, write
+from lsp_harness.pipeline.writing import Site, passing, presentable, write
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree
 from lsp_harness.text.document import Document
 
@@ -204,6 +204,8 @@ class Completer:
     # -- asked for
     async def _compute(self, site: Site, *, automatic: bool = False) -> list[Suggestion]:
         began = perf_counter()
+        if text := await self._known(site):
+            return self._show(site.document, site.offset, [text], {"known": True, **_stats(Usage(), 0, began)})
         if why := (await self._questions.pace()).no_holes:
             raise EngineRefused(why)
         question = await self._questions.about(site)
@@ -230,6 +232,13 @@ class Completer:
             self._silent(rule, figures)
             return []
         return self._show(site.document, site.offset, [text], figures)
+
+    async def _known(self, site: Site) -> str | None:
+        """What needs no model: names in a list of imports."""
+        if not (self.elsewhere and site.tree and self.settings.repository_tokens):
+            return None
+        text = await self.elsewhere.to_import(site.document, site.tree, site.offset, site.path)
+        return passing(site.tree, site.offset, text) if text else None
 
     async def _ask(self, question: Question, *, automatic: bool) -> tuple[Answer | None, dict[str, Any]]:
         """What the answer on its way says here, else a new one, and the figures; None where the text moved on."""

@@ -29,6 +29,8 @@ class Question:
     settings: Completion
     confidence: bool
     """The tokens' probabilities are wanted."""
+    expected: tuple[str, ...] = ()
+    """Names that are likely, as the index knows."""
 
     @property
     def key(self) -> tuple[str, tuple[object, ...]]:
@@ -57,6 +59,7 @@ class Question:
             stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
             t_max_predict_ms=pace.lines_ms(settings),
             confidence=self.confidence,
+            expected=self.expected,
         )
         budget = pace.budget_ms(settings) if shorter else 0
         return Infill(full, sampling=sampling, owner=self._owner, shorter=tuple(shorter), budget_ms=budget)
@@ -115,7 +118,8 @@ class Questions:
             repository,
         )
         confidence = self._restraint.settings.min_probability > 0
-        return Question(site, site.ghost(), prompts, pace, settings, confidence)
+        expected = self._elsewhere.expected(site.document.uri) if repository and self._elsewhere else ()
+        return Question(site, site.ghost(), prompts, pace, settings, confidence, expected)
 
     def forget(self, uri: str) -> None:
         """The document is closed."""

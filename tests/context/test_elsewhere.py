@@ -25,6 +25,7 @@ FILES = {
 HEAD = "from shop.cart import Cart\nfrom shop.money import convert, owed, rounded, taxed\n\n\n"
 CHECK = "def check(cart: Cart, card):\n    amount = cart.total()\n    if not amount:\n        return\n"
 HERE = HEAD + CHECK + "\n\n" + "# nothing\n" * 90 + "def price(amount):\n    return convert(amount, 3)\n"
+HERE += "# nothing\n" * 90 + "def due(amount):\n    return owed(rounded(taxed(amount)))\n"
 
 
 class Known:

@@ -18,6 +18,7 @@ FEATURES: tuple[str, ...] = (
     "grammar",
     "n",
     "logprobs",
+    "expected",
     "deadline",
     "warm",
     "cancel",

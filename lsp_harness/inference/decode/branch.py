@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from time import perf_counter
 
+from lsp_harness.inference.decode.expected import Expectation
 from lsp_harness.inference.decode.kv import Kv, Slot
 from lsp_harness.inference.decode.llama import Llama, Logits
 from lsp_harness.inference.decode.lookup import Lookup
@@ -22,6 +23,7 @@ class Branch:
         slot: Slot,
         sampling: Sampling,
         index: int,
+        before: bytes,
         forced: bytes,
         emit: Callable[[Chunk], None],
         prompt: Usage,
@@ -35,6 +37,7 @@ class Branch:
         self._kv = kv
         self._sampling = sampling
         self._forced: bytes = forced
+        self._expectation = Expectation(llama, sampling.expected, before)
         self._emit = emit
         self._prompt = prompt
         self._text = Text(sampling.stop)
@@ -113,6 +116,7 @@ class Branch:
             # a memory that cannot be cut would have to begin again if the text goes on otherwise
             self.end("limit")
             return None
+        logits = self._expectation.weighed(logits, forced)
         if forced:
             # what goes beyond the forced text must not pass by a grammar
             token = agreeing(self._llama, logits, forced, within=bool(self._sampling.grammar))
@@ -122,6 +126,7 @@ class Branch:
             self.end("eos")
             return None
         piece = self._llama.piece(token)
+        self._expectation.add(piece)
         self._spells = bool(forced) and len(piece) <= len(forced)
         if self._spells:
             # what was there already is none of what was asked for

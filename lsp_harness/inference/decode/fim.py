@@ -18,6 +18,8 @@ or a run of signs (how byte-pair tokenizers of GPT-4's kind split text first).""
 
 
 LONGEST = 64
+TAIL = 256
+"""Characters before an answer that say what is expected in it."""
 
 
 class Tokenizer(Protocol):
@@ -63,4 +65,4 @@ def _prompt(tokenizer: Tokenizer, around: Around, order: Order, healed: bool) ->
         tokens += [pre, suf, *suffix, mid, *prefix]
     else:
         tokens += [pre, *prefix, suf, *suffix, mid]
-    return Prompt(tokens, forced)
+    return Prompt(tokens, forced, around.prefix[-TAIL:].encode("utf-8", "replace"))

@@ -1,10 +1,11 @@
 """One request: its prompt evaluated chunk by chunk, then its candidates over that one prompt."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 from lsp_harness.inference.decode.branch import Branch
+from lsp_harness.inference.decode.expected import Expectation
 from lsp_harness.inference.decode.kv import Kv, Slot
 from lsp_harness.inference.decode.llama import Llama, Logits
 from lsp_harness.inference.decode.machine import Machine
@@ -20,10 +21,17 @@ ANSWER = 64
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """Tokens; `forced` is text the answer must start with and that is not part of it (healing)."""
+    """Tokens; `forced` is text the answer must start with and that is not part of it (healing), the end of the `tail` of the text
+    before the answer."""
 
     tokens: Sequence[int]
     forced: bytes = b""
+    tail: bytes = b""
+
+    @property
+    def before(self) -> bytes:
+        """What of the tail is not forced."""
+        return self.tail[: len(self.tail) - len(self.forced)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +126,7 @@ class Model:
             self.saved.fetch(self.kv, prompt.tokens, owner.client, mover=mover, urgent=urgent)
         if sampling.top_logprobs < 0 and not sampling.grammar:
             # who asks for probabilities wants those of every token; a grammar leaves less to choose from
-            prompt = self.further(prompt, mover)
+            prompt = self.further(prompt, mover, sampling.expected)
         plan = self._plan(prompt, work, self.kv.resident(prompt.tokens, mover))
         # what it needs may be given up to make room
         copy = self.shift.copy(plan) if self.shift and plan else None
@@ -136,29 +144,31 @@ class Model:
         slot.rows = {size: row for size, row in slot.rows.items() if size >= start}
         return slot, prompt, self.shift.move(copy, slot, urgent=urgent) if self.shift and copy else None
 
-    def further(self, prompt: Prompt, mover: str | None = None) -> Prompt:
+    def further(self, prompt: Prompt, mover: str | None = None, expected: Sequence[str] = ()) -> Prompt:
         """`prompt` and those tokens healing would choose next that are resident, and of which it is kept what they
         predict.
 
         An answer to a shorter beginning of the same word has evaluated them, or one to the same place.
         """
         slots = [slot for slot in self.kv.slots if slot.shared(prompt.tokens, mover) == len(prompt.tokens)]
-        found = (self._further(prompt, slot, slot.open_to(mover)) for slot in slots)
+        found = (self._further(prompt, slot, slot.open_to(mover), expected) for slot in slots)
         return max(found, key=lambda it: len(it.tokens), default=prompt)
 
-    def _further(self, prompt: Prompt, slot: Slot, most: int) -> Prompt:
+    def _further(self, prompt: Prompt, slot: Slot, most: int, expected: Sequence[str]) -> Prompt:
         tokens, forced = list(prompt.tokens), prompt.forced
+        expectation = Expectation(self.llama, expected, prompt.before)
         while forced and len(tokens) < most and {len(tokens), len(tokens) + 1} <= slot.rows.keys():
-            token = agreeing(self.llama, slot.rows[len(tokens)], forced)
+            token = agreeing(self.llama, expectation.weighed(slot.rows[len(tokens)], forced), forced)
             if (
                 token is None
                 or token != slot.tokens[len(tokens)]
                 or not forced.startswith(piece := self.llama.piece(token))
             ):
                 break
+            expectation.add(piece)
             tokens.append(token)
             forced = forced[len(piece) :]
-        return Prompt(tokens, forced)
+        return replace(prompt, tokens=tokens, forced=forced)
 
 
 class Run:
@@ -277,6 +287,7 @@ class Run:
                     own,
                     work.sampling,
                     index,
+                    self._prompt.before,
                     self._prompt.forced,
                     self._emit,
                     usage,
