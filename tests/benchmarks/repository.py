@@ -5,7 +5,8 @@
 Cases and repositories are read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md); score the answers with that set's own
 scorer. A case is an open document with the cursor in the hole, in a folder with the whole repository, whose index does not have
 the document's own text. The arms: `none` (the file alone), `ours`, and `ring` (chunks of the other files of the same folder, as
-an editor extension keeps of what was looked at last: 64 lines each, the nearest file by name first, in the same budget). Each
+an editor extension keeps of what was looked at last: 64 lines each, the nearest file by name first, in the same budget). Of
+`fim_cceval`, whose cases bring pieces of other files along, the folder has these pieces, those of one file in one. Each
 answer is written to `FOLDER/<arm>.jsonl` as it comes, with whether one of the files that define what the hole needs was in the
 prompt; of each case one arm is asked after the other, and a run with the same folder goes on where the last one ended. How much
 can be said in time depends on the machine: a longer `completion.latency_ms` (in the user's settings) compares what is said.
@@ -44,6 +45,7 @@ from tests.benchmarks.fim import LANGUAGES, Case, cases, progress
 ARMS = ["none", "ours", "ring"]
 Known = dict[str, dict[str, dict[str, Any]]]
 """Answers by arm and case."""
+FOUND_IN = "# the below code fragment can be found in:"
 CHUNK = 64
 """Lines of a chunk of the ring."""
 
@@ -72,6 +74,24 @@ class Ring(Elsewhere):
                 budget -= sum(costs)
                 found.append(Fragment("".join(lines[: len(costs)]), sum(costs), file.name, "looked at"))
         return tuple(found)
+
+
+def brought_along(cross: str) -> dict[str, str]:
+    """The pieces of other files that a case has, as comments below a line with their file: what is of one file as one text."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for piece in cross.split(f"{FOUND_IN}\n")[1:]:
+        path, *lines = [line[2:] for line in piece.strip().split("\n") if line.startswith("#")]
+        found[path] += [*lines, ""]
+    return {path: "\n".join(lines) for path, lines in found.items()}
+
+
+def folders(rows: list[Case]) -> dict[str, dict[str, str]]:
+    """The texts of the folder that each case is in, by the name of the folder."""
+    if not any("cross" in row["input"] for row in rows):
+        return repositories()
+    for row in rows:
+        row["input"]["repo"] = row["id"].replace("/", "-")
+    return {row["input"]["repo"]: brought_along(row["input"]["cross"]) for row in rows}
 
 
 def repositories() -> dict[str, dict[str, str]]:
@@ -124,7 +144,7 @@ async def answered(
 async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[str, dict[str, Any]], None]) -> None:
     config, _ = load()
     engine = make_engine(config)
-    texts = repositories()
+    texts = folders(rows)
     done = 0
     for repo in sorted({row["input"]["repo"] for row in rows}):
         with tempfile.TemporaryDirectory() as made:
@@ -136,6 +156,7 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
                 for row in (row for row in rows if row["input"]["repo"] == repo):
                     # the document is not indexed as it was committed
                     file = root / row["input"]["path"]
+                    file.parent.mkdir(parents=True, exist_ok=True)
                     file.write_text(row["input"]["prefix"] + row["input"]["suffix"])
                     indexer.scan()
                     with closing(Reader(database)) as reader:
