@@ -263,7 +263,7 @@ class Completer:
         """The likeliest text, and others drawn beside it that differ from it and each other in what is shown."""
         best = await self._compute(site)
         count, question = self.settings.alternatives - 1, await self._questions.about(site)
-        if count <= 0:
+        if count <= 0 or (best and best[0].stats.get("known")):
             return best
         self._ahead.stop(site.document.uri)
         drawn = await others(self._engine, question.asked(), question.ghost, self.settings.max_lines, count)

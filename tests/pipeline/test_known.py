@@ -41,6 +41,13 @@ async def test_a_list_of_imports_needs_no_model(elsewhere: Elsewhere):
     assert (found.stats["evaluated"], found.stats["generated"], engine.asked) == (0, 0, [])
 
 
+async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: Elsewhere):
+    src = markup.parse("from .cart import <|>\n\nx = total(Cart())\n", "shop/here.py")
+    completer = Completer(Script(), settings().completion, elsewhere=elsewhere)
+    found = await completer.choices(src.document, parse(src.document), src.cursor, "shop/here.py")
+    assert [one.text for one in found] == ["Cart, total"]
+
+
 @pytest.mark.parametrize(
     ("source", "changes"),
     [
