@@ -5,13 +5,12 @@ feeds and U+2028, which would move every edit after one.
 """
 
 import re
-from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Encoding, Position, byte_column, column, decode, encode
+from lsp_harness.text.shifted import Shifted
 
 TERMINATOR = re.compile(rb"\r\n|\n|\r")
 
@@ -29,12 +28,14 @@ class Document:
     language: str
     version: int
     data: bytes
-    starts: Sequence[int] = field(repr=False, compare=False)
+    starts: Shifted = field(repr=False, compare=False)
+    returns: bool = field(repr=False, compare=False)
+    """There may be a `\\r` in it."""
 
     @classmethod
     def of(cls, uri: str, text: str | bytes, *, language: str = "", version: int = 0) -> "Document":
         data = encode(text) if isinstance(text, str) else text
-        return cls(uri, language, version, data, line_starts(data))
+        return cls(uri, language, version, data, Shifted(line_starts(data)), b"\r" in data)
 
     @property
     def text(self) -> str:
@@ -57,7 +58,7 @@ class Document:
         return match.group().decode() if match else "\n"
 
     def line_of(self, offset: int) -> int:
-        return bisect_right(self.starts, offset) - 1
+        return self.starts.find(offset) - 1
 
     def line_span(self, line: int) -> tuple[int, int]:
         """Start and end of a line, without its terminator."""
@@ -90,7 +91,7 @@ class Document:
 
     def point(self, offset: int) -> tuple[int, int]:
         """Row and byte column as tree-sitter counts them: rows end at `\\n` only."""
-        if b"\r" not in self.data:
+        if not self.returns:
             row = self.line_of(offset)
             return row, offset - self.starts[row]
         return self.data.count(b"\n", 0, offset), offset - (self.data.rfind(b"\n", 0, offset) + 1)
@@ -98,7 +99,18 @@ class Document:
     def edited(self, edit: Edit, version: int) -> "Document":
         """This text with one edit applied; the line index is patched, not rebuilt."""
         start, end, new = edit
-        data = b"".join((self.data[:start], new, self.data[end:]))
+        text = memoryview(self.data)
+        data = b"".join((text[:start], new, text[end:]))
+        shift, returns = len(new) - (end - start), self.returns or b"\r" in new
+        if not returns and b"\n" not in new and (start == end or b"\n" not in self.data[start:end]):
+            starts = self.starts.moved(self.starts.find(start), shift)
+        else:
+            starts = Shifted(self._lines(edit, data))
+        return Document(self.uri, self.language, version, data, starts, returns)
+
+    def _lines(self, edit: Edit, data: bytes) -> list[int]:
+        """The line starts of `data`, which is this text with the edit applied; only what is next to it is read."""
+        start, end, new = edit
         # one byte before: an edit may join or split a \r\n pair that began earlier
         first = max(0, self.line_of(start) - 1)
         last = min(len(self.starts), self.line_of(end) + 2)
@@ -106,7 +118,7 @@ class Document:
         stop = self.starts[last] + shift if last < len(self.starts) else len(data)
         head = self.starts[first]
         middle = [head + at for at in line_starts(data[head:stop])[1:]]
-        tail = [at + shift for at in self.starts[last:]] if shift else list(self.starts[last:])
+        tail = [at + shift for at in self.starts[last:]]
         if tail and middle and middle[-1] == tail[0]:
             middle.pop()
-        return Document(self.uri, self.language, version, data, [*self.starts[: first + 1], *middle, *tail])
+        return [*self.starts[: first + 1], *middle, *tail]

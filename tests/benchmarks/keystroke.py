@@ -1,6 +1,9 @@
-"""What a key costs in a file of 5,000 lines: the document, the parse, and what the text declares, asked for after every key.
+"""What a key costs in a file of 5,000 lines: the document, the parse, and what the text declares.
 
-    python -m tests.benchmarks.keystroke [FILE ...] [--keys 1000] [--seed 1]
+    python -m tests.benchmarks.keystroke [FILE ...] [--keys 1000] [--seed 1] [--each]
+
+What the text declares is asked for in pauses, where `rhythm` has them, as editors do that wait for a while of quiet; or with `--each`
+after every key.
 
 The lines before a random place in the middle half of the file are typed once more below it, then the cursor jumps. Without files:
 modules of Python's own tests, and a file of each language made of the fixtures in `tests/syntax`. Times are the processor's. The
@@ -9,6 +12,7 @@ parse alone is tree-sitter's own edit and parse of the same keys in the same run
 
 import argparse
 import random
+import re
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -24,16 +28,19 @@ from lsp_harness.syntax.languages import grammar
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
+from tests.benchmarks.rhythm import Rhythm
 
 LINES = 5_000
 FIXTURES = Path(__file__).parents[1] / "syntax" / "declarations"
 PYTHON = "test/test_ssl.py", "test/test_socket.py", "test/test_argparse.py"
 AHEAD = 3
 """Lines that are typed before the cursor jumps."""
+KEY = re.compile(rb"\n[ \t]*|.", re.DOTALL)
+"""What a key types: a new line with its indentation, as editors have it, or one character."""
 WRONG = 0.05
 """Of the keys: typed and deleted."""
-CHECKED = 50
-"""Keys from one comparison with a rebuild to the next, in which all must be equal."""
+CHECKED = 10
+"""Answers from one comparison with a rebuild to the next, in which all must be equal."""
 
 
 class Key(NamedTuple):
@@ -42,9 +49,9 @@ class Key(NamedTuple):
     parse: float
     """Tree-sitter's own."""
     ours: float
-    """The document, its tree and what it declares."""
+    """The document, its tree and, if that was asked for, what it declares."""
     walk: float
-    """To read all of that."""
+    """To read all of that, if it was asked for."""
     whole: bool
     """Whether all of the text was asked about."""
 
@@ -62,8 +69,9 @@ def files() -> Iterator[Document]:
 class Typing:
     """A text as it is typed, and what was measured of every key."""
 
-    def __init__(self, document: Document, rng: random.Random) -> None:
-        self.document, self.keys = document, list[Key]()
+    def __init__(self, document: Document, rng: random.Random, *, each: bool) -> None:
+        self.document, self.keys, self._each = document, list[Key](), each
+        self._asked, self._rhythm = 0, Rhythm(8, rng.randrange(1000))
         self._rng, self._parsed = rng, Parsed()
         list(self._parsed.declarations(document, live=True))
 
@@ -72,14 +80,16 @@ class Typing:
         starts = self.document.starts
         row = self._rng.randrange(len(starts) // 4, len(starts) * 3 // 4)
         at = starts[row] - 1
-        for byte in self.document.data[starts[row - AHEAD] - 1 : at]:
+        written = ""
+        for text in KEY.findall(self.document.data[starts[row - AHEAD] - 1 : at]):
             if self._rng.random() < WRONG:
-                self._key(Edit(at, at, b"x"))
-                self._key(Edit(at, at + 1, b""))
-            self._key(Edit(at, at, bytes((byte,))))
-            at += 1
+                self._key(Edit(at, at, b"x"), pause=False)
+                self._key(Edit(at, at + 1, b""), pause=False)
+            written += text.decode("utf-8", "replace")
+            self._key(Edit(at, at, text), pause=self._rhythm.pause(written) > 0)
+            at += len(text)
 
-    def _key(self, edit: Edit) -> None:
+    def _key(self, edit: Edit, *, pause: bool) -> None:
         before, wholes = self.document, len(_wholes)
         tree = self._parsed.tree(before, live=True)
         assert tree is not None
@@ -87,14 +97,16 @@ class Typing:
         start = process_time_ns()
         self.document = before.edited(edit, before.version + 1)
         self._parsed.changed(before, edit, self.document)
-        asked = self._parsed.declarations(self.document, live=True)
+        asks = self._each or pause
+        asked = self._parsed.declarations(self.document, live=True) if asks else ()
         end = process_time_ns()
         listed = list(asked)
         walked = process_time_ns()
         # by turns: who comes second finds the text in the processor's cache
         parsing = parsing or self._own(tree, edit)
         self.keys.append(Key(parsing / 1e6, (end - start) / 1e6, (walked - end) / 1e6, len(_wholes) > wholes))
-        if len(self.keys) % CHECKED == 0 and (tree := self._parsed.tree(self.document, live=True)):
+        self._asked += asks
+        if asks and self._asked % CHECKED == 0 and (tree := self._parsed.tree(self.document, live=True)):
             assert listed == list(incremental.Declarations(tree).of(tree))
 
     def _own(self, tree: SyntaxTree, edit: Edit) -> int:
@@ -137,11 +149,12 @@ def main() -> None:
     options.add_argument("files", nargs="*", type=Path)
     options.add_argument("--keys", type=int, default=1000)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--each", action="store_true", help="ask what the text declares after every key")
     asked = options.parse_args()
     incremental.everything = _counted(incremental.everything)
     print(f"{'':<24} | {'p50: parse':>7}    ours  ratio  +walk  ratio | p95: parse   ours  ratio  +walk  ratio | whole")
     for document in [Document.of(file.absolute().as_uri(), file.read_bytes()) for file in asked.files] or files():
-        typing = Typing(document, random.Random(asked.seed))
+        typing = Typing(document, random.Random(asked.seed), each=asked.each)
         while len(typing.keys) < asked.keys:
             typing.jump()
         print(row(document.uri.rpartition("/")[2], typing.keys), flush=True)
