@@ -22,6 +22,10 @@ HEAD = re.compile(
 )
 TELLING = re.compile(rb"def |class |import|type |\"\"\"|'''|\\\n")
 """What may declare something, or hide where lines begin and end."""
+STATEMENT = re.compile(
+    rb"[\n;:][ \t]*+(?:async[ \t]++)?(?:def[ \t]|class[ \t]|type[ \t]|import[ \t]|from[ \t.])|\"\"\"|'''|\\\n"
+)
+"""The same without words in texts and comments; slower to look for."""
 BRACKETS = ((b"(", b")"), (b"[", b"]"), (b"{", b"}"))
 OTHER_LINES = (b"\n\t", b"\r", b"\f")
 """Where indentation is not by spaces, or lines are not what they are here."""
@@ -65,12 +69,19 @@ def _body(data: bytes, at: int) -> tuple[int, int]:
     # from the end of the line before: it may have none
     below = _below(indent).search(data, data.rfind(b"\n", at, start))
     end = below.start() if below else len(data)
-    if end - start <= LEAST or TELLING.search(data, start, end + 1):
+    if end - start <= LEAST or _tells(data, start, end + 1):
         return 0, 0
     body = data[start:end].rstrip()
     if any(body.count(left) != body.count(right) for left, right in BRACKETS) or b"#" in body[body.rfind(b"\n") :]:
         return 0, 0
     return start, start + len(body)
+
+
+def _tells(data: bytes, start: int, end: int) -> bool:
+    """Whether something there may declare something, or hide where lines begin and end."""
+    word = TELLING.search(data, start, end)
+    # from the end of the line before that of the word
+    return word is not None and STATEMENT.search(data, data.rfind(b"\n", 0, word.start()), end) is not None
 
 
 @cache

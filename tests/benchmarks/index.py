@@ -3,8 +3,9 @@
     python -m tests.benchmarks.index FOLDER [--suffix .py] [--rounds 3] [--json OUT]
 
 The folder is linked into an empty one, file by file, so that nothing above it counts. CPU is that of all processes, as the system
-counts it, start of Python included. The floor is one process that reads the files and parses them with the same grammars;
-ctags (`universal-ctags`, where it is installed) finds names only. All in one run, the rounds one after the other; figures are
+counts it, start of Python included. The floor is a process that reads the files and parses them with the same grammars, by itself
+and as one of as many as there are cores, each with its share of the files: cores that share a cache, or are two threads of one, take more
+time for the same work when all are used, as an index uses them. ctags (`universal-ctags`, where it is installed) finds names only. All in one run, the rounds one after the other; figures are
 the medians of the rounds.
 """
 
@@ -34,7 +35,8 @@ import sys
 from pathlib import Path
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.tree import LIMIT, root_of
-for path in Path(sys.argv[1]).rglob("*"):
+share, shares = map(int, sys.argv[2:])
+for path in sorted(Path(sys.argv[1]).rglob("*"))[share::shares]:
     if path.is_file() and path.stat().st_size <= LIMIT:
         data = path.read_bytes()
         if language := language_for("", path.name):
@@ -132,17 +134,20 @@ def touched(root: Path, database: Path, file: Path) -> tuple[float, dict[str, An
         return perf_counter() - began, said
 
 
-def ran(argv: Sequence[str]) -> Cost:
+def ran(*commands: Sequence[str]) -> Cost:
+    """All at the same time."""
     began = perf_counter()
-    child = subprocess.Popen(argv, stdout=subprocess.DEVNULL)
-    watched = Watched(child.pid)
-    try:
+    cpu = memory = 0.0
+    for child in [subprocess.Popen(argv, stdout=subprocess.DEVNULL) for argv in commands]:
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-    finally:
-        watched.end()
-    assert child.returncode == 0, argv
-    return Cost(perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+        assert child.returncode == 0, child.args
+        cpu, memory = cpu + usage.ru_utime + usage.ru_stime, memory + usage.ru_maxrss / 1024
+    return Cost(perf_counter() - began, cpu, memory)
+
+
+def parsed(root: Path, processes: int) -> Cost:
+    return ran(*([sys.executable, "-c", PARSE, str(root), str(n), str(processes)] for n in range(processes)))
 
 
 def median(costs: Sequence[Cost]) -> Cost:
@@ -172,7 +177,8 @@ def main() -> None:
         root = Path(made).resolve() / "ws"
         files, size = copied(args.folder.resolve(), args.suffix, root)
         database = root.parent / "index.db"
-        rows: dict[str, list[Cost]] = {"first index": [], "second start": [], "parse alone": [], "ctags": []}
+        alone, together = "parse alone", "parse alone, all cores"
+        rows: dict[str, list[Cost]] = {name: [] for name in ("first index", "second start", alone, together, "ctags")}
         said: dict[str, Any] = {}
         for _ in range(args.rounds):
             for suffix in ("", "-wal", "-shm"):
@@ -182,7 +188,8 @@ def main() -> None:
             cost, again = indexed(root, database)
             assert again["parsed"] == 0, again
             rows["second start"].append(cost)
-            rows["parse alone"].append(ran([sys.executable, "-c", PARSE, str(root)]))
+            rows[alone].append(parsed(root, 1))
+            rows[together].append(parsed(root, os.cpu_count() or 1))
             if ctags := shutil.which("ctags"):
                 rows["ctags"].append(ran([ctags, "-R", "-f", os.devnull, str(root)]))
         seconds, change = touched(root, database, next(path for path in sorted(root.rglob("*")) if path.is_file()))
@@ -196,13 +203,14 @@ def main() -> None:
         }
     if args.json:
         args.json.write_text(json.dumps({**total, **report}, indent=2))
-    floor = report["parse alone"]["cpu"]
+    floor, shared = report[alone]["cpu"], report[together]["cpu"]
     print(f"{files:,} files, {size / 1e6:.1f} MB; database {total['database'] / 1e6:.1f} MB; {said}")
-    print("| | seconds | CPU seconds | of parse alone | MB/s | MiB |\n| --- | --- | --- | --- | --- | --- |")
+    print("| | seconds | CPU seconds | of parse alone | on all cores | MB/s | MiB |\n" + "| --- " * 7 + "|")
     for name, cost in report.items():
         rate = size / 1e6 / cost["seconds"]
         print(
-            f"| {name} | {cost['seconds']:.2f} | {cost['cpu']:.2f} | {cost['cpu'] / floor:.2f} | {rate:.1f} | {cost['memory']:.0f} |"
+            f"| {name} | {cost['seconds']:.2f} | {cost['cpu']:.2f} | {cost['cpu'] / floor:.2f} | {cost['cpu'] / shared:.2f} "
+            f"| {rate:.1f} | {cost['memory']:.0f} |"
         )
     print(f"one file that is touched: {change['parsed']} parsed, in the index after {seconds * 1000:.0f} ms")
 

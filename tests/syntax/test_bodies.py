@@ -31,8 +31,9 @@ def check(source: str, *, cut: bool) -> None:
         f"def f():\n    if f:\n{LONG.replace('    ', '        ')}\n    else:\n        f(\n            1)",
         f"def f():\n{LONG}\n    def g():\n        pass\n\n    def h():\n{LONG.replace('    ', '        ')}\n    return h",
         f"TEXT = '''\ndef f():\n{LONG}\n'''",
+        f"def f():\n{LONG}\n    # import what this class, type or def has\n    print('import a', 'class A: b')\n",
     ],
-    ids=["signature", "async", "documentation", "method", "blocks", "nested", "text"],
+    ids=["signature", "async", "documentation", "method", "blocks", "nested", "text", "only words"],
 )
 def test_bodies_that_declare_nothing_are_cut(source: str):
     check(source + AFTER, cut=True)
@@ -43,6 +44,10 @@ def test_bodies_that_declare_nothing_are_cut(source: str):
     [
         f"def f():\n{LONG}\n    import a",
         f"def f():\n{LONG}\n    class C: ...",
+        f"def f():\n    class C: ...\n{LONG}",
+        f"def f():\n{LONG}\n    if f: import a",
+        f"def f():\n{LONG}\n    f(); from.a import b",
+        f"def f():\n{LONG}\n    async  def g(): ...",
         f"def f():\n{LONG}\n    text = '''\nnot indented'''",
         f'def f():\n    """a""" + b\n{LONG}\n    c = """d"""\n{LONG}',
         f"def f():\n{LONG}\n    text = 'a\\\nb'",
@@ -53,7 +58,8 @@ def test_bodies_that_declare_nothing_are_cut(source: str):
         "def f():\n    return 1",
         f"def f():\n    '''Only says it.'''\n{AFTER * 10}",
     ],
-    ids=["import", "class", "string", "strings", "continued", "call", "comment", "tabs", "crlf", "short", "no body"],
+    ids=["import", "class", "at once", "behind a colon", "behind a semicolon", "async"]
+    + ["string", "strings", "continued", "call", "comment", "tabs", "crlf", "short", "no body"],
 )
 def test_bodies_of_which_that_is_not_sure_are_left(source: str):
     check(source + AFTER, cut=False)
