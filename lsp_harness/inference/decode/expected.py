@@ -11,12 +11,13 @@ import numpy as np
 
 from lsp_harness.inference.decode.llama import Llama, Logits, Tokens
 
-BIAS = 4.0
-"""Added to the logits."""
+BIAS = 5.0
+"""Added to the logits. On holes of real commits 6 found more of what was written than 4, and 4 more than 2."""
 TAIL = 200
 """Bytes of the text that are looked at."""
 WORD = re.compile(rb"[\w$\x80-\xff]*\Z")
-MEMBER = re.compile(rb"(?:(?<!\.)\.|::|->)\s*\Z")
+MEMBER = re.compile(rb"(?<!\.)\.\s*\Z|::\Z|\w->\Z")
+"""What a member stands behind; behind an arrow with a blank before it stands what a function gives."""
 LEADS = (b"", b" ", b"(", b" (", b"[", b" [", b"{", b" {", b"!", b" !", b"&", b" &", b"<", b"*")
 """What a token may begin with before a name."""
 
