@@ -1,6 +1,7 @@
-"""A server where things are hard: 50,000 files, and a file system that is really full.
+"""A server where things are hard: 50,000 files, two servers on one folder, and a file system that is really full.
 
     python -m tests.benchmarks.hardship many [--files 50000]
+    python -m tests.benchmarks.hardship two [--changes 20]
     python -m tests.benchmarks.hardship full FOLDER
 
 `FOLDER` is on a file system of its own that may be filled (`mount -t tmpfs -o size=24m tmpfs FOLDER`); what is written there is
@@ -94,6 +95,39 @@ async def many(files: int) -> None:
             print(f"second start: a symbol after {await until(client, root, f'Thing{files - 1}', answers):.2f} s")
 
 
+async def two(changes: int) -> None:
+    """How long a file that is written takes to be known to both."""
+    with tempfile.TemporaryDirectory() as made:
+        root, home = Path(made).resolve() / "project", Path(made) / "home"
+        root.mkdir()
+        (root / "open.py").write_text(OPEN)
+        (root / "first.py").write_text("class First: ...\n")
+        took: list[float] = []
+        async with server(root, home) as one, server(root, home) as other:
+            await asyncio.gather(*(known(client, "First") for client in (one, other)))
+            for n in range(changes):
+                (root / f"m{n}.py").write_text(f"class Change{n}: ...\n")
+                took += await asyncio.gather(*(known(client, f"Change{n}") for client in (one, other)))
+            keepers = {
+                process.pid
+                for client in (one, other)
+                for process in psutil.Process(client.process.pid).children(recursive=True)
+                if "lsp_harness.index.process" in process.cmdline()
+            }
+        print(
+            f"{changes} files written, two servers: known to both after p50 {statistics.median(took) * 1000:.0f} ms, longest "
+            f"{max(took) * 1000:.0f} ms; {len(keepers)} index process"
+        )
+
+
+async def known(client: LspClient, query: str) -> float:
+    """Seconds until a symbol is found; asked for again and again."""
+    began = perf_counter()
+    while query not in await symbols(client, query):
+        pass
+    return perf_counter() - began
+
+
 async def full(folder: Path) -> None:
     ballast, home = folder / "ballast", folder / "home"
     home.mkdir(exist_ok=True)
@@ -132,9 +166,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parts = parser.add_subparsers(dest="what", required=True)
     parts.add_parser("many").add_argument("--files", type=int, default=50_000)
+    parts.add_parser("two").add_argument("--changes", type=int, default=20)
     parts.add_parser("full").add_argument("folder", type=Path)
     args = parser.parse_args()
-    asyncio.run(many(args.files) if args.what == "many" else full(args.folder.resolve()))
+    match args.what:
+        case "many":
+            asyncio.run(many(args.files))
+        case "two":
+            asyncio.run(two(args.changes))
+        case _:
+            asyncio.run(full(args.folder.resolve()))
 
 
 if __name__ == "__main__":

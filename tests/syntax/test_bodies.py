@@ -58,8 +58,10 @@ def test_bodies_that_declare_nothing_are_cut(source: str):
         "def f():\n    return 1",
         f"def f():\n    '''Only says it.'''\n{AFTER * 10}",
     ],
-    ids=["import", "class", "at once", "behind a colon", "behind a semicolon", "async"]
-    + ["string", "strings", "continued", "call", "comment", "tabs", "crlf", "short", "no body"],
+    ids=[
+        *("import", "class", "at once", "behind a colon", "behind a semicolon", "async"),
+        *("string", "strings", "continued", "call", "comment", "tabs", "crlf", "short", "no body"),
+    ],
 )
 def test_bodies_of_which_that_is_not_sure_are_left(source: str):
     check(source + AFTER, cut=False)
