@@ -98,7 +98,10 @@ def test_a_server_is_named_with_what_it_lacks(shell: Shell, url: str) -> None:
 
     assert said(shell, "server") == [("ok", f"{url}: llama-server, some, key from LSP_HARNESS_API_KEY")]
     [(state, lacking)] = said(shell, "not there")
-    assert (state, lacking) == ("note", "shorter, cancel, persist, priority (docs/team.md says what is done without)")
+    assert (state, lacking) == (
+        "note",
+        "shorter, expected, cancel, persist, priority (docs/team.md says what is done without)",
+    )
     [(_, otherwise)] = said(shell, "otherwise")
     assert "n: up to 2, its slots (--parallel)" in otherwise
     assert said(shell, "engine") == [("ok", "none of our own: the settings name a server")]
