@@ -118,19 +118,23 @@ it("Download Model… offers what is not there, which the default model is", asy
 });
 
 it("whoever types in a source file sees grey text, and takes it with Tab", async () => {
-  await rig.focus();
-  await page.keyboard.press("Control+End");
+  const end = SUMS.split("\n");
   const ghost = await until(async () => {
+    // what was closed before may take the keyboard late: each time it is seen where the keys go
+    await rig.cursor(end.length, end.at(-1).length + 1);
     await rig.type("return ");
     const shown = await until(async () => (await rig.ghost()).trim(), "grey text", 5000).catch(() => "");
     // while the engine starts nobody answers, and what was typed then is not asked about later
-    if (!shown) for (const _ of "return ") await page.keyboard.press("Backspace");
+    if (!shown) {
+      for (const _ of "return ") await page.keyboard.press("Backspace");
+      await rig.saved("sums.py", SUMS);
+    }
     return shown;
   }, "grey text", 120_000);
   await page.keyboard.press("Tab");
   const typed = `${SUMS}return `;
   // files are saved as one types, unless somebody says otherwise
   const file = await until(() => rig.read("sums.py").length > typed.length && rig.read("sums.py"), "the suggestion in the file");
-  assert.ok(file.startsWith(typed));
+  assert.equal(file.slice(0, typed.length), typed);
   assert.equal(file.slice(typed.length).replace(/\s/g, ""), ghost.replace(/\s/g, ""));
 });
