@@ -10,8 +10,8 @@ from lsp_harness.files.secrets import spans
 from lsp_harness.files.walk import Found
 from lsp_harness.index.chunks import chunks
 from lsp_harness.index.words import compounds, words
-from lsp_harness.syntax.bodies import declaring
-from lsp_harness.syntax.declarations import QUERY, all_qualified, declared
+from lsp_harness.syntax.declarations import QUERY, all_qualified
+from lsp_harness.syntax.declaring import declared_in
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.query import query
 from lsp_harness.syntax.tree import LIMIT
@@ -62,7 +62,7 @@ def extract(found: Found, data: bytes) -> Extract:
     if len(data) > (LIMIT if known else DATA_LIMIT):
         return made._replace(skipped=f"larger than {(LIMIT if known else DATA_LIMIT) // 1000} kB")
     data = without_secrets(sound(data))
-    declarations, imports = declared(language, data, declaring(language, data)) if language and known else ([], [])
+    declarations, imports = declared_in(language, data) if language and known else ([], [])
     names = all_qualified(declarations)
     path = PurePosixPath(found.path)
     rest = words(f"{path.parent.name} {path.stem}")
