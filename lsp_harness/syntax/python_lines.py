@@ -42,20 +42,13 @@ TARGET = rb"[ ]{%d}(?:" + NAME + rb"[ ]*+(?:=(?!=)|:)|[^\n=:'\"#,]*+,[^\n=]*+=(?
 
 _blank = re.compile(BLANK + rb"[ ]*+")
 _pieces = re.compile(rb"(?:" + PIECE + rb")*+")
+_brackets_ = re.compile(BRACKETS)
 _bracket = re.compile(rb"[^\"'#\\()\[\]{}]++|" + STRING + rb"|#[^\n]*+|\\\n|([(\[{])|([)\]}])")
-_definition = re.compile(
-    rb"(?:async[ ]++)?(def|class)[ ]++("
-    + NAME
-    + rb")[ ]*+(?:\[[^\]\n]*+\][ ]*+)?("
-    + BRACKETS
-    + rb")?[ ]*+(?:->(?:[^\n\"'#\\()\[\]{}:;]++|"
-    + STRING
-    + rb"|"
-    + BRACKETS
-    + rb")*+)?:(?:("
-    + rb"[ ]*+(?:#[^\n]*+)?\n"
-    + rb")|[ ]*+)"
-)
+_definition = re.compile(rb"(?:async[ ]++)?(def|class)[ ]++(" + NAME + rb")[ ]*+")
+_returns = re.compile(rb"[ ]*+->")
+_of_type = re.compile(rb"(?:[^\n\"'#\\()\[\]{}:;]++|" + STRING + rb"|" + BRACKETS + rb")*+")
+_colon = re.compile(rb"[ ]*+:(?:([ ]*+(?:#[^\n]*+)?\n)|[ ]*+)")
+_telling = re.compile(rb"@|" + TELLING)
 _from = re.compile(rb"from[ ]*+((?:\.[ ]*+)*+(?:(?!import\b)" + NAME + rb"(?:\." + NAME + rb")*+)?+)[ ]*+import\b[ ]*+")
 _type = re.compile(rb"type[ ]++(" + NAME + rb")[ ]*+[=\[]")
 _imported = re.compile(rb"[ \n]*+(" + NAME + rb"(?:\." + NAME + rb")*+|\*)(?:[ \n]++as[ \n]++(" + NAME + rb"))?[ \n]*+(?:,|$)")
@@ -70,7 +63,7 @@ _name = re.compile(NAME)
 _sole = re.compile(rb"(?:[^\n\"'#\\()\[\]{};]++|" + STRING + rb"|" + BRACKETS + rb"|\\\n)*+")
 _spaces = re.compile(rb"[ ]*+")
 _noise = re.compile(rb"#[^\n]*+|\\\n")
-_AT, _HASH, _BACKSLASH = b"@#\\"
+_AT, _HASH, _BACKSLASH, _ROUND = b"@#\\("
 END, BODY = 3, 5
 """Places in a row."""
 WORDS = frozenset({b"else", b"try", b"finally", b"except"})
@@ -134,22 +127,23 @@ class _Text:
                 first = code if first < 0 else first
                 at = self.line_after(code)
             elif head := _definition.match(data, code):
-                n = self.defined(head, code if first < 0 else first, block.n)
+                n, at, below = self.defined(head, code if first < 0 else first, block.n)
                 first = -1
-                if head.end(4) < 0:
-                    end, at = self.ended(head.end())
-                    self.rows[n][END] = self.ink(at)
-                    if head[1] == b"class":
-                        self.variables(n, head.end(), end)
-                else:
-                    at = head.end()
+                outer = head[1] == b"class"
+                if below:
                     body = _passed(_blank, data, at)
                     inner = body - data.rfind(b"\n", 0, body) - 1
                     if inner <= deep:
                         raise _Other
                     self.rows[n][BODY] = body
                     blocks.append(block)
-                    block = Block(inner, n, head[1] == b"class")
+                    block = Block(inner, n, outer)
+                else:
+                    end, after = self.ended(at)
+                    self.rows[n][END] = self.ink(after)
+                    if outer:
+                        self.variables(n, at, end)
+                    at = after
             elif first >= 0:
                 raise _Other
             elif data.startswith((b"import ", b"from "), code):
@@ -169,15 +163,24 @@ class _Text:
         self.rows[block.n][END] = self.ink(at)
         return at
 
-    def defined(self, head: re.Match[bytes], first: int, parent: int) -> int:
+    def defined(self, head: re.Match[bytes], first: int, parent: int) -> tuple[int, int, bool]:
+        """Its place in the list, the end of its first line up to the colon, and whether its block is below that."""
+        data = self.data
+        at = head.end()
+        given = 0
+        while data[at] in b"([":
+            given, at = at, self.bracketed(at)
+        if returns := _returns.match(data, at):
+            at = self.over(_of_type, returns.end())
+        given = data[given] == _ROUND and given
         kind = "class" if head[1] == b"class" else "function"
-        if kind == "function":
-            if not head[3]:
-                raise _Other
-            if parent >= 0 and self.rows[parent][0] == "class":
-                kind = "method"
-        bases = self.bases(head.start(3) + 1, head.end(3) - 1) if kind == "class" and head[3] else ()
-        return self.add(kind, head[2], first, 0, head.start(2), head.end(), parent, bases)
+        if not (colon := _colon.match(data, at)) or (kind == "function" and not given):
+            raise _Other
+        if kind == "function" and parent >= 0 and self.rows[parent][0] == "class":
+            kind = "method"
+        bases = self.bases(given) if kind == "class" and given else ()
+        n = self.add(kind, head[2], first, 0, head.start(2), colon.end(), parent, bases)
+        return n, colon.end(), colon[1] is not None
 
     def add(
         self, kind: str, name: bytes, start: int, end: int, named: int, body: int, parent: int, bases: tuple[str, ...] = ()
@@ -187,10 +190,16 @@ class _Text:
         self.rows.append([kind, decode(name), start, end, named, body, self.line, parent, "", bases])
         return len(self.rows) - 1
 
-    def bases(self, start: int, end: int) -> tuple[str, ...]:
-        named = (part[1] for part in _parts(_base, self.data, start, self.ink(end)))
+    def bases(self, given: int) -> tuple[str, ...]:
+        """What a class extends."""
+        inside = self.inside(given)
+        named = (part[1] for part in _parts(_base, inside))
         # a call is none
         return tuple(decode(name) for name in named if name and name not in VALUES and not name.endswith(b")"))
+
+    def inside(self, bracket: int) -> bytes:
+        """What is in a bracket, without comments and the last comma."""
+        return _noise.sub(b" ", self.data[bracket + 1 : self.bracketed(bracket) - 1]).rstrip().removesuffix(b",")
 
     def imported(self, code: int) -> int:
         data = self.data
@@ -199,20 +208,17 @@ class _Text:
             if not head[1]:
                 raise _Other
             module, start = head[1].rstrip(), head.start(1)
-            inside = data[head.end() : end].rstrip()
-            if inside.startswith(b"("):
-                if not inside.endswith(b")"):
-                    raise _Other
-                inside = inside[1:-1].rstrip().removesuffix(b",")
-            if b"#" in inside or b"\\" in inside:
-                inside = _noise.sub(b" ", inside)
-            names = [(part[1], part[2] or b"") for part in _parts(_imported, inside, 0, len(inside))]
+            if data[head.end()] == _ROUND:
+                inside = self.inside(head.end())
+            else:
+                inside = _noise.sub(b" ", data[head.end() : end])
+            names = [(part[1], part[2] or b"") for part in _parts(_imported, inside)]
             if module != b"__future__":
                 of = decode(module)
                 self.imports += [Import(of, decode(name), decode(alias), start) for name, alias in dict.fromkeys(names)]
         elif data.startswith(b"import ", code):
-            for part in _parts(_imported, data, code + 7, end):
-                self.imports.append(Import(decode(part[1]), "", decode(part[2] or b""), part.start(1)))
+            for part in _parts(_imported, data[code:end], len(b"import ")):
+                self.imports.append(Import(decode(part[1]), "", decode(part[2] or b""), code + part.start(1)))
         else:
             raise _Other
         return after
@@ -223,6 +229,8 @@ class _Text:
         end, after = self.ended(code)
         if one := _type.match(data, code):
             self.add("type", one[1], code, end, one.start(1), end, block.n)
+        elif _telling.match(data, code):
+            raise _Other
         elif block.outer and deep == block.indent:
             self.variables(block.n, code, end)
         return after
@@ -241,10 +249,9 @@ class _Text:
             if one[1] not in WORDS:
                 self.add("variable" if parent < 0 else "field", one[1], start, end, start, end, parent)
         elif parent < 0 and (several := _targets.match(data, start)):
-            for part in _parts(_target, data, start, several.end(1)):
-                name = part[1].strip()
-                if _name.fullmatch(name):
-                    self.add("variable", name, start, end, part.start(1), end, parent)
+            for part in _parts(_target, several[1]):
+                if _name.fullmatch(name := part[1].rstrip()):
+                    self.add("variable", name, start, end, start + part.start(1), end, parent)
 
     def ended(self, code: int) -> tuple[int, int]:
         """Where the statement of a line ends, and where the next line begins."""
@@ -267,6 +274,8 @@ class _Text:
 
     def bracketed(self, at: int) -> int:
         """The end of what is in a bracket."""
+        if whole := _brackets_.match(self.data, at):
+            return whole.end()
         depth = 0
         while one := _bracket.match(self.data, at):
             at = one.end()
@@ -290,10 +299,10 @@ def _passed(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
     return found.end() if found else at
 
 
-def _parts(pattern: re.Pattern[bytes], data: bytes, at: int, end: int) -> Iterator[re.Match[bytes]]:
+def _parts(pattern: re.Pattern[bytes], data: bytes, at: int = 0) -> Iterator[re.Match[bytes]]:
     """What is between commas, all of it."""
-    while at < end:
-        part = pattern.match(data, at, end)
+    while at < len(data):
+        part = pattern.match(data, at)
         if not part:
             raise _Other
         yield part
