@@ -15,9 +15,9 @@ from typing import cast
 
 from lsp_harness.files.secrets import secret_path
 from lsp_harness.knowledge.exports import SCRIPTS, exported
-from lsp_harness.syntax.declarations import Declaration, Import, declared
+from lsp_harness.syntax.declarations import Declaration, Import
+from lsp_harness.syntax.declaring import declared_in
 from lsp_harness.syntax.languages import Language, language_for
-from lsp_harness.syntax.tree import root_of
 
 LARGEST = 1_000_000
 """Bytes of a file that is read."""
@@ -143,4 +143,4 @@ class Texts:
         language = language_for("", path.name)
         if data is None or language is None or not language.queries:
             return None
-        return Text(path, language, data, *declared(language, data, root_of(language, data)))
+        return Text(path, language, data, *declared_in(language, data))

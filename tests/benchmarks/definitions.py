@@ -14,9 +14,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsp_harness.syntax.declarations import declared, qualified
-from lsp_harness.syntax.tree import parse
-from lsp_harness.text.document import Document
+from lsp_harness.files.walk import Found as File
+from lsp_harness.index.extract import extract
 
 KINDS = frozenset({"function", "method", "constructor", "class"})
 Found = Counter[tuple[str, int]]
@@ -38,9 +37,9 @@ def _walk(node: ast.AST, around: str) -> Iterator[tuple[str, int]]:
 
 
 def by_index(path: Path, data: bytes) -> Found:
-    tree = parse(Document.of(path.as_uri(), data))
-    found = declared(tree.language, tree.data, tree.root)[0] if tree else []
-    return Counter((qualified(found, one), one.line + 1) for one in found if one.kind in KINDS)
+    symbols = extract(File(path.name, 0, len(data)), data).symbols
+    # as `Extract.symbols` says
+    return Counter((str(name), int(line) + 1) for _, _, kind, _, name, *_, line, _ in symbols if kind in KINDS)
 
 
 def main() -> None:
