@@ -8,90 +8,23 @@ anything in it that is not as simple as this is left to the parser.
 
 import re
 from collections.abc import Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
+from lsp_harness.syntax import python_words as words
 from lsp_harness.syntax.declarations import Declaration, Import
-from lsp_harness.syntax.python_words import (
-    BRACKETS,
-    BROKEN,
-    COMMENT,
-    DOTTED,
-    EMPTY,
-    GAP,
-    LINE_END,
-    NAME,
-    STRING,
-    passed,
-    without,
-)
 from lsp_harness.text.position import decode
 
 OTHER_LINES = (b"\n\t", b"\r", b"\f")
 """Where indentation is not by spaces, or lines are not what they are here."""
-MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-TELLING = rb"(?:(?:async[ ]++)?+def|class|import|from|type[ ]++" + NAME + rb")\b"
-"""How a statement begins that declares something anywhere."""
-_SIDE = rb"(?:[^\n=:;\"'#()\[\]{}%b]++|" + BRACKETS + rb")*+"
-TARGET = NAME + rb"[ ]*+(?:=(?!=)|:)|" + _SIDE % b"," + rb"," + _SIDE % b"" + rb"=(?!=)"
-"""How a statement begins that may declare variables of a module or class."""
 KEYWORDS = frozenset({b"else", b"try", b"finally", b"except", b"lambda"})
 """What stands before a colon and is no variable."""
 VALUES = frozenset({b"None", b"True", b"False"})
 
-_empty = re.compile(EMPTY + rb"[ ]*+")
-_spaces = re.compile(rb"[ ]*+")
-_noise = re.compile(COMMENT + rb"|" + BROKEN)
-_in_brackets = re.compile(rb"[^\"'#\\()\[\]{}]++|" + rb"|".join((STRING, COMMENT, BROKEN)) + rb"|([(\[{])|([)\]}])")
-_brackets = re.compile(BRACKETS)
-_quiet_code = without(rb":;", rb"[:;](?!" + GAP + TELLING + rb")")
-_code = re.compile(_quiet_code)
-_statement = re.compile(without(rb";"))
-_type_of = re.compile(without(rb":;"))
-
-_telling = re.compile(rb"[@\t\\]|" + TELLING)
-_definition = re.compile(rb"(?:async[ ]++)?(def|class)[ ]++(" + NAME + rb")[ ]*+")
-_arrow = re.compile(rb"[ ]*+->")
-_colon = re.compile(rb"[ ]*+:(?:(" + LINE_END + rb")|[ ]*+)")
-_base = re.compile(
-    rb"[ \n]*+(?:(" + DOTTED + rb"(?:" + BRACKETS + rb")*+)(?=[ \n]*+(?:,|$))"
-    rb"|(?:\*\*?|"
-    + NAME
-    + rb"[ ]*+=(?!=))(?:[^\"'#\\()\[\]{},]++|"
-    + STRING
-    + rb"|"
-    + BRACKETS
-    + rb")*+)[ \n]*+(?:,|$)"
-)
-_import = re.compile(
-    rb"(?:import|from" + GAP + rb"((?:\.[ ]*+)*+(?:(?!import\b)" + DOTTED + rb")?+)" + GAP + rb"import)\b" + GAP
-)
-_imported = re.compile(rb"[ \n]*+(" + DOTTED + rb"|\*)(?:[ \n]++as[ \n]++(" + NAME + rb"))?[ \n]*+(?:,|$)")
-_type = re.compile(rb"type[ ]++(" + NAME + rb")[ ]*+[=\[]")
-_variable = re.compile(rb"(" + NAME + rb")[ ]*+(?:=(?!=)|:)")
-_targets = re.compile(rb"((?:[^\n\"'#\\()\[\]{}:;=!<>+\-/%&|^@]++|" + BRACKETS + rb")*+)=(?!=)")
-_target = re.compile(rb"[ ]*+((?:[^,()\[\]{}]++|" + BRACKETS + rb")++)(?:,|$)")
-_name = re.compile(NAME)
-
 _AT, _HASH, _BACKSLASH, _ROUND = b"@#\\("
 END, BODY = 3, 5
 """Places in a row."""
-
-
-@cache
-def _quiet(indent: int, outer: bool) -> re.Pattern[bytes]:
-    """The lines of a block that declare nothing, then those without code, then the indentation of the next that has some."""
-    begin, end = rb"[ ]{%d}" % indent, rb"(?:" + COMMENT + rb")?\n"
-    line = rb"(?![@\t\\]|" + TELLING + rb")" + _quiet_code + end
-    if outer:
-        # what may be a variable of the block itself is looked at
-        own = rb"(?![ @\t\\]|" + TELLING + rb"|" + TARGET + rb")"
-        own += without(rb":;", rb"[:;](?!" + GAP + rb"(?:" + TELLING + rb"|" + TARGET + rb"))") + end
-        line = rb"(?:" + own + rb"|[ ]++" + line + rb")"
-    else:
-        line = rb"[ ]*+" + line
-    return re.compile(rb"((?:" + EMPTY + begin + line + rb")*+)" + EMPTY + rb"([ ]*+)")
 
 
 class Block(NamedTuple):
@@ -108,7 +41,7 @@ class _Other(Exception):
 
 def by_lines(data: bytes) -> tuple[list[Declaration], list[Import]] | None:
     """What `declarations.declared` says of the text's tree; None where only a parser can tell."""
-    if data.startswith(MARK) or any(each in data for each in OTHER_LINES):
+    if data.startswith(BYTE_ORDER_MARK) or any(each in data for each in OTHER_LINES):
         return None
     try:
         # the last line may say that it goes on
@@ -129,7 +62,7 @@ class _Text:
         around: list[Block] = []
         block = Block(0, -1, True)
         at, decorated = 0, -1
-        while quiet := _quiet(block.indent, block.outer).match(data, at):
+        while quiet := words.quiet(block.indent, block.outer).match(data, at):
             passed_over, at, code = quiet.end(1) > at, quiet.end(1), quiet.end()
             deep = code - quiet.start(2)
             if decorated >= 0 and (passed_over or deep < block.indent):
@@ -142,7 +75,7 @@ class _Text:
             elif data[code] == _AT:
                 decorated = code if decorated < 0 else decorated
                 _, at = self.ended(code)
-            elif head := _definition.match(data, code):
+            elif head := words.DEFINITION.match(data, code):
                 n, at, below = self.defined(head, code if decorated < 0 else decorated, block.n)
                 decorated = -1
                 outer = head[1] == b"class"
@@ -153,7 +86,7 @@ class _Text:
                     at = self.beside(n, at, outer)
             elif decorated >= 0:
                 break
-            elif told := _import.match(data, code):
+            elif told := words.IMPORT.match(data, code):
                 at = self.imported(code, told)
             else:
                 at = self.stated(block, code, deep)
@@ -161,7 +94,7 @@ class _Text:
 
     def opened(self, n: int, at: int, deep: int) -> int:
         """The indentation of the block that begins below a line."""
-        body = passed(_empty, self.data, at)
+        body = _passed(words.EMPTY, self.data, at)
         indent = body - self.data.rfind(b"\n", 0, body) - 1
         if indent <= deep:
             raise _Other
@@ -180,7 +113,7 @@ class _Text:
         """The end of a block whose last line of code ends at `at`: comments below belong to it while they are as deep."""
         data = self.data
         if data.find(b"#", at, code) >= 0:
-            while (mark := passed(_spaces, data, at)) < code:
+            while (mark := _passed(words.SPACES, data, at)) < code:
                 if data[mark] == _HASH and mark - data.rfind(b"\n", 0, mark) - 1 < block.indent:
                     break
                 at = data.find(b"\n", mark) + 1
@@ -192,9 +125,9 @@ class _Text:
         data, at, given = self.data, head.end(), -1
         while data[at] in b"([":
             given, at = (at if data[at] == _ROUND else given), self.bracketed(at)
-        if arrow := _arrow.match(data, at):
-            at = self.over(_type_of, arrow.end())
-        if not (colon := _colon.match(data, at)) or data[colon.end()] == _BACKSLASH:
+        if arrow := words.ARROW.match(data, at):
+            at = self.over(words.ANNOTATION, arrow.end())
+        if not (colon := words.COLON.match(data, at)) or data[colon.end()] == _BACKSLASH:
             raise _Other
         bases: tuple[str, ...] = ()
         if head[1] == b"class":
@@ -209,7 +142,7 @@ class _Text:
 
     def bases(self, given: int) -> tuple[str, ...]:
         """What a class extends."""
-        named = (part[1] for part in _parts(_base, self.inside(given)))
+        named = (part[1] for part in _parts(words.BASE, self.inside(given)))
         # a call is none
         return tuple(decode(name) for name in named if name and name not in VALUES and not name.endswith(b")"))
 
@@ -218,14 +151,14 @@ class _Text:
         data, at = self.data, told.end()
         end, after = self.ended(code)
         if told[1] is None:
-            for part in _parts(_imported, data[at:end]):
+            for part in _parts(words.IMPORTED, data[at:end]):
                 self.imports.append(Import(decode(part[1]), "", decode(part[2] or b""), at + part.start(1)))
             return after
-        inside = self.inside(at) if data[at] == _ROUND else _noise.sub(b" ", data[at:end])
-        if self.over(_statement, at) < end:
+        inside = self.inside(at) if data[at] == _ROUND else words.NOISE.sub(b" ", data[at:end])
+        if self.over(words.STATEMENT, at) < end:
             # another statement
             raise _Other
-        names = dict.fromkeys((part[1], part[2] or b"") for part in _parts(_imported, inside))
+        names = dict.fromkeys((part[1], part[2] or b"") for part in _parts(words.IMPORTED, inside))
         module = decode(told[1].rstrip())
         if not module:
             raise _Other
@@ -236,11 +169,11 @@ class _Text:
     def stated(self, block: Block, code: int, deep: int) -> int:
         """A line that may declare variables or a type, or was only too much for the expression; where the next begins."""
         end, after = self.ended(code)
-        if one := _type.match(self.data, code):
-            if self.over(_statement, code) < end:
+        if one := words.TYPE.match(self.data, code):
+            if self.over(words.STATEMENT, code) < end:
                 raise _Other
             self.add("type", one[1], code, end, one.start(1), end, block.n)
-        elif _telling.match(self.data, code):
+        elif words.TELLING.match(self.data, code):
             raise _Other
         elif block.outer and deep == block.indent:
             self.variables(block.n, code, end)
@@ -249,18 +182,18 @@ class _Text:
     def variables(self, parent: int, at: int, end: int) -> None:
         """Those of the statements of one line, of a module or class itself."""
         while at < end:
-            stop = min(self.over(_statement, at), end)
+            stop = min(self.over(words.STATEMENT, at), end)
             self.assigned(parent, at, self.ink(stop))
-            at = passed(_spaces, self.data, stop + 1)
+            at = _passed(words.SPACES, self.data, stop + 1)
 
     def assigned(self, parent: int, start: int, end: int) -> None:
         """The variables of one statement of a module or class."""
-        if one := _variable.match(self.data, start):
+        if one := words.VARIABLE.match(self.data, start):
             if one[1] not in KEYWORDS:
                 self.add("variable" if parent < 0 else "field", one[1], start, end, start, end, parent)
-        elif parent < 0 and (several := _targets.match(self.data, start)):
-            for part in _parts(_target, several[1].rstrip().removesuffix(b",")):
-                if _name.fullmatch(name := part[1].rstrip()):
+        elif parent < 0 and (several := words.TARGETS.match(self.data, start)):
+            for part in _parts(words.TARGET, several[1].rstrip().removesuffix(b",")):
+                if words.NAME.fullmatch(name := part[1].rstrip()):
                     self.add("variable", name, start, end, start + part.start(1), end, parent)
 
     def add(
@@ -281,28 +214,28 @@ class _Text:
 
     def ended(self, code: int) -> tuple[int, int]:
         """Where the statements of a line end, and where the next line begins."""
-        at = self.over(_code, code)
+        at = self.over(words.LINE, code)
         if self.data[at] not in b"#\n":
             raise _Other
         return self.ink(at), self.data.find(b"\n", at) + 1
 
     def over(self, pattern: re.Pattern[bytes], at: int) -> int:
         """The end of what such a pattern passes over, however deep there are brackets in it."""
-        at = passed(pattern, self.data, at)
+        at = _passed(pattern, self.data, at)
         while self.data[at] in b"([{":
-            at = passed(pattern, self.data, self.bracketed(at))
+            at = _passed(pattern, self.data, self.bracketed(at))
         return at
 
     def inside(self, bracket: int) -> bytes:
         """What is in a bracket, without comments and the last comma."""
-        return _noise.sub(b" ", self.data[bracket + 1 : self.bracketed(bracket) - 1]).rstrip().removesuffix(b",")
+        return words.NOISE.sub(b" ", self.data[bracket + 1 : self.bracketed(bracket) - 1]).rstrip().removesuffix(b",")
 
     def bracketed(self, at: int) -> int:
         """The end of what is in a bracket."""
-        if whole := _brackets.match(self.data, at):
+        if whole := words.BRACKETS.match(self.data, at):
             return whole.end()
         depth = 0
-        while one := _in_brackets.match(self.data, at):
+        while one := words.BRACKET.match(self.data, at):
             at = one.end()
             depth += (one[1] is not None) - (one[2] is not None)
             if not depth:
@@ -316,6 +249,12 @@ class _Text:
         if self.data[at - 1] == _BACKSLASH:
             raise _Other
         return at
+
+
+def _passed(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
+    """Where what a pattern matches there ends."""
+    found = pattern.match(data, at)
+    return found.end() if found else at
 
 
 def _parts(pattern: re.Pattern[bytes], data: bytes) -> Iterator[re.Match[bytes]]:

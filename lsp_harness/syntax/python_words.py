@@ -1,41 +1,87 @@
-"""Regular expressions for what Python's lines are made of. All of them are possessive: a text that repeats its beginning takes no
-longer than another."""
+"""Regular expressions for what the lines of Python are made of, `<NAME>` in one of them being another.
+
+All of them are possessive: a text that repeats its beginning takes no longer than another. They know strings, comments and brackets,
+so that nothing within these is taken for code.
+"""
 
 import re
-
-BRACKETS_DEEP = 3
-"""Brackets within brackets that one expression passes over; where there are more they have to be counted."""
-
-NAME = rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*+"
-DOTTED = NAME + rb"(?:\." + NAME + rb")*+"
-STRING = (
-    rb'"""(?:[^"\\]++|\\(?s:.)|"(?!""))*+"""|"(?!"")(?:[^"\\\n]++|\\(?s:.))*+"'
-    rb"|'''(?:[^'\\]++|\\(?s:.)|'(?!''))*+'''|'(?!'')(?:[^'\\\n]++|\\(?s:.))*+'"
-)
-"""With its quotes; its prefix is a name before it."""
-COMMENT = rb"#[^\n]*+"
-LINE_END = rb"[ ]*+(?:" + COMMENT + rb")?\n"
-EMPTY = rb"(?:" + LINE_END + rb")*+"
-"""Lines with nothing in them, and comments."""
-BROKEN = rb"\\\n"
-"""A line that goes on in the next."""
-GAP = rb"(?:[ ]|" + BROKEN + rb")*+"
+from functools import cache
 
 
 def _brackets(deep: int) -> bytes:
-    more = rb"|" + _brackets(deep - 1) if deep else b""
-    return rb"[(\[{](?:[^\"'#\\()\[\]{}]++|" + rb"|".join((STRING, COMMENT, BROKEN)) + more + rb")*+[)\]}]"
+    """Brackets within brackets, so deep; where there are more they have to be counted."""
+    return rb"[(\[{](?:<INSIDE>|" + (_brackets(deep - 1) if deep else rb"(?!)") + rb")*+[)\]}]"
 
 
-BRACKETS = _brackets(BRACKETS_DEEP)
+WORDS = {
+    b"NAME": rb"[A-Za-z_\x80-\xff][\w\x80-\xff]*+",
+    b"DOTTED": rb"<NAME>(?:\.<NAME>)*+",
+    # with its quotes; its prefix is a name before it
+    b"STRING": rb'"""(?:[^"\\]++|\\(?s:.)|"(?!""))*+"""|"(?!"")(?:[^"\\\n]++|\\(?s:.))*+"'
+    rb"|'''(?:[^'\\]++|\\(?s:.)|'(?!''))*+'''|'(?!'')(?:[^'\\\n]++|\\(?s:.))*+'",
+    b"COMMENT": rb"#[^\n]*+",
+    # a line that goes on in the next
+    b"BROKEN": rb"\\\n",
+    b"GAP": rb"(?:[ ]|<BROKEN>)*+",
+    b"END": rb"(?:<COMMENT>)?\n",
+    # lines with nothing in them, and comments
+    b"EMPTY": rb"(?:[ ]*+<END>)*+",
+    b"INSIDE": rb"[^\"'#\\()\[\]{}]++|<STRING>|<COMMENT>|<BROKEN>",
+    b"BRACKETS": _brackets(3),
+    # code of one line, comments apart, that has no signs of its own in it
+    b"OPAQUE": rb"<STRING>|<BRACKETS>|<BROKEN>",
+    # how a statement begins that declares something anywhere
+    b"TELLING": rb"(?:(?:async[ ]++)?+def|class|import|from|type[ ]++<NAME>)\b",
+    # how one begins that may declare variables of a module or class
+    b"TARGET": rb"<NAME>[ ]*+(?:=(?!=)|:)"
+    rb"|(?:[^\n=:;\"'#()\[\]{},]++|<BRACKETS>)*+,(?:[^\n=:;\"'#()\[\]{}]++|<BRACKETS>)*+=(?!=)",
+    # statements of a line that declare nothing but variables
+    b"QUIET": rb"(?:[^\n\"'#\\()\[\]{}:;]++|[:;](?!<GAP><TELLING>)|<OPAQUE>)*+",
+    # the same without variables of a module or class
+    b"SILENT": rb"(?:[^\n\"'#\\()\[\]{}:;]++|[:;](?!<GAP>(?:<TELLING>|<TARGET>))|<OPAQUE>)*+",
+}
 
 
-def without(signs: bytes, *others: bytes) -> bytes:
-    """As much as there is of one line of code, comments apart, up to one of these signs outside of strings and brackets."""
-    return rb"(?:[^\n\"'#\\()\[\]{}" + signs + rb"]++|" + rb"|".join((STRING, BRACKETS, BROKEN, *others)) + rb")*+"
+def expression(pattern: bytes) -> re.Pattern[bytes]:
+    """Compiled, with what the words in it stand for."""
+    written = re.sub(rb"<([A-Z]+)>", lambda word: WORDS[word[1]], pattern)
+    return re.compile(written) if written == pattern else expression(written)
 
 
-def passed(pattern: re.Pattern[bytes], data: bytes, at: int) -> int:
-    """Where what a pattern matches there ends."""
-    found = pattern.match(data, at)
-    return found.end() if found else at
+@cache
+def quiet(indent: int, outer: bool) -> re.Pattern[bytes]:
+    """The lines of a block that declare nothing (1), then those without code, then the indentation of the next that has some (2);
+    `outer` is a block of which variables count."""
+    deeper = rb"(?![@\t\\]|<TELLING>)<QUIET><END>"
+    # what may be a variable of the block itself is looked at
+    line = rb"(?:(?![ @\t\\]|<TELLING>|<TARGET>)<SILENT><END>|[ ]++%b)" if outer else rb"[ ]*+%b"
+    return expression(rb"((?:<EMPTY>[ ]{%d}%b)*+)<EMPTY>([ ]*+)" % (indent, line % deeper))
+
+
+NOISE = expression(rb"<COMMENT>|<BROKEN>")
+SPACES = expression(rb"[ ]*+")
+EMPTY = expression(rb"<EMPTY>[ ]*+")
+"""Up to the next code."""
+LINE = expression(rb"<QUIET>")
+STATEMENT = expression(rb"(?:[^\n\"'#\\()\[\]{};]++|<OPAQUE>)*+")
+ANNOTATION = expression(rb"(?:[^\n\"'#\\()\[\]{}:;]++|<OPAQUE>)*+")
+BRACKETS = expression(rb"<BRACKETS>")
+BRACKET = expression(rb"<INSIDE>|([(\[{])|([)\]}])")
+"""What is in brackets, or one (1: it opens, 2: it closes)."""
+TELLING = expression(rb"[@\t\\]|<TELLING>")
+DEFINITION = expression(rb"(?:async[ ]++)?(def|class)[ ]++(<NAME>)[ ]*+")
+ARROW = expression(rb"[ ]*+->")
+COLON = expression(rb"[ ]*+:[ ]*+(<END>)?+")
+"""1: what belongs to it is on the lines below."""
+BASE = expression(
+    rb"[ \n]*+(?:(<DOTTED>(?:<BRACKETS>)*+)(?=[ \n]*+(?:,|$))"
+    rb"|(?:\*\*?|<NAME>[ ]*+=(?!=))(?:[^\"'#\\()\[\]{},]++|<STRING>|<BRACKETS>)*+)[ \n]*+(?:,|$)"
+)
+"""1: a base or a call; other arguments of a class have none."""
+IMPORT = expression(rb"(?:import|from<GAP>((?:\.[ ]*+)*+(?:(?!import\b)<DOTTED>)?+)<GAP>import)\b<GAP>")
+IMPORTED = expression(rb"[ \n]*+(<DOTTED>|\*)(?:[ \n]++as[ \n]++(<NAME>))?[ \n]*+(?:,|$)")
+TYPE = expression(rb"type[ ]++(<NAME>)[ ]*+[=\[]")
+VARIABLE = expression(rb"(<NAME>)[ ]*+(?:=(?!=)|:)")
+TARGETS = expression(rb"((?:[^\n\"'#\\()\[\]{}:;=!<>+\-/%&|^@]++|<BRACKETS>)*+)=(?!=)")
+TARGET = expression(rb"[ ]*+((?:[^,()\[\]{}]++|<BRACKETS>)++)(?:,|$)")
+NAME = expression(rb"<NAME>")
