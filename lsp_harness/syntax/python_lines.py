@@ -14,8 +14,8 @@ from lsp_harness.syntax import python_words as words
 from lsp_harness.syntax.declarations import Declaration, Import
 from lsp_harness.text.position import decode
 
-OTHER_LINES = (b"\n\t", b"\r", b"\f")
-"""Where indentation is not by spaces, or lines are not what they are here."""
+OTHER_LINES = (b"\n\t", b"\r", b"\f", b"\t=", b"\t:")
+"""Where indentation, or what is behind the name of a variable, is not by spaces, or lines are not what they are here."""
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 KEYWORDS = frozenset({b"else", b"try", b"finally", b"except", b"lambda"})

@@ -31,7 +31,7 @@ WORDS = {
     # code of one line, comments apart, that has no signs of its own in it
     b"OPAQUE": rb"<STRING>|<BRACKETS>|<BROKEN>",
     # how a statement begins that declares something anywhere
-    b"TELLING": rb"(?:(?:async[ ]++)?+def|class|import|from|type[ ]++<NAME>)\b",
+    b"TELLING": rb"(?:(?:async[ \t]++)?+def|class|import|from|type[ \t]++<NAME>)\b",
     # how one begins that may declare variables of a module or class
     b"TARGET": rb"<NAME>[ ]*+(?:=(?!=)|:)"
     rb"|(?:[^\n=:;\"'#()\[\]{},]++|<BRACKETS>)*+,(?:[^\n=:;\"'#()\[\]{}]++|<BRACKETS>)*+=(?!=)",

@@ -71,6 +71,10 @@ def test_what_lines_say_is_what_the_tree_says(source: str):
     "source",
     [
         "def f():\n\timport a",
+        "class C:\n    a\t= 1",
+        "a\t: int",
+        "async\tdef f(): ...",
+        "type\tA = int",
         "import a\r\nimport b",
         "\ufeffimport a",
         "def f():\n    pass\n\f\nimport a",
