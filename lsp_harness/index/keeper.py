@@ -24,6 +24,8 @@ log = logging.getLogger(__name__)
 SHORT_SECONDS = 10.0
 """A process that ends within it did not do its work."""
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+SOON = 2.0
+"""The longest wait after one that got something done: what it has written need not be done again, so that the next comes further."""
 LEAVE_SECONDS = 1.0
 
 
@@ -36,6 +38,7 @@ class Keeper:
         self._tell = tell
         self._follow = follow
         self._process: asyncio.subprocess.Process | None = None
+        self._did_something = False
         self._first: set[str] = set()
         self._task = asyncio.create_task(self._keep(), name=f"index of {place.root}")
 
@@ -58,11 +61,16 @@ class Keeper:
                 self._place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._say({"state": "waiting"})
                 lock = await lead(self._place.lock)
-                began = monotonic()
+                began, self._did_something = monotonic(), False
                 await self._run(lock)
             except OSError as error:
                 self._say({"state": "paused", "why": f"its process cannot be started: {error.strerror or error}"})
-            pause = min(max(2 * pause, FIRST_WAIT), LONGEST_WAIT) if monotonic() - began < SHORT_SECONDS else 0.0
+            except Exception:
+                # a bug of ours must not be the end of the index
+                log.exception("keeping the index failed")
+                self._say({"state": "paused", "why": "keeping it failed; the log says how"})
+            longest = SOON if self._did_something else LONGEST_WAIT
+            pause = min(max(2 * pause, FIRST_WAIT), longest) if monotonic() - began < SHORT_SECONDS else 0.0
             await asyncio.sleep(pause)
 
     async def _run(self, lock: int) -> None:
@@ -76,7 +84,9 @@ class Keeper:
             self._order(first=sorted(self._first))
             assert process.stdout
             async for line in process.stdout:
-                self._say(json.loads(line))
+                said = json.loads(line)
+                self._did_something |= said["state"] == "ready" or said.get("done", 0) > 0
+                self._say(said)
             self._say({"state": "ended", "code": await process.wait()})
         finally:
             self._process = None

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from lsp_harness.index import keeper
 from lsp_harness.index.keeper import Keeper
 from lsp_harness.index.place import Place, place
 from lsp_harness.process.lead import led
@@ -107,6 +108,19 @@ async def test_one_that_is_killed_is_followed_by_another(where: Place):
         assert (await one.hears(state("ended")))["code"] == -signal.SIGKILL
         (where.root / "a.py").write_text("def later(): pass\n")
         await one.hears(lambda said: said["state"] == "ready" and names(where) == ["later"])
+
+
+async def test_one_that_got_something_done_is_followed_soon(where: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(keeper, "FIRST_WAIT", 3600.0)
+    monkeypatch.setattr(keeper, "LONGEST_WAIT", 3600.0)
+    monkeypatch.setattr(keeper, "SOON", 0.01)
+    async with front(where) as one:
+        for _ in range(3):
+            await one.hears(state("ready"))
+            [pid] = indexers(where)
+            os.kill(pid, signal.SIGKILL)
+            await one.hears(state("ended"))
+        assert (await one.hears(state("ready")))["parsed"] == 0
 
 
 async def test_a_damaged_database_is_made_anew(where: Place):
