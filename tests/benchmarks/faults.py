@@ -66,9 +66,10 @@ def processes(client: LspClient) -> list[psutil.Process]:
 
 async def killed(client: LspClient, chance: random.Random, answers: list[float]) -> None:
     """One kill at a random moment of the life of the process, the server being asked meanwhile."""
-    lives, seen = chance.uniform(0.1, 3.0), 0.0
-    while not (found := processes(client)) or perf_counter() < seen + lives:
-        seen = seen or (perf_counter() if found else 0.0)
+    lives, dies, found = chance.uniform(0.1, 3.0), float("inf"), list[psutil.Process]()
+    while perf_counter() < dies:
+        if (found := processes(client)) and dies == float("inf"):
+            dies = perf_counter() + lives
         asked = perf_counter()
         await client.request("workspace/symbol", {"query": "thing_7"})
         answers.append((perf_counter() - asked) * 1000)
