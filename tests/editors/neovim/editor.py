@@ -40,8 +40,11 @@ class Editor:
         assert self.lua(code, *args), f"never came true: {condition} {args or ''}\n{self.report()}"
 
     def report(self) -> str:
+        # where the plugin is not loaded yet there is none
+        said = self.lua("local found, it = pcall(require, 'lsp_harness') return found and it.statusline() or ''")
         return (
-            f"buffer {self.buffer}\nghost {self.ghost}\nevents {self.events()}\n{self.nvim.command_output('messages')}"
+            f"buffer {self.buffer}\nghost {self.ghost}\nstatusline {said}\n"
+            f"events {self.events()}\n{self.nvim.command_output('messages')}"
         )
 
     # -- what is there

@@ -73,8 +73,8 @@ def test_what_an_accepted_text_breaks_is_marked_without_another_key(undefined: E
 
 
 # -- fixes
-def broken(real: Real, *replies: dict[str, Any], before: str = "") -> Editor:
-    editor = real(*replies, text=BROKEN, before=before)
+def broken(real: Real, *replies: dict[str, Any], **more: str) -> Editor:
+    editor = real(*replies, text=BROKEN, **more)
     editor.diagnose(2, 11, 13, "Undefined name `pi`", source="Ruff", code="F821")
     return editor
 
@@ -114,9 +114,12 @@ def test_a_fix_that_passes_no_gate_says_which(real: Real):
 
 
 def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
-    editor = broken(real, {"hang": True})
+    # only the fix keeps the engine busy
+    editor = broken(real, {"hang": True}, settings="[completion]\nwarm = false\n")
     editor.nvim.command("LspHarness fix")
     editor.until("require('lsp_harness').statusline():find('Fix with lsp-harness', 1, true) ~= nil")
+    # it is shown before it asks the engine; cancelled then, it would leave the reply to the next fix
+    editor.until("require('lsp_harness').statusline():find(' busy, ', 1, true) ~= nil")
 
     editor.nvim.command("LspHarness cancel")
 
