@@ -58,7 +58,9 @@ return {
       textDocumentContent = { dynamicRegistration = false },
       diagnostics = { refreshSupport = true },
     },
-    experimental = { lspHarness = { status = true, commands = { 'lspHarness.askInstruction' } } },
+    experimental = {
+      lspHarness = { status = true, fallback = true, commands = { 'lspHarness.askInstruction' } },
+    },
   },
   -- for this client only; each is loaded when it is first needed
   handlers = {

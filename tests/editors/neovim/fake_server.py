@@ -60,6 +60,11 @@ class Server:
         more = {
             "codeActionProvider": {"codeActionKinds": ["quickfix"], "resolveProvider": True},
             "workspace": {"textDocumentContent": {"schemes": ["lsp-harness-verdict"]}},
+            **(
+                {"definitionProvider": True, "referencesProvider": True}
+                if able["experimental"]["lspHarness"].get("fallback")
+                else {}
+            ),
         }
         names = OLD if self.old else NEW
         return {

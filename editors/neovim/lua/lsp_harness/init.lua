@@ -16,6 +16,7 @@ local function engine()
 end
 
 local function attach(buf, client)
+  require('lsp_harness.fallback').yield(client)
   engine().attach(buf)
   require('lsp_harness.rest').attach(buf)
   require('lsp_harness.pausing').catch_up(client)

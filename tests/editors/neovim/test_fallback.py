@@ -1,0 +1,177 @@
+"""Definitions and references: our server's where no other has any, and never mixed with those of another."""
+
+import pytest
+
+from tests.editors.neovim.conftest import Real
+from tests.editors.neovim.editor import Editor
+
+DEFINITION, REFERENCES = "textDocument/definition", "textDocument/references"
+
+SHAPES = "class Circle:\n    pass\n"
+USE = "from shapes import Circle\n\nCircle()\n"
+
+OTHER = """
+local provides, registers = ...
+_G.dispatch = nil
+_G.other = vim.lsp.start({
+  name = 'other',
+  cmd = function(dispatchers)
+    dispatch = dispatchers
+    return {
+      request = function(method, params, answer)
+        local result = { uri = vim.tbl_get(params or {}, 'textDocument', 'uri'), range = {
+          start = { line = 1, character = 0 }, ['end'] = { line = 1, character = 0 },
+        } }
+        if method == 'initialize' then
+          result = { capabilities = provides }
+        elseif method == 'shutdown' then
+          result = vim.NIL
+        end
+        answer(nil, method == 'textDocument/references' and { result } or result)
+        return true, 1
+      end,
+      notify = function(method)
+        if method == 'exit' then
+          dispatchers.on_exit(0, 15)
+        end
+      end,
+      is_closing = function() return false end,
+      terminate = function() end,
+    }
+  end,
+})
+"""
+"""Another server, within Neovim, which finds everything at the beginning of the second line."""
+
+
+def other(editor: Editor, **provides: bool) -> None:
+    editor.lua(OTHER, provides or {"definitionProvider": True, "referencesProvider": True})
+    editor.until("vim.lsp.get_client_by_id(other).initialized")
+
+
+def asked(editor: Editor, method: str) -> list[str]:
+    """Who is asked, as Neovim's own functions and those of plugins find out."""
+    code = """
+        local clients = vim.lsp.get_clients({ bufnr = 0, method = ... })
+        return vim.iter(clients):map(function(client) return client.name end):totable()
+    """
+    return editor.lua(code, method)
+
+
+@pytest.fixture
+def indexed(real: Real) -> Editor:
+    """At a name that another file declares, which the server's index has seen."""
+    editor = real()
+    (editor.folder / "shapes.py").write_text(SHAPES)
+    editor.open("use.py", USE)
+    editor.lua("vim.api.nvim_win_set_cursor(0, { 3, 1 })")
+    editor.lua("""
+        function _G.found()
+          local client = require('lsp_harness.server').client(0)
+          local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
+          local answer = client:request_sync('textDocument/definition', params, 5000, 0)
+          return answer and answer.result and #answer.result == 1 and vim.fs.basename(answer.result[1].uri)
+        end
+    """)
+    editor.until("found() == 'shapes.py'")
+    return editor
+
+
+def test_alone_it_goes_to_the_definition(indexed: Editor):
+    indexed.lua("vim.lsp.buf.definition()")
+
+    indexed.until("vim.fs.basename(vim.api.nvim_buf_get_name(0)) == 'shapes.py'")
+    assert indexed.cursor == (1, 6)
+
+
+def test_alone_it_lists_the_references(indexed: Editor):
+    indexed.lua("vim.lsp.buf.references()")
+
+    indexed.until("vim.bo.filetype == 'qf'")
+    places = indexed.lua("""
+        return vim.iter(vim.fn.getqflist()):map(function(item)
+          return { vim.fs.basename(vim.api.nvim_buf_get_name(item.bufnr)), item.lnum, item.col }
+        end):totable()
+    """)
+    assert places == [["shapes.py", 1, 7], ["use.py", 1, 20], ["use.py", 3, 1]]
+
+
+def test_beside_a_server_that_has_definitions_nothing_of_ours_is_shown(indexed: Editor):
+    other(indexed)
+
+    indexed.lua("vim.lsp.buf.definition()")
+    indexed.until("vim.api.nvim_win_get_cursor(0)[1] == 2")
+    assert indexed.buffer == USE.splitlines()
+
+    indexed.lua("vim.lsp.buf.references()")
+    indexed.until("vim.bo.filetype == 'qf'")
+    assert [(place["lnum"], place["col"]) for place in indexed.lua("return vim.fn.getqflist()")] == [(2, 1)]
+
+
+def test_it_stands_back_only_while_another_is_there(editor: Editor):
+    assert asked(editor, DEFINITION) == ["lsp_harness"]
+    other(editor)
+    assert asked(editor, DEFINITION) == asked(editor, REFERENCES) == ["other"]
+
+    editor.lua("vim.lsp.buf_detach_client(0, other)")
+
+    assert asked(editor, DEFINITION) == asked(editor, REFERENCES) == ["lsp_harness"]
+    editor.lua("vim.lsp.buf_attach_client(0, other)")
+    editor.lua("vim.lsp.get_client_by_id(other):stop()")
+    editor.until("vim.lsp.get_client_by_id(other) == nil")
+    assert asked(editor, DEFINITION) == ["lsp_harness"]
+
+
+def test_each_method_by_itself(editor: Editor):
+    other(editor, referencesProvider=True)
+
+    assert asked(editor, DEFINITION) == ["lsp_harness"]
+    assert asked(editor, REFERENCES) == ["other"]
+
+
+def test_what_another_registers_later_counts(editor: Editor):
+    other(editor, hoverProvider=True)
+    assert asked(editor, DEFINITION) == ["lsp_harness"]
+
+    editor.lua("""
+        local registration = { id = 'd', method = 'textDocument/definition', registerOptions = {} }
+        dispatch.server_request('client/registerCapability', { registrations = { registration } })
+    """)
+
+    assert asked(editor, DEFINITION) == ["other"]
+
+
+def test_in_a_buffer_without_the_other_it_answers(editor: Editor):
+    other(editor)
+    editor.open("elsewhere.py")
+
+    assert asked(editor, DEFINITION) == ["lsp_harness"]
+
+
+def test_a_server_that_is_restarted_stands_back_too(editor: Editor):
+    other(editor)
+    editor.lua("_G.gone = require('lsp_harness.server').client(0).id")
+    editor.nvim.command("LspHarness restart")
+    editor.until("vim.lsp.get_client_by_id(gone) == nil and require('lsp_harness.server').client(0) ~= nil")
+
+    assert asked(editor, DEFINITION) == ["other"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "client:supports_method('textDocument/definition', 0)",
+        "client:supports_method('textDocument/definition', { bufnr = 0 })",
+        "client.supports_method('textDocument/definition', { bufnr = 0 })",
+    ],
+)
+def test_all_ways_to_ask_a_client_are_answered_alike(editor: Editor, question: str):
+    ask = f"local client = require('lsp_harness.server').client(0) return {question}"
+    assert editor.lua(ask) is True
+    other(editor)
+    assert editor.lua(ask) is False
+
+
+def test_what_it_can_at_all_is_still_told(editor: Editor):
+    other(editor)
+    assert editor.lua("return require('lsp_harness.server').client(0):supports_method('textDocument/definition')")
