@@ -33,6 +33,8 @@ async def test_what_is_advertised_to_a_client_with_everything(spawn: Spawn):
             },
             "documentSymbolProvider": True,
             "workspaceSymbolProvider": True,
+            "definitionProvider": True,
+            "referencesProvider": True,
             "diagnosticProvider": {
                 "identifier": "lsp-harness",
                 "interFileDependencies": False,

@@ -144,7 +144,7 @@ async def test_where_nobody_knows_better_definitions_and_references_are_guessed(
 
 async def test_whoever_has_not_said_so_gets_no_guesses(spawn: Spawn):
     editor = await spawn(None)
-    said = await editor.initialize("vscode")
+    said = await editor.initialize("nvim")
     assert not {"definitionProvider", "referencesProvider"} & said["capabilities"].keys()
     for method in ("textDocument/definition", "textDocument/references"):
         with pytest.raises(ResponseError, match="not supported"):

@@ -19,7 +19,7 @@ const abilities: StaticFeature = {
   fillClientCapabilities(capabilities) {
     capabilities.experimental = {
       ...(capabilities.experimental as object | undefined),
-      [SECTION]: { status: true, commands: [ASK_INSTRUCTION] },
+      [SECTION]: { status: true, fallback: true, commands: [ASK_INSTRUCTION] },
     };
   },
   initialize() {},

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { type ApplyWorkspaceEditResult, type CodeAction, CodeActionKind, CodeActionRequest, CodeActionResolveRequest, type Command, type Middleware } from "vscode-languageclient/node";
 import type { Harness } from "./client";
 import { complain } from "./complaint";
+import { fallback } from "./fallback";
 import { complete, lasting } from "./lasting";
 import { Bars } from "./progress";
 import { SECTION } from "./protocol";
@@ -20,6 +21,7 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
     }
   });
   return {
+    ...fallback(),
     workspace: {
       // only what somebody set: see explicit.ts
       configuration: async (params, token, next) => {

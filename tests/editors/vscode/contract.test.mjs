@@ -32,7 +32,7 @@ const executed = (name) =>
   received("workspace/executeCommand").filter(({ command }) => command === `lspHarness.${name}`).map((params) => params.arguments);
 it("the server is told who asks, and only settings that somebody set", () => {
   const [{ capabilities, initializationOptions }] = received("initialize");
-  assert.deepEqual(capabilities.experimental.lspHarness, { status: true, commands: ["lspHarness.askInstruction"] });
+  assert.deepEqual(capabilities.experimental.lspHarness, { status: true, fallback: true, commands: ["lspHarness.askInstruction"] });
   assert.deepEqual(initializationOptions, { completion: { max_lines: 3 }, trusted: true });
   assert.equal(capabilities.workspace.workspaceEdit.changeAnnotationSupport.groupsOnLabel, true);
 });

@@ -24,6 +24,9 @@ const FILES = {
   "thrice.py": "def thrice(n):\n    return 3 * n\n",
   "twice.py": "def twice(n):\n    return 2 * n\n",
   "area.py": "def area(r):\n    return 3 * r * r\n",
+  "shapes.py": "class Circle:\n    pass\n",
+  "use.py": "from shapes import Circle\n\nCircle()\n",
+  "known.py": "from shapes import Circle\n\nCircle()\n\n# another extension knows everything in this file to be here\n",
 };
 const CIRCLE = "\n    area = 3.14159 * radius ** 2\n    return area";
 let rig, page, model, mirror;
@@ -219,6 +222,38 @@ it("what the model sees is a page", async () => {
   await rig.cursor(2, 11);
   await rig.command("lsp-harness: Show What the Model Sees Here");
   await rig.preview("what leads to the cursor");
+});
+
+/** What the title of the peek view says. */
+const peeked = (text) => page.locator(".peekview-title", { hasText: text });
+
+it("a definition that nobody else knows is gone to, and references are listed", async () => {
+  await rig.open("use.py");
+  await rig.cursor(3, 2);
+  const there = page.locator('.tab.active[data-resource-name="shapes.py"]');
+  // what an import means the index knows a moment after it has started
+  await until(async () => {
+    await page.keyboard.press("F12");
+    return there.waitFor({ timeout: 2000 }).then(() => true, () => false);
+  }, "the definition");
+  await page.locator("#status\\.editor\\.selection", { hasText: "Ln 1, Col 7" }).waitFor();
+  await page.keyboard.press("Shift+F12");
+  // two of use.py, one of known.py, twice; and the declaration
+  await peeked("References (5)").waitFor();
+  await page.keyboard.press("Escape");
+  await peeked("References").waitFor({ state: "detached" });
+});
+
+it("where another extension has definitions and references, only theirs are shown", async () => {
+  await rig.open("known.py");
+  await rig.cursor(3, 2);
+  const here = page.locator("#status\\.editor\\.selection", { hasText: "Ln 5, Col 1" });
+  for (const key of ["F12", "Shift+F12"]) {
+    await page.keyboard.press(key);
+    // of several, VS Code would show a list
+    await here.waitFor();
+    await rig.cursor(3, 2);
+  }
 });
 
 it("a docstring is written into the function the cursor is in, and shown before", async () => {

@@ -1,9 +1,12 @@
-// Reports what ruff finds, as the extension of ruff does: lsp-harness repairs what others report.
+// Reports what ruff finds, as the extension of ruff does: lsp-harness repairs what others report. And has definitions and
+// references for one file, as a language's own extension has.
 const { execFile } = require("node:child_process");
 const vscode = require("vscode");
 
 exports.activate = (context) => {
   const found = vscode.languages.createDiagnosticCollection("ruff");
+  const known = { pattern: "**/known.py" };
+  const place = ({ uri }) => new vscode.Location(uri, new vscode.Position(4, 0));
   const check = (document) => {
     if (document.languageId !== "python" || document.uri.scheme !== "file") return;
     const version = document.version;
@@ -15,6 +18,8 @@ exports.activate = (context) => {
   };
   context.subscriptions.push(
     found,
+    vscode.languages.registerDefinitionProvider(known, { provideDefinition: place }),
+    vscode.languages.registerReferenceProvider(known, { provideReferences: (document) => [place(document)] }),
     vscode.workspace.onDidOpenTextDocument(check),
     vscode.workspace.onDidChangeTextDocument(({ document }) => check(document)),
     vscode.workspace.onDidCloseTextDocument(({ uri }) => found.delete(uri)),
