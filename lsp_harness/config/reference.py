@@ -19,11 +19,11 @@ Every key can be set, weakest first, in `config.toml` in the user's configuratio
 Linux), in the project's `lsp-harness.toml` (or `localcode.toml`) and `lsp-harness.local.toml`, in the environment
 (`LSP_HARNESS_<TABLE>__<KEY>`), and by the editor (section `lspHarness`, same tables and keys). The project is an editor's
 first workspace folder, and on the command line the nearest folder upwards that has such a file or is a repository. A
-project's file counts from when it is saved in the editor, the user's from the next start. `LSP_HARNESS_HOME` puts state,
-cache, sockets and the user's file under one folder, `LSP_HARNESS_MODELS` names the one of the models. Opening a folder must
-not decide who is talked to: the project's files may not set `[engine]`, and an editor, whose settings a workspace can
-change, not its `url`, `model`, `api_key_env` and `script`. What is not understood, or
-only planned and read by nothing yet, is reported and ignored.
+change in a file counts at once where it is saved in the editor, or where the editor watches files for its servers (VS Code
+does), whoever made it; else from the next start. `LSP_HARNESS_HOME` puts state, cache, sockets and the user's file under
+one folder, `LSP_HARNESS_MODELS` names the one of the models. Opening a folder must not decide who is talked to: the
+project's files may not set `[engine]`, and an editor, whose settings a workspace can change, not its `url`, `model`,
+`api_key_env` and `script`. What is not understood, or only planned and read by nothing yet, is reported and ignored.
 """
 
 

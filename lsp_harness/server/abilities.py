@@ -44,6 +44,10 @@ class Abilities:
     progress: bool = False
     configuration: bool = False
     register_configuration: bool = False
+    watch_files: bool = False
+    """It watches files that a server names when it runs."""
+    relative_patterns: bool = False
+    """Also outside of the workspace."""
     change_annotations: bool = False
     create_files: bool = False
     related_information: bool = False
@@ -79,6 +83,8 @@ class Abilities:
             progress=at(raw, "window.workDoneProgress") is True,
             configuration=at(workspace, "configuration") is True,
             register_configuration=at(workspace, "didChangeConfiguration.dynamicRegistration") is True,
+            watch_files=at(workspace, "didChangeWatchedFiles.dynamicRegistration") is True,
+            relative_patterns=at(workspace, "didChangeWatchedFiles.relativePatternSupport") is True,
             change_annotations=at(workspace, "workspaceEdit.changeAnnotationSupport") is not None,
             create_files=at(workspace, "workspaceEdit.documentChanges") is True
             and "create" in listed(workspace, "workspaceEdit.resourceOperations"),

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 from lsprotocol import types
@@ -30,8 +31,10 @@ class Client:
         self.able = able
         self.base = base
         """The configuration before the editor had its say."""
+        self.project: Path | None = None
+        """The folder whose settings files count."""
         self.load_project: Callable[[], tuple[Config, list[Problem]]] = lambda: (base, [])
-        """Reads the project's settings files again."""
+        """Reads the settings files again."""
         self.options: dict[str, Any] = {}
         """The editor's settings of `initialize`, beneath those it gives later."""
         self.given: dict[str, Any] = {}

@@ -130,6 +130,7 @@ def _client(
     harness.eager, harness.trusted = True, greeting.trusted
     client = Client(Server(transport), harness, greeting.abilities, settled)
     client.options = greeting.options or {}
+    client.project = project
     client.load_project = lambda: load(project)
     harness.on_indexing = indexing.bars(client)
     bind(client, FEATURES)

@@ -42,7 +42,7 @@ def apply(client: Client, settings: Any) -> None:
 
 
 def reload(client: Client) -> None:
-    """A settings file of the project was saved."""
+    """A settings file may say something else."""
     loaded, problems = client.load_project()
     # what the editor said at the start still stands
     client.base, _ = merged(loaded, client.options, client.harness.roots)

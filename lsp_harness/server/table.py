@@ -11,6 +11,7 @@ from lsp_harness.server.features import (
     diagnostic,
     did_change,
     did_change_configuration,
+    did_change_watched_files,
     did_change_workspace_folders,
     did_close,
     did_focus,
@@ -54,6 +55,7 @@ FEATURES: tuple[ModuleType, ...] = (
     references,
     text_document_content,
     did_change_configuration,
+    did_change_watched_files,
     did_change_workspace_folders,
     work_done_progress_cancel,
 )

@@ -2,7 +2,7 @@
 
 from lsprotocol import types
 
-from lsp_harness.server import settings
+from lsp_harness.server import settings, watching
 from lsp_harness.server.client import Client
 
 METHOD = types.INITIALIZED
@@ -12,3 +12,4 @@ def run(client: Client, params: types.InitializedParams | None) -> None:
     client.harness.index()
     client.harness.on_state()
     client.spawn(settings.follow(client), "reading the editor's settings")
+    client.spawn(watching.follow(client), "having settings files watched")

@@ -281,6 +281,18 @@ it("tests are written into a file of their own, which is made when it is confirm
   assert.match(fs.readFileSync(file, "utf8"), /^from twice import twice\n+def test_twice\(\):\n    assert twice\(2\) == 4\n$/);
 });
 
+it("a settings file that is written outside of VS Code counts at once", async () => {
+  const file = path.join(rig.ws, "lsp-harness.toml");
+  const wrong = page.locator(".squiggly-warning").first();
+  fs.writeFileSync(file, "[completions]\nmax_lines = 2\n");
+  await rig.open("lsp-harness.toml");
+  await wrong.waitFor();
+  fs.writeFileSync(file, "[completion]\nmax_lines = 2\n");
+  await wrong.waitFor({ state: "detached" });
+  fs.rmSync(file);
+  await rig.closed("lsp-harness.toml");
+});
+
 it("statistics are counted by the server, and a page", async () => {
   await rig.command("lsp-harness: Statistics");
   await rig.preview("% of what was shown was used");
