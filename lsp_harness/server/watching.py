@@ -14,7 +14,7 @@ from lsp_harness.text.uri import local_path
 
 def files(client: Client) -> list[Path]:
     """Those that count, whether they are there or not."""
-    return [user_file(), *(client.project / name for name in PROJECT_FILES if client.project)]
+    return [user_file().absolute(), *(client.project / name for name in PROJECT_FILES if client.project)]
 
 
 def changed(client: Client, uris: Iterable[str]) -> None:
