@@ -14,13 +14,14 @@ from lsp_harness.cli.indexed import fresh, scan
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config.load import load
 from lsp_harness.context.extract import Extract, extracts
-from lsp_harness.errors import StoreError, UsageError
+from lsp_harness.errors import HarnessError, StoreError, UsageError
 from lsp_harness.harness.engines import Engines
 from lsp_harness.index.patterns import Pattern, patterns
 from lsp_harness.index.place import Place, place
 from lsp_harness.index.search import Hit, Search
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.index.view import View
+from lsp_harness.inference.embed.recipe import model_of
 from lsp_harness.process.lead import led
 from lsp_harness.store.database import Reader, remove
 from lsp_harness.syntax.languages import language_for
@@ -169,7 +170,7 @@ def told(where: Place) -> dict[str, Any]:
         "files": sum(count for _, _, count, _ in files),
         "languages": dict(languages.most_common()),
         **counts,
-        "vectors": {"model": model[0], "dimensions": model[1], "count": embedded} if model else None,
+        "vectors": {"model": model_of(model[0]), "dimensions": model[1], "count": embedded} if model else None,
         "left_out": dict([*left, *skipped]),
     }
 
@@ -179,14 +180,20 @@ async def _near(where: Place, query: str) -> list[bytes]:
     from lsp_harness.cli.compose import make_engine
     from lsp_harness.cli.engine import running
     from lsp_harness.harness.meaning import near
+    from lsp_harness.inference.embed.recipe import recipe
 
     config, _ = load(where.root)
     if not running() or not Engines.own(config):
         return []
+    try:
+        how = recipe(config.index)
+    except HarnessError:
+        # `doctor` says why
+        return []
     engine = make_engine(config)
     try:
         with closing(Vectors(where.folder)) as vectors:
-            return await near(vectors, engine, config.index.embedding_model, query, SEARCH_SECONDS)
+            return await near(vectors, engine, how, query, SEARCH_SECONDS)
     finally:
         await engine.aclose()
 

@@ -165,7 +165,15 @@ class Index:
     update_on_save: bool = True
     """Take up what changes on disk, when it does; else only when a server starts."""
     embedding_model: str = "all-minilm-l6-v2"
-    """The model that embeds code: a catalogue name, or the path of a GGUF file such as nomic-embed-text's."""
+    """The model that embeds code: a catalogue name, or the path of a GGUF file. [Models](models.md#other-embedding-models)"""
+    embedding_query_prefix: str = "auto"
+    """What stands before a query that is embedded; `auto`: what is known of the model, which for most is nothing."""
+    embedding_document_prefix: str = "auto"
+    """The same before a text of the index; texts are embedded anew where it is another, as with the two settings below."""
+    embedding_pooling: str = "auto"
+    """How the vectors of a text's tokens become one: `mean`, `cls`, `last`, or `auto`: what the GGUF says."""
+    embedding_tokens: int = 128
+    """Tokens of a text that count, its prefix among them; 1 to 510. More make a vector of code less telling, and cost more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,11 @@ class Engines:
 
         return not remote(config.engine) and not config.engine.script
 
+    @staticmethod
+    def loads(config: Config) -> tuple[object, ...]:
+        """What of the settings makes it another engine."""
+        return config.model, config.engine, config.index.embedding_model, config.index.embedding_pooling
+
     def leave(self) -> None:
         """The settings name another one, which takes effect with the next request."""
         if self._current:

@@ -165,7 +165,7 @@ class Harness:
 
     def configure(self, config: Config) -> None:
         """Live reload. Another model or engine takes effect with the next request."""
-        engine_changed = (config.model, config.engine) != (self.config.model, self.config.engine)
+        engine_changed = self.engines.loads(config) != self.engines.loads(self.config)
         if config.knowledge != self.config.knowledge:
             self._installed = None
         self.config = config
@@ -444,7 +444,7 @@ class Harness:
         if self._indexes is None:
             from lsp_harness.harness.indexes import Indexes
 
-            self._indexes = Indexes(self._heard, lambda: self.engine, lambda: self.config.index.embedding_model)
+            self._indexes = Indexes(self._heard, lambda: self.engine, lambda: self.config.index)
         return self._indexes
 
     @property

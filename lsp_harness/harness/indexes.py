@@ -11,7 +11,9 @@ from lsp_harness.store.database import Reader
 from lsp_harness.text.uri import innermost, local_path
 
 if TYPE_CHECKING:
+    from lsp_harness.config.schema import Index
     from lsp_harness.harness.meaning import Embeds, Meaning
+    from lsp_harness.inference.embed.recipe import Recipe
 
 log = logging.getLogger(__name__)
 
@@ -19,16 +21,16 @@ T = TypeVar("T")
 
 
 class Indexes:
-    """Of all folders of a front end. `engine` embeds what they hold with the `model` of the settings."""
+    """Of all folders of a front end. `engine` embeds what they hold as the `settings` say."""
 
-    def __init__(self, heard: Heard, engine: "Callable[[], Embeds]", model: Callable[[], str]) -> None:
+    def __init__(self, heard: Heard, engine: "Callable[[], Embeds]", settings: "Callable[[], Index]") -> None:
         self._heard = heard
         self._engine = engine
-        self._model = model
+        self._settings = settings
         self._folders: dict[Path, Folder] = {}
         self._meanings: dict[Path, Meaning] = {}
-        self._embedded: dict[Path, tuple[int, str]] = {}
-        """For which update and model this was asked for last."""
+        self._embedded: dict[Path, tuple[int, Index]] = {}
+        """For which update and settings this was asked for last."""
         self._closing: set[asyncio.Task[None]] = set()
 
     def keep(self, roots: Sequence[Path], *, follow: bool) -> None:
@@ -58,7 +60,7 @@ class Indexes:
     def embed(self) -> None:
         """The engine is there: have what is new embedded, of the folders whose index is kept from here."""
         for folder in self.folders:
-            wanted = (folder.updates, self._model())
+            wanted = (folder.updates, self._settings())
             if folder.updates and self._embedded.get(folder.root) != wanted:
                 self._embedded[folder.root] = wanted
                 self._meaning(folder).look()
@@ -68,8 +70,13 @@ class Indexes:
         from lsp_harness.harness.meaning import Meaning
 
         if folder.root not in self._meanings:
-            self._meanings[folder.root] = Meaning(folder, self._engine, self._model)
+            self._meanings[folder.root] = Meaning(folder, self._engine, self._recipe)
         return self._meanings[folder.root]
+
+    def _recipe(self) -> "Recipe":
+        from lsp_harness.inference.embed.recipe import recipe
+
+        return recipe(self._settings())
 
     @property
     def folders(self) -> list[Folder]:

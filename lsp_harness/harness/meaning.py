@@ -11,13 +11,12 @@ from lsp_harness.errors import HarnessError, StoreDamaged, StoreError
 from lsp_harness.harness.folder import Folder
 from lsp_harness.index.extract import embedded
 from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.embed.recipe import Recipe
 from lsp_harness.inference.request import Priority
 from lsp_harness.store.database import Reader, remove
 
 BATCH = 8
 """Texts that are embedded at a time: what is asked meanwhile waits for one of them."""
-TOKENS = 128
-"""Of a text that count: more make a vector less telling, and cost more."""
 PATIENCE_SECONDS = 0.05
 """After which a search goes without."""
 NEAREST = 50
@@ -33,32 +32,33 @@ class Embeds(Protocol):
     ) -> Awaitable[list[list[float]]]: ...
 
 
-def made_by(vectors: Vectors, model: str) -> bool:
-    """Whether there are vectors of this model."""
+def made_by(vectors: Vectors, recipe: Recipe) -> bool:
+    """Whether there are vectors that were made so."""
     found = vectors.model()
-    return found is not None and found[0] == model
+    return found is not None and found[0] == recipe.name
 
 
 async def near(
-    vectors: Vectors, engine: Embeds, model: str, query: str, patience: float = PATIENCE_SECONDS
+    vectors: Vectors, engine: Embeds, recipe: Recipe, query: str, patience: float = PATIENCE_SECONDS
 ) -> list[bytes]:
     """Digests of the texts that are most like a query; none where that takes longer than `patience` seconds."""
     with suppress(HarnessError, TimeoutError):
-        if not made_by(vectors, model):
+        if not made_by(vectors, recipe):
             return []
         async with asyncio.timeout(patience):
-            [vector] = await engine.embed([query], max_tokens=TOKENS, priority="interactive")
+            asked = recipe.query_prefix + query
+            [vector] = await engine.embed([asked], max_tokens=recipe.tokens, priority="interactive")
         return vectors.nearest(vector, NEAREST)
     return []
 
 
 class Meaning:
-    """Of one folder. `engine` is asked for with every batch; `model` is what the settings call the model."""
+    """Of one folder. `engine` is asked for with every batch, and before and after it the `recipe`."""
 
-    def __init__(self, folder: Folder, engine: Callable[[], Embeds], model: Callable[[], str]) -> None:
+    def __init__(self, folder: Folder, engine: Callable[[], Embeds], recipe: Callable[[], Recipe]) -> None:
         self._folder = folder
         self._engine = engine
-        self._model = model
+        self._recipe = recipe
         self._vectors = Vectors(folder.place.folder)
         self._task: asyncio.Task[None] | None = None
         self._again = 0.0
@@ -84,7 +84,7 @@ class Meaning:
     async def _embed_all(self) -> None:
         tried: set[bytes] = set()
         try:
-            while new := [text for text in await self._folder.ask(self._new, [], slow=True) if text not in tried]:
+            while new := [text for text in await self._missing() if text not in tried]:
                 for at in range(0, len(new), BATCH):
                     await self._embed(new[at : at + BATCH])
                 self.missing = ""
@@ -96,20 +96,33 @@ class Meaning:
     async def _embed(self, digests: Sequence[bytes]) -> None:
         texts = await self._folder.ask(lambda reader: _texts(reader, digests), {}, slow=True)
         if texts:
-            made = await self._engine().embed([*texts.values()], max_tokens=TOKENS)
-            vectors, model = dict(zip(texts, made, strict=True)), self._model()
+            recipe = await self._now()
+            prefixed = [recipe.document_prefix + text for text in texts.values()]
+            made = await self._engine().embed(prefixed, max_tokens=recipe.tokens)
+            if await self._now() != recipe:
+                # other settings, or another file: nobody knows which of the two the engine has taken
+                return
+            vectors = dict(zip(texts, made, strict=True))
 
             def put(reader: Reader) -> bool:
-                self._vectors.put(model, vectors, _living(reader))
+                self._vectors.put(recipe.name, vectors, _living(reader))
                 return True
 
             if not await self._folder.ask(put, False, slow=True):
                 raise StoreError("the vectors cannot be written")
 
-    def _new(self, reader: Reader) -> list[bytes]:
-        """Digests of the texts that have no vector of this model yet; what was indexed last comes first."""
+    async def _now(self) -> Recipe:
+        # it may have to read the head of a large file
+        return await asyncio.to_thread(self._recipe)
+
+    async def _missing(self) -> list[bytes]:
+        recipe = await self._now()
+        return await self._folder.ask(lambda reader: self._new(reader, recipe), [], slow=True)
+
+    def _new(self, reader: Reader, recipe: Recipe) -> list[bytes]:
+        """Digests of the texts that have no such vector yet; what was indexed last comes first."""
         try:
-            known = set(self._vectors.texts().values()) if made_by(self._vectors, self._model()) else set[bytes]()
+            known = set(self._vectors.texts().values()) if made_by(self._vectors, recipe) else set[bytes]()
         except StoreDamaged:
             remove(self._vectors.database)
             known = set[bytes]()

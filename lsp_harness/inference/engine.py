@@ -5,13 +5,13 @@ It holds no truth: it may be killed at any time, and the next request of any fro
 
 import argparse
 import asyncio
-import hashlib
 import json
 import os
 import signal
 import socket
 import sys
 from contextlib import suppress
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from time import monotonic
@@ -32,16 +32,13 @@ BATCH = 256
 """Tokens in one step at most."""
 
 
-HEAD = 2**20
-"""Bytes of a model file that are looked at to tell it from others."""
-
-
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="lsp-harness engine process", description=__doc__)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--socket", type=Path, required=True)
     parser.add_argument("--name", default="")
     parser.add_argument("--embedding-model", default="all-minilm-l6-v2", help="loaded when a text is embedded first")
+    parser.add_argument("--embedding-pooling", default="auto", help="how: auto (as its file says), mean, cls, last")
     parser.add_argument("--n-ctx", type=int, default=8192)
     parser.add_argument("--n-gpu-layers", type=int, default=-1)
     parser.add_argument("--threads", type=int, default=0)
@@ -71,7 +68,9 @@ def load(args: argparse.Namespace) -> "Host":
     from lsp_harness.inference.decode.shift import Shift
     from lsp_harness.inference.door.host import Host
     from lsp_harness.inference.embed.embedder import Embedder
+    from lsp_harness.inference.embed.embedder import load as load_encoder
     from lsp_harness.inference.meter import Meter
+    from lsp_harness.inference.models.place import fingerprint
 
     began = monotonic()
     # what is written from here on, saved sequences above all, is for this user alone
@@ -138,25 +137,10 @@ def load(args: argparse.Namespace) -> "Host":
     }
     meter = Meter()
     scheduler = Scheduler(model, observer=meter)
-    embedder = Embedder(args.embedding_model, busy=scheduler.busy)
+    encoder = partial(load_encoder, pooling=args.embedding_pooling)
+    embedder = Embedder(args.embedding_model, busy=scheduler.busy, load=encoder)
     name = args.name or args.model.stem
     return Host(model, scheduler, embedder, meter, name=name, order=args.fim_order, facts=facts)
-
-
-def fingerprint(model: Path) -> str:
-    """What tells this model from others: the beginning of the SHA-256 that a pull noted.
-
-    Of a file of the user's own it is that of its size, its time and its first part: to read gigabytes at every start
-    would take longer than to load them.
-    """
-    from lsp_harness.inference.models.place import checked
-
-    if noted := checked(model):
-        return noted[:16]
-    file = model.stat()
-    with model.open("rb") as data:
-        head = data.read(HEAD)
-    return hashlib.sha256(f"{file.st_size} {file.st_mtime_ns} ".encode() + head).hexdigest()[:16]
 
 
 def bind(path: Path) -> socket.socket:

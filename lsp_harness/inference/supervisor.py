@@ -50,6 +50,7 @@ def identity(model: Path, config: Config) -> str:
         config.model.n_gpu_layers,
         _order(model, config),
         config.index.embedding_model,
+        config.index.embedding_pooling,
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
@@ -205,5 +206,6 @@ class Supervisor:
             *("--threads", str(config.engine.threads), "--idle", str(config.engine.idle_seconds)),
             *("--kv-disk", str(config.engine.kv_disk_mb), "--cache-reuse", str(config.engine.cache_reuse)),
             *("--embedding-model", config.index.embedding_model),
+            *("--embedding-pooling", config.index.embedding_pooling),
             *(("--tcp", str(config.engine.port)) if config.engine.port > 0 else ()),
         ]

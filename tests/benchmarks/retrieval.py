@@ -31,13 +31,14 @@ from typing import Any
 from lsp_harness.cli.compose import make_engine
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import Found
-from lsp_harness.harness.meaning import NEAREST, TOKENS
+from lsp_harness.harness.meaning import NEAREST
 from lsp_harness.index.extract import embedded, extract
 from lsp_harness.index.filling import Filling
 from lsp_harness.index.links import Links
 from lsp_harness.index.search import Search
 from lsp_harness.index.tables import SCHEMA, version
 from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.embed.recipe import Recipe, recipe
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import Case, cases
@@ -106,14 +107,14 @@ class Place:
         self.search = Search(self.reader)
         self.vectors = Vectors(folder)
 
-    async def embed(self, engine: Any, model: str) -> None:
+    async def embed(self, engine: Any, how: Recipe) -> None:
         rows = self.reader.rows(
             "SELECT digest, names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest != x'' GROUP BY digest"
         )
         for at in range(0, len(rows), 64):
             batch = {key: embedded(names, text) for key, names, text in rows[at : at + 64]}
-            made = await engine.embed([*batch.values()], max_tokens=TOKENS)
-            self.vectors.put(model, dict(zip(batch, made, strict=True)), len(rows))
+            made = await engine.embed([how.document_prefix + text for text in batch.values()], max_tokens=how.tokens)
+            self.vectors.put(how.name, dict(zip(batch, made, strict=True)), len(rows))
             print(f"\r{at + len(batch)}/{len(rows)} embedded ", end="", flush=True)
 
     def close(self) -> None:
@@ -121,11 +122,11 @@ class Place:
         self.vectors.close()
 
 
-async def near(place: Place, engine: Any, queries: Sequence[str]) -> dict[str, list[bytes]]:
+async def near(place: Place, engine: Any, how: Recipe, queries: Sequence[str]) -> dict[str, list[bytes]]:
     """The nearest texts of each query."""
     found: dict[str, list[bytes]] = {}
     for query in queries:
-        [vector] = await engine.embed([query], max_tokens=TOKENS)
+        [vector] = await engine.embed([how.query_prefix + query], max_tokens=how.tokens)
         found[query] = place.vectors.nearest(vector, NEAREST)
     return found
 
@@ -169,8 +170,9 @@ async def searched(name: str, *, words: bool) -> None:
         }
         if not words:
             engine = make_engine(config)
-            await place.embed(engine, config.index.embedding_model)
-            close = await near(place, engine, [row["input"]["query"] for row in rows])
+            how = recipe(config.index)
+            await place.embed(engine, how)
+            close = await near(place, engine, how, [row["input"]["query"] for row in rows])
             ways["vectors"] = (
                 lambda _, nearest: ids(place.search.fused([place.search.by_meaning(nearest)], 20)),
                 close,

@@ -104,7 +104,10 @@ ENGINE_ONLY = {
     "engine.kv_disk_mb": ("kv_disk", 9),
     "engine.cache_reuse": ("cache_reuse", 0),
     "model.fim_order": ("fim_order", "prefix-suffix-middle"),
+    "index.embedding_pooling": ("embedding_pooling", "cls"),
 }
+ANOTHER = {*ENGINE, "index.embedding_pooling"}
+"""Another context is another process."""
 
 
 @pytest.mark.parametrize(("key", "argument", "value"), [(k, *v) for k, v in (ENGINE | ENGINE_ONLY).items()])
@@ -120,8 +123,7 @@ def test_model_and_engine_keys_are_arguments_of_the_engine_process(
     after = argv.index("lsp_harness.inference.engine") + 1
     assert getattr(arguments(list(argv[after:])), argument) == value
     assert getattr(arguments(list(default[after:])), argument) != value
-    if key in ENGINE:
-        # another context is another process
+    if key in ANOTHER:
         assert identity(model, config) != identity(model, Config())
 
 
@@ -214,6 +216,8 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         *("context.related_budget", "context.few_shot_budget"),  # tests/harness/test_verbs.py
         "edits.confirm",  # tests/server/test_code_action.py
         "index.enabled",  # like index.update_on_save: tests/harness/test_indexes.py, tests/index/test_process.py
+        # tests/inference/test_recipe.py, tests/harness/test_meaning.py
+        *(f"index.embedding_{key}" for key in ("query_prefix", "document_prefix", "tokens")),
         *("knowledge.enabled", "knowledge.python"),  # tests/harness/test_documentation.py
         *("completion.warm", "completion.speculate"),  # tests/pipeline/test_working_ahead.py
         "verification.debounce_ms",  # tests/harness

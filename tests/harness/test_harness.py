@@ -76,6 +76,22 @@ async def test_another_model_is_another_engine_and_both_are_closed(bench: Make) 
     assert closed == [QUICK, other]
 
 
+async def test_another_embedding_model_is_another_engine_and_another_prefix_is_not(bench: Make) -> None:
+    asked: list[Config] = []
+
+    def make(config: Config) -> Script:
+        asked.append(config)
+        return Script()
+
+    harness = Harness(QUICK, make)
+    wanted = [{}, {"embedding_model": "other"}, {"embedding_pooling": "cls"}]
+    for index in (*wanted, {"embedding_pooling": "cls", "embedding_document_prefix": "code: "}):
+        harness.configure(settings(QUICK, index=index))
+        await harness.engine.count([])
+    assert [config.index for config in asked] == [settings(QUICK, index=index).index for index in wanted]
+    await harness.aclose()
+
+
 async def test_a_snapshot_is_named_from_its_workspace_and_frozen(bench: Make) -> None:
     b = bench()
     src = b.open("x = 1\n", "src/a b.py")

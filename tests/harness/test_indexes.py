@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.config.schema import Index
 from lsp_harness.harness.indexes import Indexes
 from lsp_harness.index.lookup import called
 from lsp_harness.inference.scripted import ScriptedEngine
@@ -53,7 +54,7 @@ async def names(indexes: Indexes) -> list[str]:
 
 async def test_each_folder_has_its_own(roots: list[Path]):
     ears = Ears()
-    indexes = Indexes(ears, engine, lambda: "small")
+    indexes = Indexes(ears, engine, Index)
     assert indexes.state() == "off"
     indexes.keep(roots, follow=True)
     assert indexes.state() == "waiting"
@@ -66,7 +67,7 @@ async def test_each_folder_has_its_own(roots: list[Path]):
 
 
 async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
-    indexes = Indexes(Ears(), engine, lambda: "small")
+    indexes = Indexes(Ears(), engine, Index)
     indexes.keep([roots[0] / "absent"], follow=True)
     assert indexes.folders == []
     await indexes.aclose()
@@ -74,7 +75,7 @@ async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
 
 async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[Path]):
     ears = Ears()
-    indexes = Indexes(ears, engine, lambda: "small")
+    indexes = Indexes(ears, engine, Index)
     indexes.keep(roots[:1], follow=True)
     await ears.until(lambda: indexes.state() == "ready")
     assert await names(indexes) == ["in_a"]
@@ -94,7 +95,7 @@ async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[
 
 async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots: list[Path]):
     ears = Ears()
-    indexes = Indexes(ears, engine, lambda: "small")
+    indexes = Indexes(ears, engine, Index)
     indexes.keep(roots[:1], follow=False)
     await ears.until(lambda: indexes.state() == "ready")
     (roots[0] / "x.py").write_text("def later(): ...\n")

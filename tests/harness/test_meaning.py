@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,10 @@ from lsp_harness.harness.folder import Folder
 from lsp_harness.harness.meaning import AGAIN_SECONDS, BATCH, Meaning, near
 from lsp_harness.index.search import Search
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.scripted import ScriptedEngine
+from lsp_harness.inference.embed.recipe import Recipe
+from lsp_harness.inference.scripted import DIMENSIONS, ScriptedEngine
 
+SMALL = Recipe("small", "key")
 SOURCE = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(BATCH + 3))
 
 
@@ -22,12 +26,15 @@ class Counting(ScriptedEngine):
     def __init__(self) -> None:
         super().__init__([])
         self.embedded: list[str] = []
+        self.asked_for: list[str] = []
+        self.most: set[int] = set()
         self.error: Exception | None = None
 
     async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
         if self.error:
             raise self.error
-        self.embedded += texts
+        (self.asked_for if priority == "interactive" else self.embedded).extend(texts)
+        self.most.add(max_tokens)
         return await super().embed(texts, max_tokens=max_tokens)
 
 
@@ -60,7 +67,7 @@ async def _names(folder: Folder):
 
 async def test_each_text_is_embedded_once(folder: Folder):
     engine = Counting()
-    meaning = Meaning(folder, lambda: engine, lambda: "small")
+    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
     meaning.look()
     await meaning.settled()
     assert len(engine.embedded) == BATCH + 4
@@ -79,15 +86,73 @@ async def test_each_text_is_embedded_once(folder: Folder):
 
 async def test_what_is_near_is_found_though_no_name_says_so(folder: Folder):
     engine = Counting()
-    meaning = Meaning(folder, lambda: engine, lambda: "small")
+    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
     meaning.look()
     await meaning.settled()
     vectors = Vectors(folder.place.folder)
-    digests = await near(vectors, engine, "small", "return 'hello '")
+    digests = await near(vectors, engine, SMALL, "return 'hello '")
     hits = await folder.ask(lambda reader: Search(reader).search("zzz", 1, digests), [])
     assert [(hit.symbol, hit.reasons) for hit in hits] == [("greet", ("meaning 1",))]
-    assert await near(vectors, engine, "other model", "return 'hello '") == []
+    assert await near(vectors, engine, replace(SMALL, key="other"), "return 'hello '") == []
     vectors.close()
+    await meaning.aclose()
+
+
+async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(folder: Folder):
+    engine, recipe = Counting(), replace(SMALL, query_prefix="find: ", document_prefix="code: ", tokens=40)
+    meaning = Meaning(folder, lambda: engine, lambda: recipe)
+    meaning.look()
+    await meaning.settled()
+    assert "code: greet\ndef greet(name):\n    return 'hello ' + name\n" in engine.embedded
+    assert all(text.startswith("code: ") for text in engine.embedded)
+    with closing(Vectors(folder.place.folder)) as vectors:
+        [greet, *_] = await near(vectors, engine, recipe, "greet return 'hello '")
+        assert vectors.texts()[next(row for row, text in vectors.texts().items() if text == greet)] == greet
+    assert (engine.asked_for, engine.most) == (["find: greet return 'hello '"], {40})
+    await meaning.aclose()
+
+
+async def test_vectors_of_two_ways_are_never_mixed(folder: Folder):
+    """Another file, prefix, pooling or number of tokens is another key: all texts are embedded anew, and until then nothing
+    is found with the old ones."""
+    engine, ways = Counting(), [SMALL, replace(SMALL, key="of another file"), replace(SMALL, model="other")]
+    now = [SMALL]
+    meaning = Meaning(folder, lambda: engine, lambda: now[0])
+    with closing(Vectors(folder.place.folder)) as vectors:
+        for n, way in enumerate(ways):
+            now[0] = way
+            assert await near(vectors, engine, way, "return 'hello '") == []
+            meaning.look()
+            await meaning.settled()
+            assert len(engine.embedded) == (n + 1) * (BATCH + 4)
+            assert vectors.model() == (way.name, DIMENSIONS)
+            assert len(vectors.texts()) == BATCH + 4
+            assert await near(vectors, engine, way, "return 'hello '")
+            for other in set(ways) - {way}:
+                assert await near(vectors, engine, other, "return 'hello '") == []
+    await meaning.aclose()
+
+
+async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: Folder):
+    now = [SMALL]
+
+    class Changing(Counting):
+        async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
+            made = await super().embed(texts, max_tokens=max_tokens)
+            now[0] = replace(SMALL, key="new file")
+            return made
+
+    engine = Changing()
+    meaning = Meaning(folder, lambda: engine, lambda: now[0])
+    meaning.look()
+    await meaning.settled()
+    with closing(Vectors(folder.place.folder)) as vectors:
+        # the first batch is of nobody knows which; the others came after
+        assert vectors.model() == (now[0].name, DIMENSIONS)
+        assert len(vectors.texts()) == len(engine.embedded) - BATCH == 4
+        meaning.look()
+        await meaning.settled()
+        assert len(vectors.texts()) == BATCH + 4
     await meaning.aclose()
 
 
@@ -99,11 +164,11 @@ async def test_a_search_does_not_wait_for_an_engine_that_is_slow(folder: Folder)
             return await super().embed(texts)
 
     engine = Slow()
-    meaning = Meaning(folder, lambda: engine, lambda: "small")
+    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
     meaning.look()
     await meaning.settled()
     vectors = Vectors(folder.place.folder)
-    assert await near(vectors, engine, "small", "return 'hello '") == []
+    assert await near(vectors, engine, SMALL, "return 'hello '") == []
     vectors.close()
     await meaning.aclose()
 
@@ -112,7 +177,7 @@ async def test_an_engine_that_cannot_is_asked_again_later(folder: Folder, monkey
     engine, now = Counting(), [0.0]
     monkeypatch.setattr("lsp_harness.harness.meaning.monotonic", lambda: now[0])
     engine.error = ModelMissing("there is no model to embed with")
-    meaning = Meaning(folder, lambda: engine, lambda: "small")
+    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
     meaning.look()
     await meaning.settled()
     assert meaning.missing == "there is no model to embed with"

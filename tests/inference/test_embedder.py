@@ -83,6 +83,19 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     stage.embedder.close()
 
 
+async def test_a_file_that_has_become_another_is_loaded_anew_with_the_next_request(stage: Stage, tmp_path: Path):
+    stage.model.go.release(9)
+    await stage.embed("a", "b")
+    await stage.embed("c")
+    assert len(stage.loaded) == 1
+    assert not stage.model.closed
+    (tmp_path / "new").write_bytes(b"GGUF, longer")
+    (tmp_path / "new").replace(tmp_path / "m.gguf")
+    await stage.embed("d", "e")
+    assert len(stage.loaded) == 2
+    assert stage.model.closed
+
+
 async def test_each_text_has_its_vector_and_its_tokens(stage: Stage, tmp_path: Path):
     stage.model.go.release(4)
     assert stage.embedder.dimensions == 0

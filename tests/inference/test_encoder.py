@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ModelError
-from lsp_harness.inference.embed.encoder import Encoder
+from lsp_harness.inference.embed.encoder import POOLINGS, Encoder
 from lsp_harness.inference.models.bert import convert
 from tests.support.encoder import CONTEXT, SPECIAL, WIDTH, tiny_encoder
 
@@ -60,6 +60,26 @@ def test_what_lies_past_the_cut_does_not_count(encoder: Encoder):
 
 def test_marks_in_a_text_are_text(encoder: Encoder):
     assert encoder.tokenize("[CLS]", 100)[1:-1].count(CLS) == 0
+
+
+def test_how_it_pools_is_said_by_its_file_or_by_who_loads_it(tmp_path: Path):
+    vectors: dict[str, list[float]] = {}
+    for mean in (True, False):
+        path = tmp_path / f"{mean}.gguf"
+        convert(tiny_encoder(mean=mean), path, name="Tiny", license="mit")
+        for pooling in POOLINGS:
+            model = Encoder(path, threads=1, pooling=pooling)
+            vectors[f"{mean} {pooling}"] = model.encode(model.tokenize("read a file", 8))
+            model.close()
+    assert vectors["True auto"] == vectors["True mean"] == vectors["False mean"]
+    assert vectors["False auto"] == vectors["False cls"] == vectors["True cls"]
+    assert vectors["False last"] == vectors["True last"]
+    assert vectors["True mean"] != vectors["True cls"] != vectors["True last"] != vectors["True mean"]
+
+
+def test_a_pooling_that_is_none_is_refused(tmp_path: Path):
+    with pytest.raises(ModelError, match=r"index\.embedding_pooling must be one of auto, mean, .* not 'max'"):
+        Encoder(tmp_path / "absent.gguf", threads=1, pooling="max")
 
 
 def test_a_model_that_generates_is_refused(tiny_model: Path):

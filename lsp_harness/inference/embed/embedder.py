@@ -18,6 +18,7 @@ from lsp_harness.inference.embed.request import Embedding
 from lsp_harness.inference.models.place import resolve
 from lsp_harness.inference.request import PRIORITIES
 
+File = tuple[Path, int, int, int]
 Vector = tuple[list[float], int]
 """Of length 1, and the tokens that were evaluated for it."""
 NICE = 10
@@ -36,11 +37,11 @@ class Encodes(Protocol):
     def close(self) -> None: ...
 
 
-def load(path: Path) -> Encodes:
+def load(path: Path, pooling: str = "auto") -> Encodes:
     """The model in one thread: a second one gains nothing for texts this short and takes a core from the answers."""
     from lsp_harness.inference.embed.encoder import Encoder
 
-    return Encoder(path, threads=1)
+    return Encoder(path, threads=1, pooling=pooling)
 
 
 class Job:
@@ -67,7 +68,8 @@ class Job:
 
 
 class Embedder:
-    """`name` is a catalogue name or a path, loaded at the first request; `busy` says whether background texts must wait."""
+    """`name` is a catalogue name or a path, loaded at the first request, and again where its file has become another one;
+    `busy` says whether background texts must wait."""
 
     def __init__(
         self,
@@ -82,6 +84,8 @@ class Embedder:
         self._load = load
         self._limit = limit
         self._model: Encodes | None = None
+        self._file: File | None = None
+        """Which file the model was loaded from."""
         self._arrivals = count()
         self._jobs: list[Job] = []
         self._wake = threading.Condition()
@@ -168,7 +172,18 @@ class Embedder:
         return None
 
     def _embed(self, job: Job) -> Vector:
-        if self._model is None:
-            self._model = self._load(resolve(self.name, "embedding"))
+        # a file that is replaced while it is mapped would give vectors of neither; all of a request are of one model
+        if self._model is None or not job.done:
+            self._open(resolve(self.name, "embedding"))
+        assert self._model is not None
         tokens = self._model.tokenize(job.request.texts[job.done], job.request.max_tokens)
         return self._model.encode(tokens), len(tokens)
+
+    def _open(self, path: Path) -> None:
+        info = path.stat()
+        file = (path, info.st_ino, info.st_size, info.st_mtime_ns)
+        if self._model and file != self._file:
+            self._model.close()
+            self._model = None
+        if self._model is None:
+            self._model, self._file = self._load(path), file

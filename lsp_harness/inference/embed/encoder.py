@@ -18,6 +18,13 @@ from lsp_harness.errors import EngineError, EngineRefused, ModelError
 
 MOST_TOKENS = 512
 """llama.cpp ends the process when an encoder's text is longer than its batch: context and batch have this one size."""
+POOLINGS = {
+    "auto": lib.LLAMA_POOLING_TYPE_UNSPECIFIED,
+    "mean": lib.LLAMA_POOLING_TYPE_MEAN,
+    "cls": lib.LLAMA_POOLING_TYPE_CLS,
+    "last": lib.LLAMA_POOLING_TYPE_LAST,
+}
+"""How the vectors of a text's tokens become one; `auto` as the file says."""
 CHARACTERS_A_TOKEN = 64
 """Text is cut to so many characters for each token it may have before it is tokenized, as whole files may come."""
 
@@ -25,7 +32,9 @@ CHARACTERS_A_TOKEN = 64
 class Encoder:
     """A loaded embedding model. `limit` is how many tokens of a text it can take, `dimensions` the vector's length."""
 
-    def __init__(self, path: Path, *, threads: int) -> None:
+    def __init__(self, path: Path, *, threads: int, pooling: str = "auto") -> None:
+        if pooling not in POOLINGS:
+            raise ModelError(f"index.embedding_pooling must be one of {', '.join(POOLINGS)}, not {pooling!r}")
         wanted = lib.llama_model_default_params()
         # special layouts of 8-bit weights are for AMX, and machines that advertise it falsely die of them
         wanted.use_extra_bufts = False
@@ -40,6 +49,7 @@ class Encoder:
         params.n_ctx = params.n_batch = params.n_ubatch = size
         params.n_threads = params.n_threads_batch = threads
         params.embeddings = True
+        params.pooling_type = POOLINGS[pooling]
         params.no_perf = True
         self._context = lib.llama_init_from_model(self._model, params)
         if not self._context:

@@ -4,6 +4,7 @@ A file that was once found right is remembered beside it by size and modificatio
 at every start would cost more than loading it.
 """
 
+import hashlib
 import json
 import os
 import shutil
@@ -15,6 +16,8 @@ from lsp_harness.errors import ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
 
 State = Literal["present", "partial", "damaged", "missing"]
+HEAD = 2**20
+"""Bytes of a model file that are looked at to tell it from others."""
 
 
 def folder() -> Path:
@@ -67,6 +70,20 @@ def checked(path: Path) -> str:
         return str(entry["sha256"]) if unchanged else ""
     except (OSError, ValueError, KeyError, TypeError):
         return ""
+
+
+def fingerprint(model: Path) -> str:
+    """What tells this model from others: the beginning of the SHA-256 that a pull noted.
+
+    Of a file of the user's own it is that of its size, its time and its first part: to read gigabytes at every start
+    would take longer than to load them.
+    """
+    if noted := checked(model):
+        return noted[:16]
+    file = model.stat()
+    with model.open("rb") as data:
+        head = data.read(HEAD)
+    return hashlib.sha256(f"{file.st_size} {file.st_mtime_ns} ".encode() + head).hexdigest()[:16]
 
 
 def remember(path: Path, sha256: str) -> None:

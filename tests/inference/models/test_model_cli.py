@@ -44,6 +44,7 @@ def test_list_tells_present_partial_and_missing_apart(models: Path, run: Callabl
         ("stable-code-3b", "completion", "missing"),
         ("phi-3.5-mini-instruct", "completion", "missing"),
         (EMBEDS, "embedding", "missing"),
+        ("nomic-embed-text-v1.5", "embedding", "missing"),
     ]
     table = run("list").splitlines()
     assert table[1].split() == [
