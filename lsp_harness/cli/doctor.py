@@ -93,24 +93,16 @@ def _engine() -> list[dict[str, Any]]:
 
 
 def _index() -> list[dict[str, Any]]:
-    from lsp_harness.cli.index import told
+    from lsp_harness.cli.doctor_index import rows
     from lsp_harness.index.place import place as index_of
 
-    if not load(Path.cwd())[0].index.enabled:
+    config, _ = load(Path.cwd())
+    if not config.index.enabled:
         return [_row("ok", "index", "off by the settings")]
     try:
-        found = told(index_of(Path.cwd()))
+        return [_row(*row) for row in rows(index_of(Path.cwd()), config)]
     except (HarnessError, OSError) as error:
         return [_row("note", "index", getattr(error, "message", str(error)))]
-    if not found["files"]:
-        return [_row("ok", "index", "none of this folder yet; a server that has it open makes it")]
-    plain = found["languages"].get("text", 0)
-    rows = [_row("ok", "index", f"{found['files']:,} files of this folder, {found['symbols']:,} symbols")]
-    if plain:
-        rows.append(
-            _row("note", "index", f"{plain:,} files are in no language with queries of ours: found by their lines only")
-        )
-    return rows
 
 
 def _tools() -> list[dict[str, Any]]:

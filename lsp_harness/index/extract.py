@@ -10,10 +10,10 @@ from lsp_harness.files.secrets import spans
 from lsp_harness.files.walk import Found
 from lsp_harness.index.chunks import chunks
 from lsp_harness.index.words import compounds, words
-from lsp_harness.syntax.declarations import QUERY, all_qualified
+from lsp_harness.syntax import tags
+from lsp_harness.syntax.declarations import all_qualified
 from lsp_harness.syntax.declaring import declared_in
 from lsp_harness.syntax.languages import language_for
-from lsp_harness.syntax.query import query
 from lsp_harness.syntax.tree import LIMIT
 from lsp_harness.text.position import decode, encode
 
@@ -58,7 +58,7 @@ def extract(found: Found, data: bytes) -> Extract:
     if b"\0" in data[:8192]:
         return made._replace(skipped="binary")
     language = language_for("", found.path)
-    known = language and query(language, QUERY)
+    known = language is not None and tags.known(language) != "lines"
     if len(data) > (LIMIT if known else DATA_LIMIT):
         return made._replace(skipped=f"larger than {(LIMIT if known else DATA_LIMIT) // 1000} kB")
     data = without_secrets(sound(data))

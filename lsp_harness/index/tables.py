@@ -1,8 +1,10 @@
 """The tables of an index, and a version that changes with whatever they depend on."""
 
 from hashlib import blake2b
+from importlib import metadata
 
 from lsp_harness.config.resources import resource
+from lsp_harness.syntax.languages import wheels
 
 FORMAT = 3
 """Raised with every change of what is kept or how it is found."""
@@ -43,9 +45,11 @@ CREATE INDEX IF NOT EXISTS targets_target ON targets(target);
 
 
 def version() -> str:
-    """Of the tables and the queries that fill them."""
+    """Of the tables and the queries that fill them; the tags of other languages are those of the language pack."""
     digest = blake2b(digest_size=8)
     for file in sorted(resource("queries").glob("*/*.scm")):
         if file.stem in ("symbols", "imports"):
             digest.update(f"{file.parent.name}/{file.name}".encode() + file.read_bytes())
+    if grammars := wheels():
+        digest.update(repr((grammars, metadata.version("tree-sitter-language-pack"))).encode())
     return f"{FORMAT}-{digest.hexdigest()}"

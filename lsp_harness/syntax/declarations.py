@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from tree_sitter import Node
 
+from lsp_harness.syntax import tags
 from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.query import matches
 from lsp_harness.syntax.use_tree import used
@@ -92,7 +93,8 @@ def declared(
 
 def everything(language: Language, data: bytes, root: Node) -> list[Found]:
     """What a walk over all of the tree finds. That also finds what a broken line declares where `WORDS` do not look."""
-    return found(data, matches(language, "symbols", root), _counted(data))
+    matched = matches(language, "symbols", root) if language.queries else tags.matches(language, root)
+    return found(data, matched, _counted(data))
 
 
 def found(
@@ -162,6 +164,9 @@ def _matches(
     language: Language, data: bytes, root: Node, within: tuple[int, int] | None, seen: Container[int]
 ) -> Iterator[Mapping[str, Sequence[Node]]]:
     """Matches of the query, some of them twice. Where the names begin that were taken from one is `seen` before the next."""
+    if not language.queries:
+        yield from tags.matches(language, root)
+        return
     words = () if within else WORDS.get(language.id, ())
     yield from matches(language, QUERY, root, within, depth=DEPTH if words else None)
     for word in words:

@@ -147,7 +147,8 @@ class Declarations:
             old = part.start_byte, part.end_byte, part.end_byte
             change = change.then(*old)
         change = _with_blanks(tree.data, change)
-        if change.new - change.start > max(LARGE, len(tree.data) // 2):
+        # tags say of a name what is best said of it in all of the text
+        if change.new - change.start > max(LARGE, len(tree.data) // 2) or not tree.language.queries:
             self._start(tree)
             return
         self._replace(tree, change)

@@ -1,12 +1,14 @@
 """The languages we can parse: how a text is recognised as one, and where its grammar and queries are.
 
 Every grammar here comes from a wheel that is installed with us, so nothing is ever downloaded. Other languages are
-parsed only if the user has already put them in the cache of tree-sitter-language-pack.
+parsed only where the user has installed the wheel of their grammar, or put it in the cache of tree-sitter-language-pack.
 """
 
 import importlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import metadata
 from pathlib import PurePosixPath
 from typing import Literal
 from urllib.parse import unquote
@@ -168,6 +170,17 @@ LANGUAGES = (
     Language("markdown", "tree_sitter_markdown", extensions=("md", "markdown", "mdown")),
 )
 
+WHEELS: Mapping[str, Language] = {
+    "elixir": Language("elixir", "tree_sitter_elixir", comment="#"),
+    "kotlin": Language("kotlin", "tree_sitter_kotlin", comment="//"),
+    "ocaml": Language("ocaml", "tree_sitter_ocaml", "language_ocaml"),
+    "ocaml_interface": Language("ocaml_interface", "tree_sitter_ocaml", "language_ocaml_interface"),
+    "scala": Language("scala", "tree_sitter_scala", comment="//"),
+    "swift": Language("swift", "tree_sitter_swift", comment="//"),
+}
+"""Languages by the language pack's names for them whose grammars do not come with us but are used where they are installed
+(`lsp-harness[languages]`, and kotlin, to whose grammar the pack's tags do not fit)."""
+
 _BY_ID = {name: language for language in LANGUAGES for name in (language.id, *language.ids)}
 _BY_EXTENSION = {extension: language for language in LANGUAGES for extension in language.extensions}
 _BY_NAME = {name: language for language in LANGUAGES for name in language.names}
@@ -180,6 +193,29 @@ def language_for(language_id: str, path: str) -> Language | None:
     name = PurePosixPath(unquote(path).replace("\\", "/")).name.lower()
     known = _BY_NAME.get(name) or _BY_EXTENSION.get(name.rpartition(".")[2] if "." in name else "")
     return known or _from_pack(name)
+
+
+def called(name: str) -> Language | None:
+    """The language of that name, ours or the language pack's, if it can be parsed."""
+    if known := _BY_ID.get(name):
+        return known
+    if name in WHEELS and _release(WHEELS[name].module):
+        return WHEELS[name]
+    import tree_sitter_language_pack as pack
+
+    # `has_language` is true for grammars that would first have to be fetched; only what is on disk counts.
+    return Language(name, "") if name in pack.downloaded_languages() else None
+
+
+def detected(path: str) -> str:
+    """What the language pack calls a file, whether it can be parsed or not; empty where it does not know."""
+    # Imported late: most sessions never meet a file we do not know.
+    import tree_sitter_language_pack as pack
+
+    name = PurePosixPath(path).name.lower()
+    # It takes a file that is called `go` for a Go file, and every .txt for a page of Vim's help.
+    known = None if name in _BY_EXTENSION or name.endswith(".txt") else pack.detect_language(name)
+    return known or ""
 
 
 @cache
@@ -196,14 +232,20 @@ def grammar(language: Language) -> tree_sitter.Language:
 
 @cache
 def _from_pack(name: str) -> Language | None:
-    # Imported late: most sessions never meet a file we do not know.
-    import tree_sitter_language_pack as pack
+    found = detected(name)
+    return called(found) if found else None
 
-    found = pack.detect_language(name)
-    if found is None or name in _BY_EXTENSION:
-        # It takes a file that is called `go` for a Go file.
-        return None
-    if found in _BY_ID:
-        return _BY_ID[found]
-    # `has_language` is true for grammars that would first have to be fetched; only what is on disk counts.
-    return Language(found, "") if found in pack.downloaded_languages() else None
+
+def wheels() -> dict[str, str]:
+    """The version of each grammar that did not come with us but is installed, by module."""
+    modules = sorted({one.module for one in WHEELS.values()})
+    return {module: release for module in modules if (release := _release(module))}
+
+
+@cache
+def _release(module: str) -> str:
+    """The version of a wheel; empty where it is not installed."""
+    try:
+        return metadata.version(module.replace("_", "-"))
+    except metadata.PackageNotFoundError:
+        return ""

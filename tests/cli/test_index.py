@@ -103,7 +103,7 @@ def test_doctor_knows_the_index(project: Shell):
     project.run("index", "rebuild")
     shown = project.run("doctor").out
     assert "7 files of this folder" in shown
-    assert "2 files are in no language with queries of ours" in shown
+    assert "declarations by queries of ours: 2 python" in shown
 
 
 def test_a_symbol_with_the_imports_it_needs(project: Shell):

@@ -1,0 +1,103 @@
+"""What `doctor` says of the index of a folder: what it holds, by what each language is known, and whether what code means is
+searched as well, or names and words alone."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+
+from lsp_harness.cli.index import told
+from lsp_harness.config.load import user_file
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import HarnessError, ModelError
+from lsp_harness.harness.engines import Engines
+from lsp_harness.index.place import Place
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.embed.recipe import Recipe, model_of, recipe
+from lsp_harness.inference.models.place import resolve
+from lsp_harness.store.database import Reader
+from lsp_harness.syntax import tags
+from lsp_harness.syntax.languages import WHEELS, called, detected
+
+Row = tuple[str, str, str]
+"""State, what it is about, what is said."""
+
+WORDS = "search goes by names and words (BM25)"
+PULL = "lsp-harness model pull all-minilm-l6-v2"
+EXTRA = "pip install 'lsp-harness[languages]'"
+UNFIT = frozenset({"kotlin"})
+"""Whose grammar is in no extra, as the tags do not fit it."""
+
+
+def rows(where: Place, config: Config) -> Iterator[Row]:
+    """Raises StoreError where the index is damaged."""
+    found = told(where)
+    if not found["files"]:
+        yield "ok", "index", "none of this folder yet; a server that has it open makes it"
+    else:
+        yield "ok", "index", f"{found['files']:,} files of this folder, {found['symbols']:,} symbols"
+        yield from _languages(where, found["languages"])
+    yield _embeddings(where, config)
+
+
+def _languages(where: Place, counts: Mapping[str, int]) -> Iterator[Row]:
+    by: dict[tags.Known, Counter[str]] = {"queries": Counter(), "tags": Counter(), "lines": Counter()}
+    for name, count in counts.items():
+        if language := called(name):
+            by[tags.known(language)][name] += count
+    unfit = sorted(name for name in by["lines"] if name in WHEELS)
+    by["lines"] += (texts := _texts(where))
+    if by["queries"]:
+        yield "ok", "languages", f"declarations by queries of ours: {_listed(by['queries'])}"
+    if by["tags"]:
+        says = f"declarations by the tags of tree-sitter-language-pack, no imports: {_listed(by['tags'])}"
+        yield "ok", "languages", says
+    if by["lines"]:
+        says = f"no declarations known, found by their lines only: {_listed(by['lines'])}"
+        if unfit:
+            says += f"; the tags for {', '.join(unfit)} are for another grammar than the one that is installed"
+        if wanted := sorted(name for name in texts if name in WHEELS and name not in UNFIT):
+            says += f"; for {', '.join(wanted)}: {EXTRA}"
+        yield "note", "languages", says
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
+
+
+def _texts(where: Place) -> Counter[str]:
+    """The files in languages that we cannot parse, by what their names say they are."""
+    with closing(Reader(where.database)) as reader:
+        paths = reader.rows("SELECT path FROM files WHERE language = '' AND skipped = ''")
+    return Counter(detected(path) or "text" for (path,) in paths)
+
+
+def _embeddings(where: Place, config: Config) -> Row:
+    if not Engines.own(config):
+        named = " and ".join(f"engine.{key}" for key in ("url", "model", "script") if getattr(config.engine, key))
+        says = f"{named} is set, and a workspace is embedded by our own engine only; take it out of {user_file()}"
+        return "note", "embeddings", f"{WORDS}: {says}"
+    try:
+        how = recipe(config.index)
+        resolve(config.model.path, "completion")
+    except ModelError as error:
+        mend = "" if "model pull" in error.message else f" ({PULL})"
+        return "note", "embeddings", f"{WORDS}: {error.message}{mend}"
+    except HarnessError as error:
+        return "note", "embeddings", f"{WORDS}: {error.message}"
+    return _vectors(where, how)
+
+
+def _vectors(where: Place, how: Recipe) -> Row:
+    with closing(Vectors(where.folder)) as vectors, closing(Reader(where.database)) as reader:
+        texts = {text for (text,) in reader.rows("SELECT DISTINCT digest FROM chunks WHERE digest != x''")}
+        made, count = vectors.model(), len(texts.intersection(vectors.texts().values()))
+    later = "made while the engine is in use"
+    if made and made[0] == how.name:
+        rest = f"; the rest are {later}" if count < len(texts) else ""
+        says = f"{how.model}, {made[1]} dimensions: {count:,} of {len(texts):,} declarations have a vector{rest}"
+        return "ok", "embeddings", says
+    if made:
+        says = f"the vectors are by {model_of(made[0])} as it was set up before; new ones by {how.model} are {later}"
+        return "note", "embeddings", f"{WORDS}: {says}"
+    says = f"{how.model} is here, 0 of {len(texts):,} declarations have a vector; they are {later}"
+    return "note" if texts else "ok", "embeddings", f"{WORDS} so far: {says}"

@@ -1,0 +1,181 @@
+"""What `doctor` says of a folder's index: by what each language is known, and whether meaning is searched or words alone."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.cli.doctor_index import rows
+from lsp_harness.config.schema import Config, Engine, Index, Model
+from lsp_harness.files.walk import Found
+from lsp_harness.index.extract import extract
+from lsp_harness.index.filling import Filling
+from lsp_harness.index.place import Place, place
+from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.embed.recipe import recipe
+from lsp_harness.inference.models.bert import convert
+from lsp_harness.store.database import Reader, Writer
+from lsp_harness.syntax import languages
+from lsp_harness.syntax.languages import WHEELS, Language
+from tests.cli.conftest import Shell
+from tests.support.encoder import WIDTH, tiny_encoder
+
+WORDS = "search goes by names and words (BM25)"
+FILES = {
+    "a.py": "def area(r):\n    return 3 * r\n",
+    "b.py": "def zero():\n    return 0\n",
+    "c.json": "{}\n",
+    "d.yaml": "a: 1\n",
+    "e.sql": "SELECT 1;\n",
+    "f.txt": "a text\n",
+    "g.text": "another\n",
+    "h.ex": "defmodule A do\nend\n",
+}
+Write = Callable[[dict[str, str]], Place]
+
+
+@pytest.fixture
+def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
+    """An index of these files, made in this process."""
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path / "models"))
+
+    def written(files: dict[str, str]) -> Place:
+        (tmp_path / "ws").mkdir()
+        where = place(tmp_path / "ws")
+        with closing(Writer(where.database, SCHEMA, version())) as writer:
+            Filling(writer).put(extract(Found(path, 1, len(text)), text.encode()) for path, text in files.items())
+        return where
+
+    return written
+
+
+@pytest.fixture
+def embeds(tmp_path: Path, tiny_model: Path) -> Config:
+    """With a model that answers, and one that embeds."""
+    convert(tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
+    return Config(model=Model(path=str(tiny_model)), index=Index(embedding_model=str(tmp_path / "encoder.gguf")))
+
+
+def said(where: Place, config: Config, about: str) -> list[tuple[str, str]]:
+    return [(state, says) for state, what, says in rows(where, config) if what == about]
+
+
+def grammars(monkeypatch: pytest.MonkeyPatch, **wheels: str) -> None:
+    """These modules are the grammars of these languages, and no others are installed."""
+    absent = {name: Language(name, "tree_sitter_absent") for name in WHEELS}
+    monkeypatch.setattr(languages, "WHEELS", absent | {name: Language(name, module) for name, module in wheels.items()})
+    languages._from_pack.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def _forget():
+    yield
+    languages._from_pack.cache_clear()
+
+
+def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkeypatch: pytest.MonkeyPatch):
+    # Ruby's grammar stands in for Scala's, and Go's, which knows no `class`, for Kotlin's
+    grammars(monkeypatch, scala="tree_sitter_ruby", kotlin="tree_sitter_go")
+    of = {"scala": "(method name: (identifier) @name) @definition.method", "kotlin": "(class) @definition.class"}
+    monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", of.get)
+    where = write(FILES | {"i.scala": "def area\nend\n", "j.kt": "func f() {}\n"})
+    with closing(Reader(where.database)) as reader:
+        assert reader.rows("SELECT name FROM symbols WHERE file = (SELECT id FROM files WHERE path = 'i.scala')") == [
+            ("area",)
+        ]
+    assert said(where, Config(), "index") == [("ok", "10 files of this folder, 3 symbols")]
+    assert said(where, Config(), "languages") == [
+        ("ok", "declarations by queries of ours: 2 python"),
+        ("ok", "declarations by the tags of tree-sitter-language-pack, no imports: 1 scala"),
+        (
+            "note",
+            (
+                "no declarations known, found by their lines only: 2 text, 1 json, 1 kotlin, 1 yaml, 1 sql, 1 elixir; "
+                "the tags for kotlin are for another grammar than the one that is installed; "
+                "for elixir: pip install 'lsp-harness[languages]'"
+            ),
+        ),
+    ]
+
+
+def test_without_an_index_there_is_nothing_to_count(write: Write):
+    where = write({})
+    assert said(where, Config(), "languages") == []
+    assert said(where, Config(), "index") == [("ok", "none of this folder yet; a server that has it open makes it")]
+
+
+def test_a_model_that_is_not_pulled_is_named_with_the_command(write: Write):
+    mend = "all-minilm-l6-v2 is not here yet; `lsp-harness model pull all-minilm-l6-v2` fetches it"
+    assert said(write(FILES), Config(), "embeddings") == [("note", f"{WORDS}: {mend}")]
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"embedding_model": "absent.gguf"}, "there is no model file "),
+        ({"embedding_model": "none"}, "“none” is neither a file"),
+        ({"embedding_model": "qwen2.5-coder-0.5b-instruct"}, "is of kind completion and embedding is asked of it"),
+        ({"embedding_model": "{model}"}, "tiny.gguf gives no vector for a text"),
+        ({"embedding_pooling": "max"}, "index.embedding_pooling must be one of auto, mean, cls, last, not 'max'"),
+        ({"embedding_tokens": 0}, "index.embedding_tokens must be between 1 and 510, not 0"),
+    ],
+)
+def test_settings_with_which_nothing_is_embedded(write: Write, embeds: Config, settings: dict[str, Any], says: str):
+    given = {
+        key: value.format(model=embeds.model.path) if isinstance(value, str) else value
+        for key, value in settings.items()
+    }
+    [(state, found)] = said(write(FILES), Config(model=embeds.model, index=Index(**given)), "embeddings")
+    assert (state, found.startswith(f"{WORDS}: ")) == ("note", True)
+    assert says in found
+    assert ("(lsp-harness model pull all-minilm-l6-v2)" in found) == ("embedding_model" in settings)
+
+
+def test_an_engine_that_embeds_nothing_is_named(write: Write, embeds: Config, tmp_path: Path):
+    where = write(FILES)
+    [(state, found)] = said(where, Config(engine=Engine(url="http://h:1"), index=embeds.index), "embeddings")
+    reason = "engine.url is set, and a workspace is embedded by our own engine only"
+    assert (state, found) == ("note", f"{WORDS}: {reason}; take it out of {tmp_path / 'home' / 'config.toml'}")
+    # embedding is done in the process of the model that answers
+    [(state, found)] = said(where, Config(index=embeds.index), "embeddings")
+    assert (state, "lsp-harness model pull qwen2.5-coder-0.5b-instruct" in found) == ("note", True)
+
+
+def test_vectors_are_counted(write: Write, embeds: Config):
+    where, how = write(FILES), recipe(embeds.index)
+    [(state, found)] = said(where, embeds, "embeddings")
+    assert (state, found) == (
+        "note",
+        f"{WORDS} so far: {how.model} is here, 0 of 2 declarations have a vector; they are made while the engine is in use",
+    )
+    with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
+        texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
+        vector = [1.0, *[0.0] * (WIDTH - 1)]
+        vectors.put("small old", {texts[0]: vector}, living=2)
+        [(state, found)] = said(where, embeds, "embeddings")
+        assert (state, found.startswith(f"{WORDS}: the vectors are by small as it was set up before; ")) == (
+            "note",
+            True,
+        )
+        # one is of a text that is gone
+        vectors.put(how.name, {texts[0]: vector, b"gone": vector}, living=2)
+        counted = f"{how.model}, {WIDTH} dimensions: 1 of 2 declarations have a vector"
+        assert said(where, embeds, "embeddings") == [("ok", f"{counted}; the rest are made while the engine is in use")]
+        vectors.put(how.name, {texts[1]: vector}, living=2)
+        assert said(where, embeds, "embeddings") == [("ok", counted.replace("1 of", "2 of"))]
+
+
+def test_doctor_says_so(shell: Shell):
+    shell.replies()
+    shell.file("a.py", FILES["a.py"])
+    shell.run("index", "rebuild")
+    told = [(row["what"], row["says"]) for row in shell.run("doctor", "--json").json]
+    assert ("languages", "declarations by queries of ours: 1 python") in told
+    [says] = [says for what, says in told if what == "embeddings"]
+    assert says.startswith(f"{WORDS}: engine.script is set")
+    shell.set("LSP_HARNESS_INDEX__ENABLED", "false")
+    assert not [row for row in shell.run("doctor", "--json").json if row["what"] == "embeddings"]
