@@ -125,7 +125,7 @@ def test_a_model_that_is_not_pulled_is_named_with_the_command(write: Write):
     ],
 )
 def test_settings_with_which_nothing_is_embedded(write: Write, embeds: Config, settings: dict[str, Any], says: str):
-    given = {
+    given: dict[str, Any] = {
         key: value.format(model=embeds.model.path) if isinstance(value, str) else value
         for key, value in settings.items()
     }
