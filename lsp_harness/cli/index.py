@@ -216,7 +216,7 @@ def _as_pattern(one: Pattern) -> dict[str, Any]:
 
 def _of_vectors(found: dict[str, Any] | None) -> str:
     if not found:
-        return "none: search goes by names and words (lsp-harness model pull all-minilm-l6-v2; they are made while the engine is in use)"
+        return "none: search goes by names and words (BM25); lsp-harness doctor says why"
     return f"{found['count']:,} of {found['dimensions']} numbers by {found['model']}"
 
 

@@ -48,7 +48,8 @@ async def near(
         async with asyncio.timeout(patience):
             asked = recipe.query_prefix + query
             [vector] = await engine.embed([asked], max_tokens=recipe.tokens, priority="interactive")
-        return vectors.nearest(vector, NEAREST)
+        # another front end may have put others in their place meanwhile
+        return vectors.nearest(vector, NEAREST) if made_by(vectors, recipe) else []
     return []
 
 

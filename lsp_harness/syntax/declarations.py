@@ -165,7 +165,7 @@ def _matches(
 ) -> Iterator[Mapping[str, Sequence[Node]]]:
     """Matches of the query, some of them twice. Where the names begin that were taken from one is `seen` before the next."""
     if not language.queries:
-        yield from tags.matches(language, root)
+        yield from tags.matches(language, root, within)
         return
     words = () if within else WORDS.get(language.id, ())
     yield from matches(language, QUERY, root, within, depth=DEPTH if words else None)

@@ -74,8 +74,9 @@ def _made(language: Language) -> Query | None:
         return None
 
 
-def matches(language: Language, root: Node) -> Iterator[dict[str, list[Node]]]:
-    """What is declared in a tree, as our own queries capture it: each name once, with the smallest node that it names."""
+def matches(language: Language, root: Node, within: tuple[int, int] | None = None) -> Iterator[dict[str, list[Node]]]:
+    """What is declared in a tree, or touches the bytes `within`, as our own queries capture it: each name once, with the
+    smallest node that is said of it."""
     found = query(language)
     if found is None:
         return
@@ -98,6 +99,8 @@ def matches(language: Language, root: Node) -> Iterator[dict[str, list[Node]]]:
             # of what stands in a class some only say the class
             node = name.parent
         taken.add(node.id)
+        if within and (node.end_byte < within[0] or node.start_byte > within[1]):
+            continue
         body = _body(node)
         yield {kind: [node], "name": [name]} | ({"body": [body]} if body else {})
 

@@ -133,6 +133,25 @@ async def test_vectors_of_two_ways_are_never_mixed(folder: Folder):
     await meaning.aclose()
 
 
+async def test_vectors_that_others_replace_during_a_search_are_not_compared(folder: Folder):
+    class Replaced(Counting):
+        async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
+            made = await super().embed(texts, max_tokens=max_tokens)
+            if priority == "interactive":
+                with closing(Vectors(folder.place.folder)) as others:
+                    others.put("others key", {b"x": made[0]}, living=1)
+            return made
+
+    engine = Replaced()
+    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
+    meaning.look()
+    await meaning.settled()
+    with closing(Vectors(folder.place.folder)) as vectors:
+        assert await near(vectors, engine, SMALL, "return 'hello '") == []
+        assert vectors.model() == ("others key", DIMENSIONS)
+    await meaning.aclose()
+
+
 async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: Folder):
     now = [SMALL]
 

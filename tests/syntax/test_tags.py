@@ -83,6 +83,13 @@ def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.Mon
     ]
 
 
+def test_a_part_of_a_text_has_what_is_around_and_in_it():
+    tree = tree_of(RUBY, SHAPES)
+    at = tree.data.index(b"PI * r")
+    found, _ = declared(tree.language, tree.data, tree.root, (at, at + 2))
+    assert [qualified(found, one) for one in found] == ["Shapes", "Shapes.Circle", "Shapes.Circle.area"]
+
+
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)
 def test_of_the_languages_that_come_with_us_tags_say_nothing(language: Language):
     assert tags.query(language) is None
