@@ -9,6 +9,7 @@ from typing import Any
 import httpx2
 import pytest
 
+from lsp_harness.inference.embed.encoder import Encoder
 from lsp_harness.inference.engine import SPARE_CELLS
 from lsp_harness.inference.models.bert import convert
 from tests.inference.test_meter import read
@@ -66,3 +67,18 @@ async def test_what_was_done_is_counted(http: httpx2.AsyncClient):
     assert metrics["lsp_harness_http_requests_total{route=/completion,status=200}"] >= 2
     assert 0 < metrics["lsp_harness_kv_cells_used"] <= metrics["lsp_harness_kv_cells"] == 8192 + SPARE_CELLS
     assert metrics["lsp_harness_resident_sequences"] >= 1
+
+
+async def test_another_pooling_gives_other_vectors(http: httpx2.AsyncClient, tiny_model: Path, engine: EngineProcess):
+    async def vector(http: httpx2.AsyncClient) -> list[float]:
+        return (await http.post("/embedding", json={"content": "read a file"})).json()[0]["embedding"][0]
+
+    folder = engine.socket.parent
+    options = ("--embedding-model", str(folder / "encoder.gguf"), "--embedding-pooling", "last", "--kv-disk", "0")
+    with EngineProcess.start(tiny_model, folder / "last", *options) as other:
+        async with other.http() as asked:
+            found = await vector(asked)
+    model = Encoder(folder / "encoder.gguf", threads=1, pooling="last")
+    assert found == pytest.approx(model.encode(model.tokenize("read a file", 128)), abs=1e-5)
+    model.close()
+    assert found != await vector(http)
