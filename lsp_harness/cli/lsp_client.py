@@ -60,7 +60,7 @@ class LspClient:
     @asynccontextmanager
     async def spawned(cls, root: Path, *command: str, env: dict[str, str] | None = None) -> AsyncGenerator["LspClient"]:
         """A server for the workspace `root`, initialized; shut down at the end."""
-        argv = command or (sys.executable, "-m", "lsp_harness", "serve")
+        argv = command or (sys.executable, "-P", "-m", "lsp_harness", "serve")
         began = perf_counter()
         process = await asyncio.create_subprocess_exec(
             *argv, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=root, env=env

@@ -12,7 +12,7 @@ from lsp_harness.inference.models.report import MIB
 from lsp_harness.pipeline.offers import Progress, Report
 from lsp_harness.process.lines import lines
 
-PULL = (sys.executable, "-m", "lsp_harness", "model", "pull", "--events")
+PULL = (sys.executable, "-P", "-m", "lsp_harness", "model", "pull", "--events")
 
 
 async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[str, Any]:

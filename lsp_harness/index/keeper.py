@@ -103,7 +103,8 @@ class Keeper:
         argv += [] if self._follow else ["--no-follow"]
         with open(os.open(self._place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
             return await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "lsp_harness.index.process", *argv),
+                # -P: what is called like a module in the current folder, which is a workspace's, is none
+                *(sys.executable, "-P", "-m", "lsp_harness.index.process", *argv),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=log,

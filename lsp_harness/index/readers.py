@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ BATCH = 16
 CPU_SECONDS = 30
 """That one file may take of a core, however long that is on the clock: these processes wait for all others."""
 
+SAFE_PATH = "PYTHONSAFEPATH"
 START = "forkserver"
 """Processes come from one that has nothing but the code: no threads, no database."""
 
@@ -68,6 +70,19 @@ def _end_with_parent() -> None:
     if parent := multiprocessing.parent_process():
         parent.join()
         os._exit(1)
+
+
+def _start_safely() -> None:
+    """The process that the others come from must not take a file of the current folder for a module of that name."""
+    before = os.environ.get(SAFE_PATH)
+    os.environ[SAFE_PATH] = "1"
+    try:
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ[SAFE_PATH]
+        else:
+            os.environ[SAFE_PATH] = before
 
 
 class Readers:
@@ -120,6 +135,8 @@ class Readers:
             if self._pool is None:
                 context = multiprocessing.get_context(START)
                 context.set_forkserver_preload([__name__])
+                if START == "forkserver":
+                    _start_safely()
                 self._pool = ProcessPoolExecutor(self._count, context, begin)
             pool = self._pool
             try:

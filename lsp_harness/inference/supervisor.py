@@ -198,7 +198,8 @@ class Supervisor:
         config = self._config
         card = _card(model, config)
         return [
-            *(sys.executable, "-m", "lsp_harness.inference.engine"),
+            # -P: what is called like a module in the current folder, which is a workspace's, is none
+            *(sys.executable, "-P", "-m", "lsp_harness.inference.engine"),
             *("--model", str(model), "--socket", str(where.socket)),
             *("--name", card.name if card else model.stem),
             *("--fim-order", _order(model, config)),

@@ -33,7 +33,7 @@ def test_the_answer_is_asked_for_once(
     monkeypatch.setattr(subprocess, "run", child)
 
     assert [probe.repacking_works(tiny_model) for _ in range(3)] == [works] * 3
-    assert [argv[1:] for argv in child.runs] == [["-m", "lsp_harness.inference.decode.probe", str(tiny_model)]]
+    assert [argv[1:] for argv in child.runs] == [["-P", "-m", "lsp_harness.inference.decode.probe", str(tiny_model)]]
 
 
 def test_another_model_of_the_same_name_is_asked_about_again(home: Path, monkeypatch: pytest.MonkeyPatch):

@@ -40,7 +40,7 @@ def repacking_works(model: Path) -> bool:
     if key not in known:
         try:
             child = subprocess.run(
-                [sys.executable, "-m", __name__, str(model)], capture_output=True, check=False, timeout=120
+                [sys.executable, "-P", "-m", __name__, str(model)], capture_output=True, check=False, timeout=120
             )
             known[key] = child.returncode == 0
         except subprocess.TimeoutExpired:

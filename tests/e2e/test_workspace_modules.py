@@ -1,0 +1,73 @@
+"""A workspace whose files are called like modules that we import: none of them is run, whatever we start in its folder."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config.schema import Config, Model
+from lsp_harness.harness.folder import Folder
+from lsp_harness.inference.client import EngineClient
+
+NAMES = (
+    "asyncio",
+    "filelock",
+    "json",
+    "llama_cpp",
+    "lsp_harness",
+    "multiprocessing",
+    "signal",
+    "tree_sitter",
+    "uvicorn",
+)
+ENVIRONMENT = {"PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+@pytest.fixture
+def workspace(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, as editors start servers in it. Each of its modules would leave a file behind."""
+    root = home / "ws"
+    root.mkdir()
+    for name in NAMES:
+        (root / f"{name}.py").write_text(f"open({str(home / 'ran')!r}, 'a').write('{name} ')\n")
+    monkeypatch.chdir(root)
+    for name, value in ENVIRONMENT.items():
+        monkeypatch.setenv(name, value)
+    return root
+
+
+def ran(home: Path) -> str:
+    return (home / "ran").read_text() if (home / "ran").exists() else ""
+
+
+def test_they_would_be_run(home: Path, workspace: Path):
+    subprocess.run([sys.executable, "-c", "import filelock"], check=False)
+    assert ran(home) == "filelock "
+
+
+async def test_by_the_process_that_makes_an_index(home: Path, workspace: Path):
+    ready = asyncio.Event()
+    folder = Folder(workspace, lambda _, said: ready.set() if said["state"] == "ready" else None, follow=False)
+    await ready.wait()
+    assert await folder.ask(lambda reader: reader.rows("SELECT count(*) FROM files"), []) == [(len(NAMES),)]
+    await folder.aclose()
+    assert ran(home) == ""
+
+
+async def test_by_the_engine(home: Path, workspace: Path, tiny_model: Path):
+    engine = EngineClient(Config(model=Model(path=str(tiny_model))))
+    assert await engine.count(["a b"])
+    await engine.aclose()
+    assert ran(home) == ""
+
+
+def test_by_a_command(home: Path, workspace: Path):
+    command = Path(sys.executable).parent / "lsp-harness"
+    done = subprocess.run(
+        [command, "index", "rebuild"], env={**os.environ}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (0, f"{len(NAMES)} files, {len(NAMES)} of them read\n")
+    assert ran(home) == ""
