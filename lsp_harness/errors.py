@@ -17,7 +17,8 @@
     │   ├── EngineBusy        … its queue is full
     │   └── EngineRefused     … it says the request is wrong
     ├── StoreError            a database cannot be used: no place, no permission
-    │   └── StoreDamaged      … because it is none any more
+    │   ├── StoreDamaged      … because it is none any more
+    │   └── StoreLate         … within the time a question has
     ├── NoAnswer              every candidate failed its checks
     └── Superseded            newer work replaced this
 
@@ -90,6 +91,9 @@ class StoreError(HarnessError):
 
 
 class StoreDamaged(StoreError): ...
+
+
+class StoreLate(StoreError): ...
 
 
 class NoAnswer(HarnessError):

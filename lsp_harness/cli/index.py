@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
+from lsp_harness.cli import compose
 from lsp_harness.cli.indexed import fresh, scan
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config.load import load
@@ -19,6 +21,7 @@ from lsp_harness.harness.engines import Engines
 from lsp_harness.index.patterns import Pattern, patterns
 from lsp_harness.index.place import Place, place
 from lsp_harness.index.search import Hit, Search
+from lsp_harness.index.spot import At, Named, declared, spots
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.index.view import View
 from lsp_harness.inference.embed.recipe import model_of
@@ -30,6 +33,8 @@ from lsp_harness.text.document import Document
 
 SEARCH_SECONDS = 2.0
 """How long a search waits for its query to be embedded."""
+LIKE = 50
+"""Texts that are most like another."""
 
 app = cyclopts.App(name="index", help="What is known of a workspace folder: status, context, patterns, rebuild.")
 
@@ -116,9 +121,13 @@ def shown_patterns(
 
 
 def search(
-    query: str,
+    query: str = "",
     folder: Folder = Path(),
     *,
+    at: Annotated[str, Parameter(help="FILE:LINE or FILE:LINE:COL: what has to do with what stands there.")] = "",
+    symbol: Annotated[
+        str, Parameter(help="A name, or src/file.py:name: what is called so, what that uses, and what uses it.")
+    ] = "",
     limit: Annotated[int, Parameter(help="Hits at most.")] = 10,
     near: Annotated[
         str, Parameter(help="A file of the folder: what it imports, or what imports it, comes before what is as good.")
@@ -128,21 +137,62 @@ def search(
     ] = False,
     json: AsJson = False,
 ) -> int:
-    """Find the code that some words or names mean."""
+    """Find the code that some words or names mean, or that has to do with a place or a symbol."""
+    if at or symbol:
+        # what is found is said by the option, and only the folder is left to say
+        folder, query = Path(query or folder), ""
+    if [bool(query), bool(at), bool(symbol)].count(True) != 1:
+        raise UsageError('say what to find: lsp-harness search "words", --at FILE:LINE, or --symbol NAME')
     where = _place(folder)
     asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         if near and View(reader).file(near) is None:
             raise UsageError(f"the index has no file {near!r}; name it by its path in the folder")
-        alike = asyncio.run(_near(where, query))
+        asked = query or (_at(reader, where, at) if at else _named(reader, symbol))
+        if isinstance(asked, str):
+            alike = asyncio.run(_near(where, asked))
+        else:
+            alike = _like(where, [spot.digest for spot in spots(reader, asked)])
         # there is nobody who types meanwhile
-        hits = Search(reader).search(query, limit, alike, beside=near, seconds=SEARCH_SECONDS)
+        hits = Search(reader).search(asked, limit, alike, beside=near, seconds=SEARCH_SECONDS)
     if json:
         as_json([_as_row(hit) for hit in hits])
     else:
         for hit in hits:
             say(f"{hit.path}:{hit.line + 1}: {hit.symbol or 'text'}" + f"  [{', '.join(hit.reasons)}]" * explain)
     return 0 if hits else 1
+
+
+def _at(reader: Reader, where: Place, said: str) -> At:
+    file, numbers = compose.place(said, 2)
+    if not numbers:
+        raise UsageError("say where in the file: lsp-harness search --at FILE:LINE or FILE:LINE:COL")
+    document = Document.of(file.absolute().as_uri(), file.read_bytes())
+    line, column = [*numbers, 1][:2]
+    try:
+        path = file.resolve().relative_to(where.root.resolve()).as_posix()
+    except ValueError:
+        raise UsageError(
+            f"{file} is not in {where.root}; name its folder: lsp-harness search --at {said} FOLDER"
+        ) from None
+    if View(reader).file(path) is None:
+        raise UsageError(f"the index has no file {path!r}; lsp-harness index status says what was left out, and why")
+    return At(path, compose.offset_of(document, line, column))
+
+
+def _named(reader: Reader, said: str) -> Named:
+    path, _, name = said.rpartition(":")
+    found = Named(name, path)
+    if not declared(reader, found):
+        raise UsageError(f'nothing is called {said!r} here; lsp-harness search "{name}" finds what is like it')
+    return found
+
+
+def _like(where: Place, digests: Sequence[bytes]) -> list[bytes]:
+    """The texts whose vectors are most like those of these texts, where they have some: nothing is embedded for it."""
+    with closing(Vectors(where.folder)) as vectors, suppress(StoreError):
+        return [one for digest in digests[:1] if digest for one in vectors.like(digest, LIKE)]
+    return []
 
 
 def told(where: Place) -> dict[str, Any]:

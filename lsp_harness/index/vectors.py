@@ -105,6 +105,14 @@ class Vectors:
         ordered = best[np.argsort(-scores[best])]
         return [texts[row] for row in ordered.tolist() if row in texts]
 
+    def like(self, digest: bytes, count: int) -> list[bytes]:
+        """Digests of the texts whose vectors are most like that of this text, itself left out; none where it has none."""
+        model, row = self.model(), next((row for row, known in self.texts().items() if known == digest), None)
+        matrix = self._matrix(model[1]) if model else NONE
+        if row is None or row >= len(matrix):
+            return []
+        return [one for one in self.nearest(matrix[row].tolist(), count + 1) if one != digest][:count]
+
     def _matrix(self, dimension: int) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """All whole rows of the file."""
         try:

@@ -6,15 +6,17 @@ included, the writer begins anew; readers find the new file when they look again
 
 import os
 import sqlite3
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.errors import StoreDamaged, StoreError
+from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
 
 SUFFIXES = ("", "-wal", "-shm")
 CACHE_KIB = 16_384
+STEPS = 4_000
+"""Of SQLite's machine, a tenth of a millisecond, after which a reader looks whether its time is over."""
 
 Row = tuple[Any, ...]
 
@@ -119,6 +121,20 @@ class Reader:
         self._connection: sqlite3.Connection | None = None
         self._file = 0
         self._opened = 0
+        self._over: Callable[[], bool] | None = None
+
+    @contextmanager
+    def until(self, over: Callable[[], bool]) -> Generator[None]:
+        """What is asked meanwhile ends when this is `over`, in the middle of a statement too. Raises StoreLate."""
+        self._over = over
+        try:
+            with _told(self.path):
+                self._open()
+            self._look()
+            yield
+        finally:
+            self._over = None
+            self._look()
 
     def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
         """What a query finds; nothing where there is no database yet. Raises StoreDamaged."""
@@ -144,7 +160,12 @@ class Reader:
             self._file = file
             # a file that was deleted may leave its number to the next
             self._opened += 1
+            self._look()
         return self._connection
+
+    def _look(self) -> None:
+        if self._connection:
+            self._connection.set_progress_handler(self._over, STEPS if self._over else 0)
 
     def close(self) -> None:
         if self._connection:
@@ -157,6 +178,8 @@ def _told(path: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise StoreLate(f"{path}: a question took longer than it may") from error
         raise StoreError(f"{path}: {error}") from error
     except sqlite3.DatabaseError as error:
         raise StoreDamaged(f"{path}: {error}") from error

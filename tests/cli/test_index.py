@@ -43,6 +43,39 @@ def test_what_is_nowhere_is_code_1(project: Shell):
     assert project.run("search", "zebra") == (1, "", "")
 
 
+def test_what_has_to_do_with_a_place_or_a_symbol(project: Shell):
+    project.file("shapes.py", SHAPES.replace("): ...\n", "):\n        return 1\n"))
+    at = project.run("search", "--at", "here.py:4")
+    assert at.out.splitlines()[0] == "shapes.py:1: Circle"
+    assert "grow" not in at.out
+    assert project.run("search", "--at", "here.py:5:5", "--limit", "1", "--json").json[0]["symbol"] == "Circle"
+    first, *others = project.run("search", "--symbol", "Circle", "--explain").out.splitlines()
+    assert first.startswith("shapes.py:1: Circle  [named 1,")
+    assert any(line.startswith("here.py:4: grow") and "uses it" in line for line in others)
+    assert project.run("search", "--symbol", "shapes.py:Circle").out.splitlines()[0] == "shapes.py:1: Circle"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ([], 'lsp-harness search "words", --at FILE:LINE, or --symbol NAME'),
+        (["--at", "here.py:1", "--symbol", "grow"], "say what to find"),
+        (["--at", "here.py"], "--at FILE:LINE"),
+        (["--at", "here.py:99"], "line 99 is past its end"),
+        (["--at", "ignored.py:1"], "the index has no file 'ignored.py'"),
+        (["--at", "none.py:1"], "there is no file 'none.py:1'"),
+        (["--at", "../outside.py:1"], "name its folder: lsp-harness search --at ../outside.py:1 FOLDER"),
+        (["--symbol", "nothing"], "nothing is called 'nothing' here"),
+        (["--symbol", "grow", "nowhere"], "nowhere is no folder"),
+    ],
+)
+def test_a_search_that_cannot_be_made_says_what_to_do(project: Shell, arguments: list[str], says: str):
+    project.file("../outside.py", "x = 1\n")
+    ran = project.run("search", *arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert says in ran.err
+
+
 def test_what_changed_is_searched(project: Shell):
     project.run("search", "size")
     project.file("new.py", "def zebra(): ...\n")

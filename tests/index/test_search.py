@@ -1,11 +1,14 @@
 """Which code a question finds, and by what."""
 
 from contextlib import closing
+from itertools import chain, repeat
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.search import MANY
+from lsp_harness.index.search import Hit, Search
+from lsp_harness.index.spot import At, Named
+from lsp_harness.index.ways import MANY
 from tests.index.place import Indexed
 
 FILES = {
@@ -111,3 +114,81 @@ def test_what_was_written_last_counts_where_somebody_is(tmp_path: Path):
 def test_when_the_time_is_over_words_alone_count(indexed: Indexed):
     [hit, *_] = indexed.search.search("parse_order", seconds=0.0)
     assert (hit.symbol, hit.reasons) == ("parse_order", ("words 1",))
+
+
+def test_a_way_that_is_not_done_in_time_is_left_out(tmp_path: Path):
+    many = "".join(f"class C{n}:\n    def parse_order(self):\n        return {n}\n\n\n" for n in range(400))
+    with closing(Indexed(tmp_path, {**FILES, "orders.py": many})) as found:
+        # as long as nothing is asked of the index there is time
+        for before, ways in ((2, {"words"}), (1_000_000, {"name", "words"})):
+            times = chain([0.0] * before, repeat(1.0))
+            search = Search(found.reader, lambda times=times: next(times))
+            hits = search.search("parse_order", seconds=1.0)
+            assert {reason.split()[0] for hit in hits for reason in hit.reasons} == ways
+
+
+AROUND = {
+    "shop/cart.py": "class Base:\n    pass\n\n\nclass Cart(Base):\n    def total(self):\n        return tax(1)\n\n\ndef tax(of):\n    return of\n",
+    "shop/till.py": "from shop.cart import Cart\n\n\ndef pay(cart: Cart):\n    return cart.total()\n",
+    "other.py": "def total_of(them):\n    return 'a total of what is in no cart'\n",
+    "far.py": "def pay_later(bill):\n    return bill.total()\n",
+}
+
+
+@pytest.fixture
+def around(tmp_path: Path):
+    with closing(Indexed(tmp_path, AROUND)) as made:
+        yield made
+
+
+def why(hits: list[Hit]) -> dict[str, set[str]]:
+    """By which ways each symbol was found."""
+    return {hit.symbol: {reason.rpartition(" ")[0] for reason in hit.reasons} for hit in hits if hit.symbol}
+
+
+def test_what_has_to_do_with_a_place_but_not_itself(around: Indexed):
+    source = AROUND["shop/cart.py"]
+    found = why(around.search.search(At("shop/cart.py", source.index("return tax"))))
+    assert "Cart.total" not in found
+    assert {"used there", "imports"} <= found["tax"]
+    assert {"uses it", "words", "imports"} <= found["pay"]
+    # it says the name, but nothing leads from there to here
+    assert found["pay_later"] == {"words", "lately"}
+    assert found["total_of"] == {"words", "lately"}
+
+
+def test_a_place_between_declarations_is_that_of_what_is_above(around: Indexed):
+    source = AROUND["shop/cart.py"]
+    blank = source.index("\n\n\ndef tax") + 2
+    at, above = (around.search.search(At("shop/cart.py", offset)) for offset in (blank, source.index("return tax")))
+    assert at == above
+
+
+def test_a_symbol_with_what_it_uses_and_what_uses_it(around: Indexed):
+    hits = around.search.search(Named("Cart"))
+    assert (hits[0].symbol, hits[0].reasons[0]) == ("Cart", "named 1")
+    found = why(hits)
+    assert "used there" in found["Base"]
+    assert "uses it" in found["pay"]
+    assert "uses it" not in found["total_of"]
+
+
+def test_of_symbols_of_one_name_that_of_a_file(tmp_path: Path):
+    with closing(Indexed(tmp_path, {"a.py": SAME, "b.py": SAME})) as found:
+        for path in ("a.py", "b.py"):
+            [first, *_] = found.search.search(Named("convert_currency", path))
+            assert (first.path, first.reasons[0]) == (path, "named 1")
+
+
+def test_the_names_nearest_to_a_place_come_first(tmp_path: Path):
+    text = "from a import one, two, three\n\n\ndef all():\n    one()\n    two()\n    three()\n"
+    files = {"a.py": "".join(f"def {name}():\n    return 1\n\n\n" for name in ("one", "two", "three")), "b.py": text}
+    with closing(Indexed(tmp_path, files)) as found:
+        for name in ("one", "two", "three"):
+            hits = found.search.search(At("b.py", text.index(f"    {name}()")))
+            assert [hit.symbol for hit in hits if "used there 1" in hit.reasons] == [name]
+
+
+def test_what_is_not_there_finds_nothing(around: Indexed):
+    assert around.search.search(Named("nothing")) == []
+    assert around.search.search(At("nowhere.py", 0)) == []

@@ -75,3 +75,10 @@ def test_vectors_of_no_text_any_more_are_thrown_away_when_they_are_many(vectors:
     vectors.put("small", {b"new": towards(0, 1)}, living=1)
     assert list(vectors.texts().values()) == [b"new"]
     assert vectors.nearest([0.0, 1.0], 9)[0] == b"new"
+
+
+def test_what_is_like_a_text_that_has_a_vector(vectors: Vectors):
+    vectors.put("small", {b"x": towards(1, 0), b"y": towards(0, 1), b"xy": towards(2, 1)}, living=3)
+    assert vectors.like(b"x", 2) == [b"xy", b"y"]
+    assert vectors.like(b"x", 1) == [b"xy"]
+    assert vectors.like(b"none", 2) == []

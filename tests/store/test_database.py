@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.errors import StoreDamaged, StoreError
+from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
 from lsp_harness.store.database import Reader, Writer, remove
 
 SCHEMA = "CREATE TABLE things(name TEXT)"
@@ -130,3 +130,34 @@ def test_journals_go_with_the_database(path: Path):
     assert list(path.parent.iterdir()) == []
     with pytest.raises(sqlite3.Error):
         sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True).execute("SELECT 1 FROM things")
+
+
+SLOW = "WITH RECURSIVE up(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM up WHERE n < 300000) SELECT max(n) FROM up"
+
+
+def test_a_statement_ends_in_its_middle_when_the_time_is_over(path: Path):
+    writer(path).close()
+    reader, asked = Reader(path), []
+
+    def over() -> bool:
+        asked.append(1)
+        return len(asked) == 3
+
+    with pytest.raises(StoreLate), reader.until(over):
+        reader.rows(SLOW)
+    assert len(asked) == 3
+    # what is asked then has all the time it needs, of the same connection
+    assert reader.rows(SLOW) == [(300_000,)]
+    with reader.until(lambda: False):
+        assert reader.rows(SLOW) == [(300_000,)]
+    reader.close()
+
+
+def test_a_file_that_comes_meanwhile_is_read_within_the_time_too(path: Path):
+    reader = Reader(path)
+    with reader.until(lambda: True):
+        assert reader.rows(SLOW) == []
+        writer(path).close()
+        with pytest.raises(StoreLate):
+            reader.rows(SLOW)
+    reader.close()
