@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from lsp_harness.config.schema import Context
 from lsp_harness.context.examples import examples
+from lsp_harness.context.found import found
 from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.related import Related
 from lsp_harness.syntax.tree import SyntaxTree
@@ -56,9 +57,11 @@ async def instruction(
     related: Related | None,
     budget: Context,
     count: Count,
+    about: str = "",
 ) -> Instruction:
     """The prompt for the code in `span`. What is related to it gets what that leaves of `code_budget`, and no more than its own
-    share, and examples get what is left then, and no more than theirs; whether the code itself is within its budget is for the caller to ask."""
+    share, and examples get what is left then, and no more than theirs; what else has to do with the words `about` it gets what is
+    left of both. Whether the code itself is within its budget is for the caller to ask."""
     code = decode(document.data[slice(*span)])
     [fixed, size] = await count([system, code])
     left = budget.code_budget - size
@@ -68,6 +71,9 @@ async def instruction(
         left -= sum(fragment.tokens for fragment in around)
         share = min(budget.few_shot_budget, left)
         like = await examples(related, document, tree, span, path, share, budget.few_shot_examples)
+        left -= sum(fragment.tokens for fragment in like)
+        rest = min(budget.related_budget - sum(fragment.tokens for fragment in around), left)
+        around += await found(related, document, tree, span, path, about, rest, (*around, *like))
     return Instruction(
         tree.language.id if tree else document.language,
         Fragment(system, fixed, "", "what the model is"),

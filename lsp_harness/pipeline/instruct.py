@@ -120,6 +120,7 @@ class Rewriter:
             related=job.related,
             budget=budget,
             count=job.engine.count,
+            about=self.instruction,
         )
 
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:

@@ -268,7 +268,8 @@ MANY = {f"{name}.py": LIKE.format("from web import app\n\n", name) for name in (
 async def test_code_that_is_built_alike_is_shown_as_an_example(
     bench: Make, tmp_path: Path, context: dict[str, int], shown: int
 ):
-    b = bench(config=settings(TWO, context=context))
+    # what the words of the task find would show them too
+    b = bench(config=settings(TWO, context={"related_budget": 0, **context}))
     snapshot, span = opened(b, "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n")
     with closing(Indexed(tmp_path, MANY)) as indexed:
         prompt = await seen.edit(b.harness, snapshot, span, "return a page", Here(indexed.reader))
@@ -276,6 +277,17 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
     assert reasons.count("is a pattern here: functions decorated with app.get") == shown
     assert prompt.text.count("How such code is written here") == min(shown, 1)
     assert sum(f"def {name}(id: int):" in prompt.text for name in ("user", "order", "item")) == shown
+
+
+async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_path: Path):
+    b = bench(config=TWO)
+    snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
+    files = {"tax.py": "def with_tax(price):\n    return price * 1.2\n", "far.py": "def zebra():\n    return 0\n"}
+    with closing(Indexed(tmp_path, files)) as indexed:
+        prompt = await seen.edit(b.harness, snapshot, span, "add the tax of each price", Here(indexed.reader))
+    [one] = [one for one in prompt.fragments if one.reason == "has to do with the task"]
+    assert (one.text, one.origin) == (f"# tax.py:1\n{files['tax.py']}", "tax.py")
+    assert one.text in prompt.text
 
 
 async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):

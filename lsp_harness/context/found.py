@@ -1,0 +1,104 @@
+"""What else in the workspace has to do with a task: the declarations that its words find, each once, within a budget."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.related import Related
+from lsp_harness.context.repository import WIDTH
+from lsp_harness.files.secrets import spans
+from lsp_harness.index.search import Hit, Search
+from lsp_harness.index.view import View
+from lsp_harness.store.database import Reader
+from lsp_harness.syntax.declarations import declared, qualified
+from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import Span, encode
+
+MOST = 3
+"""Declarations that are shown."""
+HITS = 20
+"""That are looked at for them."""
+REASON = "has to do with the task"
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A declaration: its `text` and its `head`, which is its signature on a line."""
+
+    path: str
+    line: int
+    text: str
+    head: str
+
+
+async def found(
+    related: Related,
+    document: Document,
+    tree: SyntaxTree,
+    span: Span,
+    path: str,
+    task: str,
+    budget: int,
+    shown: Sequence[Fragment],
+) -> tuple[Fragment, ...]:
+    """Whole declarations, or their signatures where there is no room for more, the best first, together at most `budget` tokens;
+    none that the code of `span` is part of, has in it, or that is `shown` already. They are as the index has them."""
+    if budget <= 0 or not task.strip():
+        return ()
+    declarations = declared(tree.language, tree.data, tree.root)[0]
+    own = {
+        (path, qualified(declarations, one)) for one in declarations if one.start < span.end and span.start < one.end
+    }
+
+    def read(reader: Reader) -> list[_Piece]:
+        view, hits = View(reader), Search(reader).search(task, HITS, beside=path)
+        return [
+            _piece(view, hit, tree.language)
+            for hit in hits
+            if hit.symbol and (hit.path, hit.symbol) not in own and _kin(hit.path, tree.language)
+        ]
+
+    pieces = await related.known.ask(document.uri, read, list[_Piece](), slow=True)
+    kept = list[Fragment]()
+    said = [(fragment.origin, _flat(fragment.text)) for fragment in shown]
+    for one in pieces:
+        if _said(one, said):
+            # nor is a copy of it
+            said.append((one.path, _flat(one.text)))
+            continue
+        if not one.head or len(kept) == MOST or spans(encode(one.text)):
+            continue
+        where = f"{tree.language.comment or '#'} {one.path}:{one.line + 1}\n"
+        texts = [f"{where}{text.rstrip()}\n" for text in (one.text, one.head + tree.language.stub)]
+        costs = await related.count(texts)
+        for text, cost in zip(texts, costs, strict=True):
+            if cost <= budget:
+                budget -= cost
+                kept.append(Fragment(text, cost, one.path, REASON))
+                said.append((one.path, _flat(one.text)))
+                break
+    return tuple(kept)
+
+
+def _piece(view: View, hit: Hit, language: Language) -> _Piece:
+    symbol = view.symbol(hit.path, hit.symbol)
+    head = _flat(view.text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:WIDTH] if symbol else ""
+    return _Piece(hit.path, hit.line, "\n".join(view.lines(hit.path, hit.start, hit.end)), head)
+
+
+def _kin(path: str, language: Language) -> bool:
+    """Whether a file is in the same language, or one that it is a dialect of: a prompt names one."""
+    other = language_for("", path)
+    return bool(other and other.queries and other.queries[0] in language.queries)
+
+
+def _said(one: _Piece, shown: Iterable[tuple[str, str]]) -> bool:
+    """Whether it is shown, whole or by its signature, or a copy of it is."""
+    text = _flat(one.text)
+    return any(text in other or (origin == one.path and one.head in other) for origin, other in shown)
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
