@@ -1,6 +1,7 @@
 """`lsp-harness context`: what the model would see at a place, or of a task there, where each part comes from, and what it costs."""
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -11,6 +12,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.compose import headless, offset_of, place
 from lsp_harness.cli.indexed import fresh
+from lsp_harness.cli.locate import sought
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.errors import UsageError
@@ -22,10 +24,15 @@ from lsp_harness.text.position import Span
 
 
 def context(
-    at: str,
+    at: str = "",
     /,
     *,
-    task: Annotated[str, Parameter(help="What is to be done to the function there: the prompt of that edit.")] = "",
+    task: Annotated[
+        str,
+        Parameter(
+            help="What is to be done to the function there: the prompt of that edit. Without a place, it is found."
+        ),
+    ] = "",
     explain: Annotated[
         bool, Parameter(negative="", help="Show its parts, with where each is from and what it costs.")
     ] = False,
@@ -36,24 +43,38 @@ def context(
     Parameters
     ----------
     at
-        FILE:LINE:COL, counted from 1; with a task FILE:LINE will do.
+        FILE:LINE:COL, counted from 1; with a task FILE:LINE will do, or nothing.
     """
+    if task and not at:
+        return asyncio.run(_found(task, explain=explain, json=json))
+    if not at:
+        raise UsageError('say where: lsp-harness context FILE:LINE:COL, or what is to be done: --task "…"')
     file, numbers = place(at, 2)
     if len(numbers) != 2 and not (task and numbers):
         raise UsageError("say where: lsp-harness context FILE:LINE:COL")
-    return asyncio.run(_context(file, numbers[0], numbers[1] if numbers[1:] else 1, task, explain=explain, json=json))
+    begin = numbers[0], numbers[1] if numbers[1:] else 1
+    return asyncio.run(_context(file, begin, task, explain=explain, json=json))
 
 
-async def _context(file: Path, line: int, column: int, task: str, *, explain: bool, json: bool) -> int:
+async def _found(task: str, *, explain: bool, json: bool) -> int:
+    """Of the place that the task is about; which that is is said beside."""
+    best = (await sought(task, Path())).best
+    sys.stderr.write(f"{best.place}: {best.symbol or 'text'}\n")
+    return await _context(Path(best.path), (best.first, 1), task, last=best.last, explain=explain, json=json)
+
+
+async def _context(file: Path, begin: tuple[int, int], task: str, *, last: int = 0, explain: bool, json: bool) -> int:
+    """Of a place, or the lines from there to the `last`."""
     async with headless(file) as (harness, snapshot):
-        offset = offset_of(snapshot.document, line, column)
+        offset = offset_of(snapshot.document, *begin)
+        end = snapshot.document.line_span(last - 1)[1] if last else offset
         where = index_of(snapshot.root or file.parent)
         if harness.config.index.enabled:
             await fresh(where)
         with closing(Reader(where.database)) as reader:
             known = Here(reader) if harness.config.index.enabled else None
             if task:
-                prompt = await seen.edit(harness, snapshot, Span(offset, offset), task, known)
+                prompt = await seen.edit(harness, snapshot, Span(offset, end), task, known)
             else:
                 prompt = await seen.completion(harness, snapshot, offset, known)
         if not explain and not json:

@@ -13,11 +13,10 @@ from cyclopts import Parameter
 
 from lsp_harness.cli import compose
 from lsp_harness.cli.indexed import fresh, scan
+from lsp_harness.cli.nearest import SEARCH_SECONDS, nearest
 from lsp_harness.cli.say import AsJson, as_json, console, say
-from lsp_harness.config.load import load
 from lsp_harness.context.extract import Extract, extracts
-from lsp_harness.errors import HarnessError, StoreError, UsageError
-from lsp_harness.harness.engines import Engines
+from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.patterns import Pattern, patterns
 from lsp_harness.index.place import Place, place
 from lsp_harness.index.search import Hit, Search
@@ -31,8 +30,6 @@ from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 
-SEARCH_SECONDS = 2.0
-"""How long a search waits for its query to be embedded."""
 LIKE = 50
 """Texts that are most like another."""
 
@@ -150,7 +147,7 @@ def search(
             raise UsageError(f"the index has no file {near!r}; name it by its path in the folder")
         asked = query or (_at(reader, where, at) if at else _named(reader, symbol))
         if isinstance(asked, str):
-            alike = asyncio.run(_near(where, asked))
+            alike = asyncio.run(nearest(where, asked))
         else:
             alike = _like(where, [spot.digest for spot in spots(reader, asked)])
         # there is nobody who types meanwhile
@@ -223,29 +220,6 @@ def told(where: Place) -> dict[str, Any]:
         "vectors": {"model": model_of(model[0]), "dimensions": model[1], "count": embedded} if model else None,
         "left_out": dict([*left, *skipped]),
     }
-
-
-async def _near(where: Place, query: str) -> list[bytes]:
-    """The texts whose vectors are most like a query's, where an engine runs that knows: none is started for it."""
-    from lsp_harness.cli.compose import make_engine
-    from lsp_harness.cli.engine import running
-    from lsp_harness.harness.meaning import near
-    from lsp_harness.inference.embed.recipe import recipe
-
-    config, _ = load(where.root)
-    if not running() or not Engines.own(config):
-        return []
-    try:
-        how = recipe(config.index)
-    except HarnessError:
-        # `doctor` says why
-        return []
-    engine = make_engine(config)
-    try:
-        with closing(Vectors(where.folder)) as vectors:
-            return await near(vectors, engine, how, query, SEARCH_SECONDS)
-    finally:
-        await engine.aclose()
 
 
 def _place(folder: Path) -> Place:

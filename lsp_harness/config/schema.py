@@ -177,6 +177,14 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
+class Locate:
+    """Finding the code that a task is about where nobody says it. [Index](index.md#locate)"""
+
+    ranking: str = "index"
+    """Who chooses among the candidates: the `index` by its ranks, or the `model`, which is shown eight of them at most, within `context.task_budget`. A model of 0.5B chooses worse than the index ([benchmarks](benchmarks.md#search))."""
+
+
+@dataclass(frozen=True, slots=True)
 class Knowledge:
     """What installed packages say of themselves: their signatures, read from their own files. [Knowledge](knowledge.md)"""
 
@@ -199,6 +207,7 @@ class Config:
     verification: Verification = field(default_factory=Verification)
     edits: Edits = field(default_factory=Edits)
     index: Index = field(default_factory=Index)
+    locate: Locate = field(default_factory=Locate)
     knowledge: Knowledge = field(default_factory=Knowledge)
 
 

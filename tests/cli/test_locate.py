@@ -1,0 +1,74 @@
+"""Finding the code that a task is about, on the command line."""
+
+import pytest
+
+from tests.cli.conftest import Shell
+
+SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    '''What the state gets of it.'''\n    return price // 5\n"
+TASK = "let tax_of round up"
+
+
+@pytest.fixture
+def project(shell: Shell) -> Shell:
+    shell.file("shop.py", SHOP)
+    shell.file("notes.md", "How tax_of rounds up: it does not.\n")
+    return shell
+
+
+def test_the_lines_of_the_declaration(project: Shell):
+    assert project.run("locate", TASK) == (0, "shop.py:5-7: tax_of\n", "")
+    assert project.run("locate", "what the state gets of a price").out == "shop.py:5-7: tax_of\n"
+
+
+def test_the_others_and_why(project: Shell):
+    first, *others, last = project.run("locate", TASK, "--explain").out.splitlines()
+    assert first == "* shop.py:5-7: tax_of  [mention 1, words 2]"
+    assert any(line.startswith("  notes.md:1-1: text  [") for line in others)
+    assert last == "chosen by the index"
+    found = project.run("locate", TASK, "--json").json
+    assert (found["chosen"], found["by"]) == (0, "index")
+    assert {name: found["candidates"][0][name] for name in ("path", "first", "last", "signature")} == {
+        "path": "shop.py",
+        "first": 5,
+        "last": 7,
+        "signature": "def tax_of(price)",
+    }
+
+
+def test_a_model_chooses_where_the_settings_say_so(project: Shell):
+    project.set("LSP_HARNESS_LOCATE__RANKING", "model")
+    project.replies("1")
+    *_, last = project.run("locate", TASK, "--explain").out.splitlines()
+    assert last == "chosen by the model"
+    project.replies("1")
+    found = project.run("locate", TASK, "--json").json
+    assert (found["chosen"], found["by"]) == (1, "model")
+    project.set("LSP_HARNESS_LOCATE__RANKING", "fate")
+    assert "locate.ranking must be one of index, model, not 'fate'" in project.run("locate", TASK).err
+
+
+def test_what_cannot_be_found_says_what_to_do(project: Shell):
+    ran = project.run("locate", "zebra")
+    assert (ran.code, ran.out) == (5, "")
+    assert "name a function, or the place: FILE:LINE" in ran.err
+    assert "nowhere is no folder" in project.run("locate", TASK, "nowhere").err
+    assert "say what is to be done" in project.run("locate", " ").err
+    project.set("LSP_HARNESS_INDEX__ENABLED", "false")
+    assert "index.enabled is off" in project.run("locate", TASK).err
+
+
+def test_what_is_kept_from_the_model_is_not_found(project: Shell):
+    project.file(".lspharnessignore", "shop.py\n")
+    assert "shop.py" not in project.run("locate", TASK).out
+
+
+def test_the_prompt_of_a_task_that_names_no_place(project: Shell):
+    project.replies()
+    ran = project.run("context", "--task", TASK)
+    assert (ran.code, ran.err) == (0, "shop.py:5-7: tax_of\n")
+    assert "```python\ndef tax_of(price):" in ran.out
+    assert f"Instruction: {TASK}" in ran.out
+    project.replies()
+    found = project.run("context", "--task", TASK, "--json")
+    assert [one["text"] for one in found.json["fragments"] if one["reason"] == "what is to be changed"]
+    assert project.run("context").code == 2
