@@ -38,10 +38,8 @@ class Ways:
         self._reader = reader
 
     def by_name(self, query: str) -> Way:
-        """Chunks of symbols that the query names, those that it names by more of their name first. A word of a sentence is no
-        name unless it is written as one: `parse_all`, `Cart.total`, `HttpServer`, `run()`."""
-        marked = {name for pair in WRITTEN.findall(query) for name in pair if name}
-        names = {name for name in NAME.findall(query) if name in marked or name == query.strip() or _is_name(name)}
+        """Chunks of symbols that the query names, those that it names by more of their name first."""
+        names = named(query)
         last = {name.rpartition(".")[2] for name in names}
         rows = self._reader.rows(
             "SELECT chunks.id, qualified FROM symbols JOIN chunks ON chunks.file = symbols.file AND chunks.symbol = symbols.n "
@@ -144,6 +142,13 @@ class Ways:
             f"WHERE chunks.id IN ({marks(len(ids))})",
             ids,
         )
+
+
+def named(query: str) -> set[str]:
+    """The names in a query. A word of a sentence is none unless it is written as one: `parse_all`, `Cart.total`, `HttpServer`,
+    `run()`."""
+    marked = {name for pair in WRITTEN.findall(query) for name in pair if name}
+    return {name for name in NAME.findall(query) if name in marked or name == query.strip() or _is_name(name)}
 
 
 def _is_name(name: str) -> bool:

@@ -17,11 +17,14 @@ from lsp_harness.errors import EngineError, ModelError
 from lsp_harness.files.secrets import spans
 from lsp_harness.index.search import WIDE, Hit, Search
 from lsp_harness.index.shape import TESTS
+from lsp_harness.index.spot import Named
+from lsp_harness.index.spot import declared as declared_in
+from lsp_harness.index.ways import MANY, named
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import choice, parse_choice
 from lsp_harness.inference.request import Continuation, Sampling
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.declarations import Declaration, declared, qualified
+from lsp_harness.syntax.declarations import WEAK, Declaration, declared, qualified
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode, encode
@@ -87,7 +90,7 @@ async def seek(
     `beside` the file that somebody is in. None where it finds nothing."""
 
     def read(reader: Reader) -> list[Hit]:
-        return Search(reader).search(task, WIDE, near, beside=beside, seconds=SECONDS)
+        return [*Search(reader).search(task, WIDE, near, beside=beside, seconds=SECONDS), *_small(reader, task)]
 
     hits = await known.ask(uri, read, list[Hit](), slow=True)
     found = dict[str, Candidate]()
@@ -119,6 +122,15 @@ async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> So
         return sought
     number = parse_choice(answer, len(shown))
     return sought if number is None else Sought(sought.candidates, number, "model")
+
+
+def _small(reader: Reader, task: str) -> Iterator[Hit]:
+    """Constants and the like that the task names: they stand among others, so that a search finds them all together or none."""
+    for name in sorted(named(task)):
+        found = [one for one in declared_in(reader, Named(name)) if one.kind in WEAK]
+        for one in found if len(found) <= MANY else ():
+            where = one.path, one.qualified, one.kind, one.line, one.start, one.end
+            yield Hit(*where, 0.0, ("mention 1",))
 
 
 async def _shown(count: Count, task: str, candidates: Sequence[Candidate], budget: int) -> list[str]:

@@ -39,7 +39,7 @@ CONFIG = '''\
 import json
 import os
 
-LONGEST = 4096
+LONGEST_LINE = 4096
 
 DEFAULTS = {"retries": 3, "timeout": 10, "colour": "auto"}
 
@@ -189,6 +189,8 @@ async def test_code_comes_before_tests_that_were_not_spoken_of_and_before_prose(
             "tests/test_config.py:4-6",
             "test_parse_config",
         ),
+        ("make LONGEST_LINE a setting", "src/config.py:6-6", "LONGEST_LINE"),
+        ("parse_config has to respect LONGEST_LINE", "src/config.py:34-58", "parse_config"),
         ("let merged() take more than two", "src/config.py:28-31", "merged"),
     ],
 )
