@@ -24,6 +24,7 @@ from lsp_harness.cli.compose import make_engine
 from lsp_harness.config.load import load
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.inference.client import Engine
+from lsp_harness.inference.embed.recipe import recipe
 from lsp_harness.pipeline.seek import Candidate, narrowed, seek
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
@@ -84,8 +85,8 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
     for texts, tasks in asked(queries=queries):
         with indexed(texts) as place:
             if not words:
-                await place.embed(engine, config.index.embedding_model)
-            close = {} if words else await near(place, engine, [task for task, _ in tasks])
+                await place.embed(engine, recipe(config.index))
+            close = {} if words else await near(place, engine, recipe(config.index), [task for task, _ in tasks])
 
             def text(path: str, texts: Mapping[str, str] = texts) -> Document:
                 return Document.of(f"file:///{path}", encode(texts[path]))
