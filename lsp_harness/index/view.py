@@ -12,6 +12,15 @@ FAR = 4
 MENTIONS = 200
 NEIGHBOURS = frozenset({"go", "java", "csharp"})
 """Languages in which files of one folder see each other without an import."""
+NAMESPACED = frozenset({"csharp", "php"})
+"""Those in which files of one namespace do."""
+EVERYTHING = frozenset({"c", "cpp", "csharp", "ruby"})
+"""Languages in which who imports something sees all that is at its top."""
+BY_LAST = frozenset({"java", "php"})
+"""Those in which the last part of what is imported is a name in it."""
+DEFAULT = frozenset({"javascript", "typescript", "tsx"})
+"""Those in which a module may be imported for one thing of it, which mostly is called as it is here."""
+TOP = "(parent = -1 OR (SELECT kind FROM symbols AS around WHERE around.file = symbols.file AND around.n = symbols.parent) = 'namespace')"
 COLUMNS = "path, language, file, n, parent, kind, name, qualified, start, end, named, body, line, bases"
 SYMBOLS = f"SELECT {COLUMNS} FROM symbols JOIN files ON files.id = symbols.file"
 
@@ -38,12 +47,14 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What a file calls `used`: `name` of a module, empty for the module itself, `*` for all of it; in the files `targets`."""
+    """What a file calls `used`: `name` of a module, empty for the module itself, `*` for all of it; in the files `targets`. It may be
+    `one` thing of the module, whose name is not said."""
 
     used: str
     name: str
     module: str
     targets: tuple[int, ...]
+    one: bool = False
 
 
 class View:
@@ -70,14 +81,19 @@ class View:
     def _read_imports(self, file: int) -> list[Imported]:
         found: dict[int, Imported] = {}
         rows = self._reader.rows(
-            "SELECT imports.n, module, name, alias, target FROM imports "
-            "LEFT JOIN targets ON targets.file = imports.file AND targets.n = imports.n WHERE imports.file = ? ORDER BY 1",
+            "SELECT language, imports.n, module, name, alias, target FROM imports JOIN files ON files.id = imports.file "
+            "LEFT JOIN targets ON targets.file = imports.file AND targets.n = imports.n WHERE imports.file = ? ORDER BY 2",
             (file,),
         )
-        for n, module, name, alias, target in rows:
+        for language, n, module, name, alias, target in rows:
             known = found.get(n)
             targets = (*(known.targets if known else ()), *([target] if target else []))
-            found[n] = Imported(alias or name or _last(module), name, module, targets)
+            used = alias or name or _last(module)
+            if not name and language in BY_LAST:
+                name = _last(module)
+            if not name and language in EVERYTHING:
+                name = _last(module) if alias else "*"
+            found[n] = Imported(used, name, module, targets, bool(alias) and not name and language in DEFAULT)
         return list(found.values())
 
     def defined(self, path: str, name: str) -> list[Symbol]:
@@ -87,10 +103,21 @@ class View:
             return []
         file, language = here
         found = self._imported(file, name, {file}, FAR)
-        if not found and language in NEIGHBOURS:
-            folder = path.rpartition("/")[0]
-            found = [one for one in self._top(name) if one.file != file and one.path.rpartition("/")[0] == folder]
+        if not found and language in NEIGHBOURS | NAMESPACED:
+            others = [one for one in self._top(name) if one.file != file and one.language == language]
+            found = [one for one in others if self._beside(path, file, one)]
         return found
+
+    def _beside(self, path: str, file: int, other: Symbol) -> bool:
+        """Whether a file sees what another has at its top without importing it."""
+        near = other.language in NEIGHBOURS and other.path.rpartition("/")[0] == path.rpartition("/")[0]
+        shared = other.language in NAMESPACED and not self._namespaces(file).isdisjoint(self._namespaces(other.file))
+        return near or shared
+
+    def _namespaces(self, file: int) -> frozenset[str]:
+        """Those that a file declares."""
+        rows = self._reader.rows("SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace'", (file,))
+        return frozenset(name for (name,) in rows)
 
     def of_module(self, path: str, module: str, name: str) -> list[Symbol]:
         """What `module.name` means in a file, where `module` is something it imports."""
@@ -215,6 +242,8 @@ class View:
         for one in self.imports(file):
             if one.used == name and one.name not in ("", "*"):
                 named.append(one)
+            elif one.used == name and one.one:
+                named.append(replace(one, name=name))
             elif one.name == "*":
                 whole.append(one)
         wanted = [(target, one.name) for one in named for target in one.targets]
@@ -225,11 +254,11 @@ class View:
         """What a file has by this name: its own, or what it imports itself."""
         if file in seen or far == 0:
             return []
-        rows = self._reader.rows(f"{SYMBOLS} WHERE file = ? AND name = ? AND parent = -1 ORDER BY n", (file, name))
+        rows = self._reader.rows(f"{SYMBOLS} WHERE file = ? AND name = ? AND {TOP} ORDER BY n", (file, name))
         return [symbol_of(row) for row in rows] or self._imported(file, name, {*seen, file}, far - 1)
 
     def _top(self, name: str) -> list[Symbol]:
-        return [symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name = ? AND parent = -1", (name,))]
+        return [symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name = ? AND {TOP}", (name,))]
 
 
 def symbol_of(row: Row) -> Symbol:
