@@ -93,7 +93,9 @@ def _of_self(view: View, text: Text, name: Name) -> list[Meant]:
     # where a type itself is named, what it extends is not asked
     inner = [n for n in around if text.declared[n].body <= name.start] if text.language in OPEN else []
     for n in reversed(inner):
-        if found := _inherited(view, text, n, name.text, FAR):
+        found = _inherited(view, text, n, name.text, FAR)
+        # a type is not inherited with what makes it
+        if found := [one for one in found if _kind(text, one) != "constructor"]:
             return found
     return []
 

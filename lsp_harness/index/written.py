@@ -63,6 +63,9 @@ def _made(text: str) -> tuple[str, ...] | None:
     """What the call at the beginning of an expression is of, where that is all of it."""
     text = text.strip().removesuffix(",")
     found = parts(text)
+    if found[-1] == "new":
+        # Ruby makes things without brackets
+        return (*found[:-1], "new()")
     return found if found != (UNKNOWN,) and found[-1].endswith("()") else _literal(text)
 
 
