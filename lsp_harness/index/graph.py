@@ -6,8 +6,10 @@ unresolved: of what is called, by its name; of who calls, where the file knows w
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import Any
 
 from lsp_harness.index.references import FILES, Key, Place, occurring, places
 from lsp_harness.index.resolve import SUPER, Meant, Name, told
@@ -24,6 +26,8 @@ MAKING = frozenset({"__init__", "__new__", "constructor", "__construct", "initia
 """Members that are called by the name of their type."""
 CALLERS = 20
 """Callers whose own callers are looked for, to find tests that run something through them."""
+FAR = 100
+"""Imports over which a file may know what is in another."""
 CYCLES = 10
 """Of imports, that are told of one file."""
 HEADERS = frozenset({"c", "cpp"})
@@ -82,15 +86,18 @@ def graph(view: View, symbol: Symbol) -> Graph:
     )
 
 
-def users(sources: Sources, symbol: Symbol, most: int = FILES) -> Iterator[User]:
-    """Where a declaration is meant, but for itself and for imports; of files in whose text it is named, `most` are parsed. What is
-    behind something unknown is no more than likely, and told only of files that know what the member is of."""
+def users(
+    sources: Sources, symbol: Symbol, most: int = FILES, far: int = FAR, order: Callable[[str], Any] = lambda path: path
+) -> Iterator[User]:
+    """Where a declaration is meant, but for itself and for imports, file by file. Of files in whose text it is named the first
+    `most` in this order are parsed, each when it is its turn, if they import its file over at most `far` others. What is behind something unknown is no more than likely, and told
+    only of files that know what the member is of."""
     view = sources.view
     made = _type_of(view, symbol) if symbol.kind == "constructor" or symbol.name in MAKING else None
     targets = [_key(one) for one in twins(view, made or symbol)]
     own = twins(view, symbol)
     knows = {one.file for one in own}
-    for path, names in _named(view, made or symbol, most).items():
+    for path, names in _named(view, made or symbol, own, most, far, order).items():
         source = sources.of(path)
         if source is None:
             continue
@@ -141,15 +148,18 @@ def cycles(view: View, file: int) -> Iterator[tuple[str, ...]]:
         yield tuple(path for [(path,)] in found)
 
 
-def _named(view: View, symbol: Symbol, most: int) -> dict[str, set[str]]:
+def _named(
+    view: View, symbol: Symbol, own: Iterable[Symbol], most: int, far: int, order: Callable[[str], Any]
+) -> dict[str, set[str]]:
     """The files that may mean a declaration, and what they call it: an import may give it another name, also to third files."""
     found: dict[str, set[str]] = {}
     seen, todo = {symbol.name}, [symbol.name]
+    reaching = view.reaching((one.file for one in own), far)
     while todo:
         name = todo.pop()
-        for path in occurring(view.reader, name):
-            here = view.file(path)
-            if here is None or (len(found) >= most and path not in found) or not _sees(view, path, *here, symbol):
+        for path in sorted(occurring(view.reader, name), key=order):
+            here = view.file(path) if path in found or len(found) < most else None
+            if here is None or not _sees(*here, symbol, reaching):
                 continue
             found.setdefault(path, set()).add(name)
             for one in view.imports(here[0]) if symbol.parent < 0 else ():
@@ -160,10 +170,9 @@ def _named(view: View, symbol: Symbol, most: int) -> dict[str, set[str]]:
     return found
 
 
-def _sees(view: View, path: str, file: int, language: str, symbol: Symbol) -> bool:
+def _sees(file: int, language: str, symbol: Symbol, reaching: AbstractSet[int]) -> bool:
     """Whether anything may lead from a file to a declaration."""
-    near = language == symbol.language and language in NEIGHBOURS | NAMESPACED
-    return path == symbol.path or near or any(one.targets for one in view.imports(file))
+    return file in reaching or (language == symbol.language and language in NEIGHBOURS | NAMESPACED)
 
 
 def _imports(view: View, path: str, files: set[int]) -> bool:

@@ -192,12 +192,22 @@ def _said(text: Text, name: Name) -> Iterator[str]:
         )
     else:
         functions = [one for one in around if one.kind not in TYPES | FIELDS]
-        yield from (decode(text.data[one.start : one.end]) for one in functions[-1:])
+        yield decode(text.data[functions[-1].start : functions[-1].end]) if functions else _outside(text, name.start)
     fields = [one for one in text.declared if one.parent == types[-1]] if types else []
     seen = [] if of_self else [text.declared[one.here] for one in _visible(text, name)]
     for one in (*fields, *seen):
         if one.name.lstrip("$") == name.text and one.kind in FIELDS:
             yield _line(text.data, one)
+
+
+def _outside(text: Text, until: int) -> str:
+    """What stands in no function or type before a place."""
+    at, found = 0, list[str]()
+    for one in text.declared:
+        if one.parent < 0 and one.kind not in FIELDS and at <= one.start < until:
+            found.append(decode(text.data[at : one.start]))
+            at = one.end
+    return "\n".join([*found, decode(text.data[at:until])])
 
 
 def _line(data: bytes, one: Declaration) -> str:

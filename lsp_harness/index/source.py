@@ -13,6 +13,7 @@ from lsp_harness.text.position import Span, decode
 
 AROUND = TYPES | {"function", "method", "constructor", "macro", "module", "namespace"}
 """Kinds of what code is in."""
+ALL = 50_000_000
 
 
 @dataclass(frozen=True)
@@ -53,26 +54,27 @@ class Source:
 
 
 class Sources:
-    """The files of an index that were read for one question."""
+    """The files of an index that are read for one question, of `most` bytes together."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, most: int = ALL) -> None:
         self.view = view
+        self._left = most
         self._read: dict[str, Source | None] = {}
 
-    @property
-    def count(self) -> int:
-        return len(self._read)
-
     def of(self, path: str) -> Source | None:
-        """None for what is not in the index, or in no language we know."""
+        """None for what is not in the index, or in no language we know, or more than may be read."""
         if path not in self._read:
             self._read[path] = self._made(path)
         return self._read[path]
 
     def _made(self, path: str) -> Source | None:
         here = self.view.file(path)
-        tree = here and parse(Document.of(f"file:///{path}", self.view.data(here[0]), language=here[1]))
-        if not here or not tree:
+        data = self.view.data(here[0]) if here else b""
+        if here is None or len(data) > self._left:
+            return None
+        self._left -= len(data)
+        tree = parse(Document.of(f"file:///{path}", data, language=here[1]))
+        if tree is None:
             return None
         symbols = tuple(self.view.all(here[0]))
         return Source(Text(path, here[1], _declared(symbols), tree.data), tree, symbols)

@@ -1,10 +1,10 @@
 """What an index says of names: where they are defined, what they look like there, and who imports them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from lsp_harness.index.links import Links
-from lsp_harness.store.database import Reader, Row
+from lsp_harness.store.database import Reader, Row, marks
 from lsp_harness.text.position import decode, encode
 
 FAR = 4
@@ -21,6 +21,8 @@ BY_LAST = frozenset({"java", "php"})
 DEFAULT = frozenset({"javascript", "typescript", "tsx"})
 """Those in which a module may be imported for one thing of it, which mostly is called as it is here."""
 TOP = "(parent = -1 OR (SELECT kind FROM symbols AS around WHERE around.file = symbols.file AND around.n = symbols.parent) = 'namespace')"
+LINKED = 1_000
+"""Files whose imports are followed at once."""
 COLUMNS = "path, language, file, n, parent, kind, name, qualified, start, end, named, body, line, bases"
 SYMBOLS = f"SELECT {COLUMNS} FROM symbols JOIN files ON files.id = symbols.file"
 
@@ -190,6 +192,23 @@ class View:
         sql = "SELECT DISTINCT path FROM targets JOIN files ON files.id = targets.file WHERE target = ? ORDER BY path"
         return [path for (path,) in self.reader.rows(sql, (file,))]
 
+    def reaching(self, files: Iterable[int], far: int) -> set[int]:
+        """These files, and those that import them over at most so many files."""
+        found = set(files)
+        todo = [*found]
+        while todo and far:
+            importing = {
+                file
+                for at in range(0, len(todo), LINKED)
+                for (file,) in self.reader.rows(
+                    f"SELECT DISTINCT file FROM targets WHERE target IN ({marks(len(todo[at : at + LINKED]))})",
+                    todo[at : at + LINKED],
+                )
+            }
+            todo = [*(importing - found)]
+            found, far = found | importing, far - 1
+        return found
+
     def text(self, symbol: Symbol, start: int, end: int) -> str:
         """Bytes of the file of a symbol, as far as they are in one chunk with `start`."""
         begin, data = self.chunk(symbol.file, start)
@@ -277,9 +296,9 @@ class View:
 
 
 def symbol_of(row: Row) -> Symbol:
-    found = Symbol(*row)
     # one a line, as they are in the table
-    return replace(found, bases=tuple(row[-1].split("\n")) if row[-1] else ())
+    bases = tuple(row[-1].split("\n")) if row[-1] else ()
+    return Symbol(*row[:-1], bases)  # pyright: ignore[reportCallIssue]
 
 
 def _last(module: str) -> str:

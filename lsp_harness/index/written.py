@@ -13,6 +13,8 @@ BEHIND = frozenset({"python", "typescript", "tsx", "rust"})
 """Those in which it comes after the name and a colon."""
 NAMED = r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*"
 PLAIN = re.compile(rf"(?:[&*?]|'\w+\s|mut\s|dyn\s|const\s)*({NAMED})\s*(?:[\[<](.*)[\]>])?[\s&*?]*", re.DOTALL)
+LONG = 1_000
+"""Bytes of an expression that are looked at."""
 NOTHING = frozenset({"None", "null", "undefined", "nil"})
 WORDS = frozenset(
     {"return", "new", "else", "await", "case", "throw", "yield", "in", "is", "not", "and", "or", "echo", "var", "auto"}
@@ -40,8 +42,8 @@ def written(text: str, name: str, language: str) -> list[tuple[str, ...]]:
     if language == "go":
         said += [one for each in re.findall(rf"{word}\s+(\*?{NAMED})\b", text) for one in _named(each)]
     # what is set to something may be declared as less
-    made = [] if said else re.findall(rf"{word}(?:\s*:[^=\n]*)?\s*:?=(?![=>])\s*([^\n;]+)", text)
-    said += [found for each in made if (found := _made(each))]
+    made = () if said else re.finditer(rf"{word}(?:\s*:[^=\n]*)?\s*:?=(?![=>])\s*", text)
+    said += [found for each in made if (found := _made(_expression(text[each.end() : each.end() + LONG])))]
     return [*dict.fromkeys(said)]
 
 
@@ -57,6 +59,19 @@ def given(signature: str, name: str, language: str) -> list[tuple[str, ...]]:
         before = re.search(rf"([^\W\d][\w.:]*(?:<.*?>)?)[&*\s]+{re.escape(name)}\s*\(", signature, re.DOTALL)
         return _named(before[1]) if before else []
     return []
+
+
+def _expression(text: str) -> str:
+    """As far as the end of a line that is in no brackets; nothing where it is itself within some."""
+    text = re.sub(r"'[^'\n]*'|\"[^\"\n]*\"", "0", text)
+    depth = 0
+    for n, letter in enumerate(text):
+        depth += (letter in "([{") - (letter in ")]}")
+        if depth < 0:
+            return "" if letter == ")" else text[:n]
+        if depth == 0 and letter in "\n;":
+            return text[:n]
+    return text
 
 
 def _made(text: str) -> tuple[str, ...] | None:

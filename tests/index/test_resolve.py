@@ -134,7 +134,7 @@ WRITTEN = {
         "    def all(self, rows: list[Box], one: Box | None, two: t.Till, close):\n"
         "        self.box.total()\n        self.own.total()\n        self.other.total()\n        rows.total()\n        one.total()\n"
         "        two.total()\n        made = make(1)\n        made.total()\n        Box(1)\\\n            .total()\n        make(2).drawer().close()\n"
-        "        rows[0].close()\n        close(3)\n\n\ndef free():\n    close(4)\n"
+        "        rows[0].close()\n        close(3)\n\n\ndef free():\n    till = 1\n    close(4)\n\n\nif free():\n    till = Box(\n        2\n    )\n    till.total()\n"
     ),
     "far.py": "class Other:\n    def total(self): ...\n\n\ndef close(): ...\n",
 }
@@ -165,6 +165,7 @@ def test_a_member_is_that_of_the_type_that_is_written(typed: Indexed):
         "two.total()": True,
         "made.total()": True,
         ".total()": True,
+        "till.total()": True,
     }
     assert set(lines(typed, ("far.py", "Other.total"), "total").values()) == {False}
 
@@ -187,6 +188,8 @@ TYPES_WRITTEN = [
     ("python", "x = make(Till)", "x", [("make()",)]),
     ("python", "if x == Till(): pass\ndef f(x=Till()): pass", "x", []),
     ("python", "t = Till().open()", "t", [("Till()", "open()")]),
+    ("python", "x = m.Till(\n    ')',\n    1,\n)\ny = 2", "x", [("m", "Till()")]),
+    ("python", "x = Till() + 1", "x", []),
     ("typescript", "private readonly pool?: Pool;", "pool", [("Pool",)]),
     ("javascript", "const p = new m.Pool(1); f({ p: Other })", "p", [("m", "Pool()")]),
     ("rust", "fn f(a: &'a mut Cart, b: Box<dyn Shape>) {", "a", [("Cart",)]),
