@@ -25,6 +25,9 @@ PART = rf"[$@]{{0,2}}[^\W\d]\w*[!?]?{CALLED}?!?"
 CHAIN = re.compile(rf"(?:(?:new|await)\s+|[*&])*(?:{JOINT})?{PART}(?:{JOINT}{PART})*(?:\\)?")
 NAMES = re.compile(rf"[^\W\d]\w*{CALLED}?")
 GENERIC = re.compile(rf"(?:::)?<[^<>]*>(?={CALLED}|::|\Z)")
+WORD = re.compile(rb"(?:[A-Za-z_]|[^\x00-\x7f])(?:\w|[^\x00-\x7f])*")
+BEFORE = re.compile(r"(?:[^\W\d]\w*(?:\(\))?(?:\.|::|->))+\Z")
+"""Names and calls of nothing, behind each a sign that a member follows."""
 AS_ELSEWHERE = {"csharp": {"base": "super"}, "php": {"parent": "super", "static": "self"}}
 """What some languages call what others call `super` and `self`."""
 APART = frozenset({"java", "ruby", "php"})
@@ -46,7 +49,10 @@ class Reference(NamedTuple):
 
 
 def referred(tree: SyntaxTree, name: str = "", within: tuple[int, int] | None = None) -> list[Reference]:
-    """All of a text or of the bytes `within`, or only those of a name, in their order."""
+    """All of a text or of the bytes `within`, or only those of a name, in their order. For languages without queries of ours names
+    are told by their looks."""
+    if not tree.language.queries:
+        return [*_by_looks(tree, name, within or (0, len(tree.data)))]
     found: dict[int, tuple[int, Node, Node | None]] = {}
     for nodes in _matches(tree, name, within):
         kind = next((n for n, each in enumerate(STRONG) if each in nodes), -1)
@@ -63,6 +69,28 @@ def referred(tree: SyntaxTree, name: str = "", within: tuple[int, int] | None = 
     ]
     owned = _owned(tree, name, within)
     return [one._replace(own=_owner(tree, one, owned.get(one.name, ()))) for one in refer]
+
+
+def _by_looks(tree: SyntaxTree, name: str, within: tuple[int, int]) -> Iterator[Reference]:
+    """Words that are tokens by themselves: in a comment or a string they are not. What a bracket follows is called."""
+    for found in WORD.finditer(tree.data, *within):
+        word = decode(found[0])
+        if name not in ("", word) or not _whole(tree, *found.span()):
+            continue
+        line = decode(tree.data[tree.data.rfind(b"\n", 0, found.start()) + 1 : found.start()])
+        before = BEFORE.search(line)
+        chain = parts(before[0].rstrip(" .:->")) if before else ()
+        yield Reference("call" if tree.data.startswith(b"(", found.end()) else "use", word, found.start(), chain)
+
+
+def _whole(tree: SyntaxTree, start: int, end: int) -> bool:
+    node = tree.root.descendant_for_byte_range(start, end)
+    if node is None or (node.start_byte, node.end_byte) != (start, end) or node.child_count or not node.is_named:
+        return False
+    around = node.parent
+    return not any(
+        word in kind for kind in (node.type, around.type if around else "") for word in ("string", "comment")
+    )
 
 
 def _matches(tree: SyntaxTree, name: str, within: tuple[int, int] | None) -> Iterator[dict[str, list[Node]]]:

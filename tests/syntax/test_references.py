@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.syntax.languages import LANGUAGES
+from lsp_harness.syntax.languages import LANGUAGES, Language
 from lsp_harness.syntax.references import parts, referred
+from lsp_harness.syntax.tree import SyntaxTree
 from tests.syntax.markup import tree_of
 
 FILES = sorted((Path(__file__).parent / "references").glob("*.txt"))
@@ -75,3 +76,20 @@ def test_a_variable_of_a_function_hides_what_is_outside_of_it():
         ("call", 38, -1),
         ("call", 59, -1),
     ]
+
+
+def test_a_language_without_queries_is_told_by_looks():
+    bare = Language("java", "tree_sitter_java")
+    source = 'class A {\n  // turn(1)\n  int go() { return this.rate().turn(größe("turn(2)")) + turn; }\n}\n'
+    found = tree_of("A.java", source)
+    tree = SyntaxTree(bare, found.document, found.tree)
+    assert [(one.kind, *one.before, one.name) for one in referred(tree)] == [
+        ("use", "A"),
+        ("call", "go"),
+        ("use", "this"),
+        ("call", "this", "rate"),
+        ("call", "this", "rate()", "turn"),
+        ("call", "größe"),
+        ("use", "turn"),
+    ]
+    assert [one.start for one in referred(tree, "turn")] == [source.index("turn(gr"), source.encode().index(b"turn;")]
