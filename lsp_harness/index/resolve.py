@@ -7,6 +7,7 @@ is said.
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from lsp_harness.index.view import Symbol, View
@@ -147,7 +148,9 @@ def _types(view: View, text: Text, chain: Sequence[str], start: int, far: int) -
         return []
     name = Name(last.removesuffix("()"), start, tuple(outer))
     if not last.endswith("()"):
-        said = [one for each in _said(text, name) for one in written(each, name.text, text.language)]
+        said = [one for each, called in _said(text, name) for one in written(each, called, text.language)]
+        if not said:
+            return [type_ for one, at in _handed(text, name) for type_ in _types(view, text, (one,), at, far - 1)]
     elif outer and name.text == "new":
         said = [tuple(outer)]
     else:
@@ -177,27 +180,48 @@ def _given(view: View, text: Text, one: Meant, far: int) -> list[Meant]:
     return [type_ for chain in chains for type_ in _of_written(view, text, chain, it.start, far)]
 
 
-def _said(text: Text, name: Name) -> Iterator[str]:
-    """The pieces of a text in which the type of a name is written, the nearest first."""
-    around = [one for one in text.declared if one.start <= name.start < one.end]
-    types = [n for n, one in enumerate(text.declared) if one.kind in TYPES and one in around]
-    of_self = len(name.before) == 1 and not SELF.isdisjoint(name.before)
-    if name.before and not (of_self and types):
+def _said(text: Text, name: Name) -> Iterator[tuple[str, str]]:
+    """The pieces of a text in which the type of a name is written, the nearest first, and what it is called there."""
+    types = _around(text, name, TYPES)
+    if name.before and not (_of_object(name) and types):
         return
-    if of_self:
-        body = text.declared[types[-1]]
-        own = rf"^.*\b(?:self|this)(?:\.|->){re.escape(name.text)}\b(.*)$"
-        yield "\n".join(
-            name.text + rest for rest in re.findall(own, decode(text.data[body.start : body.end]), re.MULTILINE)
-        )
+    if name.before:
+        own = f"own {name.text}".replace(" ", "_")
+        whole = decode(text.data[types[-1].start : types[-1].end])
+        yield re.sub(rf"\b(?:self|this)(?:\.|->){re.escape(name.text)}\b", own, whole), own
+    elif functions := [one for one in _around(text, name) if one.kind not in TYPES | FIELDS]:
+        yield decode(text.data[functions[-1].start : functions[-1].end]), name.text
     else:
-        functions = [one for one in around if one.kind not in TYPES | FIELDS]
-        yield decode(text.data[functions[-1].start : functions[-1].end]) if functions else _outside(text, name.start)
-    fields = [one for one in text.declared if one.parent == types[-1]] if types else []
-    seen = [] if of_self else [text.declared[one.here] for one in _visible(text, name)]
-    for one in (*fields, *seen):
+        yield _outside(text, name.start), name.text
+    inner = [one for one in text.declared if types and one.parent >= 0 and text.declared[one.parent] == types[-1]]
+    seen = [] if name.before else [text.declared[one.here] for one in _visible(text, name)]
+    for one in (*inner, *seen):
         if one.name.lstrip("$") == name.text and one.kind in FIELDS:
-            yield _line(text.data, one)
+            yield _line(text.data, one), name.text
+        elif name.before and one.name in ("constructor", "__construct"):
+            # a parameter may be a field
+            yield decode(text.data[one.start : one.body]), name.text
+
+
+def _handed(text: Text, name: Name) -> Iterator[tuple[str, int]]:
+    """The names that a name is set to, where it is set to nothing else, and where they are."""
+    around = _around(text, name, TYPES) if name.before else _around(text, name)
+    if not around or (name.before and not _of_object(name)):
+        return
+    whole = decode(text.data[around[-1].start : around[-1].end])
+    before = r"\b(?:self|this)(?:\.|->)" if name.before else r"(?<![\w.])"
+    set_to = rf"{before}{re.escape(name.text)}\s*(?::[^=\n]*)?:?=\s*([^\W\d]\w*)\s*;?\s*$"
+    for match in re.finditer(set_to, whole, re.MULTILINE):
+        if match[1] != name.text or name.before:
+            yield match[1], around[-1].start + len(encode(whole[: match.start(1)]))
+
+
+def _around(text: Text, name: Name, kinds: AbstractSet[str] | None = None) -> list[Declaration]:
+    return [one for one in text.declared if one.start <= name.start < one.end and (kinds is None or one.kind in kinds)]
+
+
+def _of_object(name: Name) -> bool:
+    return len(name.before) == 1 and name.before[0] in SELF
 
 
 def _outside(text: Text, until: int) -> str:

@@ -42,7 +42,8 @@ SCRIPT = {
         "  twice() { return this.total(turn) + this.total(String); }\n}\n"
     ),
     "src/app.tsx": (
-        'import { exchange, Cart } from "./index";\nexport const Page = () => {\n  const cart = new Cart();\n'
+        'import { exchange, Cart } from "./index";\nexport class Shop {\n  constructor(private cart: Cart) {}\n'
+        "  go() { return this.cart.total(1); }\n}\nexport const Page = () => {\n  const cart = new Cart();\n"
         "  return <p>{exchange(cart.total(1))}</p>;\n};\n"
     ),
     "src/cart.test.ts": 'import { Cart } from "./cart";\ntest("a", () => {\n  new Cart().twice();\n});\n',
@@ -156,14 +157,14 @@ def test_cycles_of_imports(tmp_path: Path):
 
 def test_typescript(tmp_path: Path):
     found = of(tmp_path, SCRIPT, "src/money.ts", "convert")
-    assert said(found.called_by) == ["src/app.tsx:4 Page", "src/cart.ts:6 Cart.total"]
+    assert said(found.called_by) == ["src/app.tsx:8 Page", "src/cart.ts:6 Cart.total"]
     total = of(tmp_path / "2", SCRIPT, "src/cart.ts", "Cart.total")
     assert said(total.calls) == ["src/money.ts:2 Rate.apply", "src/cart.ts:5 convert ?", "src/money.ts:1 convert"]
-    assert said(total.called_by) == ["src/app.tsx:4 Page", "src/cart.ts:8 Cart.twice"]
+    assert said(total.called_by) == ["src/app.tsx:4 Shop.go", "src/app.tsx:8 Page", "src/cart.ts:8 Cart.twice"]
     assert said(total.tests) == ["src/cart.test.ts:3  through Cart.twice"]
     cart = of(tmp_path / "3", SCRIPT, "src/cart.ts", "Cart")
     assert said(cart.inherits) == ["src/money.ts:2 Rate", "src/cart.ts:2 Shape ?"]
-    assert said(cart.called_by) == ["src/app.tsx:3 Page"]
+    assert said(cart.called_by) == ["src/app.tsx:7 Page"]
     assert said(cart.tests) == ["src/cart.test.ts:3 "]
 
 

@@ -130,9 +130,10 @@ WRITTEN = {
     ),
     "app.py": (
         "from shop.till import Till as Box, close, make\nimport shop.till as t\n\n\nclass Page:\n    box: Box\n\n"
-        "    def __init__(self, other):\n        self.own = Box()\n        self.other = other\n\n"
+        "    def __init__(self, other, given: Box):\n        self.own = Box(\n            1\n        )\n        self.other = other\n"
+        "        self.given = given\n\n"
         "    def all(self, rows: list[Box], one: Box | None, two: t.Till, close):\n"
-        "        self.box.total()\n        self.own.total()\n        self.other.total()\n        rows.total()\n        one.total()\n"
+        "        self.box.total()\n        self.own.total()\n        self.other.total()\n        self.given.total()\n        rows.total()\n        one.total()\n"
         "        two.total()\n        made = make(1)\n        made.total()\n        Box(1)\\\n            .total()\n        make(2).drawer().close()\n"
         "        rows[0].close()\n        close(3)\n\n\ndef free():\n    till = 1\n    close(4)\n\n\nif free():\n    till = Box(\n        2\n    )\n    till.total()\n"
     ),
@@ -158,6 +159,7 @@ def test_a_member_is_that_of_the_type_that_is_written(typed: Indexed):
     assert lines(typed, ("shop/till.py", "Till.total"), "total") == {
         "self.box.total()": True,
         "self.own.total()": True,
+        "self.given.total()": True,
         # nobody says what these are, and there are two of the name
         "self.other.total()": False,
         "rows.total()": False,
