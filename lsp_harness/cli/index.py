@@ -12,13 +12,15 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli import compose
-from lsp_harness.cli.indexed import fresh, scan
+from lsp_harness.cli.graph import graph
+from lsp_harness.cli.indexed import called, fresh, placed, scan
 from lsp_harness.cli.nearest import SEARCH_SECONDS, nearest
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.context.extract import Extract, extracts
 from lsp_harness.errors import StoreError, UsageError
+from lsp_harness.index.doc import doc
 from lsp_harness.index.patterns import Pattern, patterns
-from lsp_harness.index.place import Place, place
+from lsp_harness.index.place import Place
 from lsp_harness.index.search import Hit, Search
 from lsp_harness.index.spot import At, Named, declared, spots
 from lsp_harness.index.vectors import Vectors
@@ -33,7 +35,8 @@ from lsp_harness.text.document import Document
 LIKE = 50
 """Texts that are most like another."""
 
-app = cyclopts.App(name="index", help="What is known of a workspace folder: status, context, patterns, rebuild.")
+app = cyclopts.App(name="index", help="What is known of a workspace folder: status, context, graph, patterns, rebuild.")
+app.command(graph)
 
 Folder = Annotated[Path, Parameter(help="The workspace folder; here by default.")]
 
@@ -41,7 +44,7 @@ Folder = Annotated[Path, Parameter(help="The workspace folder; here by default."
 @app.command
 def status(folder: Folder = Path(), *, json: AsJson = False) -> int:
     """Show what the index of a folder holds, what was left out of it and why, and who keeps it."""
-    where = _place(folder)
+    where = placed(folder)
     if json:
         as_json(told(where))
     else:
@@ -52,7 +55,7 @@ def status(folder: Folder = Path(), *, json: AsJson = False) -> int:
 @app.command
 def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     """Throw the index of a folder away and make it anew. A server that has the folder open does so, if there is one."""
-    where = _place(folder)
+    where = placed(folder)
     for database in (where.database, Vectors(where.folder).database):
         remove(database)
     if led(where.lock):
@@ -75,18 +78,17 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
     symbol
         Its name, with those around it where several are called so: `Config.parse`, or `src/config.py:Config.parse`.
     """
-    where = _place(folder)
+    where = placed(folder)
     asyncio.run(fresh(where))
-    path, _, name = symbol.rpartition(":")
     with closing(Reader(where.database)) as reader:
-        named = {(one.path, one.qualified): one for one in View(reader).called(name) if path in ("", one.path)}
-    found = [one for key in sorted(named) for one in _extracts(where.root, *key)]
-    if not found:
-        raise UsageError(f"nothing is called {symbol!r} here; lsp-harness search finds what is like it")
+        view = View(reader)
+        found = [
+            (one, doc(view, it)) for it in called(view, symbol) for one in _extracts(where.root, it.path, it.qualified)
+        ]
     if json:
-        as_json([asdict(one) for one in found])
+        as_json([asdict(one) | {"doc": said} for one, said in found])
     else:
-        comments = [(language_for("", one.path), one) for one in found]
+        comments = [(language_for("", one.path), one) for one, _ in found]
         say("\n\n".join(f"{(it and it.comment) or '#'} {one.path}:{one.line + 1}\n{one}" for it, one in comments))
     return 0
 
@@ -104,7 +106,7 @@ def shown_patterns(
     folder: Folder = Path(), *, limit: Annotated[int, Parameter(help="Patterns at most.")] = 20, json: AsJson = False
 ) -> int:
     """Print what kinds of code the folder has many of (handlers, tests, models), the most frequent first, and one of each."""
-    where = _place(folder)
+    where = placed(folder)
     asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         found = patterns(reader, max(0, limit))
@@ -130,7 +132,11 @@ def search(
         str, Parameter(help="A file of the folder: what it imports, or what imports it, comes before what is as good.")
     ] = "",
     explain: Annotated[
-        bool, Parameter(negative="", help="Show by which way each hit was found, and its rank there.")
+        bool,
+        Parameter(
+            negative="",
+            help="Show by which way each hit was found, its rank there, and the first line of its documentation.",
+        ),
     ] = False,
     json: AsJson = False,
 ) -> int:
@@ -140,7 +146,7 @@ def search(
         folder, query = Path(query or folder), ""
     if [bool(query), bool(at), bool(symbol)].count(True) != 1:
         raise UsageError('say what to find: lsp-harness search "words", --at FILE:LINE, or --symbol NAME')
-    where = _place(folder)
+    where = placed(folder)
     asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         if near and View(reader).file(near) is None:
@@ -152,11 +158,14 @@ def search(
             alike = _like(where, [spot.digest for spot in spots(reader, asked)])
         # there is nobody who types meanwhile
         hits = Search(reader).search(asked, limit, alike, beside=near, seconds=SEARCH_SECONDS)
+        view = View(reader)
+        docs = [doc(view, it) if (it := view.symbol(hit.path, hit.symbol)) else "" for hit in hits]
     if json:
-        as_json([_as_row(hit) for hit in hits])
+        as_json([_as_row(hit) | {"doc": said} for hit, said in zip(hits, docs, strict=True)])
     else:
-        for hit in hits:
-            say(f"{hit.path}:{hit.line + 1}: {hit.symbol or 'text'}" + f"  [{', '.join(hit.reasons)}]" * explain)
+        for hit, said in zip(hits, docs, strict=True):
+            why = f"  [{', '.join(hit.reasons)}]" + f"  {said}" * bool(said)
+            say(f"{hit.path}:{hit.line + 1}: {hit.symbol or 'text'}" + why * explain)
     return 0 if hits else 1
 
 
@@ -220,12 +229,6 @@ def told(where: Place) -> dict[str, Any]:
         "vectors": {"model": model_of(model[0]), "dimensions": model[1], "count": embedded} if model else None,
         "left_out": dict([*left, *skipped]),
     }
-
-
-def _place(folder: Path) -> Place:
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder")
-    return place(folder)
 
 
 def _as_row(hit: Hit) -> dict[str, Any]:

@@ -2,12 +2,32 @@
 
 import os
 from contextlib import closing
+from pathlib import Path
 
+from lsp_harness.errors import UsageError
 from lsp_harness.index.indexer import Indexer, Scanned
-from lsp_harness.index.place import Place
+from lsp_harness.index.place import Place, place
 from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.index.view import Symbol, View
 from lsp_harness.process.lead import lead, led
 from lsp_harness.store.database import Writer
+
+
+def placed(folder: Path) -> Place:
+    """Where the index of a folder is. Raises UsageError."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder")
+    return place(folder)
+
+
+def called(view: View, symbol: str) -> list[Symbol]:
+    """The declarations of a name as people give it, `Config.parse` or `src/config.py:Config.parse`, one of several that are called
+    the same in one file. Raises UsageError."""
+    path, _, name = symbol.rpartition(":")
+    found = {(one.path, one.qualified): one for one in reversed(view.called(name)) if path in ("", one.path)}
+    if not found:
+        raise UsageError(f"nothing is called {symbol!r} here; lsp-harness search finds what is like it")
+    return [found[key] for key in sorted(found)]
 
 
 async def fresh(where: Place) -> None:

@@ -1,22 +1,25 @@
 """Where a declaration is used, as the index has it: the line, and the function it is in.
 
-That is no proof: a file counts that imports what it is about, or that has it itself, and of a member one that imports its type or
-its module. What is shown in vain costs only its tokens.
+Imports, scopes and written types lead from there to the declaration (`lsp_harness.index.graph`). Where they do not suffice, a member
+behind something unknown counts in files that import what it is of, after the others.
 """
 
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lsp_harness.index.graph import User, users
 from lsp_harness.index.shape import TESTS
+from lsp_harness.index.source import Sources
 from lsp_harness.index.view import Symbol, View
 
 MOST = 6
 """Uses that are shown, no more than `EACH` of one file."""
 EACH = 2
+FILES = 12
+"""That are parsed at most, and of `BYTES` together, which takes a few hundredths of a second: tests first, then the file itself."""
+BYTES = 200_000
+FAR = 2
+"""Imports over which a file is looked at: packages hand on what others define."""
 WIDTH = 160
-DECLARES = "def|class|fn|func|function|struct|interface|enum|trait|type|module|mod"
-BRINGS = ("import ", "from ", "use ", "using ", "#include", "require", "export {", "} from")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,39 +39,27 @@ class Use:
 
 def uses(view: View, symbol: Symbol) -> list[Use]:
     """Of a declaration, those in tests first, as they say what is expected of it."""
-    found = sorted(_uses(view, symbol), key=lambda one: (not one.test, one.path != symbol.path))
+    sure: list[Use] = []
+    likely: list[Use] = []
     seen: dict[str, int] = {}
-    kept: list[Use] = []
-    for one in found:
-        seen[one.path] = seen.get(one.path, 0) + 1
-        if seen[one.path] <= EACH:
-            kept.append(one)
-    return kept[:MOST]
-
-
-def _uses(view: View, symbol: Symbol) -> Iterator[Use]:
-    word = re.compile(rf"(?<!\w){re.escape(symbol.name)}(?!\w)")
-    own = re.compile(rf"\b(?:{DECLARES})\s+{re.escape(symbol.name)}(?!\w)")
-    knows: dict[str, bool] = {}
-    for path, around, text in view.mentions(symbol.name):
-        if path not in knows:
-            knows[path] = path == symbol.path or _knows(view, path, symbol)
-        inside = path == symbol.path and around and symbol.start <= around.start < symbol.end
-        if not knows[path] or inside:
-            continue
-        lines = (line.strip() for line in text.splitlines() if word.search(line))
+    functions: set[tuple[str, int]] = set()
+    sources = Sources(view, BYTES)
+    for one in users(sources, symbol, FILES, FAR, lambda path: (not TESTS.search(path), path != symbol.path, path)):
+        path, around = one.source.text.path, one.around.n if one.around else -1
+        inside = path == symbol.path and symbol.start <= one.place.start < symbol.end
         # of a function one is enough
-        used = next((line for line in lines if not own.search(line) and not line.startswith(BRINGS)), "")
-        if used:
-            head = " ".join(view.text(around, around.named, around.body).split()).rstrip("{: ") if around else ""
-            yield Use(path, head[:WIDTH], used[:WIDTH])
+        if inside or (path, around) in functions or seen.get(path, 0) == EACH:
+            continue
+        functions.add((path, around))
+        seen[path] = seen.get(path, 0) + 1
+        (sure if one.place.sure else likely).append(_use(view, one))
+        if len(sure) == MOST:
+            break
+    # they are in order by themselves
+    return sorted([*sure, *likely][:MOST], key=lambda use: not use.test)
 
 
-def _knows(view: View, path: str, symbol: Symbol) -> bool:
-    """Whether a file imports the declaration, what it is in, or its module."""
-    here = view.file(path)
-    if here is None:
-        return False
-    top = symbol.qualified.partition(".")[0]
-    same = any(one.path == symbol.path for name in {top, symbol.name} for one in view.defined(path, name))
-    return same or any(symbol.file in one.targets for one in view.imports(here[0]))
+def _use(view: View, user: User) -> Use:
+    around = user.around
+    head = " ".join(view.text(around, around.named, around.body).split()).rstrip("{: ") if around else ""
+    return Use(user.source.text.path, head[:WIDTH], user.source.line(user.place.start)[:WIDTH])

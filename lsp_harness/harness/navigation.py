@@ -108,7 +108,9 @@ class _Search:
             tree = parse(self.texts.get(path) or Document.of(file.as_uri(), file.read_bytes()))
         except OSError:
             return None
-        return tree and _Read(tree, Text(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0]))
+        return tree and _Read(
+            tree, Text(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0], tree.data)
+        )
 
     def _spot(self, tree: "SyntaxTree", path: str, at: int, name: str, kind: str) -> Spot:
         document = tree.document

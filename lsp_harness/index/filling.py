@@ -1,6 +1,7 @@
 """Writing into an index: what was extracted of a file in place of what was known of it."""
 
 from collections.abc import Collection, Iterable
+from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from lsp_harness.index.tables import INDEXES
 from lsp_harness.store.database import Writer, marks
 
 IMPORTS = "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
+SPACED = "SELECT id FROM files WHERE language = 'csharp'"
+"""Files whose imports are of namespaces, and so say nothing of where that is."""
 
 FIRST = 2_000
 """Files that are written before there are indexes; while there are none, all that is asked looks at every row."""
@@ -84,11 +87,19 @@ class Filling:
     def link(self, links: Links, paths: Collection[str] | None = None) -> None:
         """Says what the imports of these files mean, of all of them by default."""
         self._index()
+        links.spaces = cache(self._declaring)
         if paths is None:
             asked = self._writer.rows(IMPORTS)
         else:
-            files = [self.files[path].id for path in paths]
-            asked = [row for file in files for row in self._writer.rows(f"{IMPORTS} WHERE imports.file = ?", (file,))]
+            files = {self.files[path].id for path in paths}
+            if spaced := self._spaced(files):
+                # what their namespaces are may have changed, which others name
+                files |= spaced
+                with self._writer.transaction():
+                    self._writer.do(f"DELETE FROM targets WHERE file IN ({SPACED})")
+            asked = [
+                row for file in sorted(files) for row in self._writer.rows(f"{IMPORTS} WHERE imports.file = ?", (file,))
+            ]
         found = [
             (file, n, self.files[target].id)
             for path, language, file, n, module, name in asked
@@ -100,6 +111,22 @@ class Filling:
             self._writer.each(f"INSERT OR IGNORE INTO targets VALUES ({marks(3)})", found)
             self._writer.do("DELETE FROM unlinked")
         self.interrupted = False
+
+    def _declaring(self, namespace: str) -> list[str]:
+        """The files that declare it, all of it in one or one within the other."""
+        last = namespace.rpartition(".")[2]
+        rows = self._writer.rows(
+            "SELECT DISTINCT path FROM symbols JOIN files ON files.id = symbols.file "
+            "WHERE name IN (?, ?) AND qualified = ? AND kind = 'namespace' AND language = 'csharp'",
+            (namespace, last, namespace),
+        )
+        return [path for (path,) in rows]
+
+    def _spaced(self, files: Collection[int]) -> set[int]:
+        """All such files, where one of these is one."""
+        rows = self._writer.rows(SPACED)
+        found = {file for (file,) in rows}
+        return found if not found.isdisjoint(files) else set()
 
     def _index(self) -> None:
         if not self._indexed:

@@ -19,12 +19,18 @@ Read = Callable[[str], str]
 """The text of a file of the workspace; empty where it cannot be read."""
 
 
+Spaces = Callable[[str], Iterable[str]]
+"""The files that declare a namespace."""
+
+
 class Links:
     """Of the files at `paths`, which begin at the workspace folder and have `/`."""
 
     def __init__(self, paths: Iterable[str], read: Read = lambda path: "") -> None:
         self._paths = frozenset(paths)
         self._read = read
+        self.spaces: Spaces = lambda name: ()
+        """For languages whose imports say nothing of files; whoever knows what files declare sets it."""
         self._named: dict[str, list[str]] = defaultdict(list)
         self._inside: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self._paths):
@@ -37,6 +43,7 @@ class Links:
             "go": self._go,
             "rust": self._rust,
             "java": self._java,
+            "csharp": self._csharp,
             **dict.fromkeys(("c", "cpp"), self._included),
             "ruby": self._ruby,
             "php": self._php,
@@ -229,6 +236,10 @@ class Links:
         folder = "/".join(parts)
         folders = [one for one in self._inside if one == folder or one.endswith(f"/{folder}")]
         return (one for one in chain.from_iterable(map(self._inside.__getitem__, folders)) if one.endswith(".java"))
+
+    def _csharp(self, path: str, module: str, name: str) -> list[str]:
+        # `using static` and an alias may name a type in a namespace
+        return sorted(self.spaces(module)) or sorted(self.spaces(module.rpartition(".")[0]))
 
     def _included(self, path: str, module: str, name: str) -> list[str]:
         file = module.strip("<>")

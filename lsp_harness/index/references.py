@@ -1,14 +1,15 @@
-"""Where a declaration is meant: files in which its name occurs are parsed when somebody asks, and each occurrence is looked up
-as if the cursor were there. See docs/adr/0011."""
+"""Where a declaration is meant: files in which its name occurs are parsed when somebody asks, and each name that
+`references.scm` finds there is looked up. See docs/adr/0011."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
-from lsp_harness.index.resolve import Meant, Text, meant, name_at
+from lsp_harness.index.resolve import Meant, Name, Text, guessed, told
 from lsp_harness.index.view import View
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.declarations import qualified
+from lsp_harness.syntax.references import Kind, referred
 from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.position import encode
 
 FILES = 500
 """That are parsed at most for one question."""
@@ -34,23 +35,24 @@ def key(text: Text, one: Meant) -> Key:
     return text.path, qualified(text.declared, text.declared[one.here])
 
 
+class Place(NamedTuple):
+    """Where a declaration is meant, and how; `sure` where something leads from there to it, and not only its name."""
+
+    start: int
+    kind: Kind
+    sure: bool
+
+
+def places(view: View, text: Text, tree: SyntaxTree, name: str, target: Key) -> Iterator[Place]:
+    """Where a text means the `target` by its name, the declaration included."""
+    for one in referred(tree, name):
+        asked = Name(one.name, one.start, one.before, one.own)
+        found = told(view, text, asked)
+        meant = found or guessed(view, asked)
+        if any(key(text, each) == target for each in meant):
+            yield Place(one.start, one.kind, bool(found))
+
+
 def referring(view: View, text: Text, tree: SyntaxTree, name: str, target: Key) -> Iterator[int]:
-    """Byte offsets at which a text means the `target` by its name, the declaration included."""
-    data, word = tree.data, encode(name)
-    at = data.find(word)
-    while at >= 0:
-        found = name_at(data, at) if _whole(tree, at, at + len(word)) else None
-        if found and found.start == at and target in (key(text, one) for one in meant(view, text, found)):
-            yield at
-        at = data.find(word, at + len(word))
-
-
-def _whole(tree: SyntaxTree, start: int, end: int) -> bool:
-    """Whether these bytes are a token by themselves: in a comment or a string they are not."""
-    node = tree.root.descendant_for_byte_range(start, end)
-    if node is None or (node.start_byte, node.end_byte) != (start, end) or node.child_count:
-        return False
-    around = node.parent
-    return not any(
-        word in kind for kind in (node.type, around.type if around else "") for word in ("string", "comment")
-    )
+    """The byte offsets of these places."""
+    yield from (place.start for place in places(view, text, tree, name, target))

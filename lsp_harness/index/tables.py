@@ -6,7 +6,7 @@ from importlib import metadata
 from lsp_harness.config.resources import resource
 from lsp_harness.syntax.languages import wheels
 
-FORMAT = 3
+FORMAT = 4
 """Raised with every change of what is kept or how it is found."""
 
 SCHEMA = """

@@ -1,10 +1,10 @@
 """What an index says of names: where they are defined, what they look like there, and who imports them."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from lsp_harness.index.links import Links
-from lsp_harness.store.database import Reader, Row
+from lsp_harness.store.database import Reader, Row, marks
 from lsp_harness.text.position import decode, encode
 
 FAR = 4
@@ -12,6 +12,17 @@ FAR = 4
 MENTIONS = 200
 NEIGHBOURS = frozenset({"go", "java", "csharp"})
 """Languages in which files of one folder see each other without an import."""
+NAMESPACED = frozenset({"csharp", "php"})
+"""Those in which files of one namespace do."""
+EVERYTHING = frozenset({"c", "cpp", "csharp", "ruby"})
+"""Languages in which who imports something sees all that is at its top."""
+BY_LAST = frozenset({"java", "php"})
+"""Those in which the last part of what is imported is a name in it."""
+DEFAULT = frozenset({"javascript", "typescript", "tsx"})
+"""Those in which a module may be imported for one thing of it, which mostly is called as it is here."""
+TOP = "(parent = -1 OR (SELECT kind FROM symbols AS around WHERE around.file = symbols.file AND around.n = symbols.parent) = 'namespace')"
+LINKED = 1_000
+"""Files whose imports are followed at once."""
 COLUMNS = "path, language, file, n, parent, kind, name, qualified, start, end, named, body, line, bases"
 SYMBOLS = f"SELECT {COLUMNS} FROM symbols JOIN files ON files.id = symbols.file"
 
@@ -38,26 +49,28 @@ class Symbol:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What a file calls `used`: `name` of a module, empty for the module itself, `*` for all of it; in the files `targets`."""
+    """What a file calls `used`: `name` of a module, empty for the module itself, `*` for all of it; in the files `targets`. It may be
+    `one` thing of the module, whose name is not said."""
 
     used: str
     name: str
     module: str
     targets: tuple[int, ...]
+    one: bool = False
 
 
 class View:
     """Of one folder's index, for one question: a file, and what it imports, is read once."""
 
     def __init__(self, reader: Reader) -> None:
-        self._reader = reader
+        self.reader = reader
         self._files: dict[str, tuple[int, str] | None] = {}
         self._imports: dict[int, list[Imported]] = {}
 
     def file(self, path: str) -> tuple[int, str] | None:
         """Id and language of a file."""
         if path not in self._files:
-            rows = self._reader.rows("SELECT id, language FROM files WHERE path = ?", (path,))
+            rows = self.reader.rows("SELECT id, language FROM files WHERE path = ?", (path,))
             self._files[path] = rows[0] if rows else None  # type: ignore[assignment]
         return self._files[path]
 
@@ -69,15 +82,20 @@ class View:
 
     def _read_imports(self, file: int) -> list[Imported]:
         found: dict[int, Imported] = {}
-        rows = self._reader.rows(
-            "SELECT imports.n, module, name, alias, target FROM imports "
-            "LEFT JOIN targets ON targets.file = imports.file AND targets.n = imports.n WHERE imports.file = ? ORDER BY 1",
+        rows = self.reader.rows(
+            "SELECT language, imports.n, module, name, alias, target FROM imports JOIN files ON files.id = imports.file "
+            "LEFT JOIN targets ON targets.file = imports.file AND targets.n = imports.n WHERE imports.file = ? ORDER BY 2",
             (file,),
         )
-        for n, module, name, alias, target in rows:
+        for language, n, module, name, alias, target in rows:
             known = found.get(n)
             targets = (*(known.targets if known else ()), *([target] if target else []))
-            found[n] = Imported(alias or name or _last(module), name, module, targets)
+            used = alias or name or _last(module)
+            if not name and language in BY_LAST:
+                name = _last(module)
+            if not name and language in EVERYTHING:
+                name = _last(module) if alias else "*"
+            found[n] = Imported(used, name, module, targets, bool(alias) and not name and language in DEFAULT)
         return list(found.values())
 
     def defined(self, path: str, name: str) -> list[Symbol]:
@@ -87,10 +105,21 @@ class View:
             return []
         file, language = here
         found = self._imported(file, name, {file}, FAR)
-        if not found and language in NEIGHBOURS:
-            folder = path.rpartition("/")[0]
-            found = [one for one in self._top(name) if one.file != file and one.path.rpartition("/")[0] == folder]
+        if not found and language in NEIGHBOURS | NAMESPACED:
+            others = [one for one in self._top(name) if one.file != file and one.language == language]
+            found = [one for one in others if self._beside(path, file, one)]
         return found
+
+    def _beside(self, path: str, file: int, other: Symbol) -> bool:
+        """Whether a file sees what another has at its top without importing it."""
+        near = other.language in NEIGHBOURS and other.path.rpartition("/")[0] == path.rpartition("/")[0]
+        shared = other.language in NAMESPACED and not self._namespaces(file).isdisjoint(self._namespaces(other.file))
+        return near or shared
+
+    def _namespaces(self, file: int) -> frozenset[str]:
+        """Those that a file declares."""
+        rows = self.reader.rows("SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace'", (file,))
+        return frozenset(name for (name,) in rows)
 
     def of_module(self, path: str, module: str, name: str) -> list[Symbol]:
         """What `module.name` means in a file, where `module` is something it imports."""
@@ -107,16 +136,16 @@ class View:
             target for one in (self.imports(here[0]) if here else ()) if one.module == module for target in one.targets
         }
         if not targets:
-            paths = [path for (path,) in self._reader.rows("SELECT path FROM files")]
+            paths = [path for (path,) in self.reader.rows("SELECT path FROM files")]
             found = [self.file(each) for each in Links(paths).targets(path, language, module, "")]
             targets = {file for file, _ in filter(None, found)}
         sql = f"{SYMBOLS} WHERE file = ? AND parent = -1 ORDER BY n"
-        return [symbol_of(row) for target in sorted(targets) for row in self._reader.rows(sql, (target,))]
+        return [symbol_of(row) for target in sorted(targets) for row in self.reader.rows(sql, (target,))]
 
     def symbol(self, path: str, qualified: str) -> Symbol | None:
         """The declaration of a file by its qualified name, the first of several."""
         here = self.file(path)
-        rows = self._reader.rows(
+        rows = self.reader.rows(
             f"{SYMBOLS} WHERE file = ? AND qualified = ? ORDER BY n LIMIT 1", (here[0] if here else -1, qualified)
         )
         return symbol_of(rows[0]) if rows else None
@@ -124,30 +153,30 @@ class View:
     def called(self, name: str) -> list[Symbol]:
         """The declarations of this name, or qualified name, or end of one."""
         last = name.rpartition(".")[2]
-        found = [symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name = ? ORDER BY path, n", (last,))]
+        found = [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE name = ? ORDER BY path, n", (last,))]
         return [one for one in found if f".{one.qualified}".endswith(f".{name}")]
 
     def mentions(self, name: str) -> Iterator[tuple[str, Symbol | None, str]]:
         """The pieces of files, `MENTIONS` at most, that may have a name in them: path, the declaration a piece is of, its text."""
-        rows = self._reader.rows(
+        rows = self.reader.rows(
             "SELECT path, file, symbol, text FROM texts JOIN chunks ON chunks.id = texts.rowid "
             "JOIN files ON files.id = chunks.file WHERE texts MATCH ? AND language != '' LIMIT ?",
             ('text: "' + name.replace('"', "") + '"', MENTIONS),
         )
         for path, file, n, text in rows:
-            around = self._reader.rows(f"{SYMBOLS} WHERE file = ? AND n = ?", (file, n)) if n >= 0 else []
+            around = self.reader.rows(f"{SYMBOLS} WHERE file = ? AND n = ?", (file, n)) if n >= 0 else []
             yield path, symbol_of(around[0]) if around else None, text
 
     def named(self, name: str, most: int) -> list[Symbol]:
         """All symbols of that name, or as many."""
-        return [symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name = ? LIMIT ?", (name, most))]
+        return [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE name = ? LIMIT ?", (name, most))]
 
     def members(self, symbol: Symbol) -> list[Symbol]:
         """What is declared right inside of it, and for a type elsewhere (`func (c *Circle) Area`, `impl Circle`)."""
-        rows = self._reader.rows(f"{SYMBOLS} WHERE file = ? AND parent = ? ORDER BY n", (symbol.file, symbol.n))
+        rows = self.reader.rows(f"{SYMBOLS} WHERE file = ? AND parent = ? ORDER BY n", (symbol.file, symbol.n))
         if symbol.language in ("go", "rust", "cpp"):
             like = f"{symbol.qualified}."
-            rows += self._reader.rows(
+            rows += self.reader.rows(
                 f"{SYMBOLS} WHERE substr(qualified, 1, ?) = ? AND name = substr(qualified, ?) AND file IN "
                 "(SELECT id FROM files WHERE language = ?) AND NOT (file = ? AND parent = ?)",
                 (len(like), like, len(like) + 1, symbol.language, symbol.file, symbol.n),
@@ -161,16 +190,48 @@ class View:
     def importers(self, file: int) -> list[str]:
         """The files that import this one."""
         sql = "SELECT DISTINCT path FROM targets JOIN files ON files.id = targets.file WHERE target = ? ORDER BY path"
-        return [path for (path,) in self._reader.rows(sql, (file,))]
+        return [path for (path,) in self.reader.rows(sql, (file,))]
+
+    def reaching(self, files: Iterable[int], far: int) -> set[int]:
+        """These files, and those that import them over at most so many files."""
+        found = set(files)
+        todo = [*found]
+        while todo and far:
+            importing = {
+                file
+                for at in range(0, len(todo), LINKED)
+                for (file,) in self.reader.rows(
+                    f"SELECT DISTINCT file FROM targets WHERE target IN ({marks(len(todo[at : at + LINKED]))})",
+                    todo[at : at + LINKED],
+                )
+            }
+            todo = [*(importing - found)]
+            found, far = found | importing, far - 1
+        return found
 
     def text(self, symbol: Symbol, start: int, end: int) -> str:
         """Bytes of the file of a symbol, as far as they are in one chunk with `start`."""
-        begin, data = self._chunk(symbol.file, start)
+        begin, data = self.chunk(symbol.file, start)
         return decode(data[start - begin : end - begin])
+
+    def all(self, file: int) -> list[Symbol]:
+        """What a file declares, in its order."""
+        return [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE file = ? ORDER BY n", (file,))]
+
+    def data(self, file: int) -> bytes:
+        """A file as its chunks have it: with line ends for what is blank between them."""
+        found = bytearray()
+        rows = self.reader.rows(
+            "SELECT chunks.start, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE file = ? ORDER BY 1",
+            (file,),
+        )
+        for start, text in rows:
+            found += b"\n" * (start - len(found)) + encode(text)
+        return bytes(found)
 
     def whole(self, symbol: Symbol) -> str:
         """A declaration with the comments and decorators above it, whole lines; empty for one that is in no chunk of its own."""
-        rows = self._reader.rows(
+        rows = self.reader.rows(
             "SELECT chunks.start, chunks.end, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE file = ? AND "
             "chunks.start < ? AND chunks.start >= (SELECT min(start) FROM chunks WHERE file = ? AND symbol = ?) ORDER BY 1",
             (symbol.file, symbol.end, symbol.file, symbol.n),
@@ -184,21 +245,21 @@ class View:
     def before(self, symbol: Symbol) -> str:
         """What is before the name of a symbol on its line."""
         # chunks are whole lines
-        begin, data = self._chunk(symbol.file, symbol.named)
+        begin, data = self.chunk(symbol.file, symbol.named)
         return decode(data[: symbol.named - begin].rpartition(b"\n")[2])
 
     def lines(self, path: str, start: int, end: int) -> list[str]:
         """The lines of the chunks of a file within these bytes."""
-        rows = self._reader.rows(
+        rows = self.reader.rows(
             "SELECT text FROM chunks JOIN texts ON texts.rowid = chunks.id JOIN files ON files.id = chunks.file "
             "WHERE path = ? AND chunks.start >= ? AND chunks.end <= ? ORDER BY chunks.start",
             (path, start, end),
         )
         return [line for (text,) in rows for line in text.splitlines()]
 
-    def _chunk(self, file: int, at: int) -> tuple[int, bytes]:
+    def chunk(self, file: int, at: int) -> tuple[int, bytes]:
         """Where the chunk begins that this byte is in, and its text; nothing where there is none."""
-        rows = self._reader.rows(
+        rows = self.reader.rows(
             "SELECT chunks.start, text FROM chunks JOIN texts ON texts.rowid = chunks.id "
             "WHERE chunks.file = ? AND chunks.start <= ? AND chunks.end > ?",
             (file, at, at),
@@ -215,6 +276,8 @@ class View:
         for one in self.imports(file):
             if one.used == name and one.name not in ("", "*"):
                 named.append(one)
+            elif one.used == name and one.one:
+                named.append(replace(one, name=name))
             elif one.name == "*":
                 whole.append(one)
         wanted = [(target, one.name) for one in named for target in one.targets]
@@ -225,17 +288,17 @@ class View:
         """What a file has by this name: its own, or what it imports itself."""
         if file in seen or far == 0:
             return []
-        rows = self._reader.rows(f"{SYMBOLS} WHERE file = ? AND name = ? AND parent = -1 ORDER BY n", (file, name))
+        rows = self.reader.rows(f"{SYMBOLS} WHERE file = ? AND name = ? AND {TOP} ORDER BY n", (file, name))
         return [symbol_of(row) for row in rows] or self._imported(file, name, {*seen, file}, far - 1)
 
     def _top(self, name: str) -> list[Symbol]:
-        return [symbol_of(row) for row in self._reader.rows(f"{SYMBOLS} WHERE name = ? AND parent = -1", (name,))]
+        return [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE name = ? AND {TOP}", (name,))]
 
 
 def symbol_of(row: Row) -> Symbol:
-    found = Symbol(*row)
     # one a line, as they are in the table
-    return replace(found, bases=tuple(row[-1].split("\n")) if row[-1] else ())
+    bases = tuple(row[-1].split("\n")) if row[-1] else ()
+    return Symbol(*row[:-1], bases)  # pyright: ignore[reportCallIssue]
 
 
 def _last(module: str) -> str:

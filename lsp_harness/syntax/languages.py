@@ -58,7 +58,7 @@ LANGUAGES = (
         comment="//",
         block="braces",
         stub=";",
-        queries=("javascript",),
+        queries=("javascript", "jsx"),
     ),
     Language(
         "typescript",
@@ -80,7 +80,7 @@ LANGUAGES = (
         comment="//",
         block="braces",
         stub=";",
-        queries=("javascript", "typescript"),
+        queries=("javascript", "typescript", "jsx"),
     ),
     Language("go", "tree_sitter_go", extensions=("go",), comment="//", block="braces", queries=("go",)),
     Language("rust", "tree_sitter_rust", extensions=("rs",), comment="//", block="braces", stub=";", queries=("rust",)),

@@ -216,3 +216,64 @@ def test_a_fix_without_an_editor_knows_what_is_in_the_index(project: Shell):
     ran = project.run("fix", "broken.py")
     assert "+from shapes import Circle" in ran.out
     assert ran.code == 0
+
+
+def test_what_a_symbol_has_to_do_with_others(project: Shell):
+    (project.folder / "tests").mkdir()
+    project.file(
+        "base.py", "from shapes import Circle\n\n\nclass Base:\n    'What is drawn.'\n\n    def draw(self): ...\n"
+    )
+    project.file(
+        "shapes.py",
+        "import json\nfrom base import Base as B\n\n\nclass Circle(B):\n    def area(self):\n        '''How large.'''\n"
+        "        self.draw()\n        json.dumps(1)\n",
+    )
+    project.file(
+        "use.py", "from shapes import Circle\n\n\ndef show(it):\n    Circle().area()\n    it.area()\n\n\nshow(1)\n"
+    )
+    project.file(
+        "far.py", "class Circle:\n    def area(self): ...\n\n\ndef other(x):\n    Circle().area()\n    x.area()\n"
+    )
+    project.file("tests/test_use.py", "from use import show\n\n\ndef test_show():\n    show(1)\n")
+    assert project.run("index", "graph", "shapes.py:Circle.area").out == (
+        "shapes.py:6 Circle.area  How large.\n"
+        "calls\n  base.py:7 Base.draw\n  shapes.py:9 json.dumps  unresolved\n"
+        "called by\n  use.py:5 show\n  use.py:6 show  unresolved\n"
+        "tests\n  tests/test_use.py:5 test_show, through show\n"
+        "imported by\n  base.py\n  here.py\n  use.py\n"
+        "import cycles\n  shapes.py > base.py > shapes.py\n"
+    )
+    [found] = project.run("index", "graph", "Base", "--json").json
+    assert found == {
+        "path": "base.py",
+        "line": 3,
+        "kind": "class",
+        "symbol": "Base",
+        "signature": "class Base:",
+        "doc": "What is drawn.",
+        "calls": [],
+        "called_by": [],
+        "inherits": [],
+        "inherited_by": [{"path": "shapes.py", "line": 4, "name": "Circle", "sure": True, "through": ""}],
+        "tests": [],
+        "imported_by": ["shapes.py"],
+        "cycles": [["base.py", "shapes.py", "base.py"]],
+    }
+    assert "use.py:9 (in no function)\n" in project.run("index", "graph", "show").out
+    both = project.run("index", "graph", "Circle.area").out
+    assert "\n\nshapes.py:6 Circle.area" in both
+    assert project.run("index", "graph", "other.py:Circle").code == 2
+    assert project.run("index", "graph", "nothing").err == (
+        "lsp-harness: nothing is called 'nothing' here; lsp-harness search finds what is like it\n"
+    )
+    assert project.run("index", "graph", "Circle", "nowhere").err == "lsp-harness: nowhere is no folder\n"
+
+
+def test_the_first_line_of_documentation_is_shown(project: Shell):
+    project.file("tools.py", "# parses it\ndef parse_config(path):\n    '''Reads the settings.\n\n    All.\n    '''\n")
+    [hit, *_] = project.run("search", "parse_config", "--json").json
+    assert (hit["symbol"], hit["doc"]) == ("parse_config", "Reads the settings.")
+    assert project.run("search", "parse_config", "--explain").out.splitlines()[0].endswith("]  Reads the settings.")
+    assert "Reads" not in project.run("search", "parse_config").out
+    [found] = project.run("index", "context", "parse_config", "--json").json
+    assert found["doc"] == "Reads the settings."

@@ -107,6 +107,35 @@ def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
     assert indexed.view.symbol("nowhere.py", "Till") is None
 
 
+CALLED = {
+    "shop/money.py": "def convert(x):\n    return convert(x)\n\n\ndef other():\n    convert(0)\n",
+    "shop/use.py": "from shop.money import convert as turn\n\n\ndef one(convert):\n    convert(1)\n    turn(2)\n    turn(3)\n",
+    "shop/says.py": "import shop.money\n\n# convert(4) is said\nTEXT = 'convert(5)'\n",
+    "shop/same.py": "import shop.money\n\n\ndef convert(x): ...\n\n\nconvert(6)\n",
+    **{f"shop/more{n}.py": f"from shop.money import convert\n\n\ndef f{n}():\n    convert({n})\n" for n in range(9)},
+}
+
+
+def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
+    with closing(Indexed(tmp_path, CALLED)) as indexed:
+        symbol = indexed.view.symbol("shop/money.py", "convert")
+        assert symbol
+        shown = {f"{one.path} {one.around}": one.line for one in uses(indexed.view, symbol)}
+        # of its own file, then of the others, six at most
+        assert shown == {
+            "shop/money.py other()": "convert(0)",
+            **{f"shop/more{n}.py f{n}()": f"convert({n})" for n in range(5)},
+        }
+    again = {path: text for path, text in CALLED.items() if "more" not in path}
+    with closing(Indexed(tmp_path / "again", again)) as indexed:
+        symbol = indexed.view.symbol("shop/money.py", "convert")
+        assert symbol
+        assert [(one.path, one.line) for one in uses(indexed.view, symbol)] == [
+            ("shop/money.py", "convert(0)"),
+            ("shop/use.py", "turn(2)"),
+        ]
+
+
 @pytest.mark.parametrize(
     ("path", "source", "found"),
     [

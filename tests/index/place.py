@@ -16,6 +16,7 @@ class Indexed:
     """What is known of files with these texts."""
 
     def __init__(self, folder: Path, files: dict[str, str]) -> None:
+        folder.mkdir(exist_ok=True)
         self.writer = Writer(folder / "index.db", SCHEMA, version())
         filling = Filling(self.writer)
         filling.put(extract(Found(path, 1, len(text)), text.encode()) for path, text in files.items())

@@ -214,3 +214,18 @@ def test_imports_lead_to_files(place: Place):
     place.write("a.py", "x = 1\n")
     place.scan()
     assert targets(place) == ["c/d.py > a.py"]
+
+
+def test_what_a_namespace_is_follows_the_files_that_declare_it(place: Place):
+    place.write("web/Page.cs", "using Shop.Money;\nusing System;\nclass Page {}\n")
+    place.write("shop/Rate.cs", "namespace Shop.Money;\nclass Rate {}\n")
+    place.write("shop/Far.cs", "namespace Shop { namespace Money { class Far {} } namespace Other {} }\n")
+    place.write("a.py", "Shop = 1\n")
+    place.scan()
+    assert targets(place) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
+    place.write("shop/Far.cs", "namespace Shop { class Far {} }\n")
+    place.update("shop/Far.cs")
+    assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
+    place.write("shop/Far.cs", "namespace Shop.Money { class Further {} }\n")
+    place.update("shop/Far.cs")
+    assert targets(place) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]

@@ -188,3 +188,12 @@ def test_settings_that_are_no_json_are_none():
     files = {"tsconfig.json": "{", "package.json": "[1]", "a.ts": "", "b.ts": ""}
     assert links(files).targets("a.ts", "typescript", "./b", "") == ["b.ts"]
     assert links(files).targets("a.ts", "typescript", "b", "") == []
+
+
+def test_csharp_says_namespaces_and_those_who_declare_them_are_meant():
+    made = links(["a.cs", "b.cs", "c.cs"])
+    made.spaces = lambda name: {"Shop.Money": ["c.cs", "b.cs", "a.cs"]}.get(name, [])
+    assert made.targets("a.cs", "csharp", "Shop.Money", "") == ["b.cs", "c.cs"]
+    # `using static Shop.Money.Rate`
+    assert made.targets("a.cs", "csharp", "Shop.Money.Rate", "") == ["b.cs", "c.cs"]
+    assert made.targets("a.cs", "csharp", "System", "") == []

@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.references import key, occurring, referring
+from lsp_harness.index.references import key, occurring, places, referring
 from lsp_harness.index.resolve import Text, meant, name_at
+from lsp_harness.index.written import given, written
 from lsp_harness.syntax.declarations import declared
 from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.position import decode
 from tests.index.place import Indexed
 from tests.syntax.markup import tree_of
 
@@ -118,3 +120,106 @@ def test_references_of_a_member(indexed: Indexed):
 def test_the_name_that_a_cursor_is_in(line: str, column: int, expected: tuple[str, int, tuple[str, ...]] | None):
     found = name_at(f"first\n{line}\n".encode(), 6 + column)
     assert (found and (found.text, found.start - 6, found.before)) == expected
+
+
+WRITTEN = {
+    "shop/__init__.py": "",
+    "shop/till.py": (
+        "class Till:\n    def total(self): ...\n\n    def drawer(self) -> 'Drawer': ...\n\n\nclass Drawer:\n    def close(self): ...\n\n\n"
+        "def make(size) -> Till:\n    return Till()\n\n\ndef close(): ...\n"
+    ),
+    "app.py": (
+        "from shop.till import Till as Box, close, make\nimport shop.till as t\n\n\nclass Page:\n    box: Box\n\n"
+        "    def __init__(self, other, given: Box):\n        self.own = Box(\n            1\n        )\n        self.other = other\n"
+        "        self.given = given\n\n"
+        "    def all(self, rows: list[Box], one: Box | None, two: t.Till, close):\n"
+        "        self.box.total()\n        self.own.total()\n        self.other.total()\n        self.given.total()\n        rows.total()\n        one.total()\n"
+        "        two.total()\n        made = make(1)\n        made.total()\n        Box(1)\\\n            .total()\n        make(2).drawer().close()\n"
+        "        rows[0].close()\n        close(3)\n\n\ndef free():\n    till = 1\n    close(4)\n\n\nif free():\n    till = Box(\n        2\n    )\n    till.total()\n"
+    ),
+    "far.py": "class Other:\n    def total(self): ...\n\n\ndef close(): ...\n",
+}
+
+
+@pytest.fixture
+def typed(tmp_path: Path):
+    with closing(Indexed(tmp_path, WRITTEN)) as made:
+        yield made
+
+
+def lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
+    """Where it is meant in `app.py`, and whether that is sure."""
+    tree = tree_of("app.py", WRITTEN["app.py"])
+    text = Text("app.py", "python", declared(tree.language, tree.data, tree.root)[0], tree.data)
+    found = places(indexed.view, text, tree, name, target)
+    return {decode(tree.document.line(tree.document.line_of(at))).strip(): sure for at, _, sure in found}
+
+
+def test_a_member_is_that_of_the_type_that_is_written(typed: Indexed):
+    assert lines(typed, ("shop/till.py", "Till.total"), "total") == {
+        "self.box.total()": True,
+        "self.own.total()": True,
+        "self.given.total()": True,
+        # nobody says what these are, and there are two of the name
+        "self.other.total()": False,
+        "rows.total()": False,
+        "one.total()": True,
+        "two.total()": True,
+        "made.total()": True,
+        ".total()": True,
+        "till.total()": True,
+    }
+    assert set(lines(typed, ("far.py", "Other.total"), "total").values()) == {False}
+
+
+def test_what_is_behind_a_bracket_or_bound_in_the_function_is_not_what_is_imported(typed: Indexed):
+    assert lines(typed, ("shop/till.py", "close"), "close") == {
+        "from shop.till import Till as Box, close, make": True,
+        "close(4)": True,
+    }
+    assert lines(typed, ("shop/till.py", "Drawer.close"), "close") == {
+        "make(2).drawer().close()": True,
+        "rows[0].close()": False,
+    }
+
+
+TYPES_WRITTEN = [
+    ("python", "def f(ctx: Context | None): ...", "ctx", [("Context",)]),
+    ("python", "till: Optional['shop.Till'] = None", "till", [("shop", "Till")]),
+    ("python", "def f(rows: list[Till], x): ...", "rows", [("list",)]),
+    ("python", "x = make(Till)", "x", [("make()",)]),
+    ("python", "if x == Till(): pass\ndef f(x=Till()): pass", "x", []),
+    ("python", "t = Till().open()", "t", [("Till()", "open()")]),
+    ("python", "x = m.Till(\n    ')',\n    1,\n)\ny = 2", "x", [("m", "Till()")]),
+    ("python", "x = Till() + 1", "x", []),
+    ("typescript", "private readonly pool?: Pool;", "pool", [("Pool",)]),
+    ("javascript", "const p = new m.Pool(1); f({ p: Other })", "p", [("m", "Pool()")]),
+    ("rust", "fn f(a: &'a mut Cart, b: Box<dyn Shape>) {", "a", [("Cart",)]),
+    ("rust", "fn f(a: &'a mut Cart, b: Box<dyn Shape>) {", "b", [("Shape",)]),
+    ("rust", "let b = grep::Builder::new();", "b", [("grep", "Builder", "new()")]),
+    ("go", "func f(rate *money.Rate, b int) { x := &Till{1} }", "rate", [("money", "Rate")]),
+    ("go", "func f(rate *money.Rate, b int) { x := &Till{1} }", "x", [("Till()",)]),
+    ("java", "void g(List<Item> cart) { return cart; }", "cart", [("List",)]),
+    ("cpp", "const Rate& rate = f();", "rate", [("Rate",)]),
+    ("php", "function f(?Rate $rate) {}", "rate", [("Rate",)]),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "name", "expected"), TYPES_WRITTEN)
+def test_types_as_they_are_written(language: str, text: str, name: str, expected: list[tuple[str, ...]]):
+    assert written(text, name, language) == expected
+
+
+@pytest.mark.parametrize(
+    ("language", "signature", "expected"),
+    [
+        ("python", "def make(a: int) -> Till", [("Till",)]),
+        ("python", "def make(a)", []),
+        ("typescript", "function make(a: number): Till | undefined", [("Till",)]),
+        ("go", "func make(a int) (*money.Till, error)", [("money", "Till")]),
+        ("java", "public static Till make(int a)", [("Till",)]),
+        ("rust", "fn make(a: u8) -> Box<Till>", [("Till",)]),
+    ],
+)
+def test_what_a_function_says_it_gives(language: str, signature: str, expected: list[tuple[str, ...]]):
+    assert given(signature, "make", language) == expected

@@ -87,3 +87,59 @@ def test_search_says_by_which_way_it_found(indexed: Indexed):
     assert indexed.search.search("the of and") == []
     assert indexed.search.search("") == []
     assert indexed.search.search('"; DROP NEAR(') == []
+
+
+OTHERS = {
+    "cs/Money.cs": "namespace Shop.Money { class Rate { class Inner {} } }\n",
+    "web/Page.cs": "using Shop.Money;\nusing M = Shop.Money.Rate;\nnamespace Shop.Web { class Page {} }\n",
+    "web/more/Other.cs": "namespace Shop.Web { class Other {} }\n",
+    "far/Far.cs": "namespace Far { class Page {} }\n",
+    "a/money.h": "int convert(int x);\n",
+    "a/main.c": '#include "money.h"\n',
+    "shop/Rate.java": "package shop;\nclass Rate {}\n",
+    "web/Page.java": "package web;\nimport shop.Rate;\nclass Page {}\n",
+    "lib/rate.rb": "class Rate\nend\n",
+    "lib/page.rb": 'require_relative "rate"\n',
+    "Shop/Rate.php": "<?php\nnamespace Shop;\nclass Rate {}\n",
+    "php/Page.php": "<?php\nnamespace Web;\nuse Shop\\Rate;\nuse Shop\\Rate as R;\n",
+    "php/Other.php": "<?php\nnamespace Web;\nclass Other {}\n",
+    "src/button.tsx": "export default function Button() {}\nfunction other() {}\n",
+    "src/app.tsx": 'import Button from "./button";\nimport * as other from "./button";\n',
+    "py/convert.py": "def convert(): ...\n",
+    "py/use.py": "import convert\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "expected"),
+    [
+        ("web/Page.cs", "Rate", ["cs/Money.cs Shop.Money.Rate"]),
+        ("web/Page.cs", "M", ["cs/Money.cs Shop.Money.Rate"]),
+        ("web/Page.cs", "Inner", []),
+        ("web/Page.cs", "Other", ["web/more/Other.cs Shop.Web.Other"]),
+        ("web/more/Other.cs", "Page", ["web/Page.cs Shop.Web.Page"]),
+        ("web/more/Other.cs", "Rate", []),
+        ("a/main.c", "convert", ["a/money.h convert"]),
+        ("web/Page.java", "Rate", ["shop/Rate.java Rate"]),
+        ("lib/page.rb", "Rate", ["lib/rate.rb Rate"]),
+        ("php/Page.php", "Rate", ["Shop/Rate.php Rate"]),
+        ("php/Page.php", "R", ["Shop/Rate.php Rate"]),
+        ("php/Page.php", "Other", ["php/Other.php Other"]),
+        ("src/app.tsx", "Button", ["src/button.tsx Button"]),
+        # a module of this name, not what it has
+        ("py/use.py", "convert", []),
+    ],
+)
+def test_a_name_in_languages_that_import_in_other_ways(tmp_path: Path, path: str, name: str, expected: list[str]):
+    with closing(Indexed(tmp_path, OTHERS)) as made:
+        assert [f"{one.path} {one.qualified}" for one in made.view.defined(path, name)] == expected
+
+
+def test_who_reaches_a_file_over_how_many_imports(indexed: Indexed):
+    def reaching(path: str, far: int) -> list[str]:
+        found = indexed.view.reaching([indexed.view.file(path)[0]], far)  # type: ignore[index]
+        return sorted(path for path in FILES if (here := indexed.view.file(path)) and here[0] in found)
+
+    assert reaching("shop/money.py", 0) == ["shop/money.py"]
+    assert reaching("shop/money.py", 1) == ["app.py", "shop/__init__.py", "shop/cart.py", "shop/money.py"]
+    assert reaching("round.py", 100) == ["back.py", "round.py"]

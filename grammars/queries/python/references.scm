@@ -1,0 +1,28 @@
+; The names that a text uses. @call is what is called, @base what a type extends, @type what is named as a type, @use any other
+; name; @receiver is what is before it. @bound are parameters and variables of functions, @key what only looks like a use.
+
+(call function: (identifier) @call)
+(call function: (attribute object: (_) @receiver attribute: (identifier) @call))
+(decorator (identifier) @call)
+(decorator (attribute object: (_) @receiver attribute: (identifier) @call))
+(class_definition superclasses: (argument_list [
+  (identifier) @base
+  (subscript value: (identifier) @base)
+  (attribute object: (_) @receiver attribute: (identifier) @base)
+  (subscript value: (attribute object: (_) @receiver attribute: (identifier) @base))
+]))
+(type (identifier) @type)
+(type (generic_type (identifier) @type))
+(type (subscript value: (identifier) @type))
+(type (binary_operator (identifier) @type))
+(type (attribute object: (_) @receiver attribute: (identifier) @type))
+(attribute object: (_) @receiver attribute: (identifier) @use)
+(identifier) @use
+(keyword_argument name: (identifier) @key)
+(parameters [(identifier) @bound (_ . (identifier) @bound)])
+(lambda_parameters [(identifier) @bound (_ . (identifier) @bound)])
+(assignment left: [(identifier) @bound (pattern_list (identifier) @bound)])
+(named_expression name: (identifier) @bound)
+(for_statement left: [(identifier) @bound (pattern_list (identifier) @bound)])
+(for_in_clause left: [(identifier) @bound (pattern_list (identifier) @bound)])
+(as_pattern_target (identifier) @bound)

@@ -1,0 +1,30 @@
+; The names that a text uses. @call is what is called, @base what a type extends, @type what is named as a type, @use any other
+; name; @receiver is what is before it. @bound are parameters and variables of functions, @key what only looks like a use.
+
+(call_expression function: (identifier) @call)
+(call_expression function: (field_expression value: (_) @receiver field: (_) @call))
+(call_expression function: (scoped_identifier path: (_) @receiver name: (_) @call))
+(call_expression function: (generic_function function: [
+  (identifier) @call
+  (field_expression value: (_) @receiver field: (_) @call)
+  (scoped_identifier path: (_) @receiver name: (_) @call)
+]))
+(macro_invocation macro: (identifier) @call)
+(macro_invocation macro: (scoped_identifier path: (_) @receiver name: (_) @call))
+(struct_expression name: (type_identifier) @call)
+(struct_expression name: (scoped_type_identifier path: (_) @receiver name: (_) @call))
+(impl_item trait: [
+  (type_identifier) @base
+  (generic_type type: (type_identifier) @base)
+  (scoped_type_identifier path: (_) @receiver name: (_) @base)
+])
+(trait_item bounds: (trait_bounds (type_identifier) @base))
+(scoped_type_identifier path: (_) @receiver name: (_) @type)
+(type_identifier) @type
+(field_expression value: (_) @receiver field: (field_identifier) @use)
+(scoped_identifier path: (_) @receiver name: (_) @use)
+[(identifier) (shorthand_field_identifier)] @use
+(parameter pattern: [(identifier) @bound (mut_pattern (identifier) @bound) (tuple_pattern (identifier) @bound)])
+(closure_parameters (identifier) @bound)
+(let_declaration pattern: [(identifier) @bound (mut_pattern (identifier) @bound) (tuple_pattern (identifier) @bound)])
+(for_expression pattern: (identifier) @bound)

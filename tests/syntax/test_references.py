@@ -1,0 +1,95 @@
+"""The names that a text uses. `references/<language>.txt` hold a source and what is expected of it, line by line; `*` is at what is a
+parameter or variable of the function around it."""
+
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.syntax.languages import LANGUAGES, Language
+from lsp_harness.syntax.references import parts, referred
+from lsp_harness.syntax.tree import SyntaxTree
+from tests.syntax.markup import tree_of
+
+FILES = sorted((Path(__file__).parent / "references").glob("*.txt"))
+EXPECTED = "-- references --\n"
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_references_of(file: Path, golden_update: bool):
+    given, expected = file.read_text("utf-8").split(EXPECTED)
+    name, source = given.removeprefix("-- ").split(" --\n", 1)
+    tree = tree_of(name, source)
+    assert not tree.root.has_error
+    found = ""
+    for line, refer in groupby(referred(tree), lambda one: tree.document.line_of(one.start) + 1):
+        said = (f"{it.kind} {'.'.join((*it.before, it.name))}{'*' * (it.own >= 0)}" for it in refer)
+        found += f"{line:>2} {', '.join(said)}\n"
+    if golden_update:
+        file.write_text(given + EXPECTED + found, "utf-8")
+    else:
+        assert found == expected
+
+
+def test_every_language_with_queries_has_one():
+    assert {file.stem for file in FILES} == {one.id for one in LANGUAGES if one.queries}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_who_asks_for_one_name_is_told_of_the_same_places(file: Path):
+    name, source = file.read_text("utf-8").split(EXPECTED)[0].removeprefix("-- ").split(" --\n", 1)
+    tree = tree_of(name, source)
+    everything = referred(tree)
+    for word in {one.name for one in everything}:
+        assert referred(tree, word) == [one for one in everything if one.name == word]
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("self", ("self",)),
+        ("a.b(c, (d)).e", ("a", "b()", "e")),
+        ("a\n    .b", ("a", "b")),
+        ("(new Till(1))", ("Till()",)),
+        ("new Map<string, A>()", ("Map()",)),
+        ("$this->x", ("this", "x")),
+        ("a?.b!", ("a", "b")),
+        ("Vec::<T>::new()", ("Vec", "new()")),
+        ("std::mem", ("std", "mem")),
+        ("super()", ("super()",)),
+        ("rows[0]", ("?",)),
+        ("a + b", ("?",)),
+        ("'text'", ("?",)),
+        ("f('(')", ("?",)),
+    ],
+)
+def test_what_is_before_a_name(written: str, expected: tuple[str, ...]):
+    assert parts(written) == expected
+
+
+def test_a_variable_of_a_function_hides_what_is_outside_of_it():
+    tree = tree_of("a.py", "def f(turn):\n    turn()\n    x.turn()\n\nturn()\n\ndef g():\n    turn()\n")
+    assert [(one.kind, one.start, one.own) for one in referred(tree, "turn")] == [
+        ("use", 6, 0),
+        ("call", 17, 0),
+        ("call", 30, -1),
+        ("call", 38, -1),
+        ("call", 59, -1),
+    ]
+
+
+def test_a_language_without_queries_is_told_by_looks():
+    bare = Language("java", "tree_sitter_java")
+    source = 'class A {\n  // turn(1)\n  int go() { return this.rate().turn(größe("turn(2)")) + turn; }\n}\n'
+    found = tree_of("A.java", source)
+    tree = SyntaxTree(bare, found.document, found.tree)
+    assert [(one.kind, *one.before, one.name) for one in referred(tree)] == [
+        ("use", "A"),
+        ("call", "go"),
+        ("use", "this"),
+        ("call", "this", "rate"),
+        ("call", "this", "rate()", "turn"),
+        ("call", "größe"),
+        ("use", "turn"),
+    ]
+    assert [one.start for one in referred(tree, "turn")] == [source.index("turn(gr"), source.encode().index(b"turn;")]
