@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 
-from lsp_harness.cli.index import told
+from lsp_harness.cli.index_status import told
 from lsp_harness.config.load import user_file
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, ModelError

@@ -5,11 +5,9 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from cyclopts import Parameter
-
-from lsp_harness.cli.indexed import called, fresh, placed
+from lsp_harness.cli.indexed import Folder, called, fresh, placed
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.index.doc import doc
 from lsp_harness.index.graph import Edge, Graph
@@ -23,7 +21,7 @@ MOST = 8
 
 def graph(
     symbol: str,
-    folder: Annotated[Path, Parameter(help="The workspace folder; here by default.")] = Path(),
+    folder: Folder = Path(),
     *,
     json: AsJson = False,
 ) -> int:

@@ -3,6 +3,9 @@
 import os
 from contextlib import closing
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from lsp_harness.errors import UsageError
 from lsp_harness.index.indexer import Indexer, Scanned
@@ -11,6 +14,8 @@ from lsp_harness.index.tables import SCHEMA, version
 from lsp_harness.index.view import Symbol, View
 from lsp_harness.process.lead import lead, led
 from lsp_harness.store.database import Writer
+
+Folder = Annotated[Path, Parameter(help="The workspace folder; here by default.")]
 
 
 def placed(folder: Path) -> Place:

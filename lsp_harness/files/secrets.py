@@ -59,11 +59,13 @@ TOKENS = tuple(
         rb"SG\.(?<=\bSG\.)[\w-]{22}\.[\w-]{43}",
         # from the first character of its kind on: a text that repeats its beginning must not take minutes
         rb"eyJ(?<![\w-]eyJ)[\w-]{10,}+\.eyJ[\w-]{10,}+\.[\w-]{10,}",
-        # not where the password is a placeholder
-        rb"://[^\s/:@\"'{}$<>%]{1,64}:[^\s/@\"'{}$<>%]{3,}@",
     )
 )
 """Each begins with what it is looked for by: a form that began with `\\b` would be tried at every byte, a hundred times as long."""
+REST = re.compile(rb"[\w-]*+")
+"""What a token goes on with: some are longer than what tells them, and a rest of one that is left would be known by nothing."""
+# not where the password is a placeholder
+PASSWORD = re.compile(rb"://[^\s/:@\"'{}$<>%]{1,64}:[^\s/@\"'{}$<>%]{3,}@")
 
 
 KEY_END = re.compile(
@@ -92,10 +94,12 @@ def secret_path(path: str) -> bool:
 def spans(data: bytes) -> list[tuple[int, int]]:
     """Byte ranges of what has the form of a secret, apart and in order; a private key counts with all its lines."""
     found = [match.span() for match in KEY_BLOCK.finditer(data)] if KEY_START in data else []
-    for form in TOKENS:
-        at = 0
+    for form in (*TOKENS, PASSWORD):
+        at = end = 0
         while match := form.search(data, at):
-            found.append(match.span())
+            if form is not PASSWORD and match.end() > end:
+                end = REST.match(data, match.end()).end()  # type: ignore[union-attr]
+            found.append((match.start(), max(end, match.end())))
             # one may begin within another
             at = match.start() + 1
     apart: list[tuple[int, int]] = []

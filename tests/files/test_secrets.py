@@ -73,6 +73,17 @@ def test_forms_within_one_another_are_one(text: str) -> None:
     assert "é" in (data[:start] + data[end:]).decode()
 
 
+@pytest.mark.parametrize("text", ["sk-" + "a1" * 60, TOKEN + "b" * 20, "github_pat_" + "a" * 82, "glpat-" + "a-" * 30])
+def test_a_token_that_is_longer_than_its_form_is_one_to_its_end(text: str) -> None:
+    assert spans(f"k = '{text}'".encode()) == [(5, 5 + len(text))]
+
+
+def test_tokens_in_tokens_take_no_longer_than_others() -> None:
+    """The test would take minutes."""
+    text = b"sk-" * 200_000
+    assert spans(text) == [(0, len(text))]
+
+
 def test_what_only_begins_like_a_secret_hides_no_later_one() -> None:
     text = f"sk-learn ghp_ ghp_short {TOKEN[4:]}\nghp_{TOKEN}\n" * 3 + f"xghp_ {TOKEN}\nlast\n"
     assert secret_lines(Document.of("file:///a.py", text)) == {1, 3, 5, 6}

@@ -1,0 +1,70 @@
+"""`lsp-harness index status`: what an index holds, what was left out of it and why, and who keeps it."""
+
+from collections import Counter
+from contextlib import closing, suppress
+from typing import Any
+
+from lsp_harness.cli.say import console, say
+from lsp_harness.errors import StoreError
+from lsp_harness.index.place import Place
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.embed.recipe import model_of
+from lsp_harness.process.lead import led
+from lsp_harness.store.database import Reader
+
+
+def told(where: Place) -> dict[str, Any]:
+    """What `status` says, for programs."""
+    with closing(Reader(where.database)) as reader:
+        files = reader.rows("SELECT language, skipped, count(*), sum(size) FROM files GROUP BY 1, 2")
+        counts = {
+            table: (reader.rows(f"SELECT count(*) FROM {table}") or [(0,)])[0][0]
+            for table in ("symbols", "imports", "chunks")
+        }
+        left = reader.rows("SELECT path, why FROM left_out ORDER BY path")
+        skipped = reader.rows("SELECT path, skipped FROM files WHERE skipped != '' ORDER BY path")
+    model, embedded = None, 0
+    # damaged ones are made anew with the next completion
+    with closing(Vectors(where.folder)) as vectors, suppress(StoreError):
+        model, embedded = vectors.model(), len(vectors.texts())
+    languages = Counter[str]()
+    for language, why, count, _ in files:
+        languages[language or ("left out" if why else "text")] += count
+    return {
+        "root": str(where.root),
+        "database": str(where.database),
+        "bytes": where.database.stat().st_size if where.database.exists() else 0,
+        "kept": led(where.lock),
+        "files": sum(count for _, _, count, _ in files),
+        "languages": dict(languages.most_common()),
+        **counts,
+        "vectors": {"model": model_of(model[0]), "dimensions": model[1], "count": embedded} if model else None,
+        "left_out": dict([*left, *skipped]),
+    }
+
+
+def _of_vectors(found: dict[str, Any] | None) -> str:
+    if not found:
+        return "none: search goes by names and words (BM25); lsp-harness doctor says why"
+    return f"{found['count']:,} of {found['dimensions']} numbers by {found['model']}"
+
+
+def show(found: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, show_header=False)
+    kept = "a server that has it open" if found["kept"] else "nobody at the moment"
+    languages = ", ".join(f"{count:,} {language}" for language, count in found["languages"].items())
+    for what, says in (
+        ("folder", found["root"]),
+        ("database", f"{found['database']}, {found['bytes'] / 1e6:.1f} MB"),
+        ("kept by", kept),
+        ("files", f"{found['files']:,}" + f": {languages}" * bool(languages)),
+        *((name, f"{found[name]:,}") for name in ("symbols", "imports", "chunks")),
+        ("vectors", _of_vectors(found["vectors"])),
+        *(("left out", f"{path}: {why}") for path, why in list(found["left_out"].items())[:20]),
+    ):
+        table.add_row(what, says.replace("[", "\\["))
+    console().print(table)
+    if len(found["left_out"]) > 20:
+        say(f"and {len(found['left_out']) - 20:,} more left out (--json has all)")
