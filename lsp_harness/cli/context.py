@@ -83,13 +83,14 @@ async def _context(file: Path, begin: tuple[int, int], task: str, *, last: int =
         parts, usage = await seen.evaluated(harness.engine, prompt)
     if json:
         rows = [asdict(part) for part in parts]
-        as_json({"fragments": rows, "evaluated": usage.evaluated, "reused": usage.reused, "answer": prompt.answer})
+        spent = {"evaluated": usage.evaluated, "reused": usage.reused, "answer": prompt.answer}
+        as_json({"fragments": rows, **spent, "context": prompt.context, "over": prompt.over(parts)})
     else:
-        _show(parts, usage, prompt.answer)
+        _show(prompt, parts, usage)
     return 0
 
 
-def _show(parts: Sequence[seen.Part], usage: Usage, answer: int) -> None:
+def _show(prompt: seen.Prompt, parts: Sequence[seen.Part], usage: Usage) -> None:
     from rich.table import Table
 
     table = Table(box=None)
@@ -98,7 +99,6 @@ def _show(parts: Sequence[seen.Part], usage: Usage, answer: int) -> None:
     for part in parts:
         first = part.first.replace("[", "\\[")
         table.add_row(first, part.origin, part.reason, str(part.tokens), "reused" if part.reused else "evaluated")
-    total = sum(part.tokens for part in parts)
-    table.add_row("", "", "all of it", str(total), f"{usage.evaluated:,} evaluated, {usage.reused:,} reused")
-    table.add_row("", "", "kept for the answer, at most", str(answer), "")
+    for what, tokens, how in seen.sums(prompt, parts, usage):
+        table.add_row("", "", what, str(tokens), how)
     console().print(table)

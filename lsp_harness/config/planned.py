@@ -5,7 +5,6 @@ Whoever builds what a key is about moves it to the schema.
 
 PLANNED: dict[str, frozenset[str]] = {
     "generation": frozenset({"temperature_classify"}),
-    "context": frozenset({"system_budget"}),
     "verification": frozenset({"type_check", "test", "diff_review"}),
 }
 """By table."""

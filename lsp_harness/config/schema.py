@@ -72,8 +72,11 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Token shares of an instruction prompt; hard limits, counted by the model's own tokenizer."""
+    """Token shares of an instruction prompt; hard limits, counted by the model's own tokenizer. What these and the answer leave of
+    the model's context is a limit, too: what is around the code gives way to it."""
 
+    system_budget: int = 256
+    """For what the model is told it is. A longer one is not sent, and that is an error."""
     code_budget: int = 1536
     """For the code to change; a longer function is not rewritten, only filled."""
     related_budget: int = 384

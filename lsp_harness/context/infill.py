@@ -40,6 +40,17 @@ class InfillPrompt:
         return sum(fragment.tokens for fragment in self.fragments)
 
     @property
+    def sections(self) -> dict[str, int]:
+        """The tokens of each that has some, by the name of its share."""
+        parts = {
+            "repository": sum(fragment.tokens for fragment in self.repository),
+            "outline": self.outline.tokens,
+            "suffix": self.suffix.tokens,
+            "prefix": self.prefix.tokens,
+        }
+        return {name: tokens for name, tokens in parts.items() if tokens}
+
+    @property
     def extra(self) -> tuple[tuple[str, str], ...]:
         """What comes before the hole, as (file name, text)."""
         return tuple((fragment.origin, fragment.text) for fragment in self.fragments[:-2])

@@ -6,11 +6,12 @@ What changes from one attempt to the next comes last, so that the rest stays eva
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lsp_harness.config.schema import Context
+from lsp_harness.context.budget import Budget
 from lsp_harness.context.examples import examples
 from lsp_harness.context.found import found
 from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.related import Related
+from lsp_harness.errors import NoAnswer
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
@@ -30,6 +31,19 @@ class Instruction:
     @property
     def fragments(self) -> tuple[Fragment, ...]:
         return (self.system, *self.examples, *self.related, self.code, self.task)
+
+    @property
+    def sections(self) -> dict[str, str]:
+        """The text of each that has one, by the name of its share."""
+        parts = {
+            "system": (self.system,),
+            "examples": self.examples,
+            "related": self.related,
+            "code": (self.code,),
+            "task": (self.task,),
+        }
+        texts = {name: "".join(fragment.text for fragment in fragments) for name, fragments in parts.items()}
+        return {name: text for name, text in texts.items() if text}
 
     @property
     def messages(self) -> list[tuple[str, str]]:
@@ -55,24 +69,29 @@ async def instruction(
     system: str,
     task: Fragment,
     related: Related | None,
-    budget: Context,
+    budget: Budget,
     count: Count,
     about: str = "",
 ) -> Instruction:
     """The prompt for the code in `span`. What is related to it gets what that leaves of `code_budget`, and no more than its own
     share, and examples get what is left then, and no more than theirs; what else has to do with the words `about` it gets what is
-    left of both. Whether the code itself is within its budget is for the caller to ask."""
-    code = decode(document.data[slice(*span)])
+    left of both. Whether the code itself is within its budget is for the caller to ask. Raises NoAnswer where what the model is told
+    it is is more than its share."""
+    code, shares = decode(document.data[slice(*span)]), budget.settings
     [fixed, size] = await count([system, code])
-    left = budget.code_budget - size
+    if fixed > shares.system_budget:
+        raise NoAnswer(
+            f"the system prompt has {fixed} tokens, context.system_budget is {shares.system_budget}; raise that"
+        )
+    left = budget.around(fixed, size, task.tokens)
     around, like = (), ()
     if related and tree:
-        around = await related.of(document, tree, span, path, min(budget.related_budget, left))
+        around = await related.of(document, tree, span, path, min(shares.related_budget, left))
         left -= sum(fragment.tokens for fragment in around)
-        share = min(budget.few_shot_budget, left)
-        like = await examples(related, document, tree, span, path, share, budget.few_shot_examples)
+        share = min(shares.few_shot_budget, left)
+        like = await examples(related, document, tree, span, path, share, shares.few_shot_examples)
         left -= sum(fragment.tokens for fragment in like)
-        rest = min(budget.related_budget - sum(fragment.tokens for fragment in around), left)
+        rest = min(shares.related_budget - sum(fragment.tokens for fragment in around), left)
         around += await found(related, document, tree, span, path, about, rest, (*around, *like))
     return Instruction(
         tree.language.id if tree else document.language,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any, cast
 
+from lsp_harness.context.budget import Allocation
 from lsp_harness.context.elsewhere import Elsewhere, Known
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.related import Related
@@ -15,7 +16,8 @@ from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.decode.fim import heal
 from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
-from lsp_harness.pipeline.instruct import ROOM, Instruct
+from lsp_harness.pipeline.instruct import Instruct
+from lsp_harness.pipeline.prompt import prompted
 from lsp_harness.pipeline.question import Questions
 from lsp_harness.pipeline.writing import Site
 from lsp_harness.text.markdown import fenced
@@ -33,6 +35,13 @@ class Prompt:
     texts: Sequence[str]
     request: Infill | Continuation
     answer: int
+    context: int = 0
+    """Tokens that the model's context has; 0 where nobody says."""
+
+    def over(self, parts: "Sequence[Part]") -> int:
+        """How many of them are too few for the prompt and the answer."""
+        whole = sum(part.tokens for part in parts)
+        return Allocation({}, whole, self.answer, self.context).over
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +73,8 @@ async def completion(harness: Harness, snapshot: Snapshot, offset: int, known: K
     # the word that is being typed is no part of the prompt, the answer begins with it
     texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
     [request] = question.read([prompt])
-    tokens = question.asked().sampling.n_predict
-    return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens)
+    tokens, context = question.asked().sampling.n_predict, (await harness.engine.props()).n_ctx
+    return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens, context)
 
 
 async def edit(harness: Harness, snapshot: Snapshot, span: Span, task: str, known: Known | None = None) -> Prompt:
@@ -74,11 +83,11 @@ async def edit(harness: Harness, snapshot: Snapshot, span: Span, task: str, know
     harness.check(snapshot)
     job = harness.job(snapshot, lambda progress: None)
     job = replace(job, related=Related(known, harness.engine.count)) if known else job
-    asked = await Instruct(job, span, task).asked()
-    text = await harness.engine.chat_prompt(asked.messages)
+    asked, answer = await Instruct(job, span, task).asked()
+    text, context = await prompted(harness.engine, asked, answer), (await harness.engine.props()).n_ctx
     texts = [fragment.text for fragment in asked.fragments]
     request = Continuation(text, Sampling(n_predict=0), priority="background", owner=job.owner)
-    return Prompt(f"Edit: {task}", text, asked.fragments, texts, request, asked.code.tokens + ROOM)
+    return Prompt(f"Edit: {task}", text, asked.fragments, texts, request, answer, context)
 
 
 async def evaluated(engine: Engine, prompt: Prompt) -> tuple[list[Part], Usage]:
@@ -96,10 +105,19 @@ def document(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> str:
         f"| {_cell(part.first)} | {_cell(part.origin)} | {part.reason} | {part.tokens} | {_how(part)} |"
         for part in parts
     ]
-    total = f"| | | all of it | {sum(part.tokens for part in parts)} | {usage.evaluated:,} evaluated, {usage.reused:,} reused |"
-    kept = f"| | | kept for the answer, at most | {prompt.answer} | |"
+    rows += [f"| | | {what} | {tokens} | {how} |" for what, tokens, how in sums(prompt, parts, usage)]
     head = ["| fragment | origin | reason | tokens | |", "| --- | --- | --- | ---: | --- |"]
-    return "\n".join([f"# {prompt.title}", "", *head, *rows, total, kept, "", *fenced(prompt.text), ""])
+    return "\n".join([f"# {prompt.title}", "", *head, *rows, "", *fenced(prompt.text), ""])
+
+
+def sums(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> Iterator[tuple[str, int, str]]:
+    """What stands below the parts: what it is, its tokens, and what is to be said of them."""
+    total = sum(part.tokens for part in parts)
+    yield "all of it", total, f"{usage.evaluated:,} evaluated, {usage.reused:,} reused"
+    yield "kept for the answer, at most", prompt.answer, ""
+    if prompt.context:
+        over = prompt.over(parts)
+        yield "the model's context", prompt.context, f"{over:,} too few" if over else ""
 
 
 def _check(harness: Harness, snapshot: Snapshot) -> None:

@@ -40,6 +40,7 @@ def document(name: str, log: SessionLog | None) -> str:
 
 def _lines(events: Iterable[Event]) -> Iterator[str]:
     shown: set[int] = set()
+    built: dict[int, dict[str, Any]] = {}
     for event in events:
         data = event.data
         match event.type:
@@ -47,9 +48,11 @@ def _lines(events: Iterable[Event]) -> Iterator[str]:
                 yield f"# {_TITLES.get(str(data.get('kind')), 'Work')}: {_one_line(data.get('text'))}"
                 yield ""
                 yield f"`{data.get('path', '')}`, {event.ts}"
+            case "context.built":
+                built |= dict.fromkeys(data.get("candidates", ()), data)
             case "candidate.generated":
                 shown.add(data["candidate"])
-                yield from _candidate(data)
+                yield from _candidate(data, built.get(data["candidate"], {}))
             case "verify.completed":
                 yield from _checks(data, alone=data.get("candidate") not in shown)
             case "candidate.rejected":
@@ -70,13 +73,18 @@ def _lines(events: Iterable[Event]) -> Iterator[str]:
 _TITLES = {"fix": "Fix", "check": "Check", "edit": "Edit", "docstring": "Docstring", "tests": "Tests"}
 
 
-def _candidate(data: dict[str, Any]) -> Iterator[str]:
+def _candidate(data: dict[str, Any], built: dict[str, Any]) -> Iterator[str]:
     yield f"\n## Candidate {data['candidate']}: {data.get('kind', '')}"
     yield ""
     yield (
         f"temperature {data.get('temperature', 0):g}, seed {data.get('seed', 0)}; {data.get('evaluated', 0)} tokens "
         f"evaluated, {data.get('reused', 0)} reused, {data.get('generated', 0)} generated"
     )
+    if sections := built.get("sections"):
+        told = ", ".join(f"{name} {tokens}" for name, tokens in sections.items())
+        room = f" of a context of {built['context']:,}" if built.get("context") else ""
+        yield ""
+        yield f"its prompt: {told}; {built.get('answer', 0)} tokens{room} are kept for the answer"
     if text := str(data.get("text", "")):
         yield ""
         yield from fenced(text, "")

@@ -106,7 +106,7 @@ class ScriptedEngine:
         """It can do next to nothing: a script knows no prompt, no grammar and no tokens. What is asked ahead is in
         nobody's way."""
         can: Features = {name: name == "priority" for name in FEATURES}
-        return Props("scripted", 8192, 0, {"scripted": True, **self.facts}, can)
+        return Props("scripted", int(self.facts.get("n_ctx", 8192)), 0, {"scripted": True, **self.facts}, can)
 
     async def aclose(self) -> None:
         left = len(self._replies) - self._played

@@ -5,10 +5,12 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, cast
 
+from lsp_harness.context.budget import Allocation
 from lsp_harness.context.infill import infill
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Usage
 from lsp_harness.pipeline.job import Job
+from lsp_harness.pipeline.prompt import tell_built
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -81,13 +83,16 @@ async def made(engine: Engine, plan: Plan, asked: Asked, begun: Callable[[], Non
         yield candidate(index, "", Usage())
 
 
-async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str]) -> Around:
-    """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole."""
+async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Plan, answer: int) -> Around:
+    """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole; the turn is told what
+    they cost, beside the tokens that are kept for the `answer`."""
     document, (start, end), (lead, tail) = job.document, span, typed
     data = document.data[:start] + encode(lead + tail) + document.data[end:]
     holed = Document.of(document.uri, data, language=document.language)
     at = start + len(encode(lead))
     prompt = await infill(holed, parse(holed), at, job.path, job.config.completion, job.engine.count)
+    allotted = Allocation(prompt.sections, prompt.tokens, answer, (await job.engine.props()).n_ctx)
+    tell_built(job.turn, allotted, plan.numbers)
     return prompt.around
 
 

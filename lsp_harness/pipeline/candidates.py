@@ -10,7 +10,7 @@ from typing import Any
 
 from lsp_harness.config.schema import Config
 from lsp_harness.context.instruction import instruction, told
-from lsp_harness.errors import EngineRefused
+from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
 from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
@@ -19,6 +19,7 @@ from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.locate import Place
+from lsp_harness.pipeline.prompt import budget, prompted
 from lsp_harness.pipeline.shape import shape
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
@@ -29,6 +30,8 @@ SYSTEM = "You repair code. Answer with the corrected code in one code block and 
 USUAL = 5
 """Fills where neither the settings nor the engine say how many."""
 MOST = 32
+ROOM = 128
+"""Tokens a rewrite may add to what is there."""
 WARMER = 0.1
 """Above the set temperature: the first of each kind has shown what the model thinks best."""
 
@@ -183,10 +186,11 @@ class Generator:
         """Ask to fill `start`..`end` of the document, as if `lead` had been typed there (on a line of its own:
         `newline`); and how the answer is shaped."""
         tail = self._document.newline if newline else ""
-        around = await hole(self._job, (start, end), (lead, tail))
+        answer = min(self._config.completion.max_tokens * lines, 400)
+        around = await hole(self._job, (start, end), (lead, tail), plan, answer)
         sampling = self._sampling(
             plan,
-            n_predict=min(self._config.completion.max_tokens * lines, 400),
+            n_predict=answer,
             stop=("\n",) if lines == 1 else ("\n\n",),
         )
         ghost = Ghost(
@@ -211,22 +215,22 @@ class Generator:
         if size > self._config.context.code_budget:
             return None
         problem = f"Problem at line {self._place.line_in_function}: {self._finding.message}"
-        budget, count = self._config.context, self._engine.count
-        asked = await instruction(
-            *(self._tree, self._document, self._place.function, self._job.path),
-            system=SYSTEM,
-            task=await told(problem, feedback, budget.task_budget, count),
-            related=self._job.related,
-            budget=budget,
-            count=count,
-        )
+        count, answer = self._engine.count, size + ROOM
         try:
-            prompt = await self._engine.chat_prompt(asked.messages)
-        except EngineRefused as error:
-            # a base model has no template for instructions; what it filled in counts all the same
+            asked = await instruction(
+                *(self._tree, self._document, self._place.function, self._job.path),
+                system=SYSTEM,
+                task=await told(problem, feedback, self._config.context.task_budget, count),
+                related=self._job.related,
+                budget=await budget(self._engine, self._config.context, answer),
+                count=count,
+            )
+            prompt = await prompted(self._engine, asked, answer, self._job.turn, plan.numbers)
+        except (EngineRefused, NoAnswer) as error:
+            # a base model has no template for instructions, or a small context; what it filled in counts all the same
             self.refused = error.message
             return None
-        sampling = self._sampling(plan, n_predict=size + 128, grammar=code_block())
+        sampling = self._sampling(plan, n_predict=answer, grammar=code_block())
 
         def edit(raw: str) -> Edit | None:
             # servers without grammars write around the block; one that was cut off would take code away

@@ -119,7 +119,7 @@ class _Filler:
         job, at, marks = self.job, self.spot.at, self.spot.marks
         newline, indent = job.document.newline, self.spot.indent
         typed = (self._indented(marks.before), self._indented(marks.after, first=False) + newline)
-        around = await hole(job, (at, at), typed)
+        around = await hole(job, (at, at), typed, plan, TOKENS)
         sampling = Sampling(
             n_predict=TOKENS,
             temperature=plan.temperature,

@@ -19,6 +19,7 @@ from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.offers import Proposal
 from lsp_harness.pipeline.pace import Pace
+from lsp_harness.pipeline.prompt import budget, prompted
 from lsp_harness.pipeline.selection import chosen
 from lsp_harness.pipeline.work import Work, likeliest
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -45,9 +46,10 @@ class Instruct:
         work = Work(self.job, self.job.checks(), likeliest)
         return await work.within(lambda: self._generated(work), kind="edit", text=self.instruction)
 
-    async def asked(self) -> Instruction:
-        """What the model is asked first. Raises NoAnswer."""
-        return await (await self._rewriter()).prompt()
+    async def asked(self) -> tuple[Instruction, int]:
+        """What the model is asked first, and how many tokens the answer has at most. Raises NoAnswer."""
+        rewriter = await self._rewriter()
+        return await rewriter.prompt(), rewriter.answer
 
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")
@@ -69,11 +71,11 @@ class Instruct:
         if not secret_lines(document).isdisjoint(lines) or spans(encode(self.instruction)):
             raise NoAnswer("this holds what looks like a secret and is not given to the model")
         [size, words] = await job.engine.count([old, self.instruction])
-        budget = job.config.context
-        if size > budget.code_budget:
-            raise NoAnswer(f"{size} tokens are selected, context.code_budget is {budget.code_budget}; select less")
-        if words > budget.task_budget:
-            raise NoAnswer(f"the instruction has {words} tokens, context.task_budget is {budget.task_budget}")
+        shares = job.config.context
+        if size > shares.code_budget:
+            raise NoAnswer(f"{size} tokens are selected, context.code_budget is {shares.code_budget}; select less")
+        if words > shares.task_budget:
+            raise NoAnswer(f"the instruction has {words} tokens, context.task_budget is {shares.task_budget}")
         return Rewriter(job, tree, place, size, self.instruction)
 
 
@@ -110,15 +112,20 @@ class Rewriter:
             for number in plan.numbers:
                 yield Candidate(number, plan, None, Usage())
 
+    @property
+    def answer(self) -> int:
+        """Tokens it has at most."""
+        return self.size + ROOM
+
     async def prompt(self, feedback: Sequence[str] = ()) -> Instruction:
         """What the model is asked, told what was wrong with earlier candidates."""
-        job, budget = self.job, self.job.config.context
+        job, shares = self.job, self.job.config.context
         return await instruction(
             *(self.tree, job.document, self.place, job.path),
             system=SYSTEM,
-            task=await told(f"Instruction: {self.instruction}", feedback, budget.task_budget, job.engine.count),
+            task=await told(f"Instruction: {self.instruction}", feedback, shares.task_budget, job.engine.count),
             related=job.related,
-            budget=budget,
+            budget=await budget(job.engine, shares, self.answer),
             count=job.engine.count,
             about=self.instruction,
         )
@@ -126,9 +133,9 @@ class Rewriter:
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:
         job, document = self.job, self.job.document
         old = decode(document.data[slice(*self.place)])
-        prompt = await job.engine.chat_prompt((await self.prompt(feedback)).messages)
+        prompt = await prompted(job.engine, await self.prompt(feedback), self.answer, job.turn, plan.numbers)
         sampling = Sampling(
-            n_predict=self.size + ROOM,
+            n_predict=self.answer,
             temperature=plan.temperature,
             seed=plan.seed,
             n=len(plan.numbers),

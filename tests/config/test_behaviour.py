@@ -152,6 +152,7 @@ FIX_KEYS: dict[str, tuple[Any, dict[str, Any]]] = {
     "generation.candidates": (2, {"requests": 2}),
     "generation.max_retries": (1, {"rewrites": 1, "requests": 6}),
     "generation.temperature": (0.25, {"temperatures": [0.0, 0.25, 0.35]}),
+    "context.system_budget": (3, {"rewrites": 0}),
     "context.code_budget": (3, {"rewrites": 0}),
     "context.task_budget": (8, {"feedback": [False, False, False]}),
     "verification.parse_check": (False, {"checks": ["gone", "lint"]}),

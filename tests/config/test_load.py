@@ -21,6 +21,7 @@ CHANGED: dict[str, Any] = {
     "generation.candidates": 2,
     "generation.max_retries": 1,
     "generation.temperature": 0.25,
+    "context.system_budget": 11,
     "context.code_budget": 12,
     "context.task_budget": 13,
     "context.few_shot_examples": 3,

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Context
+from lsp_harness.context.budget import Budget
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.context.examples import examples
 from lsp_harness.context.fragment import Fragment
@@ -47,7 +48,7 @@ async def asked(indexed: Indexed, budget: Context) -> Instruction:
     source, task = marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "what to do")
     span = Span(TEXT.index("@app"), len(TEXT))
     related = Related(Here(indexed.reader), count)
-    more = {"system": "You edit.", "task": task, "related": related, "budget": budget, "count": count}
+    more = {"system": "You edit.", "task": task, "related": related, "budget": Budget(budget), "count": count}
     return await instruction(source.tree, source.tree.document, span, "api/orders.py", **more)
 
 

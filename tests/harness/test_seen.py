@@ -6,6 +6,7 @@ from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness import seen
 from lsp_harness.text.position import Span
 from tests.harness.bench import Make
+from tests.harness.tools import settings
 
 TEXT = "import math\n\n\ndef area(r):\n    return <|>math.pi * r ** 2\n"
 
@@ -20,6 +21,7 @@ async def test_the_prompt_of_a_completion_in_its_parts(bench: Make):
     assert text.startswith("# Completion\n\n| fragment | origin | reason | tokens | |\n")
     assert "| `math.pi * r ** 2` | `a.py` | what follows the cursor |" in text
     assert f"| kept for the answer, at most | {prompt.answer} |" in text
+    assert "| | | the model's context | 8192 |  |" in text
     assert "    return <FILL>math.pi * r ** 2\n" in text
     assert text.endswith("```\n")
 
@@ -47,3 +49,18 @@ async def test_what_is_kept_from_the_model_is_not_shown_as_if_it_were_seen(bench
     b.harness.trusted = False
     with pytest.raises(UsageError, match="not trusted"):
         await seen.edit(b.harness, b.harness.snapshot(src.document.uri), Span(0, 0), "change it")
+
+
+async def test_what_the_context_has_no_room_for_is_said(bench: Make):
+    b = bench(config=settings(context={"related_budget": 0}))
+    src = b.open(TEXT)
+    snapshot = b.harness.snapshot(src.document.uri)
+    b.engine.facts["n_ctx"] = 64
+    prompt = await seen.completion(b.harness, snapshot, src.cursor)
+    parts, usage = await seen.evaluated(b.harness.engine, prompt)
+    needed = sum(part.tokens for part in parts) + prompt.answer
+    assert needed > 64
+    text = seen.document(prompt, parts, usage)
+    assert f"| | | the model's context | 64 | {needed - 64} too few |" in text
+    with pytest.raises(NoAnswer, match="264 are kept for the answer, and the model's context has 64; select less"):
+        await seen.edit(b.harness, snapshot, Span(src.cursor, src.cursor), "use r")

@@ -94,7 +94,28 @@ async def test_what_does_not_pass_is_told_and_tried_again(bench: Make):
     text = b.harness.verdict(b.harness.name_of(made.proposal))
     assert text.startswith("# Edit: use pi")
     assert text.count("## Candidate") == 3
+    assert text.count("\nits prompt: system 16, code 8, task ") == 3
+    assert "tokens of a context of 8,192 are kept for the answer" in text
     assert "LINT: F821" in text
+
+
+async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(bench: Make):
+    b = bench(fenced("def area(r):\n    return math.pi"), fenced("x"), config=TWO)
+    where = opened(b, AREA)
+    b.engine.facts["n_ctx"] = 300
+
+    made = await verbs.instruct(b.harness, *where, "use math.pi", no_report)
+
+    assert "Related code" not in b.engine.prompt(0)
+    events = b.harness.log.turns[made.proposal.turn]
+    [built] = [event.data for event in events if event.type == "context.built"][:1]
+    assert (list(built["sections"]), built["candidates"]) == (["system", "code", "task"], [1])
+    assert (built["answer"], built["context"]) == (264, 300)
+    assert sum(built["sections"].values()) <= built["prompt"] <= 300 - 264
+    b.engine.facts["n_ctx"] = 280
+    with pytest.raises(NoAnswer, match=r"264 are kept for the answer, and the model's context has 280; select less"):
+        await verbs.instruct(b.harness, *where, "use math.pi", no_report)
+    assert len(b.engine.asked) == 2
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,8 @@ def told(event: Event) -> str:
             return f"candidate {data['candidate']} rejected: {data['reason']}"
         case "edit.proposed":
             return f"edit.proposed: {data['summary']}"
+        case "context.built":
+            return f"context.built: {', '.join(data['sections'])}"
         case "invocation.received":
             return f"invocation.received: {data['kind']} {data['path']} {data['text']!r}"
         case kind:

@@ -1,0 +1,9 @@
+"""An index that holds nothing."""
+
+from collections.abc import Callable
+from typing import Any
+
+
+class Nothing:
+    async def ask(self, uri: str, read: Callable[..., Any], otherwise: Any, *, slow: bool = False) -> Any:
+        return otherwise

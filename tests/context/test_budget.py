@@ -1,0 +1,76 @@
+"""What the sections of a prompt by instruction may cost, whatever they are given."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsp_harness.config.schema import Context
+from lsp_harness.context.budget import FRAME, Allocation, Budget
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.instruction import Instruction, instruction
+from lsp_harness.context.related import Related
+from lsp_harness.errors import NoAnswer
+from lsp_harness.text.position import Span
+from tests.context.counting import words as count
+from tests.context.known import Nothing
+from tests.syntax.markup import marked
+
+TEXT = "import math\n\n\ndef square(r):\n    return r * r\n\n\n<|>def area(r):\n    return math.pi * square(r)\n<|>"
+SYSTEM = "You edit code."
+TASK = Fragment("Instruction: use hypot", 3, "", "what to do")
+
+
+async def asked(shares: Context, room: int | None = None) -> Instruction:
+    source = marked("a.py", TEXT)
+    return await instruction(
+        *(source.tree, source.tree.document, Span(source.start, source.end), "a.py"),
+        system=SYSTEM,
+        task=TASK,
+        related=Related(Nothing(), count),
+        budget=Budget(shares, room),
+        count=count,
+    )
+
+
+def cost(fragments: Sequence[Fragment]) -> int:
+    return sum(one.tokens for one in fragments)
+
+
+@given(code=st.integers(0, 60), related=st.integers(0, 60), room=st.none() | st.integers(0, 200))
+async def test_what_is_around_the_code_gives_way_and_nothing_else_does(code: int, related: int, room: int | None):
+    full = await asked(Context())
+    assert cost(full.related) == 7
+    made = await asked(Context(code_budget=code, related_budget=related), room)
+    assert (made.system, made.code, made.task) == (full.system, full.code, full.task)
+    assert cost(made.related) <= max(0, min(related, code - made.code.tokens))
+    if room is not None:
+        fixed = made.system.tokens + made.code.tokens + made.task.tokens
+        assert cost(made.related) <= max(0, room - FRAME - fixed)
+    lines = {line for one in full.related for line in one.text.splitlines()}
+    assert {line for one in made.related for line in one.text.splitlines()} <= lines
+
+
+async def test_a_system_prompt_that_is_too_long_is_an_error_that_says_which_setting_it_is():
+    assert (await asked(Context(system_budget=3))).system.text == SYSTEM
+    with pytest.raises(NoAnswer, match=r"has 3 tokens, context\.system_budget is 2; raise that"):
+        await asked(Context(system_budget=2))
+
+
+async def test_the_sections_are_the_fragments_by_their_shares():
+    made = await asked(Context())
+    assert list(made.sections) == ["system", "related", "code", "task"]
+    assert made.sections["code"].startswith("def area(r):")
+    assert sum(len(text) for text in made.sections.values()) == sum(len(one.text) for one in made.fragments)
+
+
+def test_what_is_too_much_for_the_context_is_told_in_numbers():
+    sections = {"system": 20, "code": 900, "task": 30}
+    assert Allocation(sections, 1000, 500, 2048).over == 0
+    assert Allocation(sections, 1000, 500, 0).over == 0
+    too_much = Allocation(sections, 1000, 500, 1024)
+    assert too_much.over == 476
+    assert "1000 tokens, 500 are kept for the answer, and the model's context has 1024" in too_much.why
+    assert asdict(too_much)["sections"] == sections
