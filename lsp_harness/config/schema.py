@@ -81,10 +81,12 @@ class Context:
     """For the code to change; a longer function is not rewritten, only filled."""
     related_budget: int = 384
     """For what is related to it: the imports it needs, signatures of what it calls, and who calls it; of what the code leaves of its own share. 0 leaves it out."""
+    docs_budget: int = 128
+    """For signatures of what the code uses of installed packages; of what the code and what is related to it leave of the code's share. 0 leaves them out. [Knowledge](knowledge.md)"""
     few_shot_examples: int = 1
     """Whole declarations of the project that are built like the code to change, shown as examples; 0 leaves them out. One, because a model on a CPU reads each of them before it writes a word. [Index](index.md#patterns)"""
     few_shot_budget: int = 192
-    """For the examples, of what the code and what is related to it leave of the code's share; one that does not fit whole is left out."""
+    """For the examples, of what the code and what is shown besides leave of the code's share; one that does not fit whole is left out."""
     task_budget: int = 512
     """For the task and the feedback on earlier attempts; what does not fit is left out, last lines first."""
 
@@ -192,7 +194,7 @@ class Knowledge:
     """What installed packages say of themselves: their signatures, read from their own files. [Knowledge](knowledge.md)"""
 
     enabled: bool = True
-    """Tell a retry what the packages have that the failed attempts used."""
+    """Tell the model what the packages have that the code uses, and a retry what they have that the failed attempts used."""
     python: str = ""
     """The environment that has the Python packages, relative to the workspace folder; by default its `.venv`, `venv` or `env`, else `VIRTUAL_ENV` or `CONDA_PREFIX`."""
 

@@ -46,6 +46,16 @@ def documentation(
     """At most so many lines about what is used in parts of texts, each given as the whole text and the part of it."""
     absent: dict[str, None] = {}
     there: dict[str, None] = {}
+    for one in known(installed, root, file, written):
+        if (line := told(one)) and not spans(encode(line)):
+            (absent if isinstance(one, Absent) else there)[line] = None
+    return [*absent, *there][:most]
+
+
+def known(
+    installed: Installed, root: Path, file: Path, written: Iterable[tuple[Document, str]]
+) -> Iterator[DocFragment | Absent]:
+    """What is known of the names that parts of texts use, in their order."""
     seen: set[Used] = set()
     for document, part in written:
         tree = parse(document)
@@ -54,23 +64,21 @@ def documentation(
             if one in seen or len(seen) >= LOOKED_UP:
                 continue
             seen.add(one)
-            known = _known(installed, root, language, file.parent, one)
-            if known and (line := told(known)) and not spans(encode(line)):
-                (absent if isinstance(known, Absent) else there)[line] = None
-    return [*absent, *there][:most]
+            if found := _known(installed, root, language, file.parent, one):
+                yield found
 
 
-def told(known: DocFragment | Absent) -> str:
+def told(one: DocFragment | Absent) -> str:
     """One line about a name; empty where there is nothing to say of it."""
-    inside = "" if known.module in (known.package, "") else f" in {known.module}"
-    if isinstance(known, Absent):
-        nearest = "; ".join(dict.fromkeys(one.called for one in known.nearest))
-        line = f"{known.release} has no {known.name}{inside}" + (f"; it has: {nearest}" if nearest else "")
-    elif known.kind == "module" or known.called == known.name:
+    inside = "" if one.module in (one.package, "") else f" in {one.module}"
+    if isinstance(one, Absent):
+        nearest = "; ".join(dict.fromkeys(near.called for near in one.nearest))
+        line = f"{one.release} has no {one.name}{inside}" + (f"; it has: {nearest}" if nearest else "")
+    elif one.kind == "module" or one.called == one.name:
         return ""
     else:
-        several = f" (the first of {known.overloads} signatures)" if known.overloads > 1 else ""
-        line = f"{known.release} has{inside}: {known.called}{several}"
+        several = f" (the first of {one.overloads} signatures)" if one.overloads > 1 else ""
+        line = f"{one.release} has{inside}: {one.called}{several}"
     return line if len(line) <= LONG else line[: LONG - 1] + "…"
 
 

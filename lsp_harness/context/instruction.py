@@ -1,4 +1,5 @@
-"""A prompt by instruction: an example of such code, what is related, the code, and what to do with it, each within its share.
+"""A prompt by instruction: an example of such code, what packages have and what is related, the code, and what to do with it, each
+within its share.
 
 What changes from one attempt to the next comes last, so that the rest stays evaluated.
 """
@@ -10,6 +11,7 @@ from lsp_harness.context.budget import Budget
 from lsp_harness.context.examples import examples
 from lsp_harness.context.found import found
 from lsp_harness.context.fragment import Count, Fragment
+from lsp_harness.context.packages import Packages
 from lsp_harness.context.related import Related
 from lsp_harness.errors import NoAnswer
 from lsp_harness.syntax.tree import SyntaxTree
@@ -24,13 +26,14 @@ class Instruction:
     language: str
     system: Fragment
     examples: tuple[Fragment, ...]
+    packages: tuple[Fragment, ...]
     related: tuple[Fragment, ...]
     code: Fragment
     task: Fragment
 
     @property
     def fragments(self) -> tuple[Fragment, ...]:
-        return (self.system, *self.examples, *self.related, self.code, self.task)
+        return (self.system, *self.examples, *self.packages, *self.related, self.code, self.task)
 
     @property
     def sections(self) -> dict[str, str]:
@@ -38,6 +41,7 @@ class Instruction:
         parts = {
             "system": (self.system,),
             "examples": self.examples,
+            "packages": self.packages,
             "related": self.related,
             "code": (self.code,),
             "task": (self.task,),
@@ -48,9 +52,14 @@ class Instruction:
     @property
     def messages(self) -> list[tuple[str, str]]:
         """Role and text of each, as chat templates have them."""
+        parts = (
+            ("How such code is written here, not to be changed", self.examples),
+            ("What the installed packages have", self.packages),
+            ("Related code, not to be changed", self.related),
+        )
         shown = [
-            f"{title}, not to be changed:\n{self._block(''.join(fragment.text for fragment in fragments))}\n\n"
-            for title, fragments in (("How such code is written here", self.examples), ("Related code", self.related))
+            f"{title}:\n{self._block(''.join(fragment.text for fragment in fragments))}\n\n"
+            for title, fragments in parts
             if fragments
         ]
         before = "".join([*shown, "The code:\n"]) if shown else ""
@@ -69,14 +78,15 @@ async def instruction(
     system: str,
     task: Fragment,
     related: Related | None,
+    packages: Packages | None = None,
     budget: Budget,
     count: Count,
     about: str = "",
 ) -> Instruction:
     """The prompt for the code in `span`. What is related to it gets what that leaves of `code_budget`, and no more than its own
-    share, and examples get what is left then, and no more than theirs; what else has to do with the words `about` it gets what is
-    left of both. Whether the code itself is within its budget is for the caller to ask. Raises NoAnswer where what the model is told
-    it is is more than its share."""
+    share, the packages it uses and then examples get what is left, and no more than theirs; what else has to do with the words
+    `about` it gets what is left of both. Whether the code itself is within its budget is for the caller to ask. Raises NoAnswer where
+    what the model is told it is is more than its share."""
     code, shares = decode(document.data[slice(*span)]), budget.settings
     [fixed, size] = await count([system, code])
     if fixed > shares.system_budget:
@@ -84,10 +94,15 @@ async def instruction(
             f"the system prompt has {fixed} tokens, context.system_budget is {shares.system_budget}; raise that"
         )
     left = budget.around(fixed, size, task.tokens)
-    around, like = (), ()
+    around, has, like = (), (), ()
     if related and tree:
         around = await related.of(document, tree, span, path, min(shares.related_budget, left))
         left -= sum(fragment.tokens for fragment in around)
+    if packages:
+        comment = (tree.language.comment if tree else "") or "#"
+        has = await packages.of(document, span, min(shares.docs_budget, left), comment)
+        left -= sum(fragment.tokens for fragment in has)
+    if related and tree:
         share = min(shares.few_shot_budget, left)
         like = await examples(related, document, tree, span, path, share, shares.few_shot_examples)
         left -= sum(fragment.tokens for fragment in like)
@@ -97,6 +112,7 @@ async def instruction(
         tree.language.id if tree else document.language,
         Fragment(system, fixed, "", "what the model is"),
         like,
+        has,
         around,
         Fragment(code, size, path, "what is to be changed"),
         task,

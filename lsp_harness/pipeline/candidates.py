@@ -222,6 +222,7 @@ class Generator:
                 system=SYSTEM,
                 task=await told(problem, feedback, self._config.context.task_budget, count),
                 related=self._job.related,
+                packages=self._job.packages,
                 budget=await budget(self._engine, self._config.context, answer),
                 count=count,
             )

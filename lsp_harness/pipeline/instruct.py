@@ -125,6 +125,7 @@ class Rewriter:
             system=SYSTEM,
             task=await told(f"Instruction: {self.instruction}", feedback, shares.task_budget, job.engine.count),
             related=job.related,
+            packages=job.packages,
             budget=await budget(job.engine, shares, self.answer),
             count=job.engine.count,
             about=self.instruction,

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.config.schema import Config
+from lsp_harness.context.packages import Packages
 from lsp_harness.context.related import Related
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
@@ -41,6 +42,13 @@ class Job:
     def owner(self) -> Owner:
         """Whose requests these are; of a text with a secret in it nothing is written to disk."""
         return Owner(persist=self.persist and not secret_lines(self.document), affinity=self.document.uri)
+
+    @property
+    def packages(self) -> Packages | None:
+        """Those of the workspace that the document is in."""
+        return (
+            Packages(self.installed, self.root, self.file, self.engine.count) if self.installed and self.root else None
+        )
 
     def checks(self) -> list[Check]:
         """What any edit must pass."""

@@ -220,7 +220,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         # tests/inference/test_recipe.py, tests/harness/test_meaning.py
         *(f"index.embedding_{key}" for key in ("query_prefix", "document_prefix", "tokens")),
         "locate.ranking",  # tests/cli/test_locate.py
-        *("knowledge.enabled", "knowledge.python"),  # tests/harness/test_documentation.py
+        *("context.docs_budget", "knowledge.enabled", "knowledge.python"),  # tests/harness/test_documentation.py
         *("completion.warm", "completion.speculate"),  # tests/pipeline/test_working_ahead.py
         "verification.debounce_ms",  # tests/harness
         *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/pipeline/test_quiet.py, test_rhythm.py

@@ -72,7 +72,7 @@ async def test_an_upgrade_is_told_of_without_a_restart(bench: Make, site: Path):
 
 
 async def test_what_is_told_has_room_in_the_budget_for_the_task_or_is_left_out(bench: Make, site: Path):
-    b = bench("return requests.get(adress)", RIGHT, config=edits(2, 1, context={"task_budget": 20}))
+    b = bench("return requests.get(adress)", RIGHT, config=edits(2, 1, context={"task_budget": 20, "docs_budget": 0}))
     await fixed(b, b.open(BROKEN))
     [prompt] = rewrites(b)
     assert "LINT: F821 Undefined name `adress`" in prompt
@@ -125,6 +125,25 @@ async def test_an_edit_by_instruction_is_told_too_within_what_the_instruction_le
     with pytest.raises(NoAnswer):
         await instruct("load it in nine words and not one less")
     assert rewrites(b)[3].strip().endswith("Instruction: load it in nine words and not one less")
+
+
+@pytest.mark.parametrize(("share", "shown"), [(128, 2), (8, 1), (0, 0)])
+async def test_a_first_prompt_has_what_the_code_uses_as_far_as_there_is_room(
+    bench: Make, site: Path, share: int, shown: int
+):
+    config = edits(1, 1, context={"docs_budget": share}, verification={"debounce_ms": 0})
+    b = bench("```python\ndef load(url):\n    return requests.get(url).text\n```", config=config)
+    text = "import requests\n\n\ndef <|>load(url):\n    requests.patch(url)\n    return requests.get(url)\n"
+    src = markup.parse(text, b.folder / "a.py")
+    b.harness.open(src.document)
+    where = b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[0])
+    made = await verbs.instruct(b.harness, *where, "give its text", lambda progress: None)
+    [prompt] = rewrites(b)
+    said = ["patch(url, data=None, **kwargs)\n", "get(url, params=None, **kwargs)  # Sends a GET request.\n"]
+    assert [line in prompt for line in said] == [n < shown for n in range(2)]
+    assert ("What the installed packages have:\n```python\n# requests 2.32.3 has\n" in prompt) == bool(shown)
+    [built] = [one.data for one in b.harness.log.turns[made.proposal.turn] if one.type == "context.built"]
+    assert ("packages" in built["sections"]) == bool(shown)
 
 
 async def test_a_text_outside_of_the_workspace_has_no_packages(bench: Make, site: Path):
