@@ -11,16 +11,24 @@ from lsp_harness.wire.event import Event
 KEPT = 5
 """Of each kind of thing, the last ones."""
 WIDTH = 120
+COMMANDS = 3
+"""Of the last ones, as they are told in one line."""
+REMEMBERED = 20
+"""Commands, and symbols."""
 WORK = frozenset({"fix", "edit", "docstring", "tests"})
 """Kinds of turns that somebody asked for."""
 NAMED = re.compile(
     r"^[ +-]\s*((?:async |export |pub |static )*(?:def|class|fn|func|function|struct|interface|enum|trait|type)\b.*)"
 )
+TOUCHED = re.compile(
+    r" in .*\b(?:def|class|fn|func|function|struct|interface|enum|trait|type)\s+(?:\([^)]*\)\s*)?([\w$]+)"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What became of a proposed edit of `path`: `proposed`, `applied`, `stale`, or `failed` where there was none to propose."""
+    """What became of a proposed edit of `path`: `proposed`, `applied`, `stale`, `rejected` where the user went on to ask for
+    something else there, or `failed` where there was none to propose."""
 
     turn: int
     path: str
@@ -35,13 +43,16 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All of it the last first. `goal` is what was asked for last, `open` what checks say and nothing has mended since, by path."""
+    """All of it the last first. `goal` is what was asked for last, `open` what checks say and nothing has mended since, by path,
+    `commands` what tests, linters and other checks were run and how they ended, `symbols` what edits that were taken have touched."""
 
     goal: str = ""
     turns: int = 0
     files: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
     open: tuple[tuple[str, str], ...] = ()
+    commands: tuple[str, ...] = ()
+    symbols: tuple[str, ...] = ()
 
     @property
     def lines(self) -> list[str]:
@@ -49,7 +60,9 @@ class Summary:
         return [
             *([f"Goal: {self.goal}"] if self.goal else []),
             *(f"Open in {path}: {said}" for path, said in self.open[:KEPT]),
+            *([f"Ran {'; '.join(self.commands[:COMMANDS])}"] if self.commands else []),
             *(f"Decision, {decision}" for decision in self.decisions[:KEPT]),
+            *([f"Touched: {', '.join(self.symbols[:KEPT])}"] if self.symbols else []),
             *([f"Files: {', '.join(self.files[:KEPT])}"] if self.files else []),
         ]
 
@@ -75,6 +88,8 @@ class Summary:
                 return self._decided(turn, "applied")
             case "edit.stale":
                 return self._decided(turn, "stale")
+            case "output.read":
+                return self._ran(" ".join(str(data.get("summary", "")).split()))
             case "verify.completed":
                 return self._verified(turn, data)
             case _:
@@ -88,17 +103,30 @@ class Summary:
         if kind not in WORK:
             # what a check finds by itself is nobody's goal; its path is wanted all the same
             return replace(known, decisions=(replace(asked, outcome="checked"), *self.decisions))
-        return replace(known, goal=text, decisions=(asked, *self.decisions))
+        # who asks again about a file has not taken what was proposed for it
+        decisions = (
+            replace(one, outcome="rejected") if (one.path, one.outcome) == (path, "proposed") else one
+            for one in self.decisions
+        )
+        return replace(known, goal=text, decisions=(asked, *decisions))
 
     def _decided(self, turn: int, outcome: str, changed: str = "") -> "Summary":
         decisions = tuple(
             replace(one, outcome=outcome, changed=changed or one.changed) if one.turn == turn else one
             for one in self.decisions
         )
+        if outcome != "applied":
+            return replace(self, decisions=decisions)
         path = self._path(turn)
         # what is applied was verified: what was open there is no more
-        open = tuple(one for one in self.open if outcome != "applied" or one[0] != path)
-        return replace(self, decisions=decisions, open=open)
+        open = tuple(one for one in self.open if one[0] != path)
+        touched = [found[1] for one in decisions if one.turn == turn and (found := TOUCHED.search(one.changed))]
+        symbols = tuple(dict.fromkeys([*touched, *self.symbols]))[:REMEMBERED]
+        return replace(self, decisions=decisions, open=open, symbols=symbols)
+
+    def _ran(self, what: str) -> "Summary":
+        """The same once more is the same command."""
+        return replace(self, commands=tuple(dict.fromkeys([*([what] if what else []), *self.commands]))[:REMEMBERED])
 
     def _verified(self, turn: int, data: dict[str, Any]) -> "Summary":
         """Of a text as it is; candidates are nobody's text yet."""
@@ -106,8 +134,14 @@ class Summary:
             return self
         path = self._path(turn)
         outcomes: list[dict[str, Any]] = data.get("outcomes") or []
+        checks = ", ".join(
+            f"{outcome.get('check')} {outcome.get('status')}"
+            for outcome in outcomes
+            if outcome.get("status") != "skipped"
+        )
         said = [(path, " ".join(str(line).split())) for outcome in outcomes for line in outcome.get("said") or ()]
-        return replace(self, open=(*dict.fromkeys(said), *(one for one in self.open if one[0] != path)))
+        known = self._ran(f"{checks} ({path})" if path else checks)
+        return replace(known, open=(*dict.fromkeys(said), *(one for one in self.open if one[0] != path)))
 
     def _path(self, turn: int) -> str:
         return next((one.path for one in self.decisions if one.turn == turn), "")

@@ -1,5 +1,6 @@
 """What a session has come to."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,16 +53,66 @@ def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
     proposed(asked(log, "use math.pi")).tell("edit.applied", proposal="1")
     proposed(asked(log, "add types", "b.py")).tell("edit.stale", hash="x")
     proposed(asked(log, "say what is wrong", kind="fix"))
-    asked(log, "return early")
+    asked(log, "return early", "c.py")
     assert of(log).lines == [
         "Goal: return early",
-        "Decision, failed: return early (a.py)",
+        "Decision, failed: return early (c.py)",
         "Decision, proposed: say what is wrong (a.py, +1 -1 in def area(r):)",
         "Decision, stale: add types (b.py, +1 -1 in def area(r):)",
         "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)",
-        "Files: a.py, b.py",
+        "Touched: area",
+        "Files: c.py, a.py, b.py",
     ]
     assert of(log).turns == 4
+
+
+def test_who_asks_again_about_a_file_has_not_taken_what_was_proposed_for_it(log: SessionLog):
+    first, other = proposed(asked(log, "use math.pi")), proposed(asked(log, "add types", "b.py"))
+    assert [one.outcome for one in of(log).decisions] == ["proposed", "proposed"]
+    found(asked(log, "what was taken into this text", kind="check"), "LINT: F401 unused")
+    assert [one.outcome for one in of(log).decisions] == ["proposed", "proposed"]
+    proposed(asked(log, "use tau"))
+    assert [(one.outcome, one.path) for one in of(log).decisions] == [
+        ("proposed", "a.py"),
+        ("proposed", "b.py"),
+        ("rejected", "a.py"),
+    ]
+    assert of(log).symbols == ()
+    # an editor may have both on the screen, and take the first after all
+    first.tell("edit.applied", proposal="1")
+    other.tell("edit.stale", hash="x")
+    assert [one.outcome for one in of(log).decisions] == ["proposed", "stale", "applied"]
+    assert of(log).symbols == ("area",)
+
+
+def test_what_was_run_and_how_it_ended_is_told_in_a_line(log: SessionLog):
+    asked(log, "mend it", kind="fix").tell("output.read", tool="pytest", summary="pytest: 1 failed, 3 passed")
+    found(asked(log, "what was taken into this text", kind="check"), "LINT: F401 unused")
+    found(asked(log, "what was taken into this text", kind="check"))
+    found(asked(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
+    assert of(log).commands == ("lint passed (a.py)", "lint failed (a.py)", "pytest: 1 failed, 3 passed")
+    assert "Ran lint passed (a.py); lint failed (a.py); pytest: 1 failed, 3 passed" in of(log).lines
+    found(asked(log, "what was taken into this text", kind="check"), "LINT: F401 unused")
+    assert of(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
+
+
+@pytest.mark.parametrize(
+    ("head", "name"),
+    [
+        ("def area(r):", "area"),
+        ("class Box(Base):", "Box"),
+        ("func (b *Box) Size() int {", "Size"),
+        ("export async function load(url) {", "load"),
+        ("pub fn size(&self) -> usize {", "size"),
+        ("x = 1", ""),
+    ],
+)
+def test_what_an_edit_touches_has_a_name(log: SessionLog, head: str, name: str):
+    turn = asked(log, "change it")
+    before, after = f"{head}\n    old\n".encode(), f"{head}\n    new\n".encode()
+    turn.tell("edit.proposed", hash="x", diff=diff(before, after, "a.py"), summary="")
+    turn.tell("edit.applied", proposal="1")
+    assert of(log).symbols == ((name,) if name else ())
 
 
 def test_what_is_wrong_is_open_until_it_is_mended(log: SessionLog):
@@ -82,13 +133,20 @@ def test_what_a_candidate_failed_by_is_nobodys_failure(log: SessionLog):
     assert of(log).open == ()
 
 
-async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
+def thirty(log: SessionLog) -> None:
+    """Turns, each with a check in between."""
     for n in range(30):
         turn = proposed(asked(log, f"change number {n}: " + "very " * 20 + "much", f"module_{n % 7}.py"))
         if n % 3:
             turn.tell("edit.applied", proposal="1")
         else:
             found(asked(log, "a check", f"module_{n % 7}.py", kind="check"), f"LINT: F{n} wrong")
+        if n % 10 == 9:
+            turn.tell("output.read", tool="pytest", summary=f"pytest: {n} failed, 3 passed")
+
+
+async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
+    thirty(log)
     whole = of(log)
     assert whole.turns == 40
     text = await whole.text(200, count)
@@ -98,14 +156,41 @@ async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
     assert text.count("Decision") <= KEPT
 
 
+@pytest.mark.model
+async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_model_is_asked(log: SessionLog):
+    from lsp_harness.config.schema import Config
+    from lsp_harness.inference.decode.llama import Llama
+    from lsp_harness.inference.models.place import resolve
+
+    path = resolve(Config().model.path)
+    llama = Llama(path, n_ctx=64, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0, decode_threads=1)
+
+    async def tokens(texts: Sequence[str]) -> list[int]:
+        return [len(llama.tokenize(text)) for text in texts]
+
+    thirty(log)
+    written = log.path.read_bytes()
+    text = await of(log).text(200, tokens)
+    [cost] = await tokens([text])
+    llama.close()
+    assert 100 < cost <= 200
+    assert text.startswith("Goal: change number 29: very")
+    assert "Ran pytest: 29 failed, 3 passed" in text
+    # it is read off the log, and nothing is added to that
+    assert log.path.read_bytes() == written
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
         st.tuples(
-            st.sampled_from(["invocation.received", "edit.proposed", "edit.applied", "verify.completed", "other"]),
+            st.sampled_from(
+                ["invocation.received", "edit.proposed", "edit.applied", "verify.completed", "output.read", "other"]
+            ),
             st.integers(0, 4),
             st.dictionaries(
-                st.sampled_from(["text", "path", "kind", "diff", "outcomes"]), st.none() | st.text(max_size=30)
+                st.sampled_from(["text", "path", "kind", "diff", "outcomes", "summary"]),
+                st.none() | st.text(max_size=30),
             ),
         ),
         max_size=30,
