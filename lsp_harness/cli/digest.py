@@ -26,7 +26,7 @@ def digest(
     """Show the problems in the output of tests, linters and compilers, a line each. Exit status 1 if there are any."""
     if limit < 1:
         raise UsageError(f"--limit is {limit}, but a digest has one line at least")
-    found = digested(decode(_read(file)), tool, os.getcwd())
+    found = digested(decode(read(file)), tool, os.getcwd())
     if json:
         as_json(found.as_json())
     else:
@@ -36,7 +36,8 @@ def digest(
     return 1 if found.problems else 0
 
 
-def _read(file: Path | None) -> bytes:
+def read(file: Path | None) -> bytes:
+    """What was printed into a file, or comes in. Raises UsageError."""
     if file is None or str(file) == "-":
         return sys.stdin.buffer.read()
     try:

@@ -1,49 +1,63 @@
 """`lsp-harness fix`: repair a diagnostic of a file, with the verdict on every candidate."""
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
 from lsp_harness.cli.compose import headless, offset_of, place
+from lsp_harness.cli.digest import read
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.cli.verdicts import Verdicts
-from lsp_harness.errors import NoAnswer, Stale
-from lsp_harness.harness.diagnosis import diagnose
+from lsp_harness.errors import NoAnswer, Stale, UsageError
+from lsp_harness.harness.diagnosis import diagnose, of_output
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.pipeline.offers import Offer, Progress
+from lsp_harness.pipeline.offers import Offer, Progress, Proposal
 from lsp_harness.text.edit import apply
+from lsp_harness.text.position import decode
+from lsp_harness.verify.digest.about import about
+from lsp_harness.verify.digest.digest import digest
+from lsp_harness.verify.digest.result import Digest
 from lsp_harness.verify.finding import Finding
 
 
-def fix(at: str, /, *, apply: bool = False, json: AsJson = False) -> int:
+def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: AsJson = False) -> int:
     """Fix the first diagnostic of a file, or the one at a line; shows the diff.
 
     Parameters
     ----------
     at
         FILE or FILE:LINE. Diagnostics are syntax errors and, for Python, ruff's.
+    failing
+        A file with what tests, a linter or a compiler have printed (- is standard input): what that says of the file is fixed
+        first; where tests fail, name a line of the function they are about.
     apply
         Write the file.
     """
     file, numbers = place(at, 1)
-    return asyncio.run(_fix(file, numbers[0] if numbers else None, write=apply, json=json))
+    printed = digest(decode(read(failing)), "", os.getcwd()) if failing else None
+    output = about(printed, file, [Path.cwd()]) if printed else None
+    if printed and output and not output.problems:
+        raise UsageError(f"{printed.summary}; nothing in it is about {file}")
+    return asyncio.run(_fix(file, numbers[0] if numbers else None, output, write=apply, json=json))
 
 
-async def _fix(file: Path, line: int | None, *, write: bool, json: bool) -> int:
+async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bool, json: bool) -> int:
     async with headless(file) as (harness, snapshot):
-        finding = await _chosen(harness, snapshot, line)
+        finding = await _chosen(harness, snapshot, line, output)
         if finding is None:
             where = f"{file}:{line}" if line else str(file)
             as_json({"finding": None}) if json else say(f"{where}: nothing to fix")
             return 0
         where = f"{file}:{snapshot.document.line_of(finding.start) + 1}"
         if not json:
-            say(f"{where}: {finding.source} {finding.code} {finding.message}")
+            rule = f" {finding.code}" if finding.code not in finding.message else ""
+            say(f"{where}: {finding.source}{rule} {finding.message}")
         verdicts = Verdicts()
         harness.log.listeners.append(verdicts)
         offers = await harness.offers(snapshot, [finding])
-        proposal = await _first(harness, snapshot, offers, json=json)
+        proposal = await _first(harness, snapshot, offers, output, json=json)
         result: dict[str, Any] = {
             "finding": finding.message,
             "at": where,
@@ -64,15 +78,20 @@ async def _fix(file: Path, line: int | None, *, write: bool, json: bool) -> int:
     return 0
 
 
-async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None) -> Finding | None:
-    findings = await diagnose(snapshot, harness.tree(snapshot), harness.ruff)
+async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output: Digest | None) -> Finding | None:
     if line is not None:
         offset_of(snapshot.document, line, 1)
+    if output and (found := of_output(snapshot, output, line)):
+        return found
+    findings = await diagnose(snapshot, harness.tree(snapshot), harness.ruff)
+    if line is not None:
         findings = [f for f in findings if snapshot.document.line_of(f.start) == line - 1]
     return findings[0] if findings else None
 
 
-async def _first(harness: Harness, snapshot: Snapshot, offers: list[Offer], *, json: bool):
+async def _first(
+    harness: Harness, snapshot: Snapshot, offers: list[Offer], output: Digest | None, *, json: bool
+) -> Proposal:
     """The linter's own fix where there is one that passes, else the model's."""
 
     def report(progress: Progress) -> None:
@@ -81,7 +100,7 @@ async def _first(harness: Harness, snapshot: Snapshot, offers: list[Offer], *, j
 
     for offer in offers:
         try:
-            return await harness.fix(snapshot, offer, report)
+            return await harness.fix(snapshot, offer, report, output)
         except NoAnswer:
             if offer is offers[-1]:
                 raise

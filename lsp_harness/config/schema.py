@@ -88,7 +88,7 @@ class Context:
     few_shot_budget: int = 192
     """For the examples, of what the code and what is shown besides leave of the code's share; one that does not fit whole is left out."""
     task_budget: int = 512
-    """For the task and the feedback on earlier attempts; what does not fit is left out, last lines first."""
+    """For the task, what else is wrong in the code, and the feedback on earlier attempts; what does not fit is left out, of what else is wrong first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ within its share.
 What changes from one attempt to the next comes last, so that the rest stays evaluated.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lsp_harness.context.budget import Budget
@@ -119,11 +119,28 @@ async def instruction(
     )
 
 
-async def told(task: str, feedback: Sequence[str], budget: int, count: Count) -> Fragment:
-    """The task, and as many lines of feedback on earlier attempts as its share has room for, last ones left out."""
-    lines = [task, *(["Earlier attempts failed:", *feedback] if feedback else [])]
-    costs = await count([f"{line}\n" for line in lines])
-    fitting = next((n for n in range(len(lines)) if sum(costs[: n + 1]) > budget), len(lines))
+async def told(task: str, feedback: Sequence[str], budget: int, count: Count, beside: Sequence[str] = ()) -> Fragment:
+    """The task, what is to be said `beside` it, and feedback on earlier attempts, as many lines as its share has room for: of
+    what is beside it the last are left out first, then of the feedback. Raises NoAnswer where there is no room for the first line of
+    the task itself."""
+    head, tail = task.split("\n"), ["Earlier attempts failed:", *feedback] if feedback else []
+    costs = dict(zip(lines := [*head, *tail, *beside], await count([f"{line}\n" for line in lines]), strict=True))
+    first, left = _fitting(head, costs, budget)
+    if not first:
+        raise NoAnswer(f"the task has {costs[head[0]]} tokens, context.task_budget is {budget}; raise that")
+    last, left = _fitting(tail, costs, left) if first == head else ([], 0)
+    between, left = _fitting(beside, costs, left if last == tail else 0)
     # the headline without a line below it says nothing
-    kept = fitting if fitting > 2 else 1
-    return Fragment("\n".join(lines[:kept]), sum(costs[:kept]), "", "what to do")
+    kept = [*first, *between, *(last if len(last) > 1 else [])]
+    return Fragment("\n".join(kept), sum(costs[line] for line in kept), "", "what to do")
+
+
+def _fitting(lines: Sequence[str], costs: Mapping[str, int], budget: int) -> tuple[list[str], int]:
+    """The first lines that fit, and what is left."""
+    kept = list[str]()
+    for line in lines:
+        if costs[line] > budget:
+            break
+        budget -= costs[line]
+        kept.append(line)
+    return kept, budget

@@ -1,6 +1,7 @@
-"""What is related to code that is to be changed: the imports it needs, what it calls, and who calls it, within a budget."""
+"""What is related to code that is to be changed: the imports it needs, what it calls, who calls it, and a test of it, within a budget."""
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from lsp_harness.context.around import Around, within
@@ -9,6 +10,7 @@ from lsp_harness.context.elsewhere import Known
 from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.needed import needed
 from lsp_harness.context.repository import WIDTH, Line, definitions, signatures
+from lsp_harness.context.tested import Test, tested
 from lsp_harness.files.secrets import spans
 from lsp_harness.index.view import View
 from lsp_harness.store.database import Reader
@@ -19,6 +21,8 @@ from lsp_harness.text.position import Span, decode, encode
 
 USES = 0.4
 """Of the budget, at most, for where the code is used."""
+TEST = 0.4
+"""Of the budget, at most, for a test of it that is shown whole; of what uses have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,8 @@ class Related:
 
     known: Known
     count: Count
+    failing: AbstractSet[str] = frozenset()
+    """Names of tests that fail: what they say counts most."""
 
     async def of(
         self, document: Document, tree: SyntaxTree, span: Span, path: str, budget: int
@@ -38,18 +44,24 @@ class Related:
         near, declarations = within(tree, span), declared(tree.language, tree.data, tree.root)[0]
         changed = subject(declarations, span)
 
-        def read(reader: Reader) -> tuple[list[Line], list[Use]]:
+        def read(reader: Reader) -> tuple[list[Line], list[Use], Test | None]:
             view = View(reader)
             symbol = view.symbol(path, qualified(declarations, changed)) if changed else None
-            return [*definitions(view, path, near)], uses(view, symbol) if symbol else []
+            used = uses(view, symbol) if symbol else []
+            test = tested(view, symbol, used, self.failing) if symbol else None
+            return [*definitions(view, path, near)], used, test
 
-        lines, used = await self.known.ask(document.uri, read, ([], []))
+        lines, used, test = await self.known.ask(document.uri, read, ([], [], None))
         comment = tree.language.comment or "#"
         own = [*_own(tree, declarations, span, path, near)]
         brought = [line for line in needed(tree, span) if not spans(encode(line))]
         imports = await self._fitting(brought, budget, path, "imports what is used in it")
         left = budget - _tokens(imports)
-        calls = await self._uses(used, min(left, int(budget * USES)), comment)
+        shown = await self._test(test, min(left, int(budget * TEST)), comment) if test else []
+        # where the test is shown whole its line is in it
+        used = [one for one in used if not (shown and test and test.has(one))]
+        calls = await self._uses(used, max(0, min(left, int(budget * USES)) - _tokens(shown)), comment)
+        calls = [*shown, *calls]
         said = await signatures([*own, *lines], left - _tokens(calls), self.count, comment)
         return (*imports, *said, *calls)
 
@@ -62,6 +74,13 @@ class Related:
                 budget -= cost
                 kept.append(f"{line}\n")
         return [Fragment("".join(kept), sum(await self.count(kept)), origin, reason)] if kept else []
+
+    async def _test(self, test: Test, budget: int, comment: str) -> list[Fragment]:
+        """The whole of it, or else nothing: its head and the line that matters are shown as those of any use."""
+        text = f"{comment} {test.path}\n{test.text}\n"
+        [cost] = await self.count([text])
+        why = "fails" if test.name in self.failing else "tests it"
+        return [Fragment(text, cost, test.path, why)] if cost <= budget and not spans(encode(text)) else []
 
     async def _uses(self, used: Sequence[Use], budget: int, comment: str) -> list[Fragment]:
         found = list[Fragment]()

@@ -6,25 +6,46 @@ from typing import TYPE_CHECKING
 from lsp_harness.errors import NotText, Stale
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer
+from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
     from lsp_harness.syntax.tree import SyntaxTree
+    from lsp_harness.verify.digest.problem import Problem
+    from lsp_harness.verify.digest.result import Digest
     from lsp_harness.verify.ruff import Report, Ruff
 
 
 async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") -> list[Finding]:
     """What our own checks say of a text as it is, for callers that bring no diagnostics. Raises NotText."""
-    from lsp_harness.syntax.faults import faults
+    from lsp_harness.verify.standing import standing
 
     if snapshot.document.binary:
         raise NotText(f"{snapshot.path} is not a text")
-    broken = [Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in faults(tree)] if tree else []
-    if broken or not _python(snapshot) or ruff.missing:
-        return broken
-    reports = await ruff.check(snapshot.document, snapshot.tool_path, snapshot.root)
-    return [report.finding for report in reports]
+    return await standing(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
+
+
+def of_output(snapshot: Snapshot, output: "Digest", line: int | None) -> Finding | None:
+    """What a tool's output says of a line of a text, counted from 1, or first of any; of a line that is named and of which it says
+    nothing, what a test fails by: its `code` is the test's name then."""
+    document, wanted = snapshot.document, str(snapshot.tool_path.resolve())
+    here = [one for one in output.problems if one.path == wanted and 0 < one.line <= len(document.starts)]
+    if one := next((one for one in here if line in (None, one.line)), None):
+        return Finding(*_text(document, one.line), _said(one), output.tool, one.code)
+    failed = next((one for one in output.problems if one.test), None) if line else None
+    return Finding(*_text(document, line), _said(failed), output.tool, failed.title) if failed and line else None
+
+
+def _said(one: "Problem") -> str:
+    return f"TEST FAIL: {one.title} — {one.message}" if one.test else one.message
+
+
+def _text(document: Document, line: int) -> tuple[int, int]:
+    """A line without its indentation."""
+    start, end = document.line_span(line - 1)
+    text = document.data[start:end]
+    return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
 
 
 async def offers(snapshot: Snapshot, findings: Sequence[Finding], ruff: "Ruff", *, model: bool) -> list[Offer]:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from lsp_harness.session.log import SessionLog
     from lsp_harness.syntax.declarations import Declaration
     from lsp_harness.syntax.tree import SyntaxTree
+    from lsp_harness.verify.digest.result import Digest
     from lsp_harness.verify.ruff import Ruff
 
 
@@ -285,22 +286,24 @@ class Harness:
         if error := self.refusal(snapshot, model=model):
             raise error
 
-    def job(self, snapshot: Snapshot, report: Report) -> "Job":
+    def job(self, snapshot: Snapshot, report: Report, output: "Digest | None" = None) -> "Job":
         """The next turn of the session, and what its work may use, for a text that was checked."""
         from lsp_harness.context.related import Related
         from lsp_harness.pipeline.job import Job
 
         turn = self.log.turn(keep=not self.kept_from_model(snapshot))
+        failing = output.failing if output else frozenset[str]()
         return Job(
             *(self.engine, self.config, self.ruff, turn, snapshot.document, snapshot.tool_path),
             *(
                 snapshot.root,
                 snapshot.path,
                 report,
-                Related(self.known or self.indexes, self.engine.count),
+                Related(self.known or self.indexes, self.engine.count, failing),
                 self.persists(snapshot),
             ),
             installed=self.installed if self.config.knowledge.enabled else None,
+            output=output,
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
@@ -309,13 +312,14 @@ class Harness:
             return []
         return await diagnosis.offers(snapshot, findings, self.ruff, model=not self.refusal(snapshot))
 
-    async def fix(self, snapshot: Snapshot, offer: Offer, report: Report) -> Proposal:
-        """Compute and verify. Raises NoAnswer, Stale (the document moved on), EngineError, NotText, UsageError."""
+    async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:
+        """Compute and verify; `output` is what a tool has printed of this text. Raises NoAnswer, Stale (the document moved on),
+        EngineError, NotText, UsageError."""
         from lsp_harness.pipeline.code import Fix
 
         self.check(snapshot, model=offer.how == "model")
         given = await diagnosis.given(snapshot, offer, self.ruff)
-        job = self.job(snapshot, report)
+        job = self.job(snapshot, report, output)
         return self.proposals.give(job, await Fix(job, offer.finding).run(given))
 
     def applied(self, uri: str, proposal_id: str) -> None:

@@ -48,6 +48,8 @@ def _lines(events: Iterable[Event]) -> Iterator[str]:
                 yield f"# {_TITLES.get(str(data.get('kind')), 'Work')}: {_one_line(data.get('text'))}"
                 yield ""
                 yield f"`{data.get('path', '')}`, {event.ts}"
+            case "output.read":
+                yield f"\nAs a tool has printed: {_one_line(data.get('summary'))}"
             case "context.built":
                 built |= dict.fromkeys(data.get("candidates", ()), data)
             case "candidate.generated":

@@ -15,6 +15,7 @@ from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
 from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
 from lsp_harness.pipeline.asking import Asked, Candidate, Kind, Plan, hole, made, reindented
+from lsp_harness.pipeline.beside import beside
 from lsp_harness.pipeline.ghost import Ghost
 from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
@@ -216,11 +217,12 @@ class Generator:
             return None
         problem = f"Problem at line {self._place.line_in_function}: {self._finding.message}"
         count, answer = self._engine.count, size + ROOM
+        wrong = await beside(self._job, self._tree, self._place.function, self._finding)
         try:
             asked = await instruction(
                 *(self._tree, self._document, self._place.function, self._job.path),
                 system=SYSTEM,
-                task=await told(problem, feedback, self._config.context.task_budget, count),
+                task=await told(problem, feedback, self._config.context.task_budget, count, wrong),
                 related=self._job.related,
                 packages=self._job.packages,
                 budget=await budget(self._engine, self._config.context, answer),

@@ -34,6 +34,8 @@ class Fix:
         return await work.within(lambda: self._generated(work), **asked)
 
     async def _generated(self, work: Work) -> Proposal:
+        if self.job.output:
+            self.job.turn.tell("output.read", tool=self.job.output.tool, summary=self.job.output.summary)
         work.enter("LOCATE")
         job, document = self.job, self.job.document
         tree = parse(document)
@@ -49,7 +51,12 @@ class Fix:
         if known and (proposal := await work.attempt(generator, known)):
             return proposal
         pace = Pace.of((await job.engine.props()).raw)
-        fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.fills, after=len(known))
+        # what a test fails by elsewhere is said of no statement
+        failing = job.output.failing if job.output else frozenset[str]()
+        test = self.finding.code in failing and not place.unknown_name
+        if test and not place.function:
+            raise work.failed("a test fails by no statement here; name a line of the function that it is about")
+        fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.fills and not test, after=len(known))
         # all fills are one round; every rewrite is a round of its own, told what failed before it
         rounds = [batch for batch in (fills, *([plan] for plan in rewrites)) if batch]
         if not rounds:

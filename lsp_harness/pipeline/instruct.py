@@ -15,6 +15,7 @@ from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block, find_code_block
 from lsp_harness.inference.request import Continuation, Sampling, Usage
 from lsp_harness.pipeline.asking import Asked, Candidate, Plan, made, reindented, sampled
+from lsp_harness.pipeline.beside import beside
 from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.offers import Proposal
@@ -120,10 +121,11 @@ class Rewriter:
     async def prompt(self, feedback: Sequence[str] = ()) -> Instruction:
         """What the model is asked, told what was wrong with earlier candidates."""
         job, shares = self.job, self.job.config.context
+        wrong = await beside(job, self.tree, self.place)
         return await instruction(
             *(self.tree, job.document, self.place, job.path),
             system=SYSTEM,
-            task=await told(f"Instruction: {self.instruction}", feedback, shares.task_budget, job.engine.count),
+            task=await told(f"Instruction: {self.instruction}", feedback, shares.task_budget, job.engine.count, wrong),
             related=job.related,
             packages=job.packages,
             budget=await budget(job.engine, shares, self.answer),

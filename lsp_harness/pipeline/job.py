@@ -13,6 +13,7 @@ from lsp_harness.knowledge.installed import Installed
 from lsp_harness.pipeline.offers import Report
 from lsp_harness.session.log import Turn
 from lsp_harness.text.document import Document
+from lsp_harness.verify.digest.result import Digest
 from lsp_harness.verify.enabled import enabled
 from lsp_harness.verify.gate import Check
 from lsp_harness.verify.ruff import Ruff
@@ -37,6 +38,8 @@ class Job:
     """What the engine makes of this document may be written to disk."""
     installed: Installed | None = None
     """What the packages of the workspace say of themselves, where a model may be told that."""
+    output: Digest | None = None
+    """What a tool has printed of the document, and the tests that fail, where somebody brought that."""
 
     @property
     def owner(self) -> Owner:

@@ -96,6 +96,62 @@ def test_the_linter_s_own_fix_needs_no_model(shell: Shell) -> None:
     assert (ran.json["summary"].split(" (")[0], file.read_text()) == ("the linter's own fix passes", "x = 1\n")
 
 
+PYTEST = """\
+______________________________ test_area_of_two ______________________________
+
+    def test_area_of_two():
+>       assert area(2) == 12
+E       assert 6 == 12
+E        +  where 6 = area(2)
+
+tests/test_a.py:5: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_a.py::test_area_of_two - assert 6 == 12
+========================= 1 failed, 3 passed in 0.02s ==========================
+"""
+SOUND = "def area(r):\n    width = r\n    return 3 * width\n"
+
+
+def test_what_a_test_fails_by_is_fixed_in_the_function_of_a_line(shell: Shell) -> None:
+    file = shell.file("a.py", SOUND)
+    shell.file("out.txt", PYTEST)
+    shell.replies("```python\ndef area(r):\n    width = r\n    return 3 * width * r\n```")
+    ran = shell.run("fix", "a.py:1", "--failing", "out.txt", "--apply")
+    assert ran.out.startswith("a.py:1: pytest TEST FAIL: test_area_of_two — AssertionError: expected 12, got 6")
+    assert ": rewrite\n" in ran.out
+    assert ": fill" not in ran.out
+    assert "return 3 * width * r" in file.read_text()
+    told = shell.run("session").out
+    assert "Ran pytest: 1 failed, 3 passed" in told
+
+
+def test_what_a_compiler_says_of_a_file_is_fixed_before_what_our_own_checks_say(shell: Shell) -> None:
+    shell.file("a.py", BROKEN)
+    shell.file("out.txt", "a.py:2: error: Name has no type  [no-untyped]\nother.py:1: error: Bad  [bad]\n")
+    shell.replies("width: float = r")
+    found = shell.run("fix", "a.py", "--failing", "out.txt", "--json").json
+    assert (found["finding"], found["at"]) == ("Name has no type", "a.py:2")
+    shell.replies("return 3 * width")
+    # a line of which it says nothing is ours
+    assert "Undefined name" in shell.run("fix", "a.py:3", "--failing", "out.txt", "--json").json["finding"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "said"),
+    [
+        ("other.py:1: error: Bad  [bad]\n", "mypy: 1 error; nothing in it is about a.py"),
+        ("", "no output; nothing in it is about a.py"),
+        ("4 passed in 0.1s\n", "pytest: 4 passed; nothing in it is about a.py"),
+    ],
+)
+def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed: str, said: str) -> None:
+    shell.file("a.py", BROKEN)
+    shell.file("out.txt", printed)
+    ran = shell.run("fix", "a.py", "--failing", "out.txt")
+    assert (ran.code, said in ran.err) == (2, True), ran.err
+    assert "cannot be read" in shell.run("fix", "a.py", "--failing", "nope.txt").err
+
+
 def test_a_sound_file_has_nothing_to_fix(shell: Shell) -> None:
     shell.file("a.py", FIXED)
     shell.replies()

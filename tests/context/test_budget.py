@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lsp_harness.config.schema import Context
 from lsp_harness.context.budget import FRAME, Allocation, Budget
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.instruction import Instruction, instruction
+from lsp_harness.context.instruction import Instruction, instruction, told
 from lsp_harness.context.related import Related
 from lsp_harness.errors import NoAnswer
 from lsp_harness.text.position import Span
@@ -74,3 +74,26 @@ def test_what_is_too_much_for_the_context_is_told_in_numbers():
     assert too_much.over == 476
     assert "1000 tokens, 500 are kept for the answer, and the model's context has 1024" in too_much.why
     assert asdict(too_much)["sections"] == sections
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected"),
+    [
+        (100, "do it\nalso one\nalso two\nEarlier attempts failed:\nLINT: wrong\nLINT: worse"),
+        (12, "do it\nalso one\nEarlier attempts failed:\nLINT: wrong\nLINT: worse"),
+        (10, "do it\nEarlier attempts failed:\nLINT: wrong\nLINT: worse"),
+        (8, "do it\nEarlier attempts failed:\nLINT: wrong"),
+        (6, "do it"),
+        (2, "do it"),
+    ],
+)
+async def test_of_a_task_what_stands_beside_it_gives_way_first_and_feedback_last(budget: int, expected: str):
+    made = await told("do it", ["LINT: wrong", "LINT: worse"], budget, count, ["also one", "also two"])
+    assert (made.text, made.tokens) == (expected, len(expected.split()))
+
+
+async def test_a_task_of_many_lines_is_cut_after_a_line_and_one_that_has_no_room_is_an_error():
+    message = "Problem at line 1: no such type\n  because of this\n  and of that"
+    assert (await told(message, ["LINT: wrong"], 10, count)).text == "\n".join(message.split("\n")[:2])
+    with pytest.raises(NoAnswer, match=r"the task has 7 tokens, context\.task_budget is 6; raise that"):
+        await told(message, [], 6, count)

@@ -72,7 +72,7 @@ async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
     assert imports == "from decimal import Decimal\nfrom shop.cart import Cart\nfrom shop.keys import *\n"
     assert "class Cart:\n    def items(self) -> list[Item]: ..." in cart
     assert till == "# shop/till.py\ndef price(item: Item) -> Decimal: ...\n    def open(self): ...\n"
-    assert test == "# tests/test_till.py, in test_total_of_nothing()\nassert Till().total([]) == 0\n"
+    assert test == "# tests/test_till.py\ndef test_total_of_nothing():\n    assert Till().total([]) == 0\n"
     assert use == "# app.py, in main(cart)\nprint(till.total(cart))\n"
 
 

@@ -26,6 +26,11 @@ class Digest:
     note: str = ""
 
     @property
+    def failing(self) -> frozenset[str]:
+        """The names of the tests that fail."""
+        return frozenset(one.title for one in self.problems if one.test)
+
+    @property
     def summary(self) -> str:
         """`pytest: 2 failed, 7 passed` or `ruff: 3 warnings`; the note where there is nothing else to say."""
         if not self.tool:

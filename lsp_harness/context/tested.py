@@ -1,0 +1,66 @@
+"""The test of a declaration that says most about it: the one that fails, else one that is named for it, else the shortest."""
+
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from textwrap import dedent
+
+from lsp_harness.context.callers import Use
+from lsp_harness.index.shape import TESTS
+from lsp_harness.index.view import Symbol, View
+from lsp_harness.index.words import words
+
+LINES = 40
+"""Of a test, at most: a longer one tests more than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """`head` is its name with its parameters, `text` the whole of it."""
+
+    __test__ = False
+    path: str
+    name: str
+    head: str
+    text: str
+
+    def has(self, use: Use) -> bool:
+        """Whether a use is in it."""
+        return use.path == self.path and bool(use.around) and self.head.startswith(use.around)
+
+
+def tested(view: View, symbol: Symbol, used: Iterable[Use], failing: AbstractSet[str]) -> Test | None:
+    """Among the tests that use the symbol, and those by these names that fail."""
+    paths = {one.path for one in used if one.test}
+    found = [*_failing(view, failing), *_using(view, symbol, paths)]
+    # it may be a test itself
+    found = [one for one in found if (one.path, one.name) != (symbol.path, symbol.name)]
+    wanted = set(words(symbol.name).lower().split())
+
+    def worth(one: Test) -> tuple[bool, int, int]:
+        said = set(words(one.name).lower().split())
+        return (one.name not in failing, -len(wanted & said), len(one.text))
+
+    return min(found, key=worth, default=None)
+
+
+def _using(view: View, symbol: Symbol, paths: AbstractSet[str]) -> Iterator[Test]:
+    for path, around, _ in view.mentions(symbol.name) if paths else ():
+        if path in paths and around and (one := _test(view, around)):
+            yield one
+
+
+def _failing(view: View, names: AbstractSet[str]) -> Iterator[Test]:
+    for name in sorted(names):
+        # pytest names a test by its class and its parameters as well
+        for around in view.named(name.partition("[")[0].rpartition("::")[2].rpartition(".")[2], 4):
+            if TESTS.search(around.path) and (one := _test(view, around)):
+                yield Test(one.path, name, one.head, one.text)
+
+
+def _test(view: View, around: Symbol) -> Test | None:
+    if around.kind not in ("function", "method"):
+        return None
+    text = dedent(view.whole(around)).strip("\n")
+    head = " ".join(view.text(around, around.named, around.body).split()).rstrip("{: ")
+    return Test(around.path, around.name, head, text) if text and text.count("\n") < LINES else None

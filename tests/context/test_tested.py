@@ -1,0 +1,101 @@
+"""Which test of a declaration is shown whole, and when."""
+
+from collections.abc import Set as AbstractSet
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.context.elsewhere import Here
+from lsp_harness.context.related import Related
+from lsp_harness.text.position import Span
+from tests.context.counting import words as count
+from tests.index.place import Indexed
+from tests.syntax.markup import marked
+
+TILL = "class Till:\n<|>    def total(self, cart):\n        return sum(cart)\n<|>"
+WHOLE = '''\
+from shop.till import Till
+
+
+def test_opens():
+    till = Till()
+    assert till.total([1]) == 1
+
+
+class TestTotal:
+    @pytest.mark.parametrize("n", [1, 2])
+    def test_total_of_some(self, n):
+        """Of one, and of two."""
+        cart = [1] * n
+        assert Till().total(cart) == n
+
+
+def test_long():
+    assert Till().total([]) == 0
+%s'''
+FILES = {
+    "shop/till.py": TILL.replace("<|>", ""),
+    "tests/test_till.py": WHOLE % "    print(1)\n" * 1,
+    "tests/test_other.py": 'def test_sum_is_right():\n    assert page("/total") == "3"\n',
+    "app.py": "from shop.till import Till\n\n\ndef main(cart):\n    print(Till().total(cart))\n",
+}
+NAMED = '''\
+# tests/test_till.py
+@pytest.mark.parametrize("n", [1, 2])
+def test_total_of_some(self, n):
+    """Of one, and of two."""
+    cart = [1] * n
+    assert Till().total(cart) == n
+'''
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
+
+
+async def of(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = frozenset()):
+    source = marked("shop/till.py", TILL)
+    related = Related(Here(indexed.reader), count, failing)
+    span = Span(source.start, source.end)
+    return await related.of(source.tree.document, source.tree, span, "shop/till.py", budget)
+
+
+async def test_the_one_that_is_named_for_it_is_shown_whole_and_its_line_not_again(indexed: Indexed):
+    found = await of(indexed)
+    [whole, *lines] = [one for one in found if one.reason == "tests it"]
+    assert whole.text == NAMED
+    assert [one.text.split("\n")[0] for one in lines] == ["# tests/test_till.py, in test_opens()"]
+    assert [one.origin for one in found if one.reason == "uses it"] == ["app.py"]
+
+
+async def test_where_it_has_no_room_its_head_and_line_are_shown(indexed: Indexed):
+    [cost] = await count([NAMED])
+    for budget in range(int(cost / 0.4) - 2, int(cost / 0.4) + 4):
+        texts = [one.text for one in await of(indexed, budget)]
+        assert (NAMED in texts) == (int(budget * 0.4) >= cost)
+        assert sum("cart = [1] * n" in text for text in texts) == (NAMED in texts)
+    texts = [one.text for one in await of(indexed, 40)]
+    assert any(text.startswith("# tests/test_till.py, in test_") for text in texts)
+
+
+async def test_one_that_fails_is_shown_before_all_others(indexed: Indexed):
+    found = await of(indexed, failing={"test_opens"})
+    assert [(one.origin, one.reason) for one in found][:1] == [("tests/test_till.py", "fails")]
+    assert "till = Till()\n" in found[0].text
+    # also one that never names what is changed
+    found = await of(indexed, failing={"test_sum_is_right"})
+    assert [one.reason for one in found if one.origin == "tests/test_other.py"] == ["fails"]
+    found = await of(indexed, failing={"TestTotal::test_total_of_some[2]"})
+    assert [one.text for one in found if one.reason == "fails"] == [NAMED]
+
+
+async def test_one_that_fails_and_is_in_no_file_of_tests_is_not_shown_and_a_secret_never_is(tmp_path: Path):
+    token = "ghp_" + "a" * 36
+    files = FILES | {"tests/test_other.py": f'def test_sum_is_right():\n    assert page("{token}")\n'}
+    with closing(Indexed(tmp_path, files)) as indexed:
+        found = await of(indexed, failing={"test_sum_is_right", "main"})
+        assert [one.origin for one in found if one.reason == "fails"] == ["tests/test_other.py"]
+        assert token not in "".join(one.text for one in found)
