@@ -94,8 +94,7 @@ async def explain(harness: Harness, snapshot: Snapshot, span: Span, report: Repo
     from lsp_harness.pipeline.explain import Explain
 
     harness.check(snapshot)
-    persist = harness.persists(snapshot)
-    return await Explain(harness.engine, harness.config, snapshot.document, span, report, persist).run()
+    return await Explain(harness.job(snapshot, report), span).run()
 
 
 def _written(harness: Harness, job: "Job", proposal: Proposal, *, new: bool = False) -> Written:

@@ -2,10 +2,11 @@
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, cast
 
 from lsp_harness.context.budget import Allocation
+from lsp_harness.context.elsewhere import Elsewhere
 from lsp_harness.context.infill import infill
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Usage
@@ -84,13 +85,19 @@ async def made(engine: Engine, plan: Plan, asked: Asked, begun: Callable[[], Non
 
 
 async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Plan, answer: int) -> Around:
-    """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole; the turn is told what
+    """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole, and what other files say of it; the turn is told what
     they cost, beside the tokens that are kept for the `answer`."""
     document, (start, end), (lead, tail) = job.document, span, typed
     data = document.data[:start] + encode(lead + tail) + document.data[end:]
     holed = Document.of(document.uri, data, language=document.language)
     at = start + len(encode(lead))
-    prompt = await infill(holed, parse(holed), at, job.path, job.config.completion, job.engine.count)
+    tree, shares = parse(holed), job.config.completion
+    prompt = await infill(holed, tree, at, job.path, shares, job.engine.count)
+    if job.related:
+        # as a completion here has it, but for what was edited lately
+        elsewhere = Elsewhere(job.related.known, job.engine.count)
+        found = await elsewhere.of(holed, tree, at, job.path, shares.repository_tokens, rests=True)
+        prompt = replace(prompt, repository=found)
     allotted = Allocation(prompt.sections, prompt.tokens, answer, (await job.engine.props()).n_ctx)
     tell_built(job.turn, allotted, plan.numbers)
     return prompt.around

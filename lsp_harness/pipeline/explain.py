@@ -2,18 +2,18 @@
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from lsp_harness.config.schema import Config
+from lsp_harness.context.instruction import instruction, told
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
-from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Chunk, Continuation, Owner, Sampling
-from lsp_harness.pipeline.offers import Progress, Report
+from lsp_harness.inference.request import Chunk, Continuation, Sampling
+from lsp_harness.pipeline.job import Job
+from lsp_harness.pipeline.offers import Progress
+from lsp_harness.pipeline.prompt import budget, prompted
 from lsp_harness.pipeline.selection import chosen
 from lsp_harness.syntax.tree import parse
-from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
 
 SYSTEM = "You explain code to a programmer: first in one sentence what it does, then in a few what is worth knowing."
@@ -24,39 +24,44 @@ TOKENS = 220
 class Explain:
     """What the lines of `span` do."""
 
-    engine: Engine
-    config: Config
-    document: Document
+    job: Job
     span: Span
-    report: Report
-    persist: bool = False
 
     async def run(self) -> str:
         """Markdown. Raises NoAnswer."""
-        document = self.document
-        place, hidden = chosen(document, parse(document), self.span), secret_lines(document)
+        job, document = self.job, self.job.document
+        tree = parse(document)
+        place, hidden = chosen(document, tree, self.span), secret_lines(document)
         if place is None:
             raise NoAnswer("There is nothing here to explain; select the lines it is about")
         if not hidden.isdisjoint(range(document.line_of(place.start), document.line_of(place.end) + 1)):
             raise NoAnswer("This holds what looks like a secret and is not given to the model")
-        code = decode(document.data[slice(*place)])
-        [size] = await self.engine.count([code])
-        if size > (most := self.config.context.code_budget):
+        # how such code is written here says nothing of what this does
+        shares, count = replace(job.config.context, few_shot_examples=0), job.engine.count
+        [size] = await count([decode(document.data[slice(*place)])])
+        if size > (most := shares.code_budget):
             raise NoAnswer(f"{size} tokens are selected, context.code_budget is {most}; select less")
-        user = f"```{document.language}\n{code}\n```\n\nExplain this code."
-        prompt = await self.engine.chat_prompt([("system", SYSTEM), ("user", user)])
-        owner = Owner(persist=self.persist and not hidden, affinity=document.uri)
-        text = await self._read(Continuation(prompt, Sampling(n_predict=TOKENS), owner=owner))
+        asked = await instruction(
+            *(tree, document, place, job.path),
+            system=SYSTEM,
+            task=await told("Explain this code.", (), shares.task_budget, count),
+            related=job.related,
+            packages=job.packages,
+            budget=await budget(job.engine, shares, TOKENS),
+            count=count,
+        )
+        prompt = await prompted(job.engine, asked, TOKENS)
+        text = await self._read(Continuation(prompt, Sampling(n_predict=TOKENS), owner=job.owner))
         if not text:
             raise NoAnswer("The model had nothing to say of it")
         return f"{text}\n\n*The model's words; nothing has checked them.*\n"
 
     async def _read(self, request: Continuation) -> str:
         text, stop = "", None
-        async with aclosing(cast("Any", self.engine.stream(request))) as chunks:
+        async with aclosing(cast("Any", self.job.engine.stream(request))) as chunks:
             async for chunk in cast("AsyncIterator[Chunk]", chunks):
                 text, stop = text + chunk.text, chunk.stop
-                self.report(Progress(f"{len(text.split())} words"))
+                self.job.report(Progress(f"{len(text.split())} words"))
                 if stop:
                     break
         # cut off by the limit, it ends with its last whole sentence

@@ -9,6 +9,8 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from lsp_harness.context.budget import Allocation
+from lsp_harness.context.fragment import Fragment
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.request import Around, Infill, Sampling
 from lsp_harness.pipeline.asking import Asked, Candidate, Plan, made, sampled
@@ -16,13 +18,14 @@ from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.locate import imports_end
 from lsp_harness.pipeline.offers import Proposal
+from lsp_harness.pipeline.prompt import tell_built
 from lsp_harness.pipeline.work import Tried, Work
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.faults import faults
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import decode, encode
+from lsp_harness.text.position import Span, decode, encode
 
 TOKENS = 240
 NEAR = 60
@@ -31,8 +34,11 @@ NEAR = 60
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What is to be tested: its source, how a test imports it, and what its tests are called."""
+    """What is to be tested: its source, how a test imports it, and what its tests are called; `span` of a file's `tree`."""
 
+    tree: SyntaxTree
+    span: Span
+    path: str
     source: str
     module: str
     name: str
@@ -54,9 +60,10 @@ def subject(tree: SyntaxTree, offset: int, path: str) -> Subject | None:
     span = scope.function_text_span(tree, offset) if not holder else (holder.start, holder.end)
     parts = [part for part in PurePosixPath(path).with_suffix("").parts if part != "src"]
     test = f"{_lower(holder.name)}_{function.name.strip('_')}" if holder else function.name.strip("_")
-    return Subject(
-        decode(tree.data[slice(*span)]) if span else "", ".".join(parts).removesuffix(".__init__"), name, test
-    )
+    if span is None:
+        return None
+    source, module = decode(tree.data[slice(*span)]), ".".join(parts).removesuffix(".__init__")
+    return Subject(tree, Span(*span), path, source, module, name, test)
 
 
 def _column(tree: SyntaxTree, offset: int) -> int:
@@ -104,8 +111,16 @@ class WriteTests:
         [size] = await self.job.engine.count([source])
         if size > (budget := self.job.config.context.code_budget):
             raise work.failed(f"{self.subject.name} has {size} tokens, context.code_budget is {budget}")
+        around = await self._around(budget - size)
         plans = sampled("fill", self.job.config.generation.temperature)
-        return await work.generate(_Continuer(self.job, self.subject), [plans])
+        return await work.generate(_Continuer(self.job, self.subject, around, size), [plans])
+
+    async def _around(self, left: int) -> tuple[Fragment, ...]:
+        """What the source uses, and how it is used and tested elsewhere."""
+        related, subject = self.job.related, self.subject
+        share = min(left, self.job.config.context.related_budget)
+        place = (subject.tree.document, subject.tree, subject.span, subject.path)
+        return await related.of(*place, share) if related else ()
 
 
 @dataclass(slots=True)
@@ -114,6 +129,8 @@ class _Continuer:
 
     job: Job
     subject: Subject
+    around: tuple[Fragment, ...]
+    size: int
     refused: str = field(default="", init=False)
 
     async def make(
@@ -123,7 +140,8 @@ class _Continuer:
         head, start, tail = self._imported()
         lead = f"def test_{subject.test}"
         before = f"{head}\n\n\n{lead}" if head else lead
-        extra = ((subject.module.replace(".", "/") + ".py", subject.source),)
+        shown = [(one.origin, one.text) for one in self.around]
+        extra = (*shown, (subject.module.replace(".", "/") + ".py", subject.source))
         sampling = Sampling(
             n_predict=TOKENS,
             temperature=plan.temperature,
@@ -132,6 +150,7 @@ class _Continuer:
             stop=("\nif __name__", "\nclass ", "\nprint(", "\n#"),
         )
         near = "\n".join(before.split("\n")[-NEAR:])
+        await self._tell(plan, near)
         request = Infill(Around(near, "", extra), sampling=sampling, priority="normal", owner=job.owner)
 
         def edit(raw: str) -> Edit | None:
@@ -144,6 +163,13 @@ class _Continuer:
         async with aclosing(made(job.engine, plan, Asked(request, edit), begun)) as candidates:
             async for candidate in candidates:
                 yield candidate
+
+    async def _tell(self, plan: Plan, near: str) -> None:
+        engine = self.job.engine
+        [before], context = await engine.count([near]), (await engine.props()).n_ctx
+        sections = {"related": sum(one.tokens for one in self.around), "code": self.size, "prefix": before}
+        sections = {name: tokens for name, tokens in sections.items() if tokens}
+        tell_built(self.job.turn, Allocation(sections, sum(sections.values()), TOKENS, context), plan.numbers)
 
     def _imported(self) -> tuple[str, int, int]:
         """The test file so far with the import it needs; from which byte on it is another one than before, and that place

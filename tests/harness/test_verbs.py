@@ -12,7 +12,7 @@ from lsp_harness.context.related import Related
 from lsp_harness.errors import NoAnswer, NotText, UsageError
 from lsp_harness.harness import seen, verbs
 from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.inference.request import Continuation
+from lsp_harness.inference.request import Continuation, Infill
 from lsp_harness.pipeline.code import Fix
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import Span, decode
@@ -248,6 +248,71 @@ async def test_an_explanation_says_that_nobody_checked_it(bench: Make):
 async def test_an_explanation_that_is_cut_off_ends_with_a_sentence(bench: Make):
     b = bench({"text": "It multiplies. Then it ret", "stop": "limit"})
     assert (await verbs.explain(b.harness, *opened(b, AREA), no_report)).startswith("It multiplies.\n")
+
+
+@pytest.mark.parametrize(("share", "shown"), [(384, True), (0, False)])
+async def test_an_explanation_knows_what_the_code_uses_but_is_shown_no_examples(bench: Make, share: int, shown: bool):
+    b = bench("It multiplies.", config=settings(context={"related_budget": share}))
+    head = "def square(r: float):\n    return r * r\n\n\n"
+    await verbs.explain(b.harness, *opened(b, f"{head}def <|>area(r):\n    return 3 * square(r)\n"), no_report)
+    prompt = b.engine.prompt(0)
+    assert ("def square(r: float): ..." in prompt) == shown
+    assert "How such code is written here" not in prompt
+    assert prompt.endswith("Explain this code.\n")
+
+
+# -- what other files say
+SHOP = {
+    "shop/cart.py": "class Cart:\n    def items(self) -> list[int]: ...\n    def empty(self) -> bool: ...\n",
+    "tests/test_till.py": "from shop.till import total\n\n\ndef test_total():\n    assert total([]) == 0\n",
+    "shop/till.py": "",
+}
+TILL = """
+    from shop.cart import Cart
+
+
+    def total(cart: Cart) -> int:
+        found = cart.items()
+        return sum(fuond)
+        #          ^^^^^ F821 what is this
+    """
+
+
+@pytest.mark.parametrize(("tokens", "shown"), [(512, True), (0, False)])
+async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_path: Path, tokens: int, shown: bool):
+    config = settings(TWO, completion={"repository_tokens": tokens}, generation={"candidates": 2, "max_retries": 0})
+    b = bench("return sum(found)", "return sum(found)", config=config)
+    src = b.open(TILL, "shop/till.py")
+    with closing(Indexed(tmp_path, SHOP)) as indexed:
+        job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+        job = replace(job, related=Related(Here(indexed.reader), b.engine.count))
+        await Fix(job, src.finding).run()
+    fills = [request for request in b.engine.asked if isinstance(request, Infill)]
+    assert fills
+    for fill in fills:
+        said = "".join(text for _, text in fill.around.extra)
+        assert ("def items(self) -> list[int]" in said) == shown
+    built = [event.data for event in b.harness.log.turns[job.turn.number] if event.type == "context.built"]
+    assert [("repository" in one["sections"]) for one in built] == [shown] * len(built)
+
+
+async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_tested(bench: Make, tmp_path: Path):
+    b = bench(*["():\n    assert total(1) == 0\n"] * 3)
+    where = opened(
+        b, "from shop.cart import Cart\n\n\ndef <|>total(cart: Cart) -> int:\n    return 0\n", "shop/till.py"
+    )
+    text = "from shop.cart import Cart\n\n\ndef total(cart: Cart) -> int:\n    return 0\n"
+    with closing(Indexed(tmp_path, SHOP | {"shop/till.py": text})) as indexed:
+        b.harness.known = Here(indexed.reader)
+        made = await verbs.tests(b.harness, *where, no_report)
+    assert "def test_total" in after(made)
+    request = b.engine.asked[0]
+    assert isinstance(request, Infill)
+    said = dict(request.around.extra)
+    assert "class Cart:" in said["shop/cart.py"]
+    assert "assert total([]) == 0" in said["tests/test_till.py"]
+    [built, *_] = [event.data for event in b.harness.log.turns[made.proposal.turn] if event.type == "context.built"]
+    assert list(built["sections"]) == ["related", "code", "prefix"]
 
 
 # -- what is offered
