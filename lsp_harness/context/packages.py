@@ -4,6 +4,7 @@ What belongs to the language itself is left out: a model knows that best, and th
 """
 
 import asyncio
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ STANDARD = frozenset({"Python", "Go", "@types/node"})
 MOST = 8
 """Names that are told of."""
 SIGNATURE = 200
-"""Characters of a signature; what is longer is worth no prompt."""
+"""Characters of a signature; of a longer one the names of its parameters are told, and one that is longer even so is left out."""
 SENTENCE = 100
 """Characters of what is said of a name; a longer sentence is left out."""
 
@@ -79,5 +80,24 @@ def _line(one: DocFragment | Absent, comment: str) -> tuple[str, str]:
     if isinstance(one, Absent):
         return f"{comment} {told(one).removeprefix(f'{one.release} has ')}", ""
     inside = "" if one.module in (one.package, "") else f"{one.module}: "
+    called = one.called if len(one.called) <= SIGNATURE else bare(one.called)
     sentence = one.documentation.partition(". ")[0].strip()
-    return f"{inside}{one.called}", sentence if len(sentence) <= SENTENCE else ""
+    return f"{inside}{called}", sentence if len(sentence) <= SENTENCE else ""
+
+
+def bare(called: str) -> str:
+    """A signature with no more than the names of its parameters: `get(url: str, *, timeout: float = 5) -> Response` is
+    `get(url, *, timeout)`."""
+    name, bracket, rest = called.partition("(")
+    depth, taken, names = 0, "", list[str]()
+    for c in rest:
+        if c == ")" and not depth:
+            break
+        depth += (c in "([{<") - (c in ")]}>")
+        if c == "," and not depth:
+            names.append(taken)
+            taken = ""
+        else:
+            taken += c
+    names = [re.split(r"[:=]", one, maxsplit=1)[0].strip() for one in (*names, taken)]
+    return f"{name}({', '.join(filter(None, names))})" if bracket else called

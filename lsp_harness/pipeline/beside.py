@@ -16,11 +16,14 @@ from lsp_harness.verify.standing import standing
 MOST = 5
 """Lines."""
 WIDTH = 240
+BROKEN = ("syntax", "invalid-syntax", "E9", "F7", "F82")
+"""Codes of what does not run as it is."""
 
 
 async def beside(job: Job, tree: SyntaxTree | None, span: Span, but: Finding | None = None) -> list[str]:
-    """A line for each thing that our checks find in a span, as far as it is no matter of style, and that the job was told of it by
-    a tool's output, `but` for the one that is known; the lines they name are counted in it, from 1."""
+    """A line for each thing that our checks find in a span, and that the job was told of it by a tool's output; the lines they name
+    are counted in it, from 1. Of what is no matter of style, beside a finding that is to be mended, `but` for which all count; else
+    only of what is broken: to who is to do something else, the rest would be one more thing to do."""
     told = job.output.problems if job.output else ()
     try:
         found = await standing(job.document, tree, job.ruff, job.file, job.root)
@@ -37,7 +40,8 @@ def _found(document: Document, span: Span, found: Sequence[Finding], but: Findin
         # other tools say it in other words
         place = but and (one.start, one.end) == (but.start, but.end)
         same = place or (but and line == document.line_of(but.start) and one.message == but.message)
-        if span.start <= one.start < span.end and not same and one.code.startswith((*OURS, "syntax")):
+        counts = one.code.startswith(("syntax", *OURS) if but else BROKEN)
+        if span.start <= one.start < span.end and counts and not same:
             yield _line(line - first, one.code, one.message)
 
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.packages import Packages
+from lsp_harness.context.packages import Packages, bare
 from lsp_harness.knowledge.installed import Installed
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
-from tests.knowledge.packages import REQUESTS, install, venv, write
+from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
 
 CODE = "import os\nimport requests\nimport web\n\n\ndef load(url):\n    %s\n"
 
@@ -82,3 +82,25 @@ async def test_a_line_with_a_secret_is_left_out(root: Path):
     found = await of(root, "web.serve(1)\n    web.stop()")
     assert token not in "".join(one.text for one in found)
     assert "stop()" in found[0].text
+
+
+@pytest.mark.parametrize(
+    ("called", "names"),
+    [
+        ("get(url: str, *, timeout: float = 5) -> Response", "get(url, *, timeout)"),
+        ("Box(a: dict[str, int] = {1: 2}, /, *args: int, **more: Callable[[int], str])", "Box(a, /, *args, **more)"),
+        ("pad(text: string, n?: number): string", "pad(text, n?)"),
+        ("stop()", "stop()"),
+        ("VERSION: str", "VERSION: str"),
+    ],
+)
+def test_of_a_long_signature_the_names_are_left(called: str, names: str):
+    assert bare(called) == names
+
+
+async def test_what_is_too_long_is_told_by_names_or_not_at_all(root: Path):
+    many = ", ".join(f"parameter_{n}: dict[str, int | None] = {{}}" for n in range(9))
+    more = ", ".join(f"parameter_{n}" for n in range(40))
+    write(root / SITE, {"web.py": f"def serve({many}): ...\n\n\ndef stop({more}): ...\n"})
+    [one] = await of(root, "web.serve(1)\n    web.stop()")
+    assert one.text == f"# web 1.0 has\nserve({', '.join(f'parameter_{n}' for n in range(9))})\n"

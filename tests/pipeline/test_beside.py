@@ -29,7 +29,7 @@ TEXT = """
     """
 
 
-async def of(folder: Path, *told: Problem, text: str = TEXT) -> list[str]:
+async def of(folder: Path, *told: Problem, text: str = TEXT, mended: bool = True) -> list[str]:
     src = markup.parse(text, folder / "a.py")
     output = Digest("pytest", told) if told else None
     turn = SessionLog(keep=False).turn()
@@ -37,7 +37,9 @@ async def of(folder: Path, *told: Problem, text: str = TEXT) -> list[str]:
         *(Script(), settings(), Ruff(), turn, src.document, folder / "a.py", folder, "a.py", lambda progress: None),
         output=output,
     )
-    return await beside(job, parse(src.document), Span(*src.marks), src.findings[0] if src.findings else None)
+    return await beside(
+        job, parse(src.document), Span(*src.marks), src.findings[0] if src.findings and mended else None
+    )
 
 
 async def test_what_else_is_wrong_in_the_code_is_told_and_matters_of_style_are_not(tmp_path: Path):
@@ -45,6 +47,11 @@ async def test_what_else_is_wrong_in_the_code_is_told_and_matters_of_style_are_n
     assert await of(tmp_path) == [
         "Also at line 2: F841 Local variable `unused` is assigned to but never used",
         "Also at line 3: F841 Local variable `l` is assigned to but never used",
+        "Also at line 4: F821 Undefined name `width`",
+    ]
+    # to who is to do something else, what is unused is nothing to be done about
+    assert await of(tmp_path, mended=False) == [
+        "Also at line 4: F821 Undefined name `pi`",
         "Also at line 4: F821 Undefined name `width`",
     ]
 
