@@ -92,6 +92,7 @@ def bare(called: str) -> str:
     depth, taken, names = 0, "", list[str]()
     for c in rest:
         if c == ")" and not depth:
+            names.append(taken)
             break
         depth += (c in "([{<") - (c in ")]}>")
         if c == "," and not depth:
@@ -99,5 +100,8 @@ def bare(called: str) -> str:
             taken = ""
         else:
             taken += c
-    names = [re.split(r"[:=]", one, maxsplit=1)[0].strip() for one in (*names, taken)]
+    else:
+        # it was cut off, perhaps in a name
+        names.append("…")
+    names = [re.split(r"[:=]", one, maxsplit=1)[0].strip() for one in names]
     return f"{name}({', '.join(filter(None, names))})" if bracket else called

@@ -91,6 +91,7 @@ async def test_a_line_with_a_secret_is_left_out(root: Path):
         ("Box(a: dict[str, int] = {1: 2}, /, *args: int, **more: Callable[[int], str])", "Box(a, /, *args, **more)"),
         ("pad(text: string, n?: number): string", "pad(text, n?)"),
         ("stop()", "stop()"),
+        ("cut(off: int, somewh…", "cut(off, …)"),
         ("VERSION: str", "VERSION: str"),
     ],
 )
