@@ -87,7 +87,8 @@ async def instruction(
     share, the packages it uses and then examples get what is left, and no more than theirs; what else has to do with the words
     `about` it gets what is left of both. Whether the code itself is within its budget is for the caller to ask. Raises NoAnswer where
     what the model is told it is is more than its share."""
-    code, shares = decode(document.data[slice(*span)]), budget.settings
+    # as it stands in its block: a line's end is often one token with what is before it
+    code, shares = decode(document.data[slice(*span)]).removesuffix("\n") + "\n", budget.settings
     [fixed, size] = await count([system, code])
     if fixed > shares.system_budget:
         raise NoAnswer(

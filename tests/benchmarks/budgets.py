@@ -3,7 +3,7 @@
     python -m tests.benchmarks.budgets [--places 1000] [--seed 1]
 
 Files and repositories are those of `fim_repo`, read from `LSP_HARNESS_EVAL_DATA` (see docs/benchmarks.md). Of each prompt, every
-rung of it: its parts' tokens and the marks between them are together the tokens the engine would evaluate; no part is more than
+rung of it (and of that of an edit of the function there): its parts' tokens and the marks between them are together the tokens the engine would evaluate; no part is more than
 its share; no part begins or ends within a line, but for the two at the cursor, or within a character.
 """
 
@@ -30,6 +30,7 @@ from lsp_harness.inference.request import Infill
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
+from tests.benchmarks.edit_budgets import EditJudge
 from tests.benchmarks.repository import checked_out, repositories
 
 SHARES = {
@@ -78,7 +79,7 @@ async def run(places: int, seed: int) -> None:
     chance = random.Random(seed)
     path = resolve(config.model.path)
     llama = Llama(path, n_ctx=256, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0, decode_threads=1)
-    judge = Judge(llama)
+    judge, edits = Judge(llama), EditJudge(llama)
 
     async def count(texts: Sequence[str]) -> list[int]:
         return [judge.count(text) for text in texts]
@@ -102,6 +103,8 @@ async def run(places: int, seed: int) -> None:
                     while document.data[offset : offset + 1] and document.data[offset] & 0xC0 == 0x80:
                         offset += 1
                     tree = parse(document)
+                    if tree:
+                        await edits.look(tree, offset, name, Here(reader), count, chance)
                     elsewhere = Elsewhere(Here(reader), count)
                     found = await elsewhere.of(document, tree, offset, name, shares.repository_tokens, rests=True)
                     try:
@@ -115,7 +118,8 @@ async def run(places: int, seed: int) -> None:
     print(
         f"\r{judge.prompts} prompts at {places} places, {sum(judge.tokens):,} tokens; costs as counted before: {over:.3f} of that"
     )
-    for kind, count_ in judge.wrong.items():
+    print(f"{edits.prompts} prompts of edits, {sum(edits.tokens):,} tokens")
+    for kind, count_ in (judge.wrong | edits.wrong).items():
         print(f"{kind}: {count_}")
     llama.close()
 

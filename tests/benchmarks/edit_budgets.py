@@ -1,0 +1,86 @@
+"""What is wrong with the prompts of edits by instruction, counted by the model's own tokenizer: see `budgets`."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from lsp_harness.config.schema import Context
+from lsp_harness.context.budget import FRAME, Budget
+from lsp_harness.context.elsewhere import Known
+from lsp_harness.context.fragment import Count, Fragment
+from lsp_harness.context.instruction import Instruction, instruction, told
+from lsp_harness.context.related import Related
+from lsp_harness.inference.decode.llama import Llama
+from lsp_harness.syntax.scope import function_text_span
+from lsp_harness.syntax.tree import SyntaxTree
+
+SHARES = {
+    "code_budget": (64, 1536),
+    "related_budget": (0, 768),
+    "few_shot_budget": (0, 768),
+    "few_shot_examples": (0, 3),
+    "task_budget": (16, 512),
+}
+SYSTEM = "You edit code. Answer with the whole edited code in one code block and nothing else."
+FEEDBACK = [f"LINT: F821 Undefined name `name_{n}`" for n in range(24)]
+
+
+class EditJudge:
+    """Of edits at random functions with random shares."""
+
+    def __init__(self, llama: Llama) -> None:
+        self._llama = llama
+        self.wrong: dict[str, int] = {"edits: sum": 0, "edits: over a share": 0, "edits: within a line": 0}
+        self.prompts = 0
+        self.tokens = list[int]()
+
+    async def look(self, tree: SyntaxTree, offset: int, path: str, known: Known, count: Count, chance: random.Random):
+        """An edit of the function at a place, if there is one that fits its share."""
+        shares = replace(Context(), **{key: chance.randint(*limits) for key, limits in SHARES.items()})
+        span = function_text_span(tree, offset)
+        if span is None:
+            return
+        task = await told("Instruction: say what it is", FEEDBACK[: chance.randint(0, 24)], shares.task_budget, count)
+        room = chance.choice([None, chance.randint(200, 2048)])
+        made = await instruction(
+            *(tree, tree.document, span, path),
+            system=SYSTEM,
+            task=task,
+            related=Related(known, count),
+            budget=Budget(shares, room),
+            count=count,
+        )
+        if made.code.tokens <= shares.code_budget:
+            self._judge(made, shares, room)
+
+    def _judge(self, made: Instruction, shares: Context, room: int | None) -> None:
+        self.prompts += 1
+        (_, system), (_, user) = made.messages
+        text = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"
+        sections = {name: self._count(part) for name, part in made.sections.items()}
+        whole, marks = len(self._llama.tokenize(text, special=True)), self._marks(text, made)
+        self.tokens.append(whole)
+        self.wrong["edits: sum"] += whole != marks + sum(sections.values())
+        around = sum(sections.get(name, 0) for name in ("examples", "related"))
+        fixed = sections["system"] + sections["code"] + sections["task"]
+        self.wrong["edits: over a share"] += (
+            sections.get("related", 0) > shares.related_budget
+            or sections.get("examples", 0) > shares.few_shot_budget
+            or sections["task"] > shares.task_budget
+            or around + sections["code"] > shares.code_budget
+            or marks > FRAME
+            or bool(room is not None and around and around + fixed + marks > room)
+        )
+        pieces: Sequence[Fragment] = (*made.examples, *made.related)
+        self.wrong["edits: within a line"] += not all(one.text.endswith("\n") for one in pieces)
+
+    def _count(self, text: str) -> int:
+        return len(self._llama.tokenize(text))
+
+    def _marks(self, text: str, made: Instruction) -> int:
+        """The tokens of what is between the sections."""
+        total = 0
+        for part in made.sections.values():
+            before, _, text = text.partition(part)
+            total += len(self._llama.tokenize(before, special=True))
+        return total + len(self._llama.tokenize(text, special=True))
