@@ -27,6 +27,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
+from lsp_harness.verify.digest.result import Digest
 from lsp_harness.verify.finding import Finding, Outcome, Verdict
 
 SESSION = "0123456789ABCDEFGHJKMNPQRS"
@@ -100,7 +101,7 @@ class FakeHarness(Harness):
             for offer in (Offer("Spell it right", "linter", finding), Offer("Ask the model", "model", finding))
         ]
 
-    async def fix(self, snapshot: Snapshot, offer: Offer, report: Report) -> Proposal:
+    async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: Digest | None = None) -> Proposal:
         document = snapshot.document
         report(Progress("looking", 10))
         await self._act(document)
