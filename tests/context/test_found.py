@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Context
+from lsp_harness.context.budget import Budget
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.context.found import found
 from lsp_harness.context.fragment import Fragment
@@ -106,7 +107,7 @@ async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
         system="You edit.",
         task=Fragment(TASK, 10, "", "what to do"),
         related=Related(Here(indexed.reader), count),
-        budget=Context(related_budget=related_budget, code_budget=code_budget),
+        budget=Budget(Context(related_budget=related_budget, code_budget=code_budget)),
         count=count,
         about=TASK,
     )
