@@ -146,7 +146,8 @@ def test_an_engine_that_embeds_nothing_is_named(write: Write, embeds: Config, tm
 
 
 def test_vectors_are_counted(write: Write, embeds: Config):
-    where, how = write(FILES), recipe(embeds.index)
+    # with the grammar installed there is a declaration in it
+    where, how = write({path: text for path, text in FILES.items() if path != "h.ex"}), recipe(embeds.index)
     [(state, found)] = said(where, embeds, "embeddings")
     assert (state, found) == (
         "note",
