@@ -148,9 +148,15 @@ function functions(page, ws, home, address) {
       await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor({ timeout: 60_000 });
     },
     async open(name) {
-      await page.keyboard.press("Control+p");
-      await page.locator(".quick-input-widget input").first().fill(name);
-      await page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${name}"]`).waitFor();
+      const listed = page.locator(`.quick-input-list .monaco-list-row.focused[aria-label^="${name}"]`);
+      await until(async () => {
+        await page.keyboard.press("Control+p");
+        await page.locator(".quick-input-widget input").first().fill(name);
+        if (await listed.waitFor({ timeout: 3_000 }).then(() => true, () => false)) return true;
+        // a list that was begun before the file was written never gets it
+        await page.keyboard.press("Escape");
+        return false;
+      }, `${name} in the list of files`);
       await page.keyboard.press("Enter");
       await page.locator(`.tab.active[data-resource-name="${name}"]`).waitFor();
       await rig.focus();
