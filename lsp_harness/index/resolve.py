@@ -73,28 +73,30 @@ class Text:
     data: bytes = b""
 
 
-def meant(view: View, text: Text, name: Name) -> list[Meant]:
+def meant(view: View, text: Text, name: Name, far: int = FAR) -> list[Meant]:
     """The declarations that a name in a text means; none where that cannot be told."""
-    return told(view, text, name) or guessed(view, name)
+    return told(view, text, name, far) or guessed(view, name)
 
 
-def told(view: View, text: Text, name: Name) -> list[Meant]:
-    """Those that imports, declarations and written types lead to: nothing is said of an equal name."""
+def told(view: View, text: Text, name: Name, far: int = FAR) -> list[Meant]:
+    """Those that imports, declarations and written types lead to, over `far` types: nothing is said of an equal name."""
     if not name.before:
         found = _visible(text, name)
         if name.own >= 0:
             return [one for one in found if text.declared[one.here].start >= name.own]
-        return found or _of_self(view, text, name) or [Meant(there=one) for one in view.defined(text.path, name.text)]
-    return _behind(view, text, name, FAR)
+        return (
+            found or _of_self(view, text, name, far) or [Meant(there=one) for one in view.defined(text.path, name.text)]
+        )
+    return _behind(view, text, name, far)
 
 
-def _of_self(view: View, text: Text, name: Name) -> list[Meant]:
+def _of_self(view: View, text: Text, name: Name, far: int) -> list[Meant]:
     """What the types around a place inherit, in languages that need not say of what."""
     around = [n for n, one in enumerate(text.declared) if one.kind in TYPES and one.start <= name.start < one.end]
     # where a type itself is named, what it extends is not asked
     inner = [n for n in around if text.declared[n].body <= name.start] if text.language in OPEN else []
     for n in reversed(inner):
-        found = _inherited(view, text, n, name.text, FAR)
+        found = _inherited(view, text, n, name.text, far)
         # a type is not inherited with what makes it
         if found := [one for one in found if _kind(text, one) != "constructor"]:
             return found
@@ -154,7 +156,7 @@ def _types(view: View, text: Text, chain: Sequence[str], start: int, far: int) -
     elif outer and name.text == "new":
         said = [tuple(outer)]
     else:
-        meant = told(view, text, name) if not outer else _behind(view, text, name, far - 1)
+        meant = told(view, text, name, far - 1)
         made = [one for one in meant if _kind(text, one) in TYPES]
         return made or [one for each in meant for one in _given(view, text, each, far - 1)]
     return [type_ for one in said if one != tuple(chain) for type_ in _of_written(view, text, one, start, far - 1)]
@@ -166,7 +168,7 @@ def _of_written(view: View, text: Text, chain: Sequence[str], start: int, far: i
         return _types(view, text, chain, start, far)
     *outer, last = chain
     name = Name(last, start, tuple(outer))
-    found = told(view, text, name) if not outer else _behind(view, text, name, far)
+    found = told(view, text, name, far)
     return [one for one in found if _kind(text, one) in TYPES]
 
 
@@ -260,7 +262,7 @@ def _inherited(view: View, text: Text, type_: int, name: str, far: int) -> list[
     for base in text.declared[type_].bases if far else ():
         *before, last = _type(base)
         word = Name(last, text.declared[type_].start, tuple(before))
-        for one in meant(view, text, word) if not before else _behind(view, text, word, far - 1):
+        for one in meant(view, text, word, far - 1) if not before else _behind(view, text, word, far - 1):
             if one.here != type_:
                 found += _members(view, text, one, name, far - 1)
     return found

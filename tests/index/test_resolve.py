@@ -183,6 +183,25 @@ def test_what_is_behind_a_bracket_or_bound_in_the_function_is_not_what_is_import
     }
 
 
+WITHIN = {
+    "Login.java": "class Login extends Handler {\n  class Handler extends Thread {}\n  void f() { g(); }\n}\n",
+    "Login.cs": "class Login : Handler {\n  class Handler : Thread {}\n  void f() { g(); }\n}\n",
+    "login.cpp": "class Login : public Handler {\n  class Handler : public Thread {};\n  void f() { g(); }\n};\n",
+    "login.rb": "class Login < Handler\n  class Handler < Thread\n  end\n  def f\n    g()\n  end\nend\n",
+}
+
+
+@pytest.mark.parametrize("path", WITHIN)
+def test_a_type_that_extends_what_is_in_it_has_no_more_than_that(tmp_path: Path, path: str):
+    tree = tree_of(path, WITHIN[path])
+    text = Text(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0])
+    assert [(one.name, one.bases) for one in text.declared[:2]] == [("Login", ("Handler",)), ("Handler", ("Thread",))]
+    name = name_at(tree.data, WITHIN[path].index("g()"))
+    assert name
+    with closing(Indexed(tmp_path, {path: WITHIN[path]})) as made:
+        assert meant(made.view, text, name) == []
+
+
 TYPES_WRITTEN = [
     ("python", "def f(ctx: Context | None): ...", "ctx", [("Context",)]),
     ("python", "till: Optional['shop.Till'] = None", "till", [("shop", "Till")]),
