@@ -11,8 +11,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from lsp_harness.index.view import Symbol, View
-from lsp_harness.index.written import given, written
+from lsp_harness.index.written import SHORT, given, written
 from lsp_harness.syntax.declarations import TYPES, Declaration
+from lsp_harness.syntax.references import WIDE
 from lsp_harness.text.position import decode, encode
 
 OPEN = frozenset({"java", "csharp", "cpp", "ruby"})
@@ -22,8 +23,6 @@ FAR = 8
 SELF = frozenset({"self", "cls", "this", "Self"})
 SUPER = frozenset({"super", "super()"})
 MEMBERS = frozenset({"method", "field", "property", "member", "constructor"})
-WIDE = 400
-"""Bytes of a line on either side of a place that are looked at: a minified file is one line."""
 FIELDS = frozenset({"field", "property", "variable", "constant"})
 FEW = 8
 """Members of the same name behind an unknown thing, above which nothing is said of which it is."""
@@ -212,7 +211,7 @@ def _handed(text: Text, name: Name) -> Iterator[tuple[str, int]]:
         return
     whole = decode(text.data[around[-1].start : around[-1].end])
     before = r"\b(?:self|this)(?:\.|->)" if name.before else r"(?<![\w.])"
-    set_to = rf"{before}{re.escape(name.text)}\s*(?::[^=\n]*)?:?=\s*([^\W\d]\w*)\s*;?\s*$"
+    set_to = rf"{before}{re.escape(name.text)}\s*(?::[^=\n]{{0,{SHORT}}})?:?=\s*([^\W\d]\w*)[^\S\n]*+;?[^\S\n]*+$"
     for match in re.finditer(set_to, whole, re.MULTILINE):
         if match[1] != name.text or name.before:
             yield match[1], around[-1].start + len(encode(whole[: match.start(1)]))
