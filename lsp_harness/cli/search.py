@@ -80,7 +80,10 @@ def _at(reader: Reader, where: Place, said: str) -> At:
     file, numbers = compose.place(said, 2)
     if not numbers:
         raise UsageError("say where in the file: lsp-harness search --at FILE:LINE or FILE:LINE:COL")
-    document = Document.of(file.absolute().as_uri(), file.read_bytes())
+    try:
+        document = Document.of(file.absolute().as_uri(), file.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     line, column = [*numbers, 1][:2]
     try:
         path = file.resolve().relative_to(where.root.resolve()).as_posix()

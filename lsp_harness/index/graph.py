@@ -145,7 +145,9 @@ def cycles(view: View, file: int) -> Iterator[tuple[str, ...]]:
         while way[-1] != file:
             way.append(after[way[-1]])
         found = [view.reader.rows("SELECT path FROM files WHERE id = ?", (one,)) for one in way]
-        yield tuple(path for [(path,)] in found)
+        if all(found):
+            # otherwise a file of it is gone meanwhile
+            yield tuple(path for [(path,)] in found)
 
 
 def _named(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.graph import Edge, Graph, graph
+from lsp_harness.index.graph import Edge, Graph, cycles, graph
 from lsp_harness.index.source import Sources
 from tests.index.place import Indexed
 
@@ -153,6 +153,15 @@ def test_cycles_of_imports(tmp_path: Path):
         ("a.py", "b.py", "a.py"),
         ("a.py", "c.py", "d.py", "a.py"),
     )
+
+
+def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
+    with closing(Indexed(tmp_path, PYTHON)) as made:
+        one = made.view.file("one.py")
+        assert one
+        assert [*cycles(made.view, one[0])]
+        made.writer.do("DELETE FROM files WHERE path = 'two.py'")
+        assert [*cycles(made.view, one[0])] == []
 
 
 def test_typescript(tmp_path: Path):
