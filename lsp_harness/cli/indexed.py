@@ -25,10 +25,16 @@ def placed(folder: Path) -> Place:
     return place(folder)
 
 
+def named(symbol: str) -> tuple[str, str]:
+    """The path, empty where none is said, and the qualified name of a symbol as people give it: `Config.parse`, `Config::parse` or
+    `src/config.py:Config.parse`."""
+    path, _, name = symbol.replace("::", ".").rpartition(":")
+    return path, name
+
+
 def called(view: View, symbol: str) -> list[Symbol]:
-    """The declarations of a name as people give it, `Config.parse` or `src/config.py:Config.parse`, one of several that are called
-    the same in one file. Raises UsageError."""
-    path, _, name = symbol.rpartition(":")
+    """The declarations of a name as people give it, one of several that are called the same in one file. Raises UsageError."""
+    path, name = named(symbol)
     found = {(one.path, one.qualified): one for one in reversed(view.called(name)) if path in ("", one.path)}
     if not found:
         raise UsageError(f"nothing is called {symbol!r} here; lsp-harness search finds what is like it")

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from lsp_harness.cli import compose
-from lsp_harness.cli.indexed import Folder, fresh, placed
+from lsp_harness.cli.indexed import Folder, fresh, named, placed
 from lsp_harness.cli.nearest import SEARCH_SECONDS, nearest
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.errors import StoreError, UsageError
@@ -97,7 +97,7 @@ def _at(reader: Reader, where: Place, said: str) -> At:
 
 
 def _named(reader: Reader, said: str) -> Named:
-    path, _, name = said.rpartition(":")
+    path, name = named(said)
     found = Named(name, path)
     if not declared(reader, found):
         raise UsageError(f'nothing is called {said!r} here; lsp-harness search "{name}" finds what is like it')
