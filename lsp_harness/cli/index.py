@@ -49,8 +49,9 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     if led(where.lock):
         say("the server that has this folder open makes it anew")
         return 0
-    scanned = asyncio.run(scan(where))
-    if json:
+    if (scanned := asyncio.run(scan(where))) is None:
+        say("the server that has this folder open makes it anew")
+    elif json:
         as_json(told(where))
     else:
         say(f"{scanned.files:,} files, {scanned.parsed:,} of them read")
