@@ -79,7 +79,7 @@ def test_what_a_name_means(indexed: Indexed, path: str, place: str, expected: li
 
 def references(indexed: Indexed, target: tuple[str, str], name: str) -> list[str]:
     found: list[str] = []
-    for path in occurring(indexed.reader, name):
+    for path, _, _ in occurring(indexed.reader, name):
         text, tree = text_of(path)
         found += (f"{path}:{tree.document.line_of(at) + 1}" for at in referring(indexed.view, text, tree, name, target))
     return found
