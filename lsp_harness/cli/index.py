@@ -14,6 +14,7 @@ from lsp_harness.cli.index_status import show, told
 from lsp_harness.cli.indexed import Folder, called, fresh, placed, scan
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.context.extract import Extract, extracts
+from lsp_harness.errors import UsageError
 from lsp_harness.index.doc import doc
 from lsp_harness.index.patterns import Pattern, patterns
 from lsp_harness.index.vectors import Vectors
@@ -48,8 +49,9 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     if led(where.lock):
         say("the server that has this folder open makes it anew")
         return 0
-    scanned = asyncio.run(scan(where))
-    if json:
+    if (scanned := asyncio.run(scan(where))) is None:
+        say("the server that has this folder open makes it anew")
+    elif json:
         as_json(told(where))
     else:
         say(f"{scanned.files:,} files, {scanned.parsed:,} of them read")
@@ -72,6 +74,8 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
         found = [
             (one, doc(view, it)) for it in called(view, symbol) for one in _extracts(where.root, it.path, it.qualified)
         ]
+    if not found:
+        raise UsageError(f"{symbol!r} is not in its file any more, which changed since it was indexed; ask again")
     if json:
         as_json([asdict(one) | {"doc": said} for one, said in found])
     else:

@@ -1,20 +1,29 @@
 """The index of a folder brought up to date, for commands that have no server that does it."""
 
+import asyncio
 import os
-from contextlib import closing
+import time
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.indexer import Indexer, Scanned
 from lsp_harness.index.place import Place, place
-from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.index.tables import SCHEMA, finished, version
 from lsp_harness.index.view import Symbol, View
 from lsp_harness.process.lead import lead, led
-from lsp_harness.store.database import Writer
+from lsp_harness.store.database import Reader, Writer
 
+WAIT = 60.0
+"""Seconds that a command waits at most for an index that another process makes."""
+TAKEN = 1.0
+"""Seconds for a lock that was free: a server that got it in between keeps it."""
+LOOK = 0.1
+"""Seconds between two looks at how far the other is."""
 Folder = Annotated[Path, Parameter(help="The workspace folder; here by default.")]
 
 
@@ -25,10 +34,16 @@ def placed(folder: Path) -> Place:
     return place(folder)
 
 
+def named(symbol: str) -> tuple[str, str]:
+    """The path, empty where none is said, and the qualified name of a symbol as people give it: `Config.parse`, `Config::parse` or
+    `src/config.py:Config.parse`."""
+    path, _, name = symbol.replace("::", ".").rpartition(":")
+    return path, name
+
+
 def called(view: View, symbol: str) -> list[Symbol]:
-    """The declarations of a name as people give it, `Config.parse` or `src/config.py:Config.parse`, one of several that are called
-    the same in one file. Raises UsageError."""
-    path, _, name = symbol.rpartition(":")
+    """The declarations of a name as people give it, one of several that are called the same in one file. Raises UsageError."""
+    path, name = named(symbol)
     found = {(one.path, one.qualified): one for one in reversed(view.called(name)) if path in ("", one.path)}
     if not found:
         raise UsageError(f"nothing is called {symbol!r} here; lsp-harness search finds what is like it")
@@ -36,29 +51,55 @@ def called(view: View, symbol: str) -> list[Symbol]:
 
 
 async def fresh(where: Place) -> None:
-    """Takes up what changed on disk where no server does that."""
-    if not led(where.lock):
-        await scan(where)
+    """Takes up what changed on disk where no server does that. Who makes the index for the first time is waited for, a server or
+    another command."""
+    if led(where.lock):
+        await _made(where)
+    if not led(where.lock) and await scan(where) is None:
+        await _made(where)
 
 
-async def scan(where: Place) -> Scanned:
-    """Brings the index up to date, with a bar where there is somebody to see it."""
+async def scan(where: Place) -> Scanned | None:
+    """Brings the index up to date, with a bar where there is somebody to see it. None where another does that meanwhile."""
+    try:
+        async with asyncio.timeout(TAKEN):
+            lock = await lead(where.lock)
+    except TimeoutError:
+        return None
+    try:
+        with (
+            _bar("indexing") as tell,
+            closing(Writer(where.database, SCHEMA, version())) as writer,
+            closing(Indexer(where.root, writer, tell)) as indexer,
+        ):
+            return indexer.scan()
+    finally:
+        os.close(lock)
+
+
+async def _made(where: Place) -> None:
+    """Waits for an index that another makes, no longer than `WAIT`: what there is by then must do."""
+    with _bar("another process is indexing"):
+        until = time.monotonic() + WAIT
+        # another process tells nobody
+        while led(where.lock) and not _whole(where) and time.monotonic() < until:  # noqa: ASYNC110
+            await asyncio.sleep(LOOK)
+
+
+def _whole(where: Place) -> bool:
+    """Whether every file of an index is in it, with what its imports mean."""
+    with suppress(StoreError), closing(Reader(where.database)) as reader:
+        return finished(reader)
+    return False
+
+
+@contextmanager
+def _bar(what: str) -> Generator[Callable[[int, int], None]]:
+    """Tells how much is done of how much."""
     from rich.console import Console
     from rich.progress import Progress
 
     shown = Console(stderr=True)
-    lock = await lead(where.lock)
-    try:
-        with (
-            Progress(console=shown, transient=True, disable=not shown.is_terminal) as progress,
-            closing(Writer(where.database, SCHEMA, version())) as writer,
-        ):
-            bar = progress.add_task("indexing", total=None)
-
-            def tell(done: int, of: int) -> None:
-                progress.update(bar, completed=done, total=of)
-
-            with closing(Indexer(where.root, writer, tell)) as indexer:
-                return indexer.scan()
-    finally:
-        os.close(lock)
+    with Progress(console=shown, transient=True, disable=not shown.is_terminal) as progress:
+        bar = progress.add_task(what, total=None)
+        yield lambda done, of: progress.update(bar, completed=done, total=of)

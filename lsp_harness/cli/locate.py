@@ -9,14 +9,13 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli.compose import make_engine
-from lsp_harness.cli.indexed import fresh
+from lsp_harness.cli.indexed import fresh, placed
 from lsp_harness.cli.nearest import nearest
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.config.load import load
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.errors import ConfigError, NoAnswer, UsageError
 from lsp_harness.files.kept import Kept
-from lsp_harness.index.place import place
 from lsp_harness.pipeline.seek import RANKINGS, Sought, narrowed, seek
 from lsp_harness.store.database import Reader
 from lsp_harness.text.document import Document
@@ -53,11 +52,9 @@ def locate(
 
 async def sought(task: str, folder: Path) -> Sought:
     """What is found in a folder, whose index is made if there is none. Raises UsageError, NoAnswer."""
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder")
+    where = placed(folder)
     if not task.strip():
         raise UsageError('say what is to be done: lsp-harness locate "add input validation to parse_config"')
-    where = place(folder)
     config, _ = load(where.root)
     if not config.index.enabled:
         raise UsageError("index.enabled is off: nothing is known of this folder; name the place, FILE:LINE")

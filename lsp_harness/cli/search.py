@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from lsp_harness.cli import compose
-from lsp_harness.cli.indexed import Folder, fresh, placed
+from lsp_harness.cli.indexed import Folder, fresh, named, placed
 from lsp_harness.cli.nearest import SEARCH_SECONDS, nearest
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.errors import StoreError, UsageError
@@ -80,7 +80,10 @@ def _at(reader: Reader, where: Place, said: str) -> At:
     file, numbers = compose.place(said, 2)
     if not numbers:
         raise UsageError("say where in the file: lsp-harness search --at FILE:LINE or FILE:LINE:COL")
-    document = Document.of(file.absolute().as_uri(), file.read_bytes())
+    try:
+        document = Document.of(file.absolute().as_uri(), file.read_bytes())
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     line, column = [*numbers, 1][:2]
     try:
         path = file.resolve().relative_to(where.root.resolve()).as_posix()
@@ -94,7 +97,7 @@ def _at(reader: Reader, where: Place, said: str) -> At:
 
 
 def _named(reader: Reader, said: str) -> Named:
-    path, _, name = said.rpartition(":")
+    path, name = named(said)
     found = Named(name, path)
     if not declared(reader, found):
         raise UsageError(f'nothing is called {said!r} here; lsp-harness search "{name}" finds what is like it')

@@ -44,7 +44,7 @@ def uses(view: View, symbol: Symbol) -> list[Use]:
     seen: dict[str, int] = {}
     functions: set[tuple[str, int]] = set()
     sources = Sources(view, BYTES)
-    for one in users(sources, symbol, FILES, FAR, lambda path: (not TESTS.search(path), path != symbol.path, path)):
+    for one in users(sources, symbol, FILES, FAR, lambda path: (not TESTS.search(path), path != symbol.path)):
         path, around = one.source.text.path, one.around.n if one.around else -1
         inside = path == symbol.path and symbol.start <= one.place.start < symbol.end
         # of a function one is enough

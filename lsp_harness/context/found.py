@@ -25,7 +25,7 @@ REASON = "has to do with the task"
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """A declaration: its `text` and its `head`, which is its signature on a line."""
+    """A declaration: its `text`, all of it, and its `head`, which is its signature on a line."""
 
     path: str
     line: int
@@ -64,14 +64,18 @@ async def found(
     kept = list[Fragment]()
     said = [(fragment.origin, _flat(fragment.text)) for fragment in shown]
     for one in pieces:
+        if not one.head:
+            continue
         if _said(one, said):
             # nor is a copy of it
             said.append((one.path, _flat(one.text)))
             continue
-        if not one.head or len(kept) == MOST or spans(encode(one.text)):
+        if len(kept) == MOST or spans(encode(one.text)):
             continue
         where = f"{tree.language.comment or '#'} {one.path}:{one.line + 1}\n"
-        texts = [f"{where}{text.rstrip()}\n" for text in (one.text, one.head + tree.language.stub)]
+        # what is in it may be shown already
+        whole = () if any(origin == one.path and text in _flat(one.text) for origin, text in said) else (one.text,)
+        texts = [f"{where}{text.rstrip()}\n" for text in (*whole, one.head + tree.language.stub)]
         costs = await related.count(texts)
         for text, cost in zip(texts, costs, strict=True):
             if cost <= budget:
@@ -84,8 +88,12 @@ async def found(
 
 def _piece(view: View, hit: Hit, language: Language) -> _Piece:
     symbol = view.symbol(hit.path, hit.symbol)
-    head = _flat(view.text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:WIDTH] if symbol else ""
-    return _Piece(hit.path, hit.line, "\n".join(view.lines(hit.path, hit.start, hit.end)), head)
+    if symbol is None:
+        return _Piece(hit.path, hit.line, "", "")
+    head = _flat(view.text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:WIDTH]
+    # a hit is no more than one chunk of it
+    text = view.whole(symbol) or "\n".join(view.lines(hit.path, hit.start, hit.end))
+    return _Piece(hit.path, hit.line, text, head)
 
 
 def _kin(path: str, language: Language) -> bool:

@@ -51,7 +51,7 @@ class Related:
             test = tested(view, symbol, used, self.failing) if symbol else None
             return [*definitions(view, path, near)], used, test
 
-        lines, used, test = await self.known.ask(document.uri, read, ([], [], None))
+        lines, used, test = await self.known.ask(document.uri, read, ([], [], None), slow=True)
         comment = tree.language.comment or "#"
         own = [*_own(tree, declarations, span, path, near)]
         brought = [line for line in needed(tree, span) if not spans(encode(line))]

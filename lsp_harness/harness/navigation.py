@@ -76,7 +76,7 @@ class _Search:
 
         keys, name = self._targets()
         view, found = View(self.reader), list[Spot]()
-        for path in sorted({*occurring(self.reader, name), *self.texts}) if keys else ():
+        for path in sorted({*(one[0] for one in occurring(self.reader, name)), *self.texts}) if keys else ():
             if read := self._read(path):
                 places = sorted({at for target in keys for at in referring(view, read.text, read.tree, name, target)})
                 declaring = read.declaring(keys)

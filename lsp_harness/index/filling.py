@@ -79,7 +79,8 @@ class Filling:
             del self.files[path]
 
     def leave_out(self, left: Iterable[Left]) -> None:
-        """What is not indexed and why, all of it."""
+        """What is not indexed and why, all of it. It is the last that is written, so an index of no file is finished too."""
+        self._index()
         with self._writer.transaction():
             self._writer.do("DELETE FROM left_out")
             self._writer.each("INSERT OR REPLACE INTO left_out VALUES (?, ?)", left)

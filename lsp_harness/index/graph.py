@@ -87,11 +87,12 @@ def graph(view: View, symbol: Symbol) -> Graph:
 
 
 def users(
-    sources: Sources, symbol: Symbol, most: int = FILES, far: int = FAR, order: Callable[[str], Any] = lambda path: path
+    sources: Sources, symbol: Symbol, most: int = FILES, far: int = FAR, order: Callable[[str], Any] = lambda path: 0
 ) -> Iterator[User]:
     """Where a declaration is meant, but for itself and for imports, file by file. Of files in whose text it is named the first
-    `most` in this order are parsed, each when it is its turn, if they import its file over at most `far` others. What is behind something unknown is no more than likely, and told
-    only of files that know what the member is of."""
+    `most` are parsed, each when it is its turn: in this order, and where that is the same those that import its file, over at most
+    `far` others, or are beside it before those that may see it all the same. What is behind something unknown is no more than likely,
+    and told only of files that know what the member is of."""
     view = sources.view
     made = _type_of(view, symbol) if symbol.kind == "constructor" or symbol.name in MAKING else None
     targets = [_key(one) for one in twins(view, made or symbol)]
@@ -145,7 +146,9 @@ def cycles(view: View, file: int) -> Iterator[tuple[str, ...]]:
         while way[-1] != file:
             way.append(after[way[-1]])
         found = [view.reader.rows("SELECT path FROM files WHERE id = ?", (one,)) for one in way]
-        yield tuple(path for [(path,)] in found)
+        if all(found):
+            # otherwise a file of it is gone meanwhile
+            yield tuple(path for [(path,)] in found)
 
 
 def _named(
@@ -157,12 +160,15 @@ def _named(
     reaching = view.reaching((one.file for one in own), far)
     while todo:
         name = todo.pop()
-        for path in sorted(occurring(view.reader, name), key=order):
-            here = view.file(path) if path in found or len(found) < most else None
-            if here is None or not _sees(*here, symbol, reaching):
+        # any of them may be one that matters: how many are parsed is bounded, not how many are named
+        seeing = [one for one in occurring(view.reader, name, -1) if _sees(*one[1:], symbol, reaching)]
+        for path, file, _ in sorted(
+            seeing, key=lambda one: (order(one[0]), not _near(*one[:2], symbol, reaching), one[0])
+        ):
+            if path not in found and len(found) >= most:
                 continue
             found.setdefault(path, set()).add(name)
-            for one in view.imports(here[0]) if symbol.parent < 0 else ():
+            for one in view.imports(file) if symbol.parent < 0 else ():
                 if one.name == name != one.used and _key(symbol) in map(_key, view.defined(path, one.used)):
                     found[path].add(one.used)
                     todo += {one.used} - seen
@@ -173,6 +179,10 @@ def _named(
 def _sees(file: int, language: str, symbol: Symbol, reaching: AbstractSet[int]) -> bool:
     """Whether anything may lead from a file to a declaration."""
     return file in reaching or (language == symbol.language and language in NEIGHBOURS | NAMESPACED)
+
+
+def _near(path: str, file: int, symbol: Symbol, reaching: AbstractSet[int]) -> bool:
+    return file in reaching or path.rpartition("/")[0] == symbol.path.rpartition("/")[0]
 
 
 def _imports(view: View, path: str, files: set[int]) -> bool:

@@ -18,14 +18,14 @@ Key = tuple[str, str]
 """The path of a declaration and its qualified name: offsets may be those of an older text."""
 
 
-def occurring(reader: Reader, name: str) -> list[str]:
-    """The paths of files that may have this name in their code."""
-    rows = reader.rows(
-        "SELECT DISTINCT path FROM texts JOIN chunks ON chunks.id = texts.rowid JOIN files ON files.id = chunks.file "
-        "WHERE texts MATCH ? AND language != '' LIMIT ?",
-        ('text: "' + name.replace('"', "") + '"', FILES),
+def occurring(reader: Reader, name: str, most: int = FILES) -> list[tuple[str, int, str]]:
+    """The files that may have this name in their code, by path, id and language; all of them where `most` is negative."""
+    rows: list[tuple[str, int, str]] = reader.rows(
+        "SELECT DISTINCT path, files.id, language FROM texts JOIN chunks ON chunks.id = texts.rowid "
+        "JOIN files ON files.id = chunks.file WHERE texts MATCH ? AND language != '' LIMIT ?",
+        ('text: "' + name.replace('"', "") + '"', most),
     )
-    return sorted(path for (path,) in rows)
+    return sorted(rows)
 
 
 def key(text: Text, one: Meant) -> Key:

@@ -11,8 +11,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from lsp_harness.index.view import Symbol, View
-from lsp_harness.index.written import given, written
+from lsp_harness.index.written import SHORT, given, written
 from lsp_harness.syntax.declarations import TYPES, Declaration
+from lsp_harness.syntax.references import WIDE
 from lsp_harness.text.position import decode, encode
 
 OPEN = frozenset({"java", "csharp", "cpp", "ruby"})
@@ -22,8 +23,6 @@ FAR = 8
 SELF = frozenset({"self", "cls", "this", "Self"})
 SUPER = frozenset({"super", "super()"})
 MEMBERS = frozenset({"method", "field", "property", "member", "constructor"})
-WIDE = 400
-"""Bytes of a line on either side of a place that are looked at: a minified file is one line."""
 FIELDS = frozenset({"field", "property", "variable", "constant"})
 FEW = 8
 """Members of the same name behind an unknown thing, above which nothing is said of which it is."""
@@ -73,28 +72,30 @@ class Text:
     data: bytes = b""
 
 
-def meant(view: View, text: Text, name: Name) -> list[Meant]:
+def meant(view: View, text: Text, name: Name, far: int = FAR) -> list[Meant]:
     """The declarations that a name in a text means; none where that cannot be told."""
-    return told(view, text, name) or guessed(view, name)
+    return told(view, text, name, far) or guessed(view, name)
 
 
-def told(view: View, text: Text, name: Name) -> list[Meant]:
-    """Those that imports, declarations and written types lead to: nothing is said of an equal name."""
+def told(view: View, text: Text, name: Name, far: int = FAR) -> list[Meant]:
+    """Those that imports, declarations and written types lead to, over `far` types: nothing is said of an equal name."""
     if not name.before:
         found = _visible(text, name)
         if name.own >= 0:
             return [one for one in found if text.declared[one.here].start >= name.own]
-        return found or _of_self(view, text, name) or [Meant(there=one) for one in view.defined(text.path, name.text)]
-    return _behind(view, text, name, FAR)
+        return (
+            found or _of_self(view, text, name, far) or [Meant(there=one) for one in view.defined(text.path, name.text)]
+        )
+    return _behind(view, text, name, far)
 
 
-def _of_self(view: View, text: Text, name: Name) -> list[Meant]:
+def _of_self(view: View, text: Text, name: Name, far: int) -> list[Meant]:
     """What the types around a place inherit, in languages that need not say of what."""
     around = [n for n, one in enumerate(text.declared) if one.kind in TYPES and one.start <= name.start < one.end]
     # where a type itself is named, what it extends is not asked
     inner = [n for n in around if text.declared[n].body <= name.start] if text.language in OPEN else []
     for n in reversed(inner):
-        found = _inherited(view, text, n, name.text, FAR)
+        found = _inherited(view, text, n, name.text, far)
         # a type is not inherited with what makes it
         if found := [one for one in found if _kind(text, one) != "constructor"]:
             return found
@@ -154,7 +155,7 @@ def _types(view: View, text: Text, chain: Sequence[str], start: int, far: int) -
     elif outer and name.text == "new":
         said = [tuple(outer)]
     else:
-        meant = told(view, text, name) if not outer else _behind(view, text, name, far - 1)
+        meant = told(view, text, name, far - 1)
         made = [one for one in meant if _kind(text, one) in TYPES]
         return made or [one for each in meant for one in _given(view, text, each, far - 1)]
     return [type_ for one in said if one != tuple(chain) for type_ in _of_written(view, text, one, start, far - 1)]
@@ -166,7 +167,7 @@ def _of_written(view: View, text: Text, chain: Sequence[str], start: int, far: i
         return _types(view, text, chain, start, far)
     *outer, last = chain
     name = Name(last, start, tuple(outer))
-    found = told(view, text, name) if not outer else _behind(view, text, name, far)
+    found = told(view, text, name, far)
     return [one for one in found if _kind(text, one) in TYPES]
 
 
@@ -210,7 +211,7 @@ def _handed(text: Text, name: Name) -> Iterator[tuple[str, int]]:
         return
     whole = decode(text.data[around[-1].start : around[-1].end])
     before = r"\b(?:self|this)(?:\.|->)" if name.before else r"(?<![\w.])"
-    set_to = rf"{before}{re.escape(name.text)}\s*(?::[^=\n]*)?:?=\s*([^\W\d]\w*)\s*;?\s*$"
+    set_to = rf"{before}{re.escape(name.text)}\s*(?::[^=\n]{{0,{SHORT}}})?:?=\s*([^\W\d]\w*)[^\S\n]*+;?[^\S\n]*+$"
     for match in re.finditer(set_to, whole, re.MULTILINE):
         if match[1] != name.text or name.before:
             yield match[1], around[-1].start + len(encode(whole[: match.start(1)]))
@@ -260,7 +261,7 @@ def _inherited(view: View, text: Text, type_: int, name: str, far: int) -> list[
     for base in text.declared[type_].bases if far else ():
         *before, last = _type(base)
         word = Name(last, text.declared[type_].start, tuple(before))
-        for one in meant(view, text, word) if not before else _behind(view, text, word, far - 1):
+        for one in meant(view, text, word, far - 1) if not before else _behind(view, text, word, far - 1):
             if one.here != type_:
                 found += _members(view, text, one, name, far - 1)
     return found

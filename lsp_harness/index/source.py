@@ -1,4 +1,5 @@
-"""Files as the index has them, put together from their chunks: where a secret was there are spaces, and between chunks blank lines."""
+"""Files as the index has them, put together from their chunks: where a secret was there are spaces, and line ends for each byte that is
+blank between chunks."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,7 +31,7 @@ class Source:
         return inside[-1] if inside else None
 
     def line_of(self, at: int) -> int:
-        """Counted from 0. Blank lines may be fewer here than on disk, but only before what is declared."""
+        """Counted from 0, and from the declaration before: between chunks there may be more blank lines here than on disk."""
         data = self.tree.data
         before = next((one for one in reversed(self.symbols) if one.start <= at), None)
         if before is None:

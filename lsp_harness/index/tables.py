@@ -4,6 +4,7 @@ from hashlib import blake2b
 from importlib import metadata
 
 from lsp_harness.config.resources import resource
+from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import wheels
 
 FORMAT = 4
@@ -42,6 +43,12 @@ CREATE INDEX IF NOT EXISTS chunks_digest ON chunks(digest) WHERE digest != x'';
 CREATE INDEX IF NOT EXISTS targets_target ON targets(target);
 """
 """Made when the tables have something in them, at a third of what it costs to keep them while the first files come in."""
+
+
+def finished(reader: Reader) -> bool:
+    """Whether an index has been made, and nothing in it waits for what imports mean."""
+    made = reader.rows("SELECT 1 FROM sqlite_master WHERE name = 'targets_target'")
+    return bool(made) and not reader.rows("SELECT 1 FROM unlinked LIMIT 1")
 
 
 def version() -> str:

@@ -18,6 +18,8 @@ EVERYTHING = frozenset({"c", "cpp", "csharp", "ruby"})
 """Languages in which who imports something sees all that is at its top."""
 BY_LAST = frozenset({"java", "php"})
 """Those in which the last part of what is imported is a name in it."""
+KEPT = frozenset({"csharp", "java"})
+"""Those in which what a file imports is for itself: who imports the file does not see it."""
 DEFAULT = frozenset({"javascript", "typescript", "tsx"})
 """Those in which a module may be imported for one thing of it, which mostly is called as it is here."""
 TOP = "(parent = -1 OR (SELECT kind FROM symbols AS around WHERE around.file = symbols.file AND around.n = symbols.parent) = 'namespace')"
@@ -50,13 +52,14 @@ class Symbol:
 @dataclass(frozen=True, slots=True)
 class Imported:
     """What a file calls `used`: `name` of a module, empty for the module itself, `*` for all of it; in the files `targets`. It may be
-    `one` thing of the module, whose name is not said."""
+    `one` thing of the module, whose name is not said. What is `kept` is not seen by who imports the file."""
 
     used: str
     name: str
     module: str
     targets: tuple[int, ...]
     one: bool = False
+    kept: bool = False
 
 
 class View:
@@ -95,7 +98,9 @@ class View:
                 name = _last(module)
             if not name and language in EVERYTHING:
                 name = _last(module) if alias else "*"
-            found[n] = Imported(used, name, module, targets, bool(alias) and not name and language in DEFAULT)
+            found[n] = Imported(
+                used, name, module, targets, bool(alias) and not name and language in DEFAULT, language in KEPT
+            )
         return list(found.values())
 
     def defined(self, path: str, name: str) -> list[Symbol]:
@@ -104,7 +109,7 @@ class View:
         if here is None:
             return []
         file, language = here
-        found = self._imported(file, name, {file}, FAR)
+        found = self._imported(file, name, {(file, ""): FAR}, FAR)
         if not found and language in NEIGHBOURS | NAMESPACED:
             others = [one for one in self._top(name) if one.file != file and one.language == language]
             found = [one for one in others if self._beside(path, file, one)]
@@ -127,7 +132,8 @@ class View:
         if here is None:
             return []
         targets = {target for one in self.imports(here[0]) if one.used == module for target in one.targets}
-        return [one for target in sorted(targets) for one in self._exported(target, name, {here[0]}, FAR)]
+        seen = {(here[0], ""): FAR}
+        return [one for target in sorted(targets) for one in self._exported(target, name, seen, FAR)]
 
     def exported(self, path: str, language: str, module: str) -> list[Symbol]:
         """What the files of a module have at their top, as one file names the module, whether or not it imports it already."""
@@ -185,7 +191,7 @@ class View:
 
     def seen(self, file: int, name: str) -> list[Symbol]:
         """What a name at the top of a file means: its own, or what it imports."""
-        return self._exported(file, name, set(), FAR)
+        return self._own(file, name) or self._imported(file, name, {(file, ""): FAR}, FAR - 1)
 
     def importers(self, file: int) -> list[str]:
         """The files that import this one."""
@@ -270,10 +276,15 @@ class View:
         """Its declaration without the body, on one line."""
         return " ".join(self.text(symbol, symbol.start, symbol.body).split())
 
-    def _imported(self, file: int, name: str, seen: set[int], far: int) -> list[Symbol]:
+    def _imported(
+        self, file: int, name: str, seen: dict[tuple[int, str], int], far: int, *, handed: bool = False
+    ) -> list[Symbol]:
+        """What a file imports by this name; only what it hands on to who imports it, where it is `handed`."""
         named: list[Imported] = []
         whole: list[Imported] = []
         for one in self.imports(file):
+            if handed and one.kept:
+                continue
             if one.used == name and one.name not in ("", "*"):
                 named.append(one)
             elif one.used == name and one.one:
@@ -284,12 +295,17 @@ class View:
         wanted += [(target, name) for one in whole for target in one.targets]
         return [symbol for target, called in wanted for symbol in self._exported(target, called, seen, far)]
 
-    def _exported(self, file: int, name: str, seen: set[int], far: int) -> list[Symbol]:
-        """What a file has by this name: its own, or what it imports itself."""
-        if file in seen or far == 0:
+    def _exported(self, file: int, name: str, seen: dict[tuple[int, str], int], far: int) -> list[Symbol]:
+        """What a file has by this name: its own, or what it imports itself. `seen` says how far from a file on a name, or all,
+        was looked for already: files that import each other have as many ways between them as there are orders of them."""
+        if far <= max(seen.get((file, name), 0), seen.get((file, ""), 0)):
             return []
+        seen[file, name] = far
+        return self._own(file, name) or self._imported(file, name, seen, far - 1, handed=True)
+
+    def _own(self, file: int, name: str) -> list[Symbol]:
         rows = self.reader.rows(f"{SYMBOLS} WHERE file = ? AND name = ? AND {TOP} ORDER BY n", (file, name))
-        return [symbol_of(row) for row in rows] or self._imported(file, name, {*seen, file}, far - 1)
+        return [symbol_of(row) for row in rows]
 
     def _top(self, name: str) -> list[Symbol]:
         return [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE name = ? AND {TOP}", (name,))]

@@ -27,8 +27,6 @@ ASKED = 64
 """Words of a question that count; where a text asks, `SPOKEN` of it."""
 SPOKEN = 24
 WORD = re.compile(r"[^\W_]+")
-WRITTEN = re.compile(rf"({NAME.pattern})\(|`({NAME.pattern})`")
-"""A name that is marked as one."""
 
 
 class Ways:
@@ -147,8 +145,14 @@ class Ways:
 def named(query: str) -> set[str]:
     """The names in a query. A word of a sentence is none unless it is written as one: `parse_all`, `Cart.total`, `HttpServer`,
     `run()`."""
-    marked = {name for pair in WRITTEN.findall(query) for name in pair if name}
-    return {name for name in NAME.findall(query) if name in marked or name == query.strip() or _is_name(name)}
+    found = [*NAME.finditer(query)]
+    marked = {one[0] for one in found if _marked(query, *one.span())}
+    return {name for name in (one[0] for one in found) if name in marked or name == query.strip() or _is_name(name)}
+
+
+def _marked(query: str, start: int, end: int) -> bool:
+    quoted = query[max(0, start - 1) : start] == "`" and query.startswith("`", end)
+    return quoted or query.startswith("(", end)
 
 
 def _is_name(name: str) -> bool:

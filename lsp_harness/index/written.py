@@ -14,7 +14,9 @@ BEHIND = frozenset({"python", "typescript", "tsx", "rust"})
 NAMED = r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*"
 PLAIN = re.compile(rf"(?:[&*?]|'\w+\s|mut\s|dyn\s|const\s)*({NAMED})\s*(?:[\[<](.*)[\]>])?[\s&*?]*", re.DOTALL)
 LONG = 1_000
-"""Bytes of an expression that are looked at."""
+"""Bytes of an expression, or of a type, that are looked at."""
+SHORT = 200
+"""Characters at most of what is between a name and what it is set to, and of what a type is of: a file may be one line."""
 NOTHING = frozenset({"None", "null", "undefined", "nil"})
 WORDS = frozenset(
     {"return", "new", "else", "await", "case", "throw", "yield", "in", "is", "not", "and", "or", "echo", "var", "auto"}
@@ -34,7 +36,8 @@ def written(text: str, name: str, language: str) -> list[tuple[str, ...]]:
         said += [
             one
             for each in re.findall(
-                rf"(?<![\w.])([^\W\d][\w.:]*(?:<[^;(){{}}]*?>)?)[&*\s]+\$?{re.escape(name)}\b(?!\s*\()", text
+                rf"(?<![\w.])([^\W\d][\w.:]{{0,{SHORT}}}(?:<[^;(){{}}]{{0,{SHORT}}}?>)?)[&*\s]+\$?{re.escape(name)}\b(?!\s*\()",
+                text,
             )
             if each not in WORDS
             for one in _named(each)
@@ -42,7 +45,7 @@ def written(text: str, name: str, language: str) -> list[tuple[str, ...]]:
     if language == "go":
         said += [one for each in re.findall(rf"{word}\s+(\*?{NAMED})\b", text) for one in _named(each)]
     # what is set to something may be declared as less
-    made = () if said else re.finditer(rf"{word}(?:\s*:[^=\n]*)?\s*:?=(?![=>])\s*", text)
+    made = () if said else re.finditer(rf"{word}(?:\s*:[^=\n]{{0,{SHORT}}})?\s*:?=(?![=>])\s*", text)
     said += [found for each in made if (found := _made(_expression(text[each.end() : each.end() + LONG])))]
     return [*dict.fromkeys(said)]
 
@@ -56,7 +59,8 @@ def given(signature: str, name: str, language: str) -> list[tuple[str, ...]]:
         after = re.search(rf"\)\s*\(?\s*(\*?{NAMED})\b", signature.partition(name)[2])
         return _named(after[1]) if after else []
     if language in BEFORE:
-        before = re.search(rf"([^\W\d][\w.:]*(?:<.*?>)?)[&*\s]+{re.escape(name)}\s*\(", signature, re.DOTALL)
+        type_ = rf"([^\W\d][\w.:]{{0,{SHORT}}}(?:<.{{0,{SHORT}}}?>)?)"
+        before = re.search(rf"{type_}[&*\s]+{re.escape(name)}\s*\(", signature, re.DOTALL)
         return _named(before[1]) if before else []
     return []
 
@@ -94,7 +98,7 @@ def _named(text: str) -> list[tuple[str, ...]]:
     """The names of a type, those of either where it is one of two."""
     found: list[tuple[str, ...]] = []
     for part in _outside(text, "|"):
-        plain = PLAIN.fullmatch(part.strip().strip("\"'"))
+        plain = PLAIN.fullmatch(part.strip().strip("\"'")) if len(part) <= LONG else None
         if not plain:
             return []
         chain = _chain(plain[1])

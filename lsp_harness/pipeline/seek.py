@@ -161,20 +161,23 @@ def _whole(hit: Hit, texts: Texts) -> Candidate | None:
         return None
     data = document.data
     for one in sorted(_called(document, hit), key=lambda one: abs(one.line - hit.line))[:1]:
-        head = decode(data[data.rfind(b"\n", 0, one.named) + 1 : one.body])
-        return _candidate(hit, document, one.start, one.end, head)
+        return _candidate(hit, document, one.start, one.end, (data.rfind(b"\n", 0, one.named) + 1, one.body))
     if hit.symbol or hit.end > len(data):
         # the index is older than the text
         return None
-    return _candidate(hit, document, hit.start, hit.end, decode(data[hit.start : hit.end]).strip().partition("\n")[0])
+    first = hit.end - len(data[hit.start : hit.end].lstrip())
+    behind = data.find(b"\n", first, hit.end)
+    return _candidate(hit, document, hit.start, hit.end, (first, behind if behind >= 0 else hit.end))
 
 
-def _candidate(hit: Hit, document: Document, start: int, end: int, head: str) -> Candidate:
+def _candidate(hit: Hit, document: Document, start: int, end: int, head: tuple[int, int]) -> Candidate:
     last = start + len(document.data[start:end].rstrip())
     start += len(document.data[start:last]) - len(document.data[start:last].lstrip())
     lines = document.line_of(start) + 1, document.line_of(max(start, last - 1)) + 1
-    signature = " ".join(head.split()).rstrip("{: ")
-    signature = hit.symbol if spans(encode(head)) else signature[:WIDTH]
+    signature = " ".join(decode(document.data[slice(*head)]).split()).rstrip("{: ")[:WIDTH]
+    # what is a secret is told by the whole text: a line from within a key says nothing of it
+    if any(begin < head[1] and head[0] < behind for begin, behind in spans(document.data)):
+        signature = hit.symbol
     return Candidate(hit.path, hit.symbol, hit.kind, *lines, signature, hit.score, hit.reasons)
 
 

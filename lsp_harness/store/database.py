@@ -178,18 +178,25 @@ def _told(path: Path) -> Generator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+        if _code(error) == sqlite3.SQLITE_INTERRUPT:
             raise StoreLate(f"{path}: a question took longer than it may") from error
         raise StoreError(f"{path}: {error}") from error
     except sqlite3.DatabaseError as error:
         raise StoreDamaged(f"{path}: {error}") from error
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror or error}") from error
+    except UnicodeEncodeError as error:
+        raise StoreError(f"{path}: {error.object!a} is not UTF-8, and so is in no index") from error
+
+
+def _code(error: sqlite3.Error) -> int:
+    # what Python says by itself has none
+    return getattr(error, "sqlite_errorcode", 0)
 
 
 def _full(error: sqlite3.Error) -> bool:
     # the low byte is the kind, the others say more of it
-    return isinstance(error, sqlite3.OperationalError) and error.sqlite_errorcode & 0xFF in (
+    return isinstance(error, sqlite3.OperationalError) and _code(error) & 0xFF in (
         sqlite3.SQLITE_FULL,
         sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_READONLY,

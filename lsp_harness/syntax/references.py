@@ -21,13 +21,17 @@ UNKNOWN = "?"
 CALLED, TAKEN = "\1", "\2"
 PAIRS = (("()", CALLED), ("[]", TAKEN), ("{}", TAKEN))
 JOINT = r"\s*(?:\?\.|\?->|\.|->|::|:|\\)\s*"
-PART = rf"[$@]{{0,2}}[^\W\d]\w*[!?]?{CALLED}?!?"
+PART = rf"[$@]{{0,2}}[^\W\d]\w*+[!?]?+{CALLED}?+!?+"
+"""It gives nothing back: of `a?.b` the sign could be part of either, and so of each name of a chain."""
 CHAIN = re.compile(rf"(?:(?:new|await)\s+|[*&])*(?:{JOINT})?{PART}(?:{JOINT}{PART})*(?:\\)?")
 NAMES = re.compile(rf"[^\W\d]\w*{CALLED}?")
 GENERIC = re.compile(rf"(?:::)?<[^<>]*>(?={CALLED}|::|\Z)")
 WORD = re.compile(rb"(?:[A-Za-z_]|[^\x00-\x7f])(?:\w|[^\x00-\x7f])*")
+IN_WORD = re.compile(rb"\w|[^\x00-\x7f]")
 BEFORE = re.compile(r"(?:[^\W\d]\w*(?:\(\))?(?:\.|::|->))+\Z")
 """Names and calls of nothing, behind each a sign that a member follows."""
+WIDE = 400
+"""Bytes of a line on either side of a place that are looked at: a minified file is one line."""
 AS_ELSEWHERE = {"csharp": {"base": "super"}, "php": {"parent": "super", "static": "self"}}
 """What some languages call what others call `super` and `self`."""
 APART = frozenset({"java", "ruby", "php"})
@@ -77,7 +81,8 @@ def _by_looks(tree: SyntaxTree, name: str, within: tuple[int, int]) -> Iterator[
         word = decode(found[0])
         if name not in ("", word) or not _whole(tree, *found.span()):
             continue
-        line = decode(tree.data[tree.data.rfind(b"\n", 0, found.start()) + 1 : found.start()])
+        near = max(0, found.start() - WIDE)
+        line = decode(tree.data[tree.data.rfind(b"\n", near, found.start()) + 1 or near : found.start()])
         before = BEFORE.search(line)
         chain = parts(before[0].rstrip(" .:->")) if before else ()
         yield Reference("call" if tree.data.startswith(b"(", found.end()) else "use", word, found.start(), chain)
@@ -110,11 +115,18 @@ def _matches(tree: SyntaxTree, name: str, within: tuple[int, int] | None) -> Ite
 
 
 def _places(data: bytes, word: bytes, within: tuple[int, int] | None = None) -> Iterator[int]:
+    """Where a name is, and not part of a longer one."""
     at, end = within or (0, len(data))
     at = data.find(word, at, end)
     while at >= 0:
-        yield at
+        behind = at + len(word)
+        if not (_joined(data[at - 1 : at], word[:1]) or _joined(word[-1:], data[behind : behind + 1])):
+            yield at
         at = data.find(word, at + len(word), end)
+
+
+def _joined(left: bytes, right: bytes) -> bool:
+    return bool(IN_WORD.match(left) and IN_WORD.match(right))
 
 
 def _owned(tree: SyntaxTree, name: str, within: tuple[int, int] | None) -> dict[str, set[tuple[int, int]]]:

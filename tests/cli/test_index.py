@@ -1,5 +1,8 @@
 """The index, searching it, and the context of a place, on the command line."""
 
+import fcntl
+from pathlib import Path
+
 import pytest
 
 from lsp_harness.index.place import place
@@ -277,3 +280,48 @@ def test_the_first_line_of_documentation_is_shown(project: Shell):
     assert "Reads" not in project.run("search", "parse_config").out
     [found] = project.run("index", "context", "parse_config", "--json").json
     assert found["doc"] == "Reads the settings."
+
+
+def test_a_file_that_cannot_be_read_is_told(project: Shell, monkeypatch: pytest.MonkeyPatch):
+    project.run("index", "rebuild")
+    read = Path.read_bytes
+
+    def refused(path: Path) -> bytes:
+        if path.name == "here.py":
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    assert project.run("search", "--at", "here.py:4") == (
+        2,
+        "",
+        "lsp-harness: here.py cannot be read: Permission denied\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [("search", "--symbol", "\udcff"), ("search", "size", "--near", "\udcff.py"), ("index", "graph", "a\udcff")],
+)
+def test_a_name_that_is_not_utf_8_is_told(project: Shell, asked: tuple[str, ...]):
+    ran = project.run(*asked)
+    assert ran.code not in (0, 1)
+    assert "is not UTF-8" in ran.err
+
+
+def test_a_name_as_other_languages_write_it(project: Shell):
+    project.file("cart.rs", "struct Cart;\n\nimpl Cart {\n    fn total(&self) -> u8 {\n        1\n    }\n}\n")
+    for name in ("Cart::total", "cart.rs:Cart::total", "Cart.total"):
+        assert project.run("search", "--symbol", name).out.splitlines()[0] == "cart.rs:4: Cart.total"
+        assert project.run("index", "graph", name).out.startswith("cart.rs:4 Cart.total")
+        assert "fn total" in project.run("index", "context", name).out
+
+
+def test_what_is_not_in_its_file_any_more_is_told(project: Shell):
+    project.run("index", "rebuild")
+    project.file("shapes.py", "")
+    with open(place(project.folder).lock, "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        ran = project.run("index", "context", "Circle.area")
+    assert (ran.code, ran.out) == (2, "")
+    assert "'Circle.area' is not in its file any more" in ran.err

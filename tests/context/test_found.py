@@ -119,5 +119,21 @@ async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
     assert ("def with_vat" in text) == shown
 
 
+LONG = "def with_vat(price):\n    '''Adds value added tax.'''\n" + "    price += 1\n" * 90 + "    return price\n"
+CLASS = "class Tax:\n    '''Value added tax.'''\n\n    def with_vat(self, price):\n        return price\n"
+
+
+@pytest.mark.parametrize(("text", "head"), [(LONG, "def with_vat(price)"), (CLASS, "class Tax")])
+async def test_a_declaration_of_several_chunks_is_shown_whole_or_by_its_signature(tmp_path: Path, text: str, head: str):
+    files = {"shop/till.py": FILES["shop/till.py"], "shop/tax.py": text}
+    with closing(Indexed(tmp_path, files)) as other:
+        task = "value added tax"
+        [whole] = [one for one in await of(other, task=task) if one.origin == "shop/tax.py"]
+        assert whole.text == f"# shop/tax.py:1\n{text}"
+        shown = [one.text for one in await of(other, whole.tokens - 1, task) if one.origin == "shop/tax.py"]
+        assert shown[0].startswith(f"# shop/tax.py:1\n{head}")
+        assert shown[0].count("\n") == 2
+
+
 async def test_without_words_nothing_is_looked_for(indexed: Indexed):
     assert await of(indexed, task="  ") == ()

@@ -1,15 +1,17 @@
 """What is related to code that is to be changed."""
 
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from lsp_harness.context.callers import uses
-from lsp_harness.context.elsewhere import Here
+from lsp_harness.context.elsewhere import Here, T
 from lsp_harness.context.extract import extracts
 from lsp_harness.context.needed import needed
 from lsp_harness.context.related import Related
+from lsp_harness.store.database import Reader
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
 from tests.index.place import Indexed
@@ -153,6 +155,20 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
 def test_the_imports_that_some_code_needs(path: str, source: str, found: list[str]):
     it = marked(path, source)
     assert needed(it.tree, Span(it.start, it.end)) == found
+
+
+async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
+    asked = list[bool]()
+
+    class Desk(Here):
+        async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
+            asked.append(slow)
+            return await super().ask(uri, read, otherwise)
+
+    source = marked("shop/till.py", SHOP)
+    tree, span = source.tree, Span(source.start, source.end)
+    assert await Related(Desk(indexed.reader), count).of(tree.document, tree, span, "shop/till.py", 1000)
+    assert asked == [True]
 
 
 def test_a_declaration_with_what_it_needs_and_nothing_else():

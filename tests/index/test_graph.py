@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.graph import Edge, Graph, graph
+from lsp_harness.index.graph import FILES, Edge, Graph, cycles, graph, users
 from lsp_harness.index.source import Sources
 from tests.index.place import Indexed
 
@@ -153,6 +153,36 @@ def test_cycles_of_imports(tmp_path: Path):
         ("a.py", "b.py", "a.py"),
         ("a.py", "c.py", "d.py", "a.py"),
     )
+
+
+def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
+    with closing(Indexed(tmp_path, PYTHON)) as made:
+        one = made.view.file("one.py")
+        assert one
+        assert [*cycles(made.view, one[0])]
+        made.writer.do("DELETE FROM files WHERE path = 'two.py'")
+        assert [*cycles(made.view, one[0])] == []
+
+
+def test_callers_are_found_among_many_files_that_say_the_name(tmp_path: Path):
+    others = {f"a/n{n:03}.py": "convert(1)\n" for n in range(FILES + 20)}
+    files = {**others, "z/money.py": "def convert(x): ...\n", "z/use.py": "from z.money import convert\nconvert(1)\n"}
+    assert said(of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]
+
+
+def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_path: Path):
+    call = "class A{0} {{ void f() {{ Rate.convert(); }} }}\n"
+    files = {
+        **{f"a/A{n}.java": "package a;\n" + call.format(n) for n in range(12)},
+        "money/Rate.java": "package money;\npublic class Rate { public static void convert() {} }\n",
+        "money/ABeside.java": "package money;\n" + call.format("Beside"),
+        "web/APage.java": "package web;\nimport money.Rate;\n" + call.format("Page"),
+    }
+    with closing(Indexed(tmp_path, files)) as made:
+        rate = made.view.symbol("money/Rate.java", "Rate.convert")
+        assert rate
+        found = users(Sources(made.view), rate, 3)
+        assert {one.source.text.path for one in found} == {"money/ABeside.java", "web/APage.java"}
 
 
 def test_typescript(tmp_path: Path):

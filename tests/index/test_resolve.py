@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.references import key, occurring, places, referring
-from lsp_harness.index.resolve import Text, meant, name_at
+from lsp_harness.index.resolve import Name, Text, meant, name_at
 from lsp_harness.index.written import given, written
-from lsp_harness.syntax.declarations import declared
+from lsp_harness.syntax.declarations import Declaration, declared
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import decode
 from tests.index.place import Indexed
@@ -79,7 +79,7 @@ def test_what_a_name_means(indexed: Indexed, path: str, place: str, expected: li
 
 def references(indexed: Indexed, target: tuple[str, str], name: str) -> list[str]:
     found: list[str] = []
-    for path in occurring(indexed.reader, name):
+    for path, _, _ in occurring(indexed.reader, name):
         text, tree = text_of(path)
         found += (f"{path}:{tree.document.line_of(at) + 1}" for at in referring(indexed.view, text, tree, name, target))
     return found
@@ -183,6 +183,25 @@ def test_what_is_behind_a_bracket_or_bound_in_the_function_is_not_what_is_import
     }
 
 
+WITHIN = {
+    "Login.java": "class Login extends Handler {\n  class Handler extends Thread {}\n  void f() { g(); }\n}\n",
+    "Login.cs": "class Login : Handler {\n  class Handler : Thread {}\n  void f() { g(); }\n}\n",
+    "login.cpp": "class Login : public Handler {\n  class Handler : public Thread {};\n  void f() { g(); }\n};\n",
+    "login.rb": "class Login < Handler\n  class Handler < Thread\n  end\n  def f\n    g()\n  end\nend\n",
+}
+
+
+@pytest.mark.parametrize("path", WITHIN)
+def test_a_type_that_extends_what_is_in_it_has_no_more_than_that(tmp_path: Path, path: str):
+    tree = tree_of(path, WITHIN[path])
+    text = Text(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0])
+    assert [(one.name, one.bases) for one in text.declared[:2]] == [("Login", ("Handler",)), ("Handler", ("Thread",))]
+    name = name_at(tree.data, WITHIN[path].index("g()"))
+    assert name
+    with closing(Indexed(tmp_path, {path: WITHIN[path]})) as made:
+        assert meant(made.view, text, name) == []
+
+
 TYPES_WRITTEN = [
     ("python", "def f(ctx: Context | None): ...", "ctx", [("Context",)]),
     ("python", "till: Optional['shop.Till'] = None", "till", [("shop", "Till")]),
@@ -208,6 +227,33 @@ TYPES_WRITTEN = [
 @pytest.mark.parametrize(("language", "text", "name", "expected"), TYPES_WRITTEN)
 def test_types_as_they_are_written(language: str, text: str, name: str, expected: list[tuple[str, ...]]):
     assert written(text, name, language) == expected
+
+
+LONG_LINES = [
+    ("javascript", "x :" * 100_000, "x"),
+    ("java", "A<" * 100_000, "x"),
+    ("java", "a.b:" * 100_000, "x"),
+    ("python", "x: A" + " " * 100_000 + "b", "x"),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "name"), LONG_LINES)
+def test_a_long_line_is_read_once(language: str, text: str, name: str):
+    # otherwise each would take minutes
+    assert written(text, name, language) == []
+
+
+def test_a_long_signature_is_read_once():
+    assert given("A<" * 100_000, "make", "java") == []
+
+
+def test_what_a_name_is_handed_is_looked_for_once_in_a_long_line(tmp_path: Path):
+    source = "def f(b):\n    x" + " :x" * 30_000 + "\n    x = b" + " " * 100_000 + "c\n    x.go()\n"
+    function = Declaration("function", "f", 0, len(source), 4, 10, 0, -1, "")
+    text = Text("a.py", "python", [function], source.encode())
+    with closing(Indexed(tmp_path, {})) as made:
+        # otherwise this would take minutes
+        assert meant(made.view, text, Name("go", source.index("go()"), ("x",))) == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.index.search import Hit, Search
 from lsp_harness.index.spot import At, Named
-from lsp_harness.index.ways import MANY
+from lsp_harness.index.ways import MANY, named
 from tests.index.place import Indexed
 
 FILES = {
@@ -192,3 +192,10 @@ def test_the_names_nearest_to_a_place_come_first(tmp_path: Path):
 def test_what_is_not_there_finds_nothing(around: Indexed):
     assert around.search.search(Named("nothing")) == []
     assert around.search.search(At("nowhere.py", 0)) == []
+
+
+def test_the_names_of_a_long_task_are_found_at_once():
+    assert named("fix `total` in Cart.add, so run() and total are the same") == {"total", "Cart.add", "run"}
+    # otherwise each would take minutes
+    assert named("a." * 100_000 + " b") == {".".join("a" * 100_000)}
+    assert named("a" * 200_000 + " b") == set()

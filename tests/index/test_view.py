@@ -1,10 +1,14 @@
 """What a name means in a file, through what it imports."""
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lsp_harness.index.view import View
+from lsp_harness.store.database import Reader, Row
 from tests.index.place import Indexed
 
 FILES = {
@@ -143,3 +147,51 @@ def test_who_reaches_a_file_over_how_many_imports(indexed: Indexed):
     assert reaching("shop/money.py", 0) == ["shop/money.py"]
     assert reaching("shop/money.py", 1) == ["app.py", "shop/__init__.py", "shop/cart.py", "shop/money.py"]
     assert reaching("round.py", 100) == ["back.py", "round.py"]
+
+
+class Counting(Reader):
+    """Counts what it is asked."""
+
+    asked = 0
+
+    def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
+        self.asked += 1
+        return super().rows(sql, arguments)
+
+
+C = {f"{n}.h": "".join(f'#include "{other}.h"\n' for other in range(12) if other != n) for n in range(12)}
+SHARP = {
+    f"N{n}.cs": "".join(f"using N{other};\n" for other in range(12) if other != n)
+    + f"namespace N{n} {{ class A{n} {{}} }}\n"
+    for n in range(12)
+}
+RUBY = {f"r{n}.rb": "".join(f'require_relative "r{other}"\n' for other in range(12) if other != n) for n in range(12)}
+
+
+@pytest.mark.parametrize(("files", "most"), [(C, 60), (SHARP, 30), (RUBY, 60)])
+def test_files_that_import_each_other_are_each_asked_a_few_times(tmp_path: Path, files: dict[str, str], most: int):
+    first = next(iter(files))
+    with closing(Indexed(tmp_path, files)) as made, closing(Counting(made.reader.path)) as reader:
+        assert len(View(reader).imports(View(reader).file(first)[0])) == 11  # type: ignore[index]
+        reader.asked = 0
+        assert View(reader).defined(first, "unknown") == []
+        assert 11 < reader.asked <= most
+        one = View(reader).file(first)
+        assert one
+        reader.asked = 0
+        assert View(reader).seen(one[0], "unknown") == []
+        assert 11 < reader.asked <= most
+
+
+def test_who_names_a_namespace_does_not_see_what_its_files_name(tmp_path: Path):
+    files = {
+        "page/Page.cs": "using Web;\nclass Page { Rate rate; }\n",
+        "web/Web.cs": "using Shop;\nnamespace Web { class Till : Rate {} }\n",
+        "shop/Shop.cs": "namespace Shop { class Rate {} }\n",
+    }
+    with closing(Indexed(tmp_path, files)) as made:
+        web = made.view.file("web/Web.cs")
+        assert web
+        assert made.view.defined("page/Page.cs", "Rate") == []
+        assert [one.qualified for one in made.view.defined("page/Page.cs", "Till")] == ["Web.Till"]
+        assert [one.path for one in made.view.seen(web[0], "Rate")] == ["shop/Shop.cs"]

@@ -8,6 +8,7 @@ import pytest
 
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.errors import ModelMissing
+from lsp_harness.index.chunks import LINES
 from lsp_harness.inference.grammar import choice
 from lsp_harness.inference.request import Continuation
 from lsp_harness.inference.scripted import ScriptedEngine
@@ -276,3 +277,13 @@ async def test_a_signature_with_a_secret_is_shown_by_its_name_alone(tmp_path: Pa
     with closing(Indexed(tmp_path, files)) as found:
         [one] = (await sought(found, "connect with a key", files)).candidates
     assert (one.signature, one.place) == ("connect", "a.py:1-2")
+
+
+async def test_of_lines_that_begin_within_a_key_none_is_shown(tmp_path: Path):
+    lines = [f"word{n}" for n in range(LINES - 10)]
+    key = ["-----BEGIN PRIVATE KEY-----", *["Q0hFQ0tT" * 8] * 30, "-----END PRIVATE KEY-----"]
+    files = {"notes.txt": "\n".join([*lines, *key, "How a shipment is weighed."]) + "\n"}
+    with closing(Indexed(tmp_path, files)) as found:
+        [one] = (await sought(found, "weigh a shipment", files)).candidates
+    assert LINES - 10 < one.first <= LINES + 1
+    assert (one.symbol, one.signature) == ("", "")

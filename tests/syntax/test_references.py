@@ -5,9 +5,12 @@ from itertools import groupby
 from pathlib import Path
 
 import pytest
+from tree_sitter import Node
 
+from lsp_harness.syntax import references
 from lsp_harness.syntax.languages import LANGUAGES, Language
-from lsp_harness.syntax.references import parts, referred
+from lsp_harness.syntax.query import matches
+from lsp_harness.syntax.references import WIDE, parts, referred
 from lsp_harness.syntax.tree import SyntaxTree
 from tests.syntax.markup import tree_of
 
@@ -65,6 +68,35 @@ def test_who_asks_for_one_name_is_told_of_the_same_places(file: Path):
 )
 def test_what_is_before_a_name(written: str, expected: tuple[str, ...]):
     assert parts(written) == expected
+
+
+@pytest.mark.parametrize("written", ["a" + "?.b" * 10_000 + " +", "a!()!." * 10_000 + "+", "a" * 100_000 + " +"])
+def test_a_long_chain_that_is_none_is_read_once(written: str):
+    # otherwise this would take longer than there is time
+    assert parts(written) == ("?",)
+
+
+def test_a_name_is_looked_for_by_itself_and_not_within_others(monkeypatch: pytest.MonkeyPatch):
+    looked = list[tuple[int, int] | None]()
+
+    def matched(language: Language, query: str, node: Node, within: tuple[int, int] | None = None):
+        looked.append(within)
+        return matches(language, query, node, within)
+
+    monkeypatch.setattr(references, "matches", matched)
+    source = "valid = id\nidle(é_id, idé, id2)\n"
+    tree = tree_of("a.py", source)
+    assert [one.start for one in referred(tree, "id")] == [8]
+    assert set(looked) == {(8, 10)}
+
+
+def test_of_a_long_line_without_queries_only_what_is_near_a_word_is_read():
+    bare = Language("javascript", "tree_sitter_javascript")
+    source = "a.b" * 30_000 + ".turn\n"
+    found = tree_of("a.js", source)
+    # otherwise this would take minutes
+    [turn] = referred(SyntaxTree(bare, found.document, found.tree), "turn")
+    assert len(turn.before) <= WIDE
 
 
 def test_a_variable_of_a_function_hides_what_is_outside_of_it():
