@@ -107,8 +107,10 @@ class Rewriter:
             async with aclosing(made(self.job.engine, plan, asked, begun)) as candidates:
                 async for candidate in candidates:
                     yield candidate
-        except EngineRefused as error:
-            # a base model has no template for instructions
+        except (EngineRefused, NoAnswer) as error:
+            if isinstance(error, NoAnswer) and not feedback:
+                raise
+            # a base model has no template for instructions, or there is no room for what is said of earlier attempts
             self.refused = error.message
             for number in plan.numbers:
                 yield Candidate(number, plan, None, Usage())
@@ -136,12 +138,12 @@ class Rewriter:
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:
         job, document = self.job, self.job.document
         old = decode(document.data[slice(*self.place)])
-        prompt = await prompted(job.engine, await self.prompt(feedback), self.answer, job.turn, plan.numbers)
+        prompt, fitting = await prompted(job.engine, await self.prompt(feedback), self.answer, job.turn, plan.numbers)
         sampling = Sampling(
             n_predict=self.answer,
             temperature=plan.temperature,
             seed=plan.seed,
-            n=len(plan.numbers),
+            n=len(fitting),
             grammar=code_block(),
         )
 

@@ -118,6 +118,31 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     assert len(b.engine.asked) == 2
 
 
+async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: Make):
+    config = settings(generation={"candidates": 4, "max_retries": 0}, verification={"debounce_ms": 0})
+    b = bench(*[fenced("x")] * 3, config=config)
+    b.engine.facts["n_ctx"] = 40 + 2 * 264
+
+    with pytest.raises(NoAnswer, match="No candidate passed"):
+        await verbs.instruct(b.harness, *opened(b, AREA), "use math.pi", no_report)
+
+    asked = [request for request in b.engine.asked if isinstance(request, Continuation)]
+    assert [request.sampling.n for request in asked] == [1, 2]
+    built = [event.data for events in b.harness.log.turns.values() for event in events if event.type == "context.built"]
+    assert [one["candidates"] for one in built] == [[1], [2, 3]]
+    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= one["context"] for one in built)
+
+
+async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(bench: Make):
+    b = bench(
+        fenced("def area(r):\n    return pi * r"), config=settings(TWO, generation={"candidates": 1, "max_retries": 1})
+    )
+    b.engine.facts["n_ctx"] = 264 + 34
+
+    with pytest.raises(NoAnswer, match="the closest: LINT: F821 Undefined name `pi`"):
+        await verbs.instruct(b.harness, *opened(b, AREA), "use pi", no_report)
+
+
 @pytest.mark.parametrize(
     ("text", "instruction", "why"),
     [
