@@ -1,6 +1,6 @@
 """What can be done to code on a word of the user's, with a script for a model."""
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -319,6 +319,21 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
         assert ("def items(self) -> list[int]" in said) == shown
     built = [event.data for event in b.harness.log.turns[job.turn.number] if event.type == "context.built"]
     assert [("repository" in one["sections"]) for one in built] == [shown] * len(built)
+
+
+async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
+    config = settings(TWO, completion={"repository_tokens": 512}, generation={"candidates": 5, "max_retries": 2})
+    b = bench(*["return 1 +"] * 5, config=config)
+    src = b.open(TILL.replace("what is this", "items, maybe, of a Cart: see register"), "shop/till.py")
+    shop = SHOP | {"shop/register.py": "def register(wrong, error, right):\n    return wrong.items(error, right)\n"}
+    with closing(Indexed(tmp_path, shop)) as indexed:
+        job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+        job = replace(job, related=Related(Here(indexed.reader), b.engine.count))
+        with suppress(NoAnswer):
+            await Fix(job, src.finding).run()
+    fills = [request.around for request in b.engine.asked if isinstance(request, Infill)]
+    assert len({fill.prefix for fill in fills}) > 1
+    assert len({fill.extra for fill in fills}) == 1
 
 
 async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_tested(bench: Make, tmp_path: Path):
