@@ -71,13 +71,19 @@ class Instruct:
         lines = range(document.line_of(place.start), document.line_of(max(place.start, place.end - 1)) + 1)
         if not secret_lines(document).isdisjoint(lines) or spans(encode(self.instruction)):
             raise NoAnswer("this holds what looks like a secret and is not given to the model")
-        [size, words] = await job.engine.count([old, self.instruction])
+        # by lines, as it is fitted in: cut short it would be another instruction
+        [size, *words] = await job.engine.count([old, *(f"{line}\n" for line in task(self.instruction).split("\n"))])
         shares = job.config.context
         if size > shares.code_budget:
             raise NoAnswer(f"{size} tokens are selected, context.code_budget is {shares.code_budget}; select less")
-        if words > shares.task_budget:
-            raise NoAnswer(f"the instruction has {words} tokens, context.task_budget is {shares.task_budget}")
+        if sum(words) > shares.task_budget:
+            raise NoAnswer(f"the instruction has {sum(words)} tokens, context.task_budget is {shares.task_budget}")
         return Rewriter(job, tree, place, size, self.instruction)
+
+
+def task(instruction: str) -> str:
+    """What the model is told to do."""
+    return f"Instruction: {instruction}"
 
 
 def rounds(config: Config, best: int = 0) -> list[list[Plan]]:
@@ -127,7 +133,7 @@ class Rewriter:
         return await instruction(
             *(self.tree, job.document, self.place, job.path),
             system=SYSTEM,
-            task=await told(f"Instruction: {self.instruction}", feedback, shares.task_budget, job.engine.count, wrong),
+            task=await told(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong),
             related=job.related,
             packages=job.packages,
             budget=await budget(job.engine, shares, self.answer),

@@ -150,7 +150,8 @@ async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(benc
         (AREA, "key AKIA" + "A" * 16, "looks like a secret"),
         ("k = 'AKIA" + "A" * 16 + "'<|>\n", "do it", "looks like a secret"),
         ("<|>k = 'AKIA" + "A" * 16 + "'<|>\n", "do it", "looks like a secret"),
-        (AREA, "word " * 600, "600 tokens, context.task_budget is 512"),
+        (AREA, "word " * 600, "601 tokens, context.task_budget is 512"),
+        (AREA, "word " * 256 + "\n" + "word " * 256, "513 tokens, context.task_budget is 512"),
         ("<|>" + "x = 1\n" * 600 + "<|>", "do it", "select less"),
     ],
 )
