@@ -111,6 +111,8 @@ def test_the_settings_page_is_generated():
 def test_the_settings_of_the_vscode_extension_are_generated():
     package = (ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8")
     assert vscode.render(package) == package, "run `make docs`"
+    # a link that is taken out takes its brackets with it
+    assert "()" not in "".join(re.findall(r'"markdownDescription": "(.*)"', package))
 
 
 def test_the_vscode_extension_has_no_command_of_the_servers_names():

@@ -81,9 +81,13 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
 async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output: Digest | None) -> Finding | None:
     if line is not None:
         offset_of(snapshot.document, line, 1)
-    if output and (found := of_output(snapshot, output, line)):
+    tree = harness.tree(snapshot)
+    if output and (found := of_output(snapshot, tree, output, line)):
         return found
-    findings = await diagnose(snapshot, harness.tree(snapshot), harness.ruff)
+    if output and output.failing and line is None:
+        # what else there is to fix is not what was asked for
+        raise UsageError(f"{output.summary}; name a line of the function they are about: FILE:LINE")
+    findings = await diagnose(snapshot, tree, harness.ruff)
     if line is not None:
         findings = [f for f in findings if snapshot.document.line_of(f.start) == line - 1]
     return findings[0] if findings else None

@@ -51,7 +51,8 @@ def _group(table: str) -> dict[str, Any]:
 
 def _plain(text: str) -> str:
     """Without links to pages that the extension does not have."""
-    return re.sub(r"\s*\[[^\]]*\]\([^)]*\.md[^)]*\)", "", text)
+    link = r"\[[^\]]*\]\([^)]*\.md[^)]*\)"
+    return re.sub(rf"\s*(?:\({link}\)|{link})", "", text)
 
 
 if __name__ == "__main__":

@@ -67,11 +67,13 @@ class Packages:
     def _said(self, document: Document, code: str, comment: str) -> Iterator[_Said]:
         found: dict[_Said, None] = {}
         for one in known(self.installed, self.root, self.file, [(document, code)]):
-            if one.package in STANDARD or not told(one) or len(found) >= MOST:
+            if one.package in STANDARD or not told(one):
                 continue
             line, sentence = _line(one, comment)
             if len(line) <= SIGNATURE and not spans(encode(f"{line} {sentence}")):
                 found[(one.release, line, sentence)] = None
+            if len(found) >= MOST:
+                break
         yield from found
 
 
@@ -89,6 +91,8 @@ def bare(called: str) -> str:
     """A signature with no more than the names of its parameters: `get(url: str, *, timeout: float = 5) -> Response` is
     `get(url, *, timeout)`."""
     name, bracket, rest = called.partition("(")
+    # an arrow closes no bracket
+    rest = re.sub("[=-]>", "  ", rest)
     depth, taken, names = 0, "", list[str]()
     for c in rest:
         if c == ")" and not depth:

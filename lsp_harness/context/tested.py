@@ -13,6 +13,9 @@ from lsp_harness.index.words import words
 LINES = 40
 """Of a test, at most: a longer one tests more than this."""
 
+FAILING = 50
+"""Tests that fail and are looked up, at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Test:
@@ -32,14 +35,18 @@ class Test:
 def tested(view: View, symbol: Symbol, used: Iterable[Use], failing: AbstractSet[str]) -> Test | None:
     """Among the tests that use the symbol, and those by these names that fail."""
     paths = {one.path for one in used if one.test}
-    found = [*_failing(view, failing), *_using(view, symbol, paths)]
-    # it may be a test itself
-    found = [one for one in found if (one.path, one.name) != (symbol.path, symbol.name)]
     wanted = set(words(symbol.name).lower().split())
 
+    def alike(name: str) -> int:
+        return len(wanted & set(words(name).lower().split()))
+
+    likeliest = sorted(failing, key=lambda name: (-alike(name), name))[:FAILING]
+    found = [*_failing(view, likeliest), *_using(view, symbol, paths)]
+    # it may be a test itself
+    found = [one for one in found if (one.path, _plain(one.name)) != (symbol.path, symbol.name)]
+
     def worth(one: Test) -> tuple[bool, int, int]:
-        said = set(words(one.name).lower().split())
-        return (one.name not in failing, -len(wanted & said), len(one.text))
+        return (one.name not in failing, -alike(one.name), len(one.text))
 
     return min(found, key=worth, default=None)
 
@@ -50,12 +57,16 @@ def _using(view: View, symbol: Symbol, paths: AbstractSet[str]) -> Iterator[Test
             yield one
 
 
-def _failing(view: View, names: AbstractSet[str]) -> Iterator[Test]:
-    for name in sorted(names):
-        # pytest names a test by its class and its parameters as well
-        for around in view.named(name.partition("[")[0].rpartition("::")[2].rpartition(".")[2], 4):
+def _failing(view: View, names: Iterable[str]) -> Iterator[Test]:
+    for name in names:
+        for around in view.named(_plain(name), 4):
             if TESTS.search(around.path) and (one := _test(view, around)):
                 yield Test(one.path, name, one.head, one.text)
+
+
+def _plain(name: str) -> str:
+    """Without its class and its parameters, by which pytest names a test as well."""
+    return name.partition("[")[0].rpartition("::")[2].rpartition(".")[2]
 
 
 def _test(view: View, around: Symbol) -> Test | None:

@@ -1,6 +1,6 @@
 """What there is to fix in a text, and who offers to: the linter with a safe fix of its own, or the model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import NotText, Stale
@@ -26,15 +26,34 @@ async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") 
     return await standing(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
 
 
-def of_output(snapshot: Snapshot, output: "Digest", line: int | None) -> Finding | None:
+def of_output(snapshot: Snapshot, tree: "SyntaxTree | None", output: "Digest", line: int | None) -> Finding | None:
     """What a tool's output says of a line of a text, counted from 1, or first of any; of a line that is named and of which it says
-    nothing, what a test fails by: its `code` is the test's name then."""
+    nothing, what a test of its function fails by, else the first test: its `code` is the test's name then."""
     document, wanted = snapshot.document, str(snapshot.tool_path.resolve())
     here = [one for one in output.problems if one.path == wanted and 0 < one.line <= len(document.starts)]
     if one := next((one for one in here if line in (None, one.line)), None):
         return Finding(*_text(document, one.line), _said(one), output.tool, one.code)
-    failed = next((one for one in output.problems if one.test), None) if line else None
-    return Finding(*_text(document, line), _said(failed), output.tool, failed.title) if failed and line else None
+    failed = [one for one in output.problems if one.test]
+    if not failed or not line:
+        return None
+    place = _text(document, line)
+    one = max(failed, key=_about(document, tree, place[0], here))
+    return Finding(*place, _said(one), output.tool, one.title)
+
+
+def _about(
+    document: Document, tree: "SyntaxTree | None", at: int, here: "Sequence[Problem]"
+) -> "Callable[[Problem], tuple[bool, int]]":
+    """How sure it is that what a test fails by is about the function around an offset: it was raised in there, or has its name."""
+    from lsp_harness.index.words import words
+    from lsp_harness.syntax.scope import enclosing_function
+
+    function = enclosing_function(tree, at) if tree else None
+    if function is None:
+        return lambda one: (False, 0)
+    lines = range(document.line_of(function.start) + 1, document.line_of(function.end) + 2)
+    wanted = set(words(function.name).lower().split())
+    return lambda one: (one in here and one.line in lines, len(wanted & set(words(one.title).lower().split())))
 
 
 def _said(one: "Problem") -> str:

@@ -30,7 +30,7 @@ class Indexes:
         self._folders: dict[Path, Folder] = {}
         self._meanings: dict[Path, Meaning] = {}
         self._embedded: dict[Path, tuple[int, Index]] = {}
-        """For which update and settings this was asked for last."""
+        """For which update and settings this was begun last."""
         self._closing: set[asyncio.Task[None]] = set()
 
     def keep(self, roots: Sequence[Path], *, follow: bool) -> None:
@@ -61,9 +61,8 @@ class Indexes:
         """The engine is there: have what is new embedded, of the folders whose index is kept from here."""
         for folder in self.folders:
             wanted = (folder.updates, self._settings())
-            if folder.updates and self._embedded.get(folder.root) != wanted:
+            if folder.updates and self._embedded.get(folder.root) != wanted and self._meaning(folder).look():
                 self._embedded[folder.root] = wanted
-                self._meaning(folder).look()
 
     def _meaning(self, folder: Folder) -> "Meaning":
         # arrays take a tenth of a second to import

@@ -62,14 +62,20 @@ class Meaning:
         self._recipe = recipe
         self._vectors = Vectors(folder.place.folder)
         self._task: asyncio.Task[None] | None = None
+        self._asked = False
+        """Since what is under way began to look."""
         self._again = 0.0
         self.missing = ""
         """Why there are no vectors for what is new; empty where there is no reason known."""
 
-    def look(self) -> None:
-        """There may be something new to embed."""
-        if (self._task is None or self._task.done()) and monotonic() >= self._again:
+    def look(self) -> bool:
+        """There may be something new to embed. Whether that is looked for: not while an engine that cannot embed is left alone."""
+        if monotonic() < self._again:
+            return False
+        self._asked = True
+        if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._embed_all(), name=f"embedding {self._folder.root}")
+        return True
 
     async def settled(self) -> None:
         """Wait for what is under way, for callers that have no events to wait for."""
@@ -83,6 +89,11 @@ class Meaning:
         self._vectors.close()
 
     async def _embed_all(self) -> None:
+        while self._asked:
+            self._asked = False
+            await self._embed_new()
+
+    async def _embed_new(self) -> None:
         tried: set[bytes] = set()
         try:
             while new := [text for text in await self._missing() if text not in tried]:
@@ -92,7 +103,8 @@ class Meaning:
                 # texts may have gone meanwhile, and others come
                 tried |= set(new)
         except HarnessError as error:
-            self.missing, self._again = error.message, monotonic() + AGAIN_SECONDS
+            # who has asked meanwhile may have changed what is wrong
+            self.missing, self._again = error.message, 0.0 if self._asked else monotonic() + AGAIN_SECONDS
 
     async def _embed(self, digests: Sequence[bytes]) -> None:
         texts = await self._folder.ask(lambda reader: _texts(reader, digests), {}, slow=True)

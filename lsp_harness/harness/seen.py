@@ -84,7 +84,7 @@ async def edit(harness: Harness, snapshot: Snapshot, span: Span, task: str, know
     job = harness.job(snapshot, lambda progress: None)
     job = replace(job, related=Related(known, harness.engine.count)) if known else job
     asked, answer = await Instruct(job, span, task).asked()
-    text, context = await prompted(harness.engine, asked, answer), (await harness.engine.props()).n_ctx
+    (text, _), context = await prompted(harness.engine, asked, answer), (await harness.engine.props()).n_ctx
     texts = [fragment.text for fragment in asked.fragments]
     request = Continuation(text, Sampling(n_predict=0), priority="background", owner=job.owner)
     return Prompt(f"Edit: {task}", text, asked.fragments, texts, request, answer, context)

@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineUnavailable
+from lsp_harness.inference.embed.recipe import pooling_of
 from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
 from lsp_harness.inference.models.place import resolve
 from lsp_harness.process import detached, openmp
@@ -50,7 +51,7 @@ def identity(model: Path, config: Config) -> str:
         config.model.n_gpu_layers,
         _order(model, config),
         config.index.embedding_model,
-        config.index.embedding_pooling,
+        pooling_of(config.index),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
@@ -206,7 +207,8 @@ class Supervisor:
             *("--n-ctx", str(config.model.context_length), "--n-gpu-layers", str(config.model.n_gpu_layers)),
             *("--threads", str(config.engine.threads), "--idle", str(config.engine.idle_seconds)),
             *("--kv-disk", str(config.engine.kv_disk_mb), "--cache-reuse", str(config.engine.cache_reuse)),
-            *("--embedding-model", config.index.embedding_model),
-            *("--embedding-pooling", config.index.embedding_pooling),
+            # one argument: what begins with a dash is no option
+            f"--embedding-model={config.index.embedding_model}",
+            f"--embedding-pooling={pooling_of(config.index)}",
             *(("--tcp", str(config.engine.port)) if config.engine.port > 0 else ()),
         ]

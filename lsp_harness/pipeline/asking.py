@@ -94,9 +94,11 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Pl
     tree, shares = parse(holed), job.config.completion
     prompt = await infill(holed, tree, at, job.path, shares, job.engine.count)
     if job.related:
-        # as a completion here has it, but for what was edited lately
+        # as a completion here has it, but for what was edited lately; chosen without what is typed, so that all that is asked about
+        # this place begins alike and is evaluated once
         elsewhere = Elsewhere(job.related.known, job.engine.count)
-        found = await elsewhere.of(holed, tree, at, job.path, shares.repository_tokens, rests=True)
+        bare = Document.of(document.uri, document.data[:start] + document.data[end:], language=document.language)
+        found = await elsewhere.of(bare, parse(bare), start, job.path, shares.repository_tokens, rests=True)
         prompt = replace(prompt, repository=found)
     allotted = Allocation(prompt.sections, prompt.tokens, answer, (await job.engine.props()).n_ctx)
     tell_built(job.turn, allotted, plan.numbers)

@@ -191,6 +191,7 @@ class Generator:
         around = await hole(self._job, (start, end), (lead, tail), plan, answer)
         sampling = self._sampling(
             plan,
+            len(plan.numbers),
             n_predict=answer,
             stop=("\n",) if lines == 1 else ("\n\n",),
         )
@@ -228,12 +229,12 @@ class Generator:
                 budget=await budget(self._engine, self._config.context, answer),
                 count=count,
             )
-            prompt = await prompted(self._engine, asked, answer, self._job.turn, plan.numbers)
+            prompt, fitting = await prompted(self._engine, asked, answer, self._job.turn, plan.numbers)
         except (EngineRefused, NoAnswer) as error:
             # a base model has no template for instructions, or a small context; what it filled in counts all the same
             self.refused = error.message
             return None
-        sampling = self._sampling(plan, n_predict=answer, grammar=code_block())
+        sampling = self._sampling(plan, len(fitting), n_predict=answer, grammar=code_block())
 
         def edit(raw: str) -> Edit | None:
             # servers without grammars write around the block; one that was cut off would take code away
@@ -247,5 +248,5 @@ class Generator:
 
         return Asked(Continuation(prompt, sampling, owner=self._job.owner), edit)
 
-    def _sampling(self, plan: Plan, **more: Any) -> Sampling:
-        return Sampling(temperature=plan.temperature, seed=plan.seed, n=len(plan.numbers), **more)
+    def _sampling(self, plan: Plan, n: int, **more: Any) -> Sampling:
+        return Sampling(temperature=plan.temperature, seed=plan.seed, n=n, **more)

@@ -50,7 +50,7 @@ class Explain:
             budget=await budget(job.engine, shares, TOKENS),
             count=count,
         )
-        prompt = await prompted(job.engine, asked, TOKENS)
+        prompt, _ = await prompted(job.engine, asked, TOKENS)
         text = await self._read(Continuation(prompt, Sampling(n_predict=TOKENS), owner=job.owner))
         if not text:
             raise NoAnswer("The model had nothing to say of it")

@@ -71,13 +71,19 @@ class Instruct:
         lines = range(document.line_of(place.start), document.line_of(max(place.start, place.end - 1)) + 1)
         if not secret_lines(document).isdisjoint(lines) or spans(encode(self.instruction)):
             raise NoAnswer("this holds what looks like a secret and is not given to the model")
-        [size, words] = await job.engine.count([old, self.instruction])
+        # by lines, as it is fitted in: cut short it would be another instruction
+        [size, *words] = await job.engine.count([old, *(f"{line}\n" for line in task(self.instruction).split("\n"))])
         shares = job.config.context
         if size > shares.code_budget:
             raise NoAnswer(f"{size} tokens are selected, context.code_budget is {shares.code_budget}; select less")
-        if words > shares.task_budget:
-            raise NoAnswer(f"the instruction has {words} tokens, context.task_budget is {shares.task_budget}")
+        if sum(words) > shares.task_budget:
+            raise NoAnswer(f"the instruction has {sum(words)} tokens, context.task_budget is {shares.task_budget}")
         return Rewriter(job, tree, place, size, self.instruction)
+
+
+def task(instruction: str) -> str:
+    """What the model is told to do."""
+    return f"Instruction: {instruction}"
 
 
 def rounds(config: Config, best: int = 0) -> list[list[Plan]]:
@@ -107,8 +113,10 @@ class Rewriter:
             async with aclosing(made(self.job.engine, plan, asked, begun)) as candidates:
                 async for candidate in candidates:
                     yield candidate
-        except EngineRefused as error:
-            # a base model has no template for instructions
+        except (EngineRefused, NoAnswer) as error:
+            if isinstance(error, NoAnswer) and not feedback:
+                raise
+            # a base model has no template for instructions, or there is no room for what is said of earlier attempts
             self.refused = error.message
             for number in plan.numbers:
                 yield Candidate(number, plan, None, Usage())
@@ -125,7 +133,7 @@ class Rewriter:
         return await instruction(
             *(self.tree, job.document, self.place, job.path),
             system=SYSTEM,
-            task=await told(f"Instruction: {self.instruction}", feedback, shares.task_budget, job.engine.count, wrong),
+            task=await told(task(self.instruction), feedback, shares.task_budget, job.engine.count, wrong),
             related=job.related,
             packages=job.packages,
             budget=await budget(job.engine, shares, self.answer),
@@ -136,12 +144,12 @@ class Rewriter:
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:
         job, document = self.job, self.job.document
         old = decode(document.data[slice(*self.place)])
-        prompt = await prompted(job.engine, await self.prompt(feedback), self.answer, job.turn, plan.numbers)
+        prompt, fitting = await prompted(job.engine, await self.prompt(feedback), self.answer, job.turn, plan.numbers)
         sampling = Sampling(
             n_predict=self.answer,
             temperature=plan.temperature,
             seed=plan.seed,
-            n=len(plan.numbers),
+            n=len(fitting),
             grammar=code_block(),
         )
 

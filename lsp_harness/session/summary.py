@@ -140,7 +140,7 @@ class Summary:
             if outcome.get("status") != "skipped"
         )
         said = [(path, " ".join(str(line).split())) for outcome in outcomes for line in outcome.get("said") or ()]
-        known = self._ran(f"{checks} ({path})" if path else checks)
+        known = self._ran(f"{checks} ({path})" if path and checks else checks)
         return replace(known, open=(*dict.fromkeys(said), *(one for one in self.open if one[0] != path)))
 
     def _path(self, turn: int) -> str:

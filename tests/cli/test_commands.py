@@ -125,6 +125,27 @@ def test_what_a_test_fails_by_is_fixed_in_the_function_of_a_line(shell: Shell) -
     assert "Ran pytest: 1 failed, 3 passed" in told
 
 
+@pytest.mark.parametrize("text", [SOUND, BROKEN])
+def test_where_tests_fail_elsewhere_a_line_has_to_be_named(shell: Shell, text: str) -> None:
+    file = shell.file("a.py", text)
+    shell.file("out.txt", PYTEST)
+    shell.replies()
+    ran = shell.run("fix", "a.py", "--failing", "out.txt", "--apply")
+    assert (ran.code, file.read_text()) == (2, text)
+    assert "pytest: 1 failed, 3 passed; name a line of the function they are about: FILE:LINE" in ran.err
+
+
+def test_of_several_tests_the_one_of_the_function_is_asked_for(shell: Shell) -> None:
+    shell.file("a.py", f"def render(r):\n    return str(r)\n\n\n{SOUND}")
+    other = PYTEST.replace("area_of_two", "render").replace("area(2)", "render(2)")
+    head, short = other[: other.index("=====")], other[other.index("FAILED") : other.index("=== 1 failed")].rstrip("=")
+    shell.file("out.txt", head + PYTEST.replace("FAILED", f"{short}FAILED"))
+    for line, test in ((1, "test_render"), (5, "test_area_of_two"), (7, "test_area_of_two"), (3, "test_render")):
+        shell.replies("```python\nnot code(\n```")
+        said = shell.run("fix", f"a.py:{line}", "--failing", "out.txt").out
+        assert said.startswith(f"a.py:{line}: pytest TEST FAIL: {test} "), said
+
+
 def test_what_a_compiler_says_of_a_file_is_fixed_before_what_our_own_checks_say(shell: Shell) -> None:
     shell.file("a.py", BROKEN)
     shell.file("out.txt", "a.py:2: error: Name has no type  [no-untyped]\nother.py:1: error: Bad  [bad]\n")

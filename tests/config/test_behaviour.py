@@ -127,6 +127,20 @@ def test_model_and_engine_keys_are_arguments_of_the_engine_process(
         assert identity(model, config) != identity(model, Config())
 
 
+@pytest.mark.parametrize("wrong", ["Mean", "-x", ""])
+def test_a_pooling_that_is_none_is_no_reason_for_another_engine(folder: Path, wrong: str) -> None:
+    model, where = folder / "m.gguf", Address(folder / "s", folder / "l")
+    model.touch()
+    config = changed("index.embedding_pooling", wrong)
+    assert identity(model, config) == identity(model, Config())
+    assert Supervisor(config)._argv(model, where) == Supervisor(Config())._argv(model, where)
+
+
+def test_a_model_that_begins_with_a_dash_is_no_option(folder: Path) -> None:
+    argv = Supervisor(changed("index.embedding_model", "-x"))._argv(folder / "m", Address(folder / "s", folder / "l"))
+    assert arguments(list(argv[argv.index("lsp_harness.inference.engine") + 1 :])).embedding_model == "-x"
+
+
 def test_an_order_that_is_none_is_refused_and_that_of_a_card_can_be_changed(folder: Path) -> None:
     model, where = folder / card(Config().model.path).file, Address(folder / "s", folder / "l")
     for order, taken in (("auto", "suffix-first"), ("prefix-suffix-middle",) * 2):

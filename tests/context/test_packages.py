@@ -1,6 +1,7 @@
 """What a first prompt says of the packages that the code to change uses."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -90,6 +91,8 @@ async def test_a_line_with_a_secret_is_left_out(root: Path):
         ("get(url: str, *, timeout: float = 5) -> Response", "get(url, *, timeout)"),
         ("Box(a: dict[str, int] = {1: 2}, /, *args: int, **more: Callable[[int], str])", "Box(a, /, *args, **more)"),
         ("pad(text: string, n?: number): string", "pad(text, n?)"),
+        ("map(each: (one: T, at: number) => U, of?: Map<string, T>): U[]", "map(each, of?)"),
+        ("apply(f: fn(i32) -> i32, to: Vec<i32>) -> i32", "apply(f, to)"),
         ("stop()", "stop()"),
         ("cut(off: int, somewh…", "cut(off, …)"),
         ("VERSION: str", "VERSION: str"),
@@ -97,6 +100,21 @@ async def test_a_line_with_a_secret_is_left_out(root: Path):
 )
 def test_of_a_long_signature_the_names_are_left(called: str, names: str):
     assert bare(called) == names
+
+
+async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, monkeypatch: pytest.MonkeyPatch):
+    write(root / SITE, {"web.py": "".join(f"def call_{n}(): ...\n\n\n" for n in range(20))})
+    looked: list[str] = []
+    documented = Installed.documented
+
+    def counting(self: Installed, root: Path, language: str, module: str, name: str, **more: Any):
+        looked.append(name)
+        return documented(self, root, language, module, name, **more)
+
+    monkeypatch.setattr(Installed, "documented", counting)
+    [one] = await of(root, "\n    ".join(f"web.call_{n}()" for n in range(20)))
+    assert looked == [f"call_{n}" for n in range(8)]
+    assert one.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]
 
 
 async def test_what_is_too_long_is_told_by_names_or_not_at_all(root: Path):

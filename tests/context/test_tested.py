@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.context import tested
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.context.related import Related
+from lsp_harness.index.view import View
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
 from tests.index.place import Indexed
@@ -90,6 +92,34 @@ async def test_one_that_fails_is_shown_before_all_others(indexed: Indexed):
     assert [one.reason for one in found if one.origin == "tests/test_other.py"] == ["fails"]
     found = await of(indexed, failing={"TestTotal::test_total_of_some[2]"})
     assert [one.text for one in found if one.reason == "fails"] == [NAMED]
+
+
+def test_one_that_is_changed_itself_is_not_shown_by_any_of_its_names(indexed: Indexed):
+    view = View(indexed.reader)
+    [symbol] = view.named("test_total_of_some", 4)
+    for name in (
+        "test_total_of_some",
+        "TestTotal::test_total_of_some[2]",
+        "tests.test_till.TestTotal.test_total_of_some",
+    ):
+        assert tested.tested(view, symbol, (), {name}) is None
+
+
+def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
+    looked: list[str] = []
+
+    class Counting(View):
+        def named(self, name: str, most: int):
+            looked.append(name)
+            return super().named(name, most)
+
+    view = Counting(indexed.reader)
+    [symbol] = view.named("total", 1)
+    many = {f"test_a_{n}" for n in range(3000)}
+    found = tested.tested(view, symbol, (), many | {"test_total_of_some"})
+    assert found
+    assert found.name == "test_total_of_some"
+    assert len(looked) == 1 + tested.FAILING
 
 
 async def test_one_that_fails_and_is_in_no_file_of_tests_is_not_shown_and_a_secret_never_is(tmp_path: Path):

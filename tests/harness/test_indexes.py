@@ -121,3 +121,30 @@ async def test_a_front_end_indexes_where_it_stays_is_trusted_and_should(bench, r
         harness.eager, harness.trusted = eager, trusted
         harness.index()
         assert (harness.state()["index"] != "off") == (eager and trusted and enabled)
+
+
+async def test_other_settings_for_which_it_is_too_early_are_taken_up_later(
+    roots: list[Path], monkeypatch: pytest.MonkeyPatch
+):
+    """An engine that cannot embed is left alone for a while; what is set meanwhile is not forgotten."""
+    now, ears, pooling, asked = [0.0], Ears(), ["Mean"], list[str]()
+    monkeypatch.setattr("lsp_harness.harness.meaning.monotonic", lambda: now[0])
+    monkeypatch.setattr(
+        "lsp_harness.inference.embed.recipe.resolve", lambda name, kind: asked.append(name) or Path("none")
+    )
+    indexes = Indexes(ears, engine, lambda: Index(embedding_pooling=pooling[0]))
+    indexes.keep(roots[:1], follow=True)
+    await ears.until(lambda: indexes.state() == "ready")
+
+    async def embed() -> int:
+        """How often the model was looked for."""
+        indexes.embed()
+        await indexes._meanings[roots[0]].settled()
+        return len(asked)
+
+    assert await embed() == 0
+    pooling[0] = "mean"
+    assert await embed() == 0
+    now[0] = 1000.0
+    assert await embed() == 1
+    await indexes.aclose()

@@ -175,6 +175,47 @@ async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: Fol
     await meaning.aclose()
 
 
+async def test_what_is_asked_for_meanwhile_is_made_after_it(folder: Folder):
+    """Settings that change while texts are embedded: what was tried with those before is tried again."""
+    now = [SMALL]
+
+    class Changing(Counting):
+        async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
+            made = await super().embed(texts, max_tokens=max_tokens)
+            if now[0] == SMALL:
+                now[0] = replace(SMALL, key="other settings")
+                assert meaning.look()
+            return made
+
+    engine = Changing()
+    meaning = Meaning(folder, lambda: engine, lambda: now[0])
+    assert meaning.look()
+    await meaning.settled()
+    with closing(Vectors(folder.place.folder)) as vectors:
+        assert vectors.model() == (now[0].name, DIMENSIONS)
+        assert len(vectors.texts()) == BATCH + 4
+    await meaning.aclose()
+
+
+async def test_who_asks_while_it_fails_is_not_left_waiting(folder: Folder):
+    class Mended(Counting):
+        async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
+            try:
+                return await super().embed(texts, max_tokens=max_tokens)
+            finally:
+                if self.error:
+                    self.error = None
+                    meaning.look()
+
+    engine = Mended()
+    engine.error = ModelMissing("there is no model to embed with")
+    meaning = Meaning(folder, lambda: engine, lambda: SMALL)
+    meaning.look()
+    await meaning.settled()
+    assert (len(engine.embedded), meaning.missing) == (BATCH + 4, "")
+    await meaning.aclose()
+
+
 async def test_a_search_does_not_wait_for_an_engine_that_is_slow(folder: Folder):
     class Slow(Counting):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):

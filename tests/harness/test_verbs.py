@@ -1,6 +1,6 @@
 """What can be done to code on a word of the user's, with a script for a model."""
 
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -118,6 +118,31 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     assert len(b.engine.asked) == 2
 
 
+async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: Make):
+    config = settings(generation={"candidates": 4, "max_retries": 0}, verification={"debounce_ms": 0})
+    b = bench(*[fenced("x")] * 3, config=config)
+    b.engine.facts["n_ctx"] = 40 + 2 * 264
+
+    with pytest.raises(NoAnswer, match="No candidate passed"):
+        await verbs.instruct(b.harness, *opened(b, AREA), "use math.pi", no_report)
+
+    asked = [request for request in b.engine.asked if isinstance(request, Continuation)]
+    assert [request.sampling.n for request in asked] == [1, 2]
+    built = [event.data for events in b.harness.log.turns.values() for event in events if event.type == "context.built"]
+    assert [one["candidates"] for one in built] == [[1], [2, 3]]
+    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= one["context"] for one in built)
+
+
+async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(bench: Make):
+    b = bench(
+        fenced("def area(r):\n    return pi * r"), config=settings(TWO, generation={"candidates": 1, "max_retries": 1})
+    )
+    b.engine.facts["n_ctx"] = 264 + 34
+
+    with pytest.raises(NoAnswer, match="the closest: LINT: F821 Undefined name `pi`"):
+        await verbs.instruct(b.harness, *opened(b, AREA), "use pi", no_report)
+
+
 @pytest.mark.parametrize(
     ("text", "instruction", "why"),
     [
@@ -125,7 +150,8 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
         (AREA, "key AKIA" + "A" * 16, "looks like a secret"),
         ("k = 'AKIA" + "A" * 16 + "'<|>\n", "do it", "looks like a secret"),
         ("<|>k = 'AKIA" + "A" * 16 + "'<|>\n", "do it", "looks like a secret"),
-        (AREA, "word " * 600, "600 tokens, context.task_budget is 512"),
+        (AREA, "word " * 600, "601 tokens, context.task_budget is 512"),
+        (AREA, "word " * 256 + "\n" + "word " * 256, "513 tokens, context.task_budget is 512"),
         ("<|>" + "x = 1\n" * 600 + "<|>", "do it", "select less"),
     ],
 )
@@ -294,6 +320,21 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
         assert ("def items(self) -> list[int]" in said) == shown
     built = [event.data for event in b.harness.log.turns[job.turn.number] if event.type == "context.built"]
     assert [("repository" in one["sections"]) for one in built] == [shown] * len(built)
+
+
+async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
+    config = settings(TWO, completion={"repository_tokens": 512}, generation={"candidates": 5, "max_retries": 2})
+    b = bench(*["return 1 +"] * 5, config=config)
+    src = b.open(TILL.replace("what is this", "items, maybe, of a Cart: see register"), "shop/till.py")
+    shop = SHOP | {"shop/register.py": "def register(wrong, error, right):\n    return wrong.items(error, right)\n"}
+    with closing(Indexed(tmp_path, shop)) as indexed:
+        job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+        job = replace(job, related=Related(Here(indexed.reader), b.engine.count))
+        with suppress(NoAnswer):
+            await Fix(job, src.finding).run()
+    fills = [request.around for request in b.engine.asked if isinstance(request, Infill)]
+    assert len({fill.prefix for fill in fills}) > 1
+    assert len({fill.extra for fill in fills}) == 1
 
 
 async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_tested(bench: Make, tmp_path: Path):

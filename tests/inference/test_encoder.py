@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ModelError
-from lsp_harness.inference.embed.encoder import POOLINGS, Encoder
+from lsp_harness.inference.embed.encoder import Encoder
+from lsp_harness.inference.embed.recipe import POOLINGS
 from lsp_harness.inference.models.bert import convert
 from tests.support.encoder import CONTEXT, SPECIAL, WIDTH, tiny_encoder
 

@@ -9,8 +9,7 @@ import pytest
 
 from lsp_harness.config.schema import Index
 from lsp_harness.errors import ConfigError, ModelError, ModelMissing
-from lsp_harness.inference.embed import encoder
-from lsp_harness.inference.embed.recipe import POOLINGS, model_of, recipe
+from lsp_harness.inference.embed.recipe import model_of, recipe
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card
 from tests.support.encoder import tiny_encoder
@@ -96,7 +95,3 @@ def test_what_cannot_be_is_said_with_what_mends_it(tmp_path: Path, tiny_model: P
         recipe(Index(embedding_model=str(tiny_model)))
     # a model that generates can be made to embed, if somebody wants it
     assert recipe(Index(embedding_model=str(tiny_model), embedding_pooling="last")).model == str(tiny_model)
-
-
-def test_the_ways_to_pool_are_those_of_the_encoder():
-    assert tuple(encoder.POOLINGS) == POOLINGS

@@ -96,6 +96,12 @@ def test_what_was_run_and_how_it_ended_is_told_in_a_line(log: SessionLog):
     assert of(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
 
 
+def test_where_no_check_could_run_nothing_was_run(log: SessionLog):
+    outcomes = [{"check": "lint", "status": "skipped", "said": []}]
+    asked(log, "look", kind="check").tell("verify.completed", hash="x", passed=False, outcomes=outcomes)
+    assert of(log).commands == ()
+
+
 @pytest.mark.parametrize(
     ("head", "name"),
     [

@@ -1,3 +1,6 @@
+/** For which who asks the same meanwhile waits for a round's end. */
+const PATIENCE_MS = 2000;
+
 /**
  * Whether anybody else has an answer. VS Code does not say who else there is: all can be asked, and then this extension
  * is asked as well. That must not begin another round, and so it has to know its own question when that comes back.
@@ -5,9 +8,14 @@
 export class Others {
   private readonly rounds = new Map<string, Round>();
 
+  /** `late` is over when nobody can be kept waiting for another's round any longer. */
+  constructor(private readonly late: () => Promise<unknown> = () => new Promise((over) => setTimeout(over, PATIENCE_MS))) {}
+
   /**
    * Whether nobody but us answers a question. `ask` asks everybody. Who asks the same while that goes on shares the
-   * round; the first who asks after its beginning is the round itself, which is told no at once.
+   * round; the first who asks after its beginning is taken for the round itself, which is told no at once. A user may
+   * have been quicker than the round, which then comes back to wait for its own end: whoever shares one is told no
+   * when that takes too long.
    */
   async silent(question: string, ask: () => PromiseLike<readonly unknown[] | undefined>): Promise<boolean> {
     const running = this.rounds.get(question);
@@ -15,7 +23,7 @@ export class Others {
       running.cameBack = true;
       return false;
     }
-    return (running ?? this.begin(question, ask)).silent;
+    return running ? Promise.race([running.silent, this.late().then(() => false)]) : this.begin(question, ask).silent;
   }
 
   private begin(question: string, ask: () => PromiseLike<readonly unknown[] | undefined>): Round {

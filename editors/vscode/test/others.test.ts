@@ -4,10 +4,12 @@ import { Others } from "../src/others";
 
 /**
  * An editor that asks its providers, with ours among them, of what the others know at a place. `ended` is what everybody
- * said to each round of ours; a round waits until the test lets it go on.
+ * said to each round of ours; a round waits until the test lets it go on. Where it is `slow` a round comes back to us in
+ * another turn, as it does in VS Code, and whoever shares one is late in the turn after that.
  */
-function editor(known: Record<string, string[]>) {
-  const others = new Others();
+function editor(known: Record<string, string[]>, slow = false) {
+  const settled = () => new Promise((done) => setImmediate(done));
+  const others = new Others(slow ? settled : () => new Promise(() => {}));
   const held: (() => void)[] = [];
   let rounds = 0;
   /** What a user sees: all answers together. */
@@ -18,18 +20,19 @@ function editor(known: Record<string, string[]>) {
   async function provider(place: string): Promise<string[]> {
     const silent = await others.silent(place, async () => {
       rounds += 1;
+      if (slow) await settled();
       const found = await everybody(place);
       await new Promise<void>((go) => held.push(go));
       return found;
     });
     return silent ? ["a guess"] : [];
   }
-  const settled = () => new Promise((done) => setImmediate(done));
   /** Lets all rounds end, those that begin meanwhile as well. */
   async function over<T>(asked: Promise<T>): Promise<T> {
     let done = false;
     const end = asked.finally(() => (done = true));
-    while (!done) {
+    for (let turns = 0; !done; turns += 1) {
+      assert.ok(turns < 100, "it never ends");
       await settled();
       held.splice(0).forEach((go) => go());
     }
@@ -66,6 +69,15 @@ test("who asks the same meanwhile shares the round and gets the answer too", asy
   const both = Promise.all([first, everybody("a"), everybody("a")]);
   assert.deepEqual(await over(both), [["a guess"], ["a guess"], ["a guess"]]);
   assert.equal(rounds(), 1);
+});
+
+test("two who ask before the round comes back do not make it wait for itself", async () => {
+  const known: Record<string, string[]> = { b: ["known"] };
+  const { everybody, over } = editor(known, true);
+  assert.deepEqual(await over(Promise.all([everybody("a"), everybody("a")])), [["a guess"], []]);
+  assert.deepEqual(await over(Promise.all([everybody("b"), everybody("b")])), [["known"], ["known"]]);
+  known["a"] = ["known"];
+  assert.deepEqual(await over(everybody("a")), ["known"]);
 });
 
 test("other places have rounds of their own", async () => {

@@ -15,16 +15,10 @@ from pathlib import Path
 import llama_cpp as lib
 
 from lsp_harness.errors import EngineError, EngineRefused, ModelError
+from lsp_harness.inference.embed.recipe import POOLINGS
 
 MOST_TOKENS = 512
 """llama.cpp ends the process when an encoder's text is longer than its batch: context and batch have this one size."""
-POOLINGS = {
-    "auto": lib.LLAMA_POOLING_TYPE_UNSPECIFIED,
-    "mean": lib.LLAMA_POOLING_TYPE_MEAN,
-    "cls": lib.LLAMA_POOLING_TYPE_CLS,
-    "last": lib.LLAMA_POOLING_TYPE_LAST,
-}
-"""How the vectors of a text's tokens become one; `auto` as the file says."""
 CHARACTERS_A_TOKEN = 64
 """Text is cut to so many characters for each token it may have before it is tokenized, as whole files may come."""
 
@@ -49,7 +43,9 @@ class Encoder:
         params.n_ctx = params.n_batch = params.n_ubatch = size
         params.n_threads = params.n_threads_batch = threads
         params.embeddings = True
-        params.pooling_type = POOLINGS[pooling]
+        # `auto` is "unspecified" there
+        name = "UNSPECIFIED" if pooling == "auto" else pooling.upper()
+        params.pooling_type = getattr(lib, f"LLAMA_POOLING_TYPE_{name}")
         params.no_perf = True
         self._context = lib.llama_init_from_model(self._model, params)
         if not self._context:

@@ -18,6 +18,7 @@ from lsp_harness.inference.models.gguf import Header, read_header
 from lsp_harness.inference.models.place import fingerprint, resolve
 
 POOLINGS = ("auto", "mean", "cls", "last")
+"""How the vectors of a text's tokens become one; `auto` as the file says."""
 PREFIXES = (
     (r"nomic-embed-text", "search_query: ", "search_document: "),
     # those that follow instructions want a sentence of the user's own
@@ -41,6 +42,11 @@ class Recipe:
     def name(self) -> str:
         """What vectors are kept under. The prefix of queries is not in it: what is kept does not depend on it."""
         return f"{self.model} {self.key}"
+
+
+def pooling_of(settings: Index) -> str:
+    """What an engine is started with: what is no pooling embeds nothing, and is no reason for another engine."""
+    return settings.embedding_pooling if settings.embedding_pooling in POOLINGS else "auto"
 
 
 def recipe(settings: Index) -> Recipe:
