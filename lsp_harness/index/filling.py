@@ -41,6 +41,7 @@ class Filling:
         [(files, chunks)] = writer.rows("SELECT (SELECT max(id) FROM files), (SELECT max(id) FROM chunks)")
         self._last = {"files": files or 0, "chunks": chunks or 0}
         self._indexed = False
+        self._respaced = False
 
     def put(self, extracts: Iterable[Extract], same: Iterable[Found] = ()) -> None:
         """Writes what was extracted, and the times of files whose content is what it was, in one transaction."""
@@ -49,6 +50,9 @@ class Filling:
         with self._writer.transaction():
             for one in extracts:
                 known = self.files.get(one.found.path)
+                declared = self._namespaces(known.id) if known else set[str]()
+                if one.language == "csharp" or declared:
+                    self._respaced |= declared != {row[4] for row in one.symbols if row[2] == "namespace"}
                 if known:
                     self._empty(known.id)
                 file = known.id if known else self._take("files", 1)
@@ -93,11 +97,9 @@ class Filling:
             asked = self._writer.rows(IMPORTS)
         else:
             files = {self.files[path].id for path in paths}
-            if spaced := self._spaced(files):
-                # what their namespaces are may have changed, which others name
-                files |= spaced
-                with self._writer.transaction():
-                    self._writer.do(f"DELETE FROM targets WHERE file IN ({SPACED})")
+            if self._respaced:
+                # others name a namespace, and no file
+                files |= {file for (file,) in self._writer.rows(SPACED)}
             asked = [
                 row for file in sorted(files) for row in self._writer.rows(f"{IMPORTS} WHERE imports.file = ?", (file,))
             ]
@@ -109,9 +111,11 @@ class Filling:
         with self._writer.transaction():
             if paths is None:
                 self._writer.do("DELETE FROM targets")
+            elif self._respaced:
+                self._writer.do(f"DELETE FROM targets WHERE file IN ({SPACED})")
             self._writer.each(f"INSERT OR IGNORE INTO targets VALUES ({marks(3)})", found)
             self._writer.do("DELETE FROM unlinked")
-        self.interrupted = False
+        self.interrupted = self._respaced = False
 
     def _declaring(self, namespace: str) -> list[str]:
         """The files that declare it, all of it in one or one within the other."""
@@ -123,11 +127,12 @@ class Filling:
         )
         return [path for (path,) in rows]
 
-    def _spaced(self, files: Collection[int]) -> set[int]:
-        """All such files, where one of these is one."""
-        rows = self._writer.rows(SPACED)
-        found = {file for (file,) in rows}
-        return found if not found.isdisjoint(files) else set()
+    def _namespaces(self, file: int) -> set[str]:
+        """Those that a file of this language declares."""
+        rows = self._writer.rows(
+            f"SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' AND file IN ({SPACED})", (file,)
+        )
+        return {name for (name,) in rows}
 
     def _index(self) -> None:
         if not self._indexed:

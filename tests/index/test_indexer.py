@@ -1,15 +1,20 @@
 """An index follows what is on disk, and reads no more of it than has changed."""
 
 import os
+from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from lsp_harness.files.walk import Found
+from lsp_harness.index.extract import extract
+from lsp_harness.index.filling import Filling
 from lsp_harness.index.indexer import Indexer, Scanned
+from lsp_harness.index.links import Links
 from lsp_harness.index.readers import Readers
 from lsp_harness.index.tables import SCHEMA, version
-from lsp_harness.store.database import Writer
+from lsp_harness.store.database import Reader, Writer
 
 
 class Place:
@@ -229,3 +234,42 @@ def test_what_a_namespace_is_follows_the_files_that_declare_it(place: Place):
     place.write("shop/Far.cs", "namespace Shop.Money { class Further {} }\n")
     place.update("shop/Far.cs")
     assert targets(place) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
+
+
+class Watched(Links):
+    """Notes of whom it is asked, and what readers see meanwhile."""
+
+    def __init__(self, files: Iterable[str], reader: Reader) -> None:
+        super().__init__(files)
+        self._reader = reader
+        self.asked: dict[str, int] = {}
+
+    def targets(self, path: str, language: str, module: str, name: str) -> list[str]:
+        [(seen,)] = self._reader.rows("SELECT count(*) FROM targets")
+        self.asked[path] = seen
+        return super().targets(path, language, module, name)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        # what it declares in its namespace may change as it likes
+        ("using Far;\nnamespace Shop.Money { class Other {} }\n", {"shop/Rate.cs": 1}),
+        ("using Far;\nnamespace Shop.Other { class Rate {} }\n", {"shop/Rate.cs": 1, "web/Page.cs": 1}),
+    ],
+)
+def test_what_others_mean_by_a_namespace_is_never_away(place: Place, text: str, asked: dict[str, int]):
+    files = {
+        "web/Page.cs": "using Shop.Money;\nclass Page {}\n",
+        "shop/Rate.cs": "using Far;\nnamespace Shop.Money { class Rate {} }\n",
+    }
+    filling = Filling(place.writer)
+    filling.put(extract(Found(path, 1, len(each)), each.encode()) for path, each in files.items())
+    filling.link(Links(files))
+    assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
+    filling.put([extract(Found("shop/Rate.cs", 2, len(text)), text.encode())])
+    with closing(Reader(place.writer.path)) as reader:
+        watched = Watched(files, reader)
+        filling.link(watched, ["shop/Rate.cs"])
+    assert watched.asked == asked
+    assert targets(place) == (["web/Page.cs > shop/Rate.cs"] if "Money" in text else [])
