@@ -138,8 +138,8 @@ def ran(*commands: Sequence[str]) -> Cost:
     """All at the same time."""
     began = perf_counter()
     cpu = memory = 0.0
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    for child in [subprocess.Popen(argv, **quiet) for argv in commands]:
+    quiet = subprocess.DEVNULL
+    for child in [subprocess.Popen(argv, stdout=quiet, stderr=quiet) for argv in commands]:
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         assert child.returncode == 0, child.args
