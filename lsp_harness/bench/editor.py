@@ -16,6 +16,7 @@ from lsp_harness.context.elsewhere import Elsewhere, Known
 from lsp_harness.inference.request import Infill, Owner, Sampling
 from lsp_harness.pipeline.question import Questions
 from lsp_harness.pipeline.writing import Site
+from lsp_harness.process.keys import pressed
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -121,6 +122,8 @@ class Typist:
     async def key(self, typed: str, n_predict: int) -> Timing:
         """Make the hole contain `typed` and ask for a completion at its end; the change is part of the time."""
         began = perf_counter()
+        # as a server does
+        pressed()
         new = encode(typed)
         shared = common(self._typed, new)
         self.editor.replace(self.hole + shared, self.hole + len(self._typed), decode(new[shared:]))

@@ -23,6 +23,7 @@ from lsp_harness.harness.uptake import Uptake
 from lsp_harness.pipeline.offers import Offer, Proposal, Report, Suggestion
 from lsp_harness.pipeline.since import before_cursor
 from lsp_harness.pipeline.typed import Typed
+from lsp_harness.process.keys import pressed
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
@@ -98,6 +99,7 @@ class Harness:
     def change(self, uri: str, edit: Edit, version: int) -> None:
         """One edit; call in order. Raises NotOpen or Stale."""
         before, after = self.documents.change(uri, edit, version)
+        pressed()
         if self._recent:
             grown = len(after.starts) - len(before.starts)
             self._recent.edited(uri, self.snapshot_of(after).path, before.line_of(edit.start), grown)

@@ -8,8 +8,9 @@ import multiprocessing
 import os
 import resource
 import threading
+import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import forkserver
@@ -18,12 +19,19 @@ from typing import Any
 
 from lsp_harness.files.walk import Found, Left, left
 from lsp_harness.index.extract import Extract, digest, extract
+from lsp_harness.process.keys import since
 from lsp_harness.syntax.tree import LIMIT
 
 log = logging.getLogger(__name__)
 
 BATCH = 16
 """Files that a process is given at a time."""
+QUIET_SECONDS = 1.5
+"""After a key nothing is read for so long: priorities do not share out caches, and cores that are two threads of one."""
+PAUSE_SECONDS = 1.0
+"""The longest that a batch waits for that, so that who types without end gets an index too. What a save changes is one batch, and
+the first does not wait."""
+LOOK_SECONDS = 0.05
 CPU_SECONDS = 30
 """That one file may take of a core, however long that is on the clock: these processes wait for all others."""
 
@@ -86,10 +94,17 @@ def _start_safely() -> None:
 
 
 class Readers:
-    """`count` processes, started when there is something to read."""
+    """`count` processes, started when there is something to read. `typed` says how many seconds ago somebody typed."""
 
-    def __init__(self, root: Path, count: int = 0) -> None:
+    def __init__(
+        self,
+        root: Path,
+        count: int = 0,
+        typed: Callable[[], float] = since,
+        wait: Callable[[float], None] = time.sleep,
+    ) -> None:
         self._root = root
+        self._typed, self._wait = typed, wait
         self._count = count or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
 
@@ -98,8 +113,11 @@ class Readers:
         suspects: list[Wanted] = []
         waiting = deque(wanted[n : n + BATCH] for n in range(0, len(wanted), BATCH))
         running: dict[Future[bytes], tuple[Sequence[Wanted], ProcessPoolExecutor]] = {}
+        first = len(waiting)
         while waiting or running:
             while waiting and len(running) < 2 * self._count:
+                if len(waiting) < first:
+                    self._give_way()
                 batch = waiting.popleft()
                 task, pool = self._submit(batch)
                 running[task] = (batch, pool)
@@ -120,6 +138,13 @@ class Readers:
     def close(self) -> None:
         if self._pool:
             self._drop(self._pool)
+
+    def _give_way(self) -> None:
+        """Waits while somebody types."""
+        waited = 0.0
+        while waited < PAUSE_SECONDS and self._typed() < QUIET_SECONDS:
+            self._wait(LOOK_SECONDS)
+            waited += LOOK_SECONDS
 
     def _alone(self, wanted: Wanted) -> Read:
         task, pool = self._submit([wanted])

@@ -1,5 +1,6 @@
 """The façade: documents, settings, engines and status."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.process import keys
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.ruff import Ruff
@@ -141,3 +143,12 @@ async def test_an_engine_that_does_not_end_well_is_heard_of(tmp_path: Path, ruff
     with pytest.raises(EngineError, match="1 of 1 scripted replies were not used"):
         await b.harness.aclose()
     await b.harness.aclose()
+
+
+async def test_a_key_is_told_to_what_can_wait(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "typing"))
+    b = bench()
+    src = b.open("x = 1<|>\n")
+    assert keys.since() == math.inf
+    b.type(src, "2", 0)
+    assert keys.since() < math.inf

@@ -1,5 +1,6 @@
 """A parser that crashes or never ends costs the file it was given."""
 
+import math
 import os
 import signal
 from pathlib import Path
@@ -80,3 +81,32 @@ def test_what_is_too_large_is_not_even_opened(pool: Readers):
     [read] = pool.read([(Found("none.py", 1, 300_000_000), b"")])
     assert isinstance(read, Extract)
     assert read.skipped == "larger than 2000 kB"
+
+
+def given_way(root: Path, count: int, typed: list[float]) -> tuple[set[str], list[float]]:
+    """What was read of so many files, and what was waited, where keys are as long ago as `typed` says one after the other."""
+    waited: list[float] = []
+    ago = iter(typed)
+    made = Readers(root, 2, typed=lambda: next(ago, math.inf), wait=waited.append)
+    try:
+        return parsed(list(made.read(files(root, count)))), waited
+    finally:
+        made.close()
+
+
+def test_while_somebody_types_every_batch_but_the_first_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(readers, "START", "fork")
+    read, waited = given_way(tmp_path, 3 * readers.BATCH, [0.1, 0.2, math.inf, 0.1])
+    assert (len(read), waited) == (3 * readers.BATCH, [readers.LOOK_SECONDS] * 3)
+
+
+def test_what_a_save_changes_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(readers, "START", "fork")
+    assert given_way(tmp_path, readers.BATCH, [0.0]) == ({f"{n}.py" for n in range(readers.BATCH)}, [])
+
+
+def test_who_types_without_end_gets_an_index_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(readers, "START", "fork")
+    read, waited = given_way(tmp_path, 3 * readers.BATCH, [0.0] * 10_000)
+    assert len(read) == 3 * readers.BATCH
+    assert sum(waited) == pytest.approx(2 * readers.PAUSE_SECONDS)
