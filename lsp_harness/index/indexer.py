@@ -16,6 +16,7 @@ from lsp_harness.index.extract import Extract
 from lsp_harness.index.filling import Filling
 from lsp_harness.index.links import Links
 from lsp_harness.index.readers import Readers
+from lsp_harness.process.keys import since
 from lsp_harness.store.database import Writer
 from lsp_harness.text.position import decode
 
@@ -39,12 +40,20 @@ class Scanned:
 
 
 class Indexer:
-    """Of one workspace folder. `tell` is called with how many are read of those that have to be."""
+    """Of one workspace folder. `tell` is called with how many are read of those that have to be. Where nobody waits for it, it
+    `gives_way` to whoever types."""
 
-    def __init__(self, root: Path, writer: Writer, tell: Callable[[int, int], None] = lambda done, of: None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        writer: Writer,
+        tell: Callable[[int, int], None] = lambda done, of: None,
+        *,
+        gives_way: bool = False,
+    ) -> None:
         self._root = root
         self._filling = Filling(writer)
-        self._readers = Readers(root)
+        self._readers = Readers(root, typed=since) if gives_way else Readers(root)
         self._ignores = Ignores([root])
         self._tell = tell
 

@@ -61,6 +61,10 @@ def say(state: str, **more: Any) -> None:
         sys.stdout.flush()
 
 
+def _progress(done: int, of: int) -> None:
+    say("scanning", done=done, of=of)
+
+
 class Process:
     """Of the folder `root` and its index at `database`. It takes up what changes on disk where it is to `follow` that."""
 
@@ -76,7 +80,7 @@ class Process:
         while not self._orders.ended.is_set():
             try:
                 with closing(Writer(self._database, SCHEMA, version())) as writer:
-                    indexer = Indexer(self._root, writer, lambda done, of: say("scanning", done=done, of=of))
+                    indexer = Indexer(self._root, writer, _progress, gives_way=True)
                     with closing(indexer):
                         self._update(indexer, writer)
             except StoreDamaged as error:

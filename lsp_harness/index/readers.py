@@ -4,6 +4,7 @@ cost no more than the file it was given."""
 import gc
 import logging
 import marshal
+import math
 import multiprocessing
 import os
 import resource
@@ -19,7 +20,6 @@ from typing import Any
 
 from lsp_harness.files.walk import Found, Left, left
 from lsp_harness.index.extract import Extract, digest, extract
-from lsp_harness.process.keys import since
 from lsp_harness.syntax.tree import LIMIT
 
 log = logging.getLogger(__name__)
@@ -94,13 +94,14 @@ def _start_safely() -> None:
 
 
 class Readers:
-    """`count` processes, started when there is something to read. `typed` says how many seconds ago somebody typed."""
+    """`count` processes, started when there is something to read. `typed` says how many seconds ago somebody typed: who is
+    waited for by nobody gives way to that."""
 
     def __init__(
         self,
         root: Path,
         count: int = 0,
-        typed: Callable[[], float] = since,
+        typed: Callable[[], float] = lambda: math.inf,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
         self._root = root

@@ -1,5 +1,6 @@
 """What the process does that keeps an index, without the process."""
 
+import math
 import threading
 from collections.abc import Collection, Iterator
 from contextlib import closing
@@ -7,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index import process
+from lsp_harness.index import indexer, process, readers
+from lsp_harness.index.indexer import Indexer
 from lsp_harness.index.process import Process
-from lsp_harness.store.database import Reader
+from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.store.database import Reader, Writer
 
 
 class Orders:
@@ -122,3 +125,24 @@ def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, mon
     assert [said["state"] for said in told if said["state"] != "scanning"] == ["paused", "ready"]
     assert "full" in str(told[0]["why"])
     assert names(root.parent / "index.db") == ["first"]
+
+
+def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
+    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[None] = []
+
+    def since() -> float:
+        asked.append(None)
+        return math.inf
+
+    monkeypatch.setattr(indexer, "since", since)
+    for n in range(3 * readers.BATCH):
+        (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
+    with closing(Writer(root.parent / "other.db", SCHEMA, version())) as writer, closing(Indexer(root, writer)) as one:
+        one.scan()
+    assert asked == []
+    orders = Orders()
+    orders.ended = Ending(0)
+    ran(root, orders, follow=False)
+    assert asked
