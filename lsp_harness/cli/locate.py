@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli.compose import make_engine
-from lsp_harness.cli.indexed import fresh, placed
+from lsp_harness.cli.indexed import Folder, fresh, placed
 from lsp_harness.cli.nearest import nearest
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.config.load import load
@@ -23,7 +23,7 @@ from lsp_harness.text.document import Document
 
 def locate(
     task: str,
-    folder: Annotated[Path, Parameter(help="The workspace folder; here by default.")] = Path(),
+    folder: Folder = Path(),
     *,
     explain: Annotated[
         bool, Parameter(negative="", help="Show the other candidates too, and by what each was found.")

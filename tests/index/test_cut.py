@@ -7,7 +7,7 @@ import pytest
 from lsp_harness.index.chunks import chunks
 from lsp_harness.syntax.declarations import all_qualified, declared
 from lsp_harness.syntax.languages import LANGUAGES
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import fixture, golden
 
 SOURCES = Path(__file__).parents[1] / "syntax" / "declarations"
 NAMES = sorted(one.id for one in LANGUAGES if one.queries)
@@ -15,9 +15,7 @@ NAMES = sorted(one.id for one in LANGUAGES if one.queries)
 
 @pytest.mark.parametrize("language", NAMES)
 def test_chunks_of(language: str, golden_update: bool):
-    given = (SOURCES / f"{language}.txt").read_text("utf-8").split("-- declarations --\n")[0]
-    name, source = given.removeprefix("-- ").split(" --\n", 1)
-    tree = tree_of(name, source)
+    _, tree = fixture(SOURCES / f"{language}.txt", "-- declarations --\n")
     declarations = declared(tree.language, tree.data, tree.root)[0]
     names = all_qualified(declarations)
     found = ""
@@ -25,7 +23,4 @@ def test_chunks_of(language: str, golden_update: bool):
         first, last = tree.document.line_of(start) + 1, tree.document.line_of(end - 1) + 1
         found += f"{first:>2}-{last:<2} {names[symbol] if symbol >= 0 else '-'}\n"
     file = Path(__file__).parent / "cut" / f"{language}.txt"
-    if golden_update:
-        file.write_text(found, "utf-8")
-    else:
-        assert found == file.read_text("utf-8")
+    assert found == golden(file, found, update=golden_update)

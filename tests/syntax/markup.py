@@ -1,5 +1,6 @@
-"""Test sources with `<|>` once (a cursor) or twice (a selection)."""
+"""Test sources: with `<|>` once (a cursor) or twice (a selection), and in files with what is expected of them."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -31,3 +32,17 @@ def marked(path: str, text: str) -> Source:
     start = len(before)
     end = start + len(rest[0]) if len(rest) == 2 else start
     return Source(tree_of(path, text.replace("<|>", "")), start, end)
+
+
+def fixture(file: Path, heading: str) -> tuple[str, SyntaxTree]:
+    """Of a file with a source and what is expected of it below a heading: what is above that, and the source's tree."""
+    given = file.read_text("utf-8").split(heading)[0]
+    name, source = given.removeprefix("-- ").split(" --\n", 1)
+    return given, tree_of(name, source)
+
+
+def golden(file: Path, found: str, *, update: bool) -> str:
+    """What is expected: the text of a file, which is written with what was found where it is to be brought up to date."""
+    if update:
+        file.write_text(found, "utf-8")
+    return file.read_text("utf-8")

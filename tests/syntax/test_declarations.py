@@ -7,7 +7,7 @@ import pytest
 from lsp_harness.syntax.declarations import declared, qualified
 from lsp_harness.syntax.languages import LANGUAGES
 from lsp_harness.text.position import decode
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import fixture, golden, tree_of
 
 FILES = sorted((Path(__file__).parent / "declarations").glob("*.txt"))
 EXPECTED = "-- declarations --\n"
@@ -15,9 +15,7 @@ EXPECTED = "-- declarations --\n"
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_declarations_of(file: Path, golden_update: bool):
-    given, expected = file.read_text("utf-8").split(EXPECTED)
-    name, source = given.removeprefix("-- ").split(" --\n", 1)
-    tree = tree_of(name, source)
+    given, tree = fixture(file, EXPECTED)
     assert not tree.root.has_error
     declarations, imports = declared(tree.language, tree.data, tree.root)
     found = ""
@@ -29,10 +27,7 @@ def test_declarations_of(file: Path, golden_update: bool):
         assert decode(tree.data[one.named :]).startswith(one.name)
     for it in imports:
         found += f"import {it.module} {it.name or '-'} {it.alias or '-'}\n"
-    if golden_update:
-        file.write_text(given + EXPECTED + found, "utf-8")
-    else:
-        assert found == expected
+    assert given + EXPECTED + found == golden(file, given + EXPECTED + found, update=golden_update)
 
 
 def test_every_language_with_queries_has_one():

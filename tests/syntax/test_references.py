@@ -12,7 +12,7 @@ from lsp_harness.syntax.languages import LANGUAGES, Language
 from lsp_harness.syntax.query import matches
 from lsp_harness.syntax.references import WIDE, parts, referred
 from lsp_harness.syntax.tree import SyntaxTree
-from tests.syntax.markup import tree_of
+from tests.syntax.markup import fixture, golden, tree_of
 
 FILES = sorted((Path(__file__).parent / "references").glob("*.txt"))
 EXPECTED = "-- references --\n"
@@ -20,18 +20,13 @@ EXPECTED = "-- references --\n"
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_references_of(file: Path, golden_update: bool):
-    given, expected = file.read_text("utf-8").split(EXPECTED)
-    name, source = given.removeprefix("-- ").split(" --\n", 1)
-    tree = tree_of(name, source)
+    given, tree = fixture(file, EXPECTED)
     assert not tree.root.has_error
     found = ""
     for line, refer in groupby(referred(tree), lambda one: tree.document.line_of(one.start) + 1):
         said = (f"{it.kind} {'.'.join((*it.before, it.name))}{'*' * (it.own >= 0)}" for it in refer)
         found += f"{line:>2} {', '.join(said)}\n"
-    if golden_update:
-        file.write_text(given + EXPECTED + found, "utf-8")
-    else:
-        assert found == expected
+    assert given + EXPECTED + found == golden(file, given + EXPECTED + found, update=golden_update)
 
 
 def test_every_language_with_queries_has_one():
