@@ -1,7 +1,6 @@
 """Code of other files that is like what is being written, with how it goes on."""
 
 import re
-from heapq import nlargest
 
 from lsp_harness.index.search import Search
 from lsp_harness.index.view import View
@@ -14,10 +13,12 @@ WINDOW, AFTER = 10, 8
 LEAST = 0.15
 """Words that both have, of all that either has."""
 MOST = 3
+COPY = 0.9
+"""Words that copies of each other have in common, of all that either has."""
 
 
 def alike(search: Search, view: View, path: str, document: Document, offset: int) -> list[tuple[str, str]]:
-    """The lines most like those above the cursor with what follows them, and their files; the best first, none twice."""
+    """The lines most like those above the cursor with what follows them, and their files; the best first, copies once."""
     line = document.line_of(offset)
     here = [decode(document.line(n)) for n in range(max(0, line - 2 * WINDOW), line)]
     here = [text for text in here if text.strip()][-WINDOW:]
@@ -37,4 +38,14 @@ def alike(search: Search, view: View, path: str, document: Document, offset: int
         score, first = best
         if score >= LEAST:
             found.append((score, hit.path, "\n".join(lines[first : first + WINDOW + AFTER])))
-    return [(origin, text) for _, origin, text in nlargest(MOST, found, key=lambda each: each[0])]
+    kept: list[tuple[str, str]] = []
+    for _, origin, text in sorted(found, key=lambda each: -each[0]):
+        if len(kept) < MOST and not any(_copy(text, other) for _, other in kept):
+            kept.append((origin, text))
+    return kept
+
+
+def _copy(one: str, other: str) -> bool:
+    """Whether two texts say nearly the same."""
+    words, others = set(WORD.findall(one)), set(WORD.findall(other))
+    return len(words & others) >= COPY * len(words | others)

@@ -4,9 +4,11 @@ The choice is made for a place and holds near it. Where the cursor comes to rest
 old where that pays: all that stands after a text that changes has to be evaluated again.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
+from time import monotonic
 from typing import Protocol, TypeVar
 
 from lsp_harness.context.alike import alike
@@ -15,6 +17,8 @@ from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.import_list import listing, to_import
 from lsp_harness.context.recent import Recent
 from lsp_harness.context.repository import Line, definitions, signatures
+from lsp_harness.errors import StoreLate
+from lsp_harness.index.opened import Opened
 from lsp_harness.index.search import Search
 from lsp_harness.index.view import View
 from lsp_harness.store.database import Reader
@@ -29,6 +33,8 @@ ALIKE = 0.4
 """Of the budget, for the code that is most alike; more of it gets what is left."""
 LATE = 0.25
 """Of the budget, at most, for what was edited or looked at last."""
+SECONDS = 0.25
+"""In which the index is asked: somebody types."""
 LIKE = "is like what is written here"
 LEAST = 24
 """Tokens of a piece of code that says something."""
@@ -43,6 +49,10 @@ class Known(Protocol):
         """What `read` finds in it, or else `otherwise`; what takes longer than a key is `slow`."""
         ...
 
+    def opened(self, uri: str) -> Mapping[str, Opened]:
+        """The texts of the same folder that are open and were edited, by their paths there."""
+        ...
+
 
 class Here:
     """An index that is asked here and now, for callers that nobody waits beside."""
@@ -52,6 +62,9 @@ class Here:
 
     async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
         return read(self._reader)
+
+    def opened(self, uri: str) -> Mapping[str, Opened]:
+        return {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +85,11 @@ class _Found:
 class Elsewhere:
     """One per front end."""
 
-    def __init__(self, known: Known, count: Count, recent: Recent | None = None) -> None:
+    def __init__(
+        self, known: Known, count: Count, recent: Recent | None = None, clock: Callable[[], float] = monotonic
+    ) -> None:
         self._known = known
+        self._clock = clock
         self._count = count
         self._recent = recent
         self._choices: dict[str, _Choice] = {}
@@ -102,8 +118,9 @@ class Elsewhere:
         """What is missing in a list of imports at this place, or comes next in one of exports; empty elsewhere."""
         if listing(tree, offset) is None:
             return ""
+        opened = self._known.opened(document.uri)
         return await self._known.ask(
-            document.uri, lambda reader: to_import(View(reader), path, tree, offset), "", slow=True
+            document.uri, lambda reader: to_import(View(reader, opened), path, tree, offset), "", slow=True
         )
 
     def forget(self, uri: str) -> None:
@@ -113,14 +130,14 @@ class Elsewhere:
     async def _choose(
         self, document: Document, tree: SyntaxTree, offset: int, path: str, budget: int
     ) -> tuple[tuple[Fragment, ...], tuple[str, ...]]:
-        near = around(tree, offset)
+        near, opened = around(tree, offset), self._known.opened(document.uri)
 
         def read(reader: Reader) -> _Found:
-            view = View(reader)
+            view, search, end = View(reader, opened), Search(reader), self._clock() + SECONDS
             return _Found(
-                [*definitions(view, path, near)],
-                alike(Search(reader), view, path, document, offset),
-                tuple(name for name in near.unused if view.defined(path, name)),
+                self._timely(reader, end, lambda: definitions(view, path, near)),
+                self._timely(reader, end, lambda: alike(search, view, path, document, offset)),
+                (*self._timely(reader, end, lambda: (one for one in near.unused if view.defined(path, one))),),
             )
 
         found = await self._known.ask(document.uri, read, _Found())
@@ -136,6 +153,20 @@ class Elsewhere:
             like = [*await self._piece(*best, LIKE, rest, comment), *like] if rest >= LEAST else like
         # what changes most often comes last
         return (*defined, *like, *late), found.expected
+
+    def _timely(self, reader: Reader, end: float, find: Callable[[], Iterable[T]]) -> list[T]:
+        """What is found by then."""
+        listed: list[T] = []
+
+        def over() -> bool:
+            return self._clock() >= end
+
+        with suppress(StoreLate), reader.until(over):
+            for one in find():
+                listed.append(one)
+                if over():
+                    break
+        return listed
 
     async def _late(self, document: Document, line: int, budget: int, comment: str) -> list[Fragment]:
         """What the user wrote or looked at last that has to do with this place, the likest nearest to it."""

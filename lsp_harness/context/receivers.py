@@ -6,10 +6,15 @@ its tokens.
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from lsp_harness.index.view import Symbol, View
 from lsp_harness.syntax.declarations import TYPES
 
+SAID, PARAMETERS = 200, 1_000
+"""Characters at most of what a name is set to, or of a type, and of parameters: a file may be one line."""
+OFTEN, CALLS = 200, 8
+"""Places at which a name is set, and things that are called there, that are looked at."""
 CHAINS = 8
 """Receivers that are looked at, the nearest first."""
 FAR = 3
@@ -27,9 +32,9 @@ def types(view: View, path: str, language: str, text: str, names: Iterable[str])
 
     `text` is that of the file at `path`.
     """
-    chains = dict.fromkeys(chain for name in names for chain in _chains(name))
-    for chain in [*chains][:CHAINS]:
-        yield from _of_chain(view, path, language, text, chain)
+    chains = dict.fromkeys(one for name in names for one in _chains(name))
+    for one in [*chains][:CHAINS]:
+        yield from _of_chain(view, path, language, text, one)
 
 
 def _chains(name: str) -> Iterator[tuple[str, ...]]:
@@ -47,25 +52,31 @@ def _of_chain(view: View, path: str, language: str, text: str, chain: Sequence[s
         found = found or _called(view, path, language, _camel(part))
         if not found:
             return []
-        texts = ["\n".join(view.lines(one.path, one.start, one.end)) for one in found]
+        texts = [view.body(one) for one in found]
     return found
 
 
 def declared_types(text: str, name: str) -> list[str]:
     """The types that are written where a name is declared or set, and those of what the functions give that it is set to."""
-    found: list[str] = []
     word = re.escape(name)
-    for said in re.findall(rf"\b{word}\s*:?[:=]\s*(?!=)([^\n;]*)", text):
-        types = TYPE.findall(said)
-        found += types or [
-            one
-            for call in CALL.findall(said)
-            for given in re.findall(rf"\b{re.escape(call)}\s*\([^)]*\)\s*(?:->|:)\s*([^\n;{{]*)", text)
-            for one in TYPE.findall(given)
-        ]
+    said = islice(re.finditer(rf"\b{word}\s*:?[:=]\s*(?!=)([^\n;]{{0,{SAID}}})", text), OFTEN)
+    # the same is often said many times
+    sides = [*dict.fromkeys(match[1] for match in said)]
+    found = [(TYPE.findall(one), CALL.findall(one)) for one in sides]
+    calls = dict.fromkeys(call for types, called in found if not types for call in called)
+    gives = {call: _given(text, call) for call in [*calls][:CALLS]}
+    named: list[str] = []
+    for types, called in found:
+        named += types or [one for call in called for one in gives.get(call, ())]
     # where the type comes before the name
-    found += re.findall(rf"\b([A-Z]\w+)(?:<[^<>\n]*>)?[&*\s]+{word}\b", text)
-    return [one for one in dict.fromkeys(found) if one not in NO_TYPES]
+    named += re.findall(rf"\b([A-Z]\w+)(?:<[^<>\n]{{0,{SAID}}}>)?[&*\s]+{word}\b", text)
+    return [one for one in dict.fromkeys(named) if one not in NO_TYPES]
+
+
+def _given(text: str, call: str) -> list[str]:
+    """The types that are written behind the parameters of what is called so."""
+    said = rf"\b{re.escape(call)}\s*\([^)]{{0,{PARAMETERS}}}\)\s*(?:->|:)\s*([^\n;{{]{{0,{SAID}}})"
+    return [one for match in islice(re.finditer(said, text), OFTEN) for one in TYPE.findall(match[1])]
 
 
 def _called(view: View, path: str, language: str, name: str) -> list[Symbol]:

@@ -42,10 +42,11 @@ class Related:
         if budget <= 0:
             return ()
         near, declarations = within(tree, span), declared(tree.language, tree.data, tree.root)[0]
+        opened = self.known.opened(document.uri)
         changed = subject(declarations, span)
 
         def read(reader: Reader) -> tuple[list[Line], list[Use], Test | None]:
-            view = View(reader)
+            view = View(reader, opened)
             symbol = view.symbol(path, qualified(declarations, changed)) if changed else None
             used = uses(view, symbol) if symbol else []
             test = tested(view, symbol, used, self.failing) if symbol else None

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from lsp_harness.harness.folder import Said
     from lsp_harness.harness.health import Observed
     from lsp_harness.harness.indexes import Indexes
+    from lsp_harness.harness.opened import OpenedTexts
     from lsp_harness.harness.proposals import Proposals
     from lsp_harness.harness.watch import Watch
     from lsp_harness.inference.client import Engine
@@ -83,6 +84,7 @@ class Harness:
         """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
         self._proposals: Proposals | None = None
         self._indexes: Indexes | None = None
+        self._opened: OpenedTexts | None = None
         self._recent: Recent | None = None
         self._installed: Installed | None = None
 
@@ -124,6 +126,8 @@ class Harness:
             self._recent.closed(document)
         self.uptake.closed(uri)
         self._parsed.forget(uri)
+        if self._opened:
+            self._opened.forget(uri)
         self._typed.forget(uri)
         if self._completer:
             self._completer.forget(uri)
@@ -153,6 +157,11 @@ class Harness:
 
             self._kept = Kept(self.roots)
         return self._kept.why(uri, path)
+
+    def _edited(self) -> list[Snapshot]:
+        """The open texts that were edited, but for those that no model may see."""
+        snapshots = map(self.snapshot, self._parsed.edited)
+        return [one for one in snapshots if not self.kept_from_model(one)]
 
     def current(self, document: Document) -> bool:
         """Whether this is still the text of its document."""
@@ -449,8 +458,10 @@ class Harness:
     def indexes(self) -> "Indexes":
         if self._indexes is None:
             from lsp_harness.harness.indexes import Indexes
+            from lsp_harness.harness.opened import OpenedTexts
 
-            self._indexes = Indexes(self._heard, lambda: self.engine, lambda: self.config.index)
+            self._opened = OpenedTexts(self._edited, self.tree, self.declarations)
+            self._indexes = Indexes(self._heard, lambda: self.engine, lambda: self.config.index, self._opened.of)
         return self._indexes
 
     @property

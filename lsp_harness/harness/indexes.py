@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,6 +13,7 @@ from lsp_harness.text.uri import innermost, local_path
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Index
     from lsp_harness.harness.meaning import Embeds, Meaning
+    from lsp_harness.index.opened import Opened
     from lsp_harness.inference.embed.recipe import Recipe
 
 log = logging.getLogger(__name__)
@@ -21,12 +22,20 @@ T = TypeVar("T")
 
 
 class Indexes:
-    """Of all folders of a front end. `engine` embeds what they hold as the `settings` say."""
+    """Of all folders of a front end. `engine` embeds what they hold as the `settings` say; `opened` are the texts of a folder that
+    were edited."""
 
-    def __init__(self, heard: Heard, engine: "Callable[[], Embeds]", settings: "Callable[[], Index]") -> None:
+    def __init__(
+        self,
+        heard: Heard,
+        engine: "Callable[[], Embeds]",
+        settings: "Callable[[], Index]",
+        opened: "Callable[[Path], Mapping[str, Opened]]" = lambda root: {},
+    ) -> None:
         self._heard = heard
         self._engine = engine
         self._settings = settings
+        self._opened = opened
         self._folders: dict[Path, Folder] = {}
         self._meanings: dict[Path, Meaning] = {}
         self._embedded: dict[Path, tuple[int, Index]] = {}
@@ -56,6 +65,11 @@ class Indexes:
         longer than a key is `slow`."""
         root = innermost(local_path(uri), self._folders)
         return await self._folders[root].ask(read, otherwise, slow=slow) if root else otherwise
+
+    def opened(self, uri: str) -> "Mapping[str, Opened]":
+        """The texts of the folder that a document is in that are open and were edited, by their paths there."""
+        root = innermost(local_path(uri), self._folders)
+        return self._opened(root) if root else {}
 
     def embed(self) -> None:
         """The engine is there: have what is new embedded, of the folders whose index is kept from here."""

@@ -1,6 +1,6 @@
 """Where what a cursor is on is declared, and where else it is meant: a best effort, for where nobody knows better."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +12,10 @@ from lsp_harness.text.position import decode
 
 if TYPE_CHECKING:
     from lsp_harness.harness.harness import Harness
+    from lsp_harness.index.opened import Opened
     from lsp_harness.index.references import Key
     from lsp_harness.index.resolve import Text
+    from lsp_harness.index.view import View
     from lsp_harness.store.database import Reader
     from lsp_harness.syntax.tree import SyntaxTree
 
@@ -40,21 +42,22 @@ async def _found(
     texts = {one.path: one.document for one in open_texts(harness) if one.root == snapshot.root} | {
         snapshot.path: snapshot.document
     }
-    root = snapshot.root
+    root, opened = snapshot.root, harness.indexes.opened(snapshot.document.uri)
 
     def read(reader: "Reader") -> list[Spot]:
-        return ask(_Search(reader, root, texts, snapshot.path, offset))
+        return ask(_Search(reader, root, texts, opened, snapshot.path, offset))
 
     return await harness.indexes.ask(snapshot.document.uri, read, [], slow=True)
 
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """For the name at `offset` of the text at `path`. `texts` are those that are open."""
+    """For the name at `offset` of the text at `path`. `texts` are those that are open, `opened` what those of them say that were edited."""
 
     reader: "Reader"
     root: Path
     texts: dict[str, Document]
+    opened: "Mapping[str, Opened]"
     path: str
     offset: int
 
@@ -71,31 +74,57 @@ class _Search:
 
     def references(self) -> list[Spot]:
         """A spot for each, those of a file in its order."""
-        from lsp_harness.index.references import occurring, referring
-        from lsp_harness.index.view import View
+        from lsp_harness.index.references import referring
 
         keys, name = self._targets()
-        view, found = View(self.reader), list[Spot]()
-        for path in sorted({*(one[0] for one in occurring(self.reader, name)), *self.texts}) if keys else ():
+        view, found = self._view(), list[Spot]()
+        for path, names in sorted(self._calling(view, keys, name).items()) if keys else ():
             if read := self._read(path):
-                places = sorted({at for target in keys for at in referring(view, read.text, read.tree, name, target)})
+                places = {
+                    at: called
+                    for called in sorted(names)
+                    for target in keys
+                    for at in referring(view, read.text, read.tree, called, target)
+                }
                 declaring = read.declaring(keys)
                 found += (
-                    self._spot(read.tree, path, at, name, DECLARATION if at in declaring else REFERENCE)
-                    for at in places
+                    self._spot(read.tree, path, at, called, DECLARATION if at in declaring else REFERENCE)
+                    for at, called in sorted(places.items())
                 )
         return found
+
+    def _calling(self, view: "View", keys: "Sequence[Key]", name: str) -> dict[str, set[str]]:
+        """The files that may mean one of these, and what they call it: those that lead to it come first, and there are so many at
+        most, but for texts that are open."""
+        from lsp_harness.index.graph import FAR, named
+        from lsp_harness.index.references import FILES, occurring
+
+        found: dict[str, set[str]] = {}
+        own = {name, *(qualified.rpartition(".")[2] for _, qualified in keys)}
+        for symbol in filter(None, (view.symbol(*key) for key in keys)):
+            for path, names in named(view, symbol, [symbol], FILES, FAR).items():
+                found.setdefault(path, set()).update(names)
+        for each in sorted(own):
+            for path, _, _ in occurring(self.reader, each):
+                if path in found or len(found) < FILES:
+                    found.setdefault(path, set()).add(each)
+        said = own.union(*found.values())
+        return found | {path: said | _aliases(view, path, said, keys) for path in self.texts}
 
     def _targets(self) -> "tuple[list[Key], str]":
         from lsp_harness.index.references import key
         from lsp_harness.index.resolve import meant, name_at
-        from lsp_harness.index.view import View
 
         read = self._read(self.path)
         name = name_at(read.tree.data, self.offset) if read else None
         if read is None or name is None:
             return [], ""
-        return list(dict.fromkeys(key(read.text, one) for one in meant(View(self.reader), read.text, name))), name.text
+        return list(dict.fromkeys(key(read.text, one) for one in meant(self._view(), read.text, name))), name.text
+
+    def _view(self) -> "View":
+        from lsp_harness.index.view import View
+
+        return View(self.reader, self.opened)
 
     def _read(self, path: str) -> "_Read | None":
         """A text of the folder, as it is open or else on disk; None for what is not there, or in no language we know."""
@@ -116,6 +145,13 @@ class _Search:
         document = tree.document
         line = document.line_of(at)
         return Spot(self.root / path, line, decode(document.data[document.starts[line] : at]), name, kind, "")
+
+
+def _aliases(view: "View", path: str, names: "Collection[str]", keys: "Collection[Key]") -> set[str]:
+    """What the imports of a text call these declarations, which have such names elsewhere."""
+    here = view.file(path)
+    called = {one.used for one in view.imports(here[0]) if one.name in names} if here else set[str]()
+    return {name for name in called if any((one.path, one.qualified) in keys for one in view.defined(path, name))}
 
 
 @dataclass(frozen=True, slots=True)

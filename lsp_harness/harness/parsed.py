@@ -18,9 +18,12 @@ class Parsed:
     def __init__(self) -> None:
         self._trees: dict[str, SyntaxTree | None] = {}
         self._declared: dict[str, Declarations] = {}
+        self.edited: dict[str, None] = {}
+        """The documents that were edited since they are open."""
 
     def changed(self, before: Document, edit: Edit, after: Document) -> None:
         """One edit of an open document; call in order."""
+        self.edited[after.uri] = None
         if tree := self._trees.get(after.uri):
             self._trees[after.uri] = tree.edited(before, edit, after)
             if declared := self._declared.get(after.uri):
@@ -29,6 +32,7 @@ class Parsed:
     def forget(self, uri: str) -> None:
         self._trees.pop(uri, None)
         self._declared.pop(uri, None)
+        self.edited.pop(uri, None)
 
     def tree(self, document: Document, *, live: bool) -> "SyntaxTree | None":
         """The tree of a text; None in a language we do not know. That of a `live` one, which is what is open, is kept."""

@@ -98,7 +98,7 @@ def users(
     targets = [_key(one) for one in twins(view, made or symbol)]
     own = twins(view, symbol)
     knows = {one.file for one in own}
-    for path, names in _named(view, made or symbol, own, most, far, order).items():
+    for path, names in named(view, made or symbol, own, most, far, order).items():
         source = sources.of(path)
         if source is None:
             continue
@@ -151,8 +151,13 @@ def cycles(view: View, file: int) -> Iterator[tuple[str, ...]]:
             yield tuple(path for [(path,)] in found)
 
 
-def _named(
-    view: View, symbol: Symbol, own: Iterable[Symbol], most: int, far: int, order: Callable[[str], Any]
+def named(
+    view: View,
+    symbol: Symbol,
+    own: Iterable[Symbol],
+    most: int,
+    far: int,
+    order: Callable[[str], Any] = lambda path: 0,
 ) -> dict[str, set[str]]:
     """The files that may mean a declaration, and what they call it: an import may give it another name, also to third files."""
     found: dict[str, set[str]] = {}

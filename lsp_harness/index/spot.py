@@ -79,7 +79,7 @@ def _at(reader: Reader, at: At) -> Iterator[Spot]:
             own |= {
                 id
                 for (id,) in reader.rows(
-                    "SELECT id FROM chunks WHERE file = ? AND (symbol = ? OR (start >= ? AND end <= ?))", inside
+                    "SELECT id FROM chunks WHERE file = ? AND (symbol = ? OR (start >= ? AND start < ?))", inside
                 )
             }
         yield Spot(at.path, language, file, frozenset(own), name, text, start, at.offset, digest)

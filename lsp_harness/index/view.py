@@ -1,9 +1,12 @@
 """What an index says of names: where they are defined, what they look like there, and who imports them."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from lsp_harness.index.links import Links
+from lsp_harness.index.links import SCRIPTS, Links
+from lsp_harness.index.opened import Opened
 from lsp_harness.store.database import Reader, Row, marks
 from lsp_harness.text.position import decode, encode
 
@@ -18,11 +21,18 @@ EVERYTHING = frozenset({"c", "cpp", "csharp", "ruby"})
 """Languages in which who imports something sees all that is at its top."""
 BY_LAST = frozenset({"java", "php"})
 """Those in which the last part of what is imported is a name in it."""
+NOTHING: Mapping[str, Opened] = {}
 KEPT = frozenset({"csharp", "java"})
 """Those in which what a file imports is for itself: who imports the file does not see it."""
 DEFAULT = frozenset({"javascript", "typescript", "tsx"})
 """Those in which a module may be imported for one thing of it, which mostly is called as it is here."""
 TOP = "(parent = -1 OR (SELECT kind FROM symbols AS around WHERE around.file = symbols.file AND around.n = symbols.parent) = 'namespace')"
+PART = re.compile(r"\w+")
+GUIDES = (
+    *("__init__.py", "__init__.pyi", "package.json", "tsconfig.json", "jsconfig.json", "go.mod"),
+    *("Cargo.toml", "lib.rs", "main.rs", "mod.rs", *(f"index{extension}" for extension in SCRIPTS[1:-1])),
+)
+"""Files that imports go by, or mean without naming them."""
 LINKED = 1_000
 """Files whose imports are followed at once."""
 COLUMNS = "path, language, file, n, parent, kind, name, qualified, start, end, named, body, line, bases"
@@ -63,12 +73,19 @@ class Imported:
 
 
 class View:
-    """Of one folder's index, for one question: a file, and what it imports, is read once."""
+    """Of one folder's index, for one question: a file, and what it imports, is read once. Texts that are `opened`, by their paths,
+    count as they are now; one that was never saved has an id below zero."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, opened: Mapping[str, Opened] = NOTHING) -> None:
         self.reader = reader
         self._files: dict[str, tuple[int, str] | None] = {}
         self._imports: dict[int, list[Imported]] = {}
+        self._opened: dict[int, tuple[str, Opened]] = {}
+        for n, (path, text) in enumerate(opened.items()):
+            known = self.file(path)
+            file = known[0] if known else -2 - n
+            self._files[path] = file, text.language
+            self._opened[file] = path, text
 
     def file(self, path: str) -> tuple[int, str] | None:
         """Id and language of a file."""
@@ -85,6 +102,8 @@ class View:
 
     def _read_imports(self, file: int) -> list[Imported]:
         found: dict[int, Imported] = {}
+        if file in self._opened:
+            return self._imports_now(file)
         rows = self.reader.rows(
             "SELECT language, imports.n, module, name, alias, target FROM imports JOIN files ON files.id = imports.file "
             "LEFT JOIN targets ON targets.file = imports.file AND targets.n = imports.n WHERE imports.file = ? ORDER BY 2",
@@ -93,15 +112,56 @@ class View:
         for language, n, module, name, alias, target in rows:
             known = found.get(n)
             targets = (*(known.targets if known else ()), *([target] if target else []))
-            used = alias or name or _last(module)
-            if not name and language in BY_LAST:
-                name = _last(module)
-            if not name and language in EVERYTHING:
-                name = _last(module) if alias else "*"
-            found[n] = Imported(
-                used, name, module, targets, bool(alias) and not name and language in DEFAULT, language in KEPT
-            )
+            found[n] = _imported(language, module, name, alias, targets)
         return list(found.values())
+
+    def _imports_now(self, file: int) -> list[Imported]:
+        """Of an opened text: what it imported when it was indexed means what it meant."""
+        path, text = self._opened[file]
+        known: dict[tuple[str, str], tuple[int, ...]] = {}
+        for module, name, target in self.reader.rows(
+            "SELECT module, name, target FROM imports LEFT JOIN targets USING (file, n) WHERE file = ?", (file,)
+        ):
+            known[module, name] = (*known.get((module, name), ()), *([target] if target else []))
+        new = [one for one in text.imports if (one.module, one.name) not in known]
+        links = self._links(path, [f"{one.module} {one.name}" for one in new]) if new else None
+        for one in new if links else ():
+            targets = links.targets(path, text.language, one.module, one.name) if links else []
+            known[one.module, one.name] = self._files_of(targets)
+        return [
+            _imported(text.language, one.module, one.name, one.alias, known[one.module, one.name])
+            for one in text.imports
+        ]
+
+    def _links(self, path: str, said: Iterable[str]) -> Links:
+        """Of the files that an import of a file may mean which says this, and those that imports go by."""
+        parts = {part for each in said for part in PART.findall(each)} | {path.rpartition("/")[0].rpartition("/")[2]}
+        parts.discard("")
+        where = " OR ".join([*["instr(path, ?) > 0"] * len(parts), f"name IN ({marks(len(GUIDES))})"])
+        # the name of a file is what is left without all that is before the last slash
+        name = "replace(path, rtrim(path, replace(path, '/', '')), '') AS name"
+        sql = f"SELECT path FROM (SELECT path, {name} FROM files) WHERE {where}"
+        listed = [each for (each,) in self.reader.rows(sql, (*sorted(parts), *GUIDES))]
+        links = Links([*listed, *(each for each, _ in self._opened.values())], self._said)
+        links.spaces = self._declaring
+        return links
+
+    def _said(self, path: str) -> str:
+        """All of a file."""
+        here = self.file(path)
+        return decode(self.data(here[0])) if here else ""
+
+    def _declaring(self, namespace: str) -> list[str]:
+        """The files that declare a namespace."""
+        found = self._symbols(
+            "qualified = ? AND kind = 'namespace'",
+            (namespace,),
+            lambda one: one.kind == "namespace" and one.qualified == namespace,
+        )
+        return sorted({one.path for one in found})
+
+    def _files_of(self, paths: Iterable[str]) -> tuple[int, ...]:
+        return tuple(file for file, _ in filter(None, map(self.file, paths)))
 
     def defined(self, path: str, name: str) -> list[Symbol]:
         """The definitions in other files that a name in this file may mean, which is what it is imported from."""
@@ -111,7 +171,7 @@ class View:
         file, language = here
         found = self._imported(file, name, {(file, ""): FAR}, FAR)
         if not found and language in NEIGHBOURS | NAMESPACED:
-            others = [one for one in self._top(name) if one.file != file and one.language == language]
+            others = [one for one in self._tops(name) if one.file != file and one.language == language]
             found = [one for one in others if self._beside(path, file, one)]
         return found
 
@@ -123,8 +183,10 @@ class View:
 
     def _namespaces(self, file: int) -> frozenset[str]:
         """Those that a file declares."""
-        rows = self.reader.rows("SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace'", (file,))
-        return frozenset(name for (name,) in rows)
+        found = self._symbols(
+            "file = ? AND kind = 'namespace'", (file,), lambda one: one.file == file and one.kind == "namespace"
+        )
+        return frozenset(one.qualified for one in found)
 
     def of_module(self, path: str, module: str, name: str) -> list[Symbol]:
         """What `module.name` means in a file, where `module` is something it imports."""
@@ -142,24 +204,23 @@ class View:
             target for one in (self.imports(here[0]) if here else ()) if one.module == module for target in one.targets
         }
         if not targets:
-            paths = [path for (path,) in self.reader.rows("SELECT path FROM files")]
-            found = [self.file(each) for each in Links(paths).targets(path, language, module, "")]
-            targets = {file for file, _ in filter(None, found)}
-        sql = f"{SYMBOLS} WHERE file = ? AND parent = -1 ORDER BY n"
-        return [symbol_of(row) for target in sorted(targets) for row in self.reader.rows(sql, (target,))]
+            targets = {*self._files_of(self._links(path, [module]).targets(path, language, module, ""))}
+        return [one for target in sorted(targets) for one in self.all(target) if one.parent < 0]
 
     def symbol(self, path: str, qualified: str) -> Symbol | None:
         """The declaration of a file by its qualified name, the first of several."""
-        here = self.file(path)
-        rows = self.reader.rows(
-            f"{SYMBOLS} WHERE file = ? AND qualified = ? ORDER BY n LIMIT 1", (here[0] if here else -1, qualified)
+        file = here[0] if (here := self.file(path)) else -1
+        found = self._symbols(
+            "file = ? AND qualified = ? ORDER BY n LIMIT 1",
+            (file, qualified),
+            lambda one: one.file == file and one.qualified == qualified,
         )
-        return symbol_of(rows[0]) if rows else None
+        return found[0] if found else None
 
     def called(self, name: str) -> list[Symbol]:
         """The declarations of this name, or qualified name, or end of one."""
         last = name.rpartition(".")[2]
-        found = [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE name = ? ORDER BY path, n", (last,))]
+        found = self._symbols("name = ? ORDER BY path, n", (last,), lambda one: one.name == last)
         return [one for one in found if f".{one.qualified}".endswith(f".{name}")]
 
     def mentions(self, name: str) -> Iterator[tuple[str, Symbol | None, str]]:
@@ -171,23 +232,33 @@ class View:
         )
         for path, file, n, text in rows:
             around = self.reader.rows(f"{SYMBOLS} WHERE file = ? AND n = ?", (file, n)) if n >= 0 else []
-            yield path, symbol_of(around[0]) if around else None, text
+            symbol = symbol_of(around[0]) if around else None
+            yield path, self.symbol(path, symbol.qualified) if symbol and file in self._opened else symbol, text
 
     def named(self, name: str, most: int) -> list[Symbol]:
         """All symbols of that name, or as many."""
-        return [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE name = ? LIMIT ?", (name, most))]
+        return self._symbols("name = ? LIMIT ?", (name, most), lambda one: one.name == name)[:most]
 
     def members(self, symbol: Symbol) -> list[Symbol]:
         """What is declared right inside of it, and for a type elsewhere (`func (c *Circle) Area`, `impl Circle`)."""
-        rows = self.reader.rows(f"{SYMBOLS} WHERE file = ? AND parent = ? ORDER BY n", (symbol.file, symbol.n))
+        found = self._symbols(
+            "file = ? AND parent = ? ORDER BY n",
+            (symbol.file, symbol.n),
+            lambda one: one.file == symbol.file and one.parent == symbol.n,
+        )
         if symbol.language in ("go", "rust", "cpp"):
             like = f"{symbol.qualified}."
-            rows += self.reader.rows(
-                f"{SYMBOLS} WHERE substr(qualified, 1, ?) = ? AND name = substr(qualified, ?) AND file IN "
+            found += self._symbols(
+                "substr(qualified, 1, ?) = ? AND name = substr(qualified, ?) AND file IN "
                 "(SELECT id FROM files WHERE language = ?) AND NOT (file = ? AND parent = ?)",
                 (len(like), like, len(like) + 1, symbol.language, symbol.file, symbol.n),
+                lambda one: (
+                    one.qualified == like + one.name
+                    and one.language == symbol.language
+                    and (one.file, one.parent) != (symbol.file, symbol.n)
+                ),
             )
-        return [symbol_of(row) for row in rows]
+        return found
 
     def seen(self, file: int, name: str) -> list[Symbol]:
         """What a name at the top of a file means: its own, or what it imports."""
@@ -222,10 +293,12 @@ class View:
 
     def all(self, file: int) -> list[Symbol]:
         """What a file declares, in its order."""
-        return [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE file = ? ORDER BY n", (file,))]
+        return self._symbols("file = ? ORDER BY n", (file,), lambda one: one.file == file)
 
     def data(self, file: int) -> bytes:
         """A file as its chunks have it: with line ends for what is blank between them."""
+        if file in self._opened:
+            return self._opened[file][1].data
         found = bytearray()
         rows = self.reader.rows(
             "SELECT chunks.start, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE file = ? ORDER BY 1",
@@ -237,6 +310,11 @@ class View:
 
     def whole(self, symbol: Symbol) -> str:
         """A declaration with the comments and decorators above it, whole lines; empty for one that is in no chunk of its own."""
+        if symbol.file in self._opened:
+            text = self._opened[symbol.file][1]
+            begun = [one.start for one in text.chunks if one.symbol == symbol.n]
+            end = text.data.find(b"\n", symbol.end)
+            return decode(text.data[min(begun) : end if end >= 0 else None]) if begun else ""
         rows = self.reader.rows(
             "SELECT chunks.start, chunks.end, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE file = ? AND "
             "chunks.start < ? AND chunks.start >= (SELECT min(start) FROM chunks WHERE file = ? AND symbol = ?) ORDER BY 1",
@@ -254,8 +332,20 @@ class View:
         begin, data = self.chunk(symbol.file, symbol.named)
         return decode(data[: symbol.named - begin].rpartition(b"\n")[2])
 
+    def body(self, symbol: Symbol) -> str:
+        """The text of a declaration, as far as chunks have it."""
+        if symbol.file in self._opened:
+            return decode(self._opened[symbol.file][1].data[symbol.start : symbol.end])
+        rows = self.reader.rows(
+            # chunks are whole lines
+            "SELECT chunks.start, text FROM chunks JOIN texts ON texts.rowid = chunks.id "
+            "WHERE file = ? AND chunks.end > ? AND chunks.start < ? ORDER BY 1",
+            (symbol.file, symbol.start, symbol.end),
+        )
+        return "".join(decode(encode(text)[max(0, symbol.start - start) : symbol.end - start]) for start, text in rows)
+
     def lines(self, path: str, start: int, end: int) -> list[str]:
-        """The lines of the chunks of a file within these bytes."""
+        """The lines of the chunks of a file within these bytes, as it was indexed."""
         rows = self.reader.rows(
             "SELECT text FROM chunks JOIN texts ON texts.rowid = chunks.id JOIN files ON files.id = chunks.file "
             "WHERE path = ? AND chunks.start >= ? AND chunks.end <= ? ORDER BY chunks.start",
@@ -264,7 +354,9 @@ class View:
         return [line for (text,) in rows for line in text.splitlines()]
 
     def chunk(self, file: int, at: int) -> tuple[int, bytes]:
-        """Where the chunk begins that this byte is in, and its text; nothing where there is none."""
+        """Where the chunk begins that this byte is in, and its text; nothing where there is none. An opened text is one."""
+        if file in self._opened:
+            return 0, self._opened[file][1].data
         rows = self.reader.rows(
             "SELECT chunks.start, text FROM chunks JOIN texts ON texts.rowid = chunks.id "
             "WHERE chunks.file = ? AND chunks.start <= ? AND chunks.end > ?",
@@ -304,11 +396,44 @@ class View:
         return self._own(file, name) or self._imported(file, name, seen, far - 1, handed=True)
 
     def _own(self, file: int, name: str) -> list[Symbol]:
-        rows = self.reader.rows(f"{SYMBOLS} WHERE file = ? AND name = ? AND {TOP} ORDER BY n", (file, name))
-        return [symbol_of(row) for row in rows]
+        return self._symbols(
+            f"file = ? AND name = ? AND {TOP} ORDER BY n",
+            (file, name),
+            lambda one: one.file == file and one.name == name and self._is_top(one),
+        )
 
-    def _top(self, name: str) -> list[Symbol]:
-        return [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE name = ? AND {TOP}", (name,))]
+    def _tops(self, name: str) -> list[Symbol]:
+        """What is declared by this name at the top of any file."""
+        return self._symbols(f"name = ? AND {TOP}", (name,), lambda one: one.name == name and self._is_top(one))
+
+    def _is_top(self, one: Symbol) -> bool:
+        """Of an opened text."""
+        return self._opened[one.file][1].top(one.n)
+
+    def _symbols(self, where: str, arguments: Sequence[Any], fits: Callable[[Symbol], bool]) -> list[Symbol]:
+        """The symbols of which a condition of SQL holds; those of opened texts by `fits`, which says the same."""
+        found = [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE {where}", arguments)]
+        if not self._opened:
+            return found
+        now = [
+            one for file, (path, text) in self._opened.items() for one in _opened_symbols(file, path, text) if fits(one)
+        ]
+        return [one for one in found if one.file not in self._opened] + now
+
+
+def _opened_symbols(file: int, path: str, text: Opened) -> Iterator[Symbol]:
+    for n, (one, name) in enumerate(zip(text.declared, text.qualified, strict=True)):
+        yield Symbol(path, text.language, file, n, one.parent, one.kind, one.name, name, *one[2:7], one.bases)
+
+
+def _imported(language: str, module: str, name: str, alias: str, targets: tuple[int, ...]) -> Imported:
+    used = alias or name or _last(module)
+    if not name and language in BY_LAST:
+        name = _last(module)
+    if not name and language in EVERYTHING:
+        name = _last(module) if alias else "*"
+    only = bool(alias) and not name and language in DEFAULT
+    return Imported(used, name, module, targets, only, language in KEPT)
 
 
 def symbol_of(row: Row) -> Symbol:

@@ -36,9 +36,10 @@ class Question:
     def key(self) -> tuple[str, tuple[object, ...]]:
         """The text before the cursor, and all else that the answer follows from: its place in `Results`."""
         limits = (self.settings.prefix_tokens, self.settings.suffix_tokens, self.settings.max_tokens)
-        outline = self.prompts[0].outline.text
-        about = (self.ghost.suffix, outline, self.ghost.language, self.site.path, *limits, self.settings.max_lines)
-        return self.ghost.prefix, about
+        full = self.prompts[0]
+        elsewhere = (*(fragment.text for fragment in full.repository), *self.expected)
+        about = (self.ghost.suffix, full.outline.text, elsewhere, self.ghost.language, self.site.path, *limits)
+        return self.ghost.prefix, (*about, self.settings.max_lines)
 
     @property
     def patience(self) -> float:

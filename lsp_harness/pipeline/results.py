@@ -1,6 +1,6 @@
 """What the model wrote before, kept by everything that it was told: the same question needs no model.
 
-The key covers the text on both sides, the outline, the language, the path and the settings. What is kept is the
+The key covers the text on both sides, the outline, what other files say, the language, the path and the settings. What is kept is the
 model's own text, so an answer from here is shaped and gated for the document as it is now.
 """
 

@@ -1,6 +1,6 @@
 """What other files say, and for how long a choice of it holds."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,9 @@ import pytest
 from lsp_harness.context.elsewhere import NEAR, Elsewhere
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.recent import Recent
+from lsp_harness.index.opened import Opened
 from lsp_harness.store.database import Reader
+from lsp_harness.syntax.declarations import declared
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from tests.context.counting import words as count
@@ -32,10 +34,14 @@ class Known:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.asked = 0
+        self.edited: dict[str, Opened] = {}
 
     async def ask(self, uri: str, read: Callable[[Reader], Any], otherwise: Any, *, slow: bool = False) -> Any:
         self.asked += 1
         return read(self.reader)
+
+    def opened(self, uri: str) -> Mapping[str, Opened]:
+        return self.edited
 
 
 class Desk:
@@ -144,3 +150,22 @@ async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budge
         recent.edited(f"file:///{n}.py", f"{n}.py", n)
     found = await desk.at("amount = cart.total()", budget, rests=True)
     assert sum(one.tokens for one in found) <= budget
+
+
+async def test_what_is_edited_and_not_saved_counts_as_it_is(desk: Desk):
+    text = "class Cart:\n    def total(self): ...\n    def discount(self, rate): ...\n"
+    tree = parse(Document.of("file:///shop/cart.py", text))
+    assert tree
+    desk.known.edited = {
+        "shop/cart.py": Opened("python", text.encode(), *declared(tree.language, tree.data, tree.root))
+    }
+    [cart, *_] = await desk.at("if not amount")
+    assert cart.text == f"# shop/cart.py\n{text}"
+
+
+async def test_what_the_index_has_not_said_in_time_is_left_out(desk: Desk):
+    ticks = iter([0.0, *[0.1] * 2, *[1.0] * 1000])
+    desk.elsewhere = Elsewhere(desk.known, count, clock=lambda: next(ticks))
+    some = await desk.at("if not amount")
+    desk.elsewhere = Elsewhere(desk.known, count, clock=lambda: 0.0)
+    assert len(some) < len(await desk.at("if not amount"))

@@ -100,3 +100,12 @@ async def test_nothing_is_like_nothing(indexed: Indexed):
     source = marked("new.py", "<|>\n")
     assert alike(indexed.search, indexed.view, "new.py", source.tree.document, source.start) == []
     assert await signatures(definitions(indexed.view, "new.py", near(source)), 200, count, "#") == []
+
+
+def test_of_copies_of_code_that_is_alike_there_is_one(tmp_path: Path):
+    copies = {f"v{n}/pay.py": f"# of version {n}\n{FILES['other.py']}" for n in range(4)}
+    source = marked("here.py", HERE)
+    with closing(Indexed(tmp_path, copies | {"late.py": FILES["other.py"].replace("amount", "sum")})) as made:
+        found = alike(made.search, made.view, "here.py", source.tree.document, source.start)
+    assert sum(path.endswith("/pay.py") for path, _ in found) == 1
+    assert {path for path, _ in found} >= {"late.py"}

@@ -149,3 +149,23 @@ async def test_whoever_has_not_said_so_gets_no_guesses(spawn: Spawn):
     for method in ("textDocument/definition", "textDocument/references"):
         with pytest.raises(ResponseError, match="not supported"):
             await editor.request(method, {})
+
+
+async def test_references_are_found_by_what_an_import_calls_it(spawn: Spawn, workspace: Path):
+    """From the alias, and from the declaration."""
+    (workspace / "use.py").write_text("from shapes import Circle as Ring\n\nRing()\n")
+    (workspace / "other.py").write_text("import shapes\n\nshapes.Circle()\n")
+    (workspace / "plain.py").write_text("class Ring: ...\n\n\nRing()\n")
+    asks = {"capabilities": {"experimental": {"lspHarness": {"fallback": True}}}, "rootUri": workspace.as_uri()}
+    editor = await spawn("plain", **asks)
+    await found(editor, "circle", 2)
+    expected = [("other.py", (2, 7)), ("shapes.py", (1, 6)), ("use.py", (0, 29)), ("use.py", (2, 0))]
+    for name, line, character in (("use.py", 2, 1), ("shapes.py", 1, 7)):
+        uri = (workspace / name).as_uri()
+        editor.open(uri, (workspace / name).read_text())
+        at = {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}}
+        asked = at | {"context": {"includeDeclaration": True}}
+        # what imports mean is known a moment later than what is declared
+        while len(listed := await editor.request("textDocument/references", asked)) < len(expected):
+            assert editor.process.returncode is None
+        assert [(Path(one["uri"]).name, start(one["range"])) for one in listed] == expected

@@ -1,0 +1,63 @@
+"""The open texts that were edited, as those who ask an index are told of them: what is there counts before it is saved."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+from lsp_harness.files.secrets import secret_lines
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.index.opened import Opened
+from lsp_harness.syntax.declarations import Declaration, declared
+from lsp_harness.syntax.scope import imports
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+
+
+class OpenedTexts:
+    """Of one front end: of those that are `edited`, what they say is read once for each version that somebody asks about."""
+
+    def __init__(
+        self,
+        edited: Callable[[], Iterable[Snapshot]],
+        tree: Callable[[Snapshot], SyntaxTree | None],
+        declarations: Callable[[Snapshot], Sequence[Declaration]],
+    ) -> None:
+        self._edited = edited
+        self._tree = tree
+        self._declarations = declarations
+        self._known: dict[str, tuple[Document, Opened | None]] = {}
+
+    def of(self, root: Path) -> Mapping[str, Opened]:
+        """Those of a workspace folder, by their paths there."""
+        found: dict[str, Opened] = {}
+        for snapshot in self._edited():
+            if snapshot.root != root or snapshot.document.binary:
+                continue
+            uri = snapshot.document.uri
+            if uri not in self._known or self._known[uri][0] is not snapshot.document:
+                self._known[uri] = snapshot.document, self._read(snapshot)
+            if text := self._known[uri][1]:
+                found[Path(snapshot.path).as_posix()] = text
+        return found
+
+    def forget(self, uri: str) -> None:
+        """The document is closed."""
+        self._known.pop(uri, None)
+
+    def _read(self, snapshot: Snapshot) -> Opened | None:
+        tree = self._tree(snapshot)
+        if tree is None or not tree.language.queries:
+            return None
+        at_top = imports(tree)
+        within = (at_top[0].start, at_top[-1].end) if at_top else (0, 0)
+        brought = declared(tree.language, tree.data, tree.root, within)[1] if at_top else []
+        return Opened(tree.language.id, _shown(snapshot.document), self._declarations(snapshot), brought)
+
+
+def _shown(document: Document) -> bytes:
+    """The text, with spaces for the lines that hold a secret."""
+    data, hidden = bytearray(document.data), secret_lines(document)
+    for line in hidden:
+        start = document.starts[line]
+        text = document.line(line)
+        data[start : start + len(text)] = bytes(byte if byte in b"\r\n" else 32 for byte in text)
+    return bytes(data)
