@@ -21,6 +21,10 @@ WORDS: dict[str, dict[str, str]] = {
 }
 # Words that open a block only where a statement begins; elsewhere they follow what they are about: `x if y`.
 LEADING = frozenset({"if", "unless", "while", "until", "case"})
+BEGINS = re.compile(r"(?:=|;|\bthen|\belse|\bdo)\Z")
+"""After these a statement begins on the same line."""
+REACH = 200
+"""How far back from a word that is looked for, and what a `for` is of: a line may be as long as a file."""
 OPERAND = {"php": "$x", "bash": ":", "json": "0"}
 HEADER = re.compile(r"\s*(?:async\s+)?(if|elif|else|while|for|with|def|class|try|except|finally|match|case)\b(?!\s*=)")
 # After these something must follow.
@@ -87,7 +91,9 @@ def complete_tail(
             tails += (f"{lead}pass", f"{lead}    pass")
     seen = {""}
     for tail in tails:
-        tail = re.sub(r"(?:\s|:) *pass$", lambda match: ":" * (match[0][0] == ":"), tail) if has_body else tail
+        tail = (
+            re.sub(r"(?:(?<! ) |[^\S ]|:) *pass$", lambda match: ":" * (match[0][0] == ":"), tail) if has_body else tail
+        )
         if tail not in seen and len(seen) <= MOST:
             seen.add(tail)
             yield tail
@@ -98,7 +104,7 @@ def _operands(language: Language, text: str, inert: bool) -> list[str]:
     operand = OPERAND.get(language.id, "x")
     if inert:
         return [""]
-    if language.block == "indent" and re.search(r"\bfor\s+(?:(?!\bin\b)[\w\s,()])+$", text):
+    if language.block == "indent" and re.search(r"\bfor\s+(?:(?!\bin\b)[\w\s,()])+$", text[-REACH:]):
         return [" in x"]
     if GENERIC.search(text) and language.block == "braces":
         return [" x>", " x> x", ">"]
@@ -180,6 +186,7 @@ def _read(text: str, language: Language, since: int) -> _State:
     state = _State()
     words = WORDS.get(language.id, {})
     looped = None
+    line, seen = -1, 0
     for match in _tokens(language).finditer(text):
         token, kind, at = match.group(), match.lastgroup, match.start()
         if kind == "open":
@@ -191,8 +198,9 @@ def _read(text: str, language: Language, since: int) -> _State:
             if state.open and last == token:
                 state.open.pop()
         elif kind == "word":
-            line = text.rfind("\n", 0, at)
-            begins = not re.sub(r".*(?:=|;|\bthen|\belse|\bdo)\s*$", "", text[line + 1 : at].strip())
+            line, seen = max(line, text.rfind("\n", seen, at)), at
+            before = text[max(line + 1, at - REACH) : at].strip()
+            begins = not before or BEGINS.search(before[-6:]) is not None
             if token in words and (begins or token not in LEADING or language.id == "lua"):
                 # `while x do`: one block, not two
                 if token == "do" and looped == line and language.id == "ruby":

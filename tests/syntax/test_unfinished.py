@@ -1,7 +1,12 @@
 """What may stop in the middle, and what is wrong however it goes on."""
 
+import re
+from typing import SupportsIndex
+
 import pytest
 
+from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.tails import complete_tail
 from lsp_harness.syntax.unfinished import adds_error
 from lsp_harness.text.edit import Edit
 from tests.syntax.markup import marked
@@ -197,3 +202,38 @@ def test_the_text_may_replace_another():
 def test_data_has_unfinished_ends_too():
     assert not check("a.toml", "a = 1\n<|>\n", "b = [1,")
     assert check("a.toml", "a = 1\n<|>\n", "b = = 1")
+
+
+class Cut(str):
+    """A text that knows how much was taken of it."""
+
+    taken = 0
+
+    def __getitem__(self, at: SupportsIndex | slice) -> str:
+        part = super().__getitem__(at)
+        self.taken += len(part)
+        return part
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("a.lua", "t = { name , kind , "),
+        ("a.rb", "x y if z "),
+        ("a.sh", "echo then if fi a "),
+    ],
+)
+def test_of_a_long_line_no_more_is_looked_at_for_each_word(path: str, words: str):
+    language = language_for("", path)
+    assert language
+    text = Cut(words * (800 // len(words)))
+    assert list(complete_tail(text, language))
+    # the line itself is taken a few times, and the same for each word
+    assert text.taken < 5 * len(text) + 200 * len(re.findall(r"\w+", text))
+
+
+def test_a_long_text_of_python_is_answered_too():
+    indent, language = " " * 200_000, language_for("", "a.py")
+    assert language
+    assert list(complete_tail("for x " * 30_000 + "=", language))
+    assert f"\n{indent}def x():" in list(complete_tail(f"{indent}@cache", language, has_body=True))
