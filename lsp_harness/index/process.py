@@ -31,6 +31,8 @@ POLL_SECONDS = 5.0
 PAUSE_SECONDS = 10.0
 """Before the next try where nothing can be written."""
 TICK_MS = 200
+WATCHES = 2
+"""How often a watch is begun that then breaks; one that cannot be begun is not tried again."""
 
 
 class Orders:
@@ -105,31 +107,42 @@ class Process:
 
     def _changes(self) -> Iterator[Collection[Path] | None]:
         """Sets of files that changed, which are empty now and then; None for any file."""
-        # imported late: a process that has nothing to index should be there at once
-        from watchfiles import watch
-
         yield None
         while not self._follow and not self._orders.ended.wait(TICK_MS / 1000):
             yield ()
-        try:
-            # and again when the watch has begun: what changed before is told by nobody
-            ticks = watch(
-                self._root,
-                watch_filter=lambda _, path: self._counts(path),
-                debounce=400,
-                step=50,
-                rust_timeout=TICK_MS,
-                yield_on_timeout=True,
-                stop_event=self._orders.ended,
-                raise_interrupt=False,
-            )
-            yield None if next(ticks, None) is not None else ()
-            for changes in ticks:
-                yield {Path(path) for _, path in changes}
-        except OSError as error:
-            say("polling", why=f"the system does not tell of changes: {error}")
-            while not self._orders.ended.wait(POLL_SECONDS):
-                yield None
+        why: Exception | None = None
+        for _ in range(WATCHES):
+            try:
+                yield from self._watched()
+                return
+            except OSError as error:
+                why = error
+                break
+            except RuntimeError as error:
+                # such is a change of a file whose name is no UTF-8: the watch ends, and what it had to tell is lost
+                why = error
+        say("polling", why=f"the system does not tell of changes: {why}")
+        while not self._orders.ended.wait(POLL_SECONDS):
+            yield None
+
+    def _watched(self) -> Iterator[Collection[Path] | None]:
+        # imported late: a process that has nothing to index should be there at once
+        from watchfiles import watch
+
+        ticks = watch(
+            self._root,
+            watch_filter=lambda _, path: self._counts(path),
+            debounce=400,
+            step=50,
+            rust_timeout=TICK_MS,
+            yield_on_timeout=True,
+            stop_event=self._orders.ended,
+            raise_interrupt=False,
+        )
+        # and again when the watch has begun: what changed before is told by nobody
+        yield None if next(ticks, None) is not None else ()
+        for changes in ticks:
+            yield {Path(path) for _, path in changes}
 
     def _counts(self, path: str) -> bool:
         """Whether a change there may change the index."""

@@ -88,6 +88,24 @@ async def test_the_index_follows_the_files(where: Place):
     assert not led(where.lock)
 
 
+async def test_a_file_whose_name_is_no_text_does_not_end_it(where: Place):
+    odd = Path(os.fsdecode(os.fsencode(where.root) + b"/\xff.py"))
+    try:
+        odd.touch()
+    except OSError:
+        pytest.skip("no file can have such a name here")
+    async with front(where) as one:
+        await one.hears(state("ready"))
+        [pid] = indexers(where)
+        # who is told of this one watches
+        (where.root / "b.py").write_text("def second(): pass\n")
+        await one.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second"])
+        odd.write_text("def odd(): pass\n")
+        (where.root / "c.py").write_text("def third(): pass\n")
+        await one.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second", "third"])
+        assert indexers(where) == [pid]
+
+
 async def test_two_front_ends_have_one_process_between_them(where: Place):
     async with front(where) as one:
         await one.hears(state("ready"))

@@ -107,6 +107,33 @@ def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
     assert names(root.parent / "index.db") == ["first", "other"]
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
+    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch, times: int
+):
+    import watchfiles
+
+    begun: list[None] = []
+
+    def watch(*_: object, **__: object) -> Iterator[Collection[tuple[int, str]]]:
+        begun.append(None)
+        yield ()
+        (root / "b.py").write_text(f"def after{len(begun)}(): ...\n")
+        if len(begun) <= times:
+            # as `WatchfilesRustInternalError` is
+            raise RuntimeError("error in underlying watcher: Unable to decode path")
+        yield [(1, str(root / "b.py"))]
+        orders.ended.set()
+
+    monkeypatch.setattr(watchfiles, "watch", watch)
+    orders = Orders()
+    orders.ended = Ending(1)
+    ran(root, orders, follow=True)
+    states = [said["state"] for said in told if said["state"] != "scanning"]
+    assert states == [*["ready"] * 3, *(["ready"] if times == 1 else ["polling", "ready"])]
+    assert names(root.parent / "index.db") == ["after2", "first"]
+
+
 def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, monkeypatch: pytest.MonkeyPatch):
     from lsp_harness.errors import StoreError
     from lsp_harness.index.indexer import Indexer
