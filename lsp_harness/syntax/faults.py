@@ -112,11 +112,14 @@ def _broken(tree: SyntaxTree) -> list[Node]:
 
 
 def _given_up(node: Node) -> Iterator[Node]:
-    if node.is_error or node.is_missing:
-        yield node
-    elif node.has_error:
-        for child in node.children:
-            yield from _given_up(child)
+    # no recursion: a string that is joined of a thousand parts is a tree a thousand deep
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            yield node
+        elif node.has_error:
+            waiting += reversed(node.children)
 
 
 def _region(node: Node) -> Region:
@@ -160,7 +163,9 @@ def _fault(tree: SyntaxTree, node: Node) -> Fault:
 
 
 def _leaves(node: Node) -> Iterator[Node]:
-    if not node.child_count:
-        yield node
-    for child in node.children:
-        yield from _leaves(child)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if not node.child_count:
+            yield node
+        waiting += reversed(node.children)

@@ -207,6 +207,19 @@ def _matches(language: Language, node: Node, change: _Change) -> Iterator[Mappin
 
     To ask about the node itself, as is the root, or what is between the guards of a header, takes as long as it has children.
     """
+    deeper = [_steps(language, node, change)]
+    while deeper:
+        match next(deeper[-1], None):
+            case None:
+                deeper.pop()
+            case Node() as child:
+                deeper.append(_steps(language, child, change))
+            case match:
+                yield match
+
+
+def _steps(language: Language, node: Node, change: _Change) -> Iterator[Mapping[str, Sequence[Node]] | Node]:
+    """Matches, and between them the children that the same is to be asked of."""
     within = max(0, change.start - 1), change.new + 1
     if node.is_error:
         yield from matches(language, QUERY, node, within)
@@ -215,7 +228,7 @@ def _matches(language: Language, node: Node, change: _Change) -> Iterator[Mappin
     more = cursor.goto_first_child_for_byte(within[0]) is not None
     while more and (child := cursor.node) and child.start_byte <= change.new:
         if query(language, f"{QUERY}@{child.type}"):
-            yield from _matches(language, child, change)
+            yield child
         else:
             yield from matches(language, QUERY, child, within)
         yield from matches(language, f"{QUERY}@{node.type}", child, depth=0)

@@ -4,7 +4,7 @@ Bodies of functions are left out, and so is whatever is declared inside them.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
@@ -118,9 +118,13 @@ def _joined(data: bytes, node: Node, begin: int, stop: int, separator: bytes) ->
     return shown.strip().rstrip("{;").rstrip()
 
 
-def _comments(node: Node, stop: int) -> list[Node]:
-    if node.start_byte >= stop:
-        return []
-    if node.is_extra:
-        return [node]
-    return [comment for child in node.children for comment in _comments(child, stop)]
+def _comments(node: Node, stop: int) -> Iterator[Node]:
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if node.start_byte >= stop:
+            continue
+        if node.is_extra:
+            yield node
+        else:
+            waiting += reversed(node.children)

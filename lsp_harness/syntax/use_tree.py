@@ -13,25 +13,26 @@ def used(data: bytes, node: Node, within: str = "") -> Iterator[tuple[str, str, 
     def text(part: Node | None) -> str:
         return decode(data[part.start_byte : part.end_byte]) if part else ""
 
-    match node.type:
-        case "use_list":
-            for each in node.named_children:
-                yield from used(data, each, within)
-        case "scoped_use_list":
-            inner = _joined(within, text(node.child_by_field_name("path")))
-            if found := node.child_by_field_name("list"):
-                yield from used(data, found, inner)
-        case "use_as_clause":
-            path = _joined(within, text(node.child_by_field_name("path")))
-            yield (*_split(path), text(node.child_by_field_name("alias")))
-        case "use_wildcard":
-            yield _joined(within, *map(text, node.named_children)), "*", ""
-        case "self" if within:
-            yield (*_split(within), "")
-        case "line_comment" | "block_comment":
-            return
-        case _:
-            yield (*_split(_joined(within, text(node))), "")
+    waiting = [(node, within)]
+    while waiting:
+        node, within = waiting.pop()
+        match node.type:
+            case "use_list":
+                waiting += ((each, within) for each in reversed(node.named_children))
+            case "scoped_use_list":
+                if found := node.child_by_field_name("list"):
+                    waiting.append((found, _joined(within, text(node.child_by_field_name("path")))))
+            case "use_as_clause":
+                path = _joined(within, text(node.child_by_field_name("path")))
+                yield (*_split(path), text(node.child_by_field_name("alias")))
+            case "use_wildcard":
+                yield _joined(within, *map(text, node.named_children)), "*", ""
+            case "self" if within:
+                yield (*_split(within), "")
+            case "line_comment" | "block_comment":
+                pass
+            case _:
+                yield (*_split(_joined(within, text(node))), "")
 
 
 def _joined(*parts: str) -> str:

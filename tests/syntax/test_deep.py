@@ -1,0 +1,76 @@
+"""Trees that are deeper than Python's stack: nothing that walks one may end in a RecursionError."""
+
+from collections.abc import Callable
+
+import pytest
+
+from lsp_harness.syntax.declaring import declared_in
+from lsp_harness.syntax.faults import faults, new_faults
+from lsp_harness.syntax.incremental import Declarations
+from lsp_harness.syntax.inside import inside
+from lsp_harness.syntax.outline import outline
+from lsp_harness.syntax.references import referred
+from lsp_harness.syntax.scope import enclosing_class, enclosing_function, imports, statement_at
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.unfinished import adds_error
+from lsp_harness.text.edit import Edit
+from tests.syntax.markup import Source, marked
+
+DEEP = 1_100
+WRONG = b" , ,= 2"
+
+SOURCES = {
+    "joined.js": "x = [a<|>] " + '+ "b" ' * DEEP + ";\n",
+    "nested.json": '{"a": ' * DEEP + "1<|>" + "}" * DEEP,
+    "called.py": "f(" * DEEP + "1<|>" + ")" * DEEP + "\n",
+    "blocks.c": "void f(void) {\n" + "{\n" * DEEP + "a(1<|>);\n" + "}\n" * (DEEP + 1),
+    "guards.h": "#ifdef A\n" * DEEP + "int a<|>;\n" + "#endif\n" * DEEP,
+    "header.js": "function f(a = 1,\n  b = " + "[" * DEEP + "1<|>" + "]" * DEEP + ") {\n  return 1;\n}\n",
+    "imported.rs": "use a::{" + "b::{" * DEEP + "c<|>" + "}" * (DEEP + 1) + ";\n",
+    "classes.java": "class A {\n" * DEEP + "int a<|>;\n" + "}\n" * DEEP,
+}
+ASKED: dict[str, Callable[[SyntaxTree, int], object]] = {
+    "faults": lambda tree, at: faults(tree),
+    "outline": lambda tree, at: outline(tree),
+    "declared": lambda tree, at: declared_in(tree.language, tree.data),
+    "inside": inside,
+    "referred": lambda tree, at: referred(tree),
+    "function": enclosing_function,
+    "class": enclosing_class,
+    "imports": lambda tree, at: imports(tree),
+    "statement": lambda tree, at: statement_at(tree, at, at),
+}
+
+
+@pytest.fixture(scope="module", params=SOURCES)
+def source(request: pytest.FixtureRequest) -> Source:
+    return marked(request.param, SOURCES[request.param])
+
+
+@pytest.fixture(scope="module")
+def broken(source: Source) -> SyntaxTree:
+    tree = source.tree.spliced(Edit(source.start, source.start, WRONG))
+    assert tree is not None
+    return tree
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_is_asked_of_a_tree_is_answered(source: Source, broken: SyntaxTree, asked: str):
+    for tree in (source.tree, broken):
+        ASKED[asked](tree, source.start)
+
+
+def test_who_broke_it_is_told(source: Source, broken: SyntaxTree):
+    assert adds_error(source.tree, broken, (source.start, source.start + len(WRONG)))
+    assert new_faults(source.tree, broken, [Edit(source.start, source.start, WRONG)])
+
+
+def test_what_it_declares_follows_its_edits(source: Source):
+    kept = Declarations(source.tree)
+    list(kept.of(source.tree))
+    edit = Edit(source.start, source.start, b"2")
+    after = source.tree.document.edited(edit, 2)
+    tree = source.tree.edited(source.tree.document, edit, after)
+    assert tree is not None
+    kept.edited(source.tree.document, edit, after)
+    assert list(kept.of(tree)) == declared_in(tree.language, tree.data)[0]
