@@ -10,6 +10,8 @@ from functools import cached_property
 from itertools import chain
 from typing import cast
 
+from lsp_harness.index.ends import Ends
+
 SCRIPTS = ("", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".json")
 INDEXES = tuple(f"/index{extension}" for extension in SCRIPTS[1:-1])
 AS_WRITTEN = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
@@ -31,12 +33,10 @@ class Links:
         self._read = read
         self.spaces: Spaces = lambda name: ()
         """For languages whose imports say nothing of files; whoever knows what files declare sets it."""
-        self._named: dict[str, list[str]] = defaultdict(list)
         self._inside: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self._paths):
-            folder, _, name = path.rpartition("/")
-            self._named[name].append(path)
-            self._inside[folder].append(path)
+            self._inside[path.rpartition("/")[0]].append(path)
+        self._files, self._folders = Ends(sorted(self._paths)), Ends(self._inside)
         self._rules: dict[str, Callable[[str, str, str], Iterable[str]]] = {
             "python": self._python,
             **dict.fromkeys(("javascript", "typescript", "tsx"), self._script),
@@ -65,10 +65,9 @@ class Links:
 
     def _ending(self, tail: str, near: str) -> list[str]:
         """The one file whose path ends so, or that of several which is nearest to `near`, if one is."""
-        name = tail.rpartition("/")[2]
-        found = [one for one in self._named.get(name, ()) if one == tail or one.endswith(f"/{tail}")]
+        found = self._files[tail]
         if len(found) < 2:
-            return found
+            return [*found]
         shared = [len(posixpath.commonprefix([one, near])) for one in found]
         best = [one for one, length in zip(found, shared, strict=True) if length == max(shared)]
         return best if len(best) == 1 else []
@@ -108,12 +107,11 @@ class Links:
     def _script(self, path: str, module: str, name: str) -> list[str]:
         if module.startswith("."):
             return self._script_file(posixpath.normpath(posixpath.join(posixpath.dirname(path), module)))
-        for prefix, folders in self._aliases:
-            if module == prefix or module.startswith(prefix if prefix.endswith("/") else f"{prefix}/"):
-                inner = module[len(prefix) :].lstrip("/")
-                for folder in folders:
-                    if found := self._script_file(_within(folder, inner)):
-                        return found
+        for prefix in _beginnings(module):
+            inner = module[len(prefix) :].lstrip("/")
+            for folder in self._aliases.get(prefix, ()):
+                if found := self._script_file(_within(folder, inner)):
+                    return found
         return []
 
     def _script_file(self, base: str) -> list[str]:
@@ -124,27 +122,27 @@ class Links:
         return self._first([*(f"{base}{one}" for one in SCRIPTS), *written, *indexes])
 
     @cached_property
-    def _aliases(self) -> list[tuple[str, list[str]]]:
-        """What the paths of `tsconfig.json` and the packages of the workspace are called, the longest first."""
-        found: list[tuple[str, list[str]]] = []
-        for path in (*self._named.get("tsconfig.json", ()), *self._named.get("jsconfig.json", ())):
+    def _aliases(self) -> dict[str, list[str]]:
+        """By what the paths of `tsconfig.json` and the packages of the workspace are called, the folders that are meant."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in (*self._files["tsconfig.json"], *self._files["jsconfig.json"]):
             options = _object(_json(self._read(path)).get("compilerOptions"))
             base = posixpath.normpath(_within(posixpath.dirname(path), str(options.get("baseUrl") or "")) or ".")
             for pattern, places in _object(options.get("paths")).items():
                 listed = cast("list[object]", places) if isinstance(places, list) else []
                 folders = [posixpath.normpath(_within(base, str(place).removesuffix("*"))) for place in listed]
-                found.append((pattern.removesuffix("*"), ["" if one == "." else one for one in folders]))
-        for path in self._named.get("package.json", ()):
+                found[pattern.removesuffix("*")] += ("" if one == "." else one for one in folders)
+        for path in self._files["package.json"]:
             if name := _json(self._read(path)).get("name"):
                 folder = posixpath.dirname(path)
-                found.append((str(name), [folder, _within(folder, "src"), _within(folder, "lib")]))
-        return sorted(found, key=lambda one: -len(one[0]))
+                found[str(name)] += (folder, _within(folder, "src"), _within(folder, "lib"))
+        return found
 
     # -- Go --
 
     def _go(self, path: str, module: str, name: str) -> Iterator[str]:
-        for prefix, root in self._go_modules:
-            if module == prefix or module.startswith(f"{prefix}/"):
+        for prefix in _beginnings(module):
+            if (root := self._go_modules.get(prefix)) is not None:
                 folder = _within(root, module[len(prefix) :].lstrip("/")).rstrip("/")
                 yield from (
                     one for one in self._inside.get(folder, ()) if one.endswith(".go") and not one.endswith("_test.go")
@@ -152,13 +150,12 @@ class Links:
                 return
 
     @cached_property
-    def _go_modules(self) -> list[tuple[str, str]]:
-        found = [
-            (match[1].strip('"'), posixpath.dirname(path))
-            for path in self._named.get("go.mod", ())
-            if (match := re.search(r"^module\s+(\S+)", self._read(path), re.MULTILINE))
-        ]
-        return sorted(found, key=lambda one: -len(one[0]))
+    def _go_modules(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for path in self._files["go.mod"]:
+            if match := re.search(r"^module\s+(\S+)", self._read(path), re.MULTILINE):
+                found.setdefault(match[1].strip('"'), posixpath.dirname(path))
+        return found
 
     # -- Rust --
 
@@ -218,7 +215,7 @@ class Links:
     @cached_property
     def _crates(self) -> dict[str, str]:
         found: dict[str, str] = {}
-        for path in self._named.get("Cargo.toml", ()):
+        for path in self._files["Cargo.toml"]:
             if match := re.search(
                 r'^\[package\][^\[]*?^name\s*=\s*"([^"]+)"', self._read(path), re.MULTILINE | re.DOTALL
             ):
@@ -233,8 +230,7 @@ class Links:
         for length in (len(parts), len(parts) - 1):
             if found := self._ending("/".join(parts[:length]) + ".java", path):
                 return found
-        folder = "/".join(parts)
-        folders = [one for one in self._inside if one == folder or one.endswith(f"/{folder}")]
+        folders = self._folders["/".join(parts)]
         return (one for one in chain.from_iterable(map(self._inside.__getitem__, folders)) if one.endswith(".java"))
 
     def _csharp(self, path: str, module: str, name: str) -> list[str]:
@@ -274,9 +270,25 @@ def _within(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder and name else folder or name
 
 
+def _beginnings(module: str) -> Iterator[str]:
+    """What a module may be called by, the longest first: `@a/b`, `@a/`, `@a`."""
+    yield module
+    at = module.rfind("/")
+    while at >= 0:
+        yield module[: at + 1]
+        yield module[:at]
+        at = module.rfind("/", 0, at)
+
+
 def _json(text: str) -> dict[str, object]:
     """An object; comments, as in `tsconfig.json`, are left out, and what is none is empty."""
-    bare = re.sub(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?(?:\*/|\Z)', lambda match: match[1] or "", text, flags=re.DOTALL)
+    # a string that is never closed is one to the end: to look for another in it would take as long again, at each quote
+    bare = re.sub(
+        r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)',
+        lambda match: match[1] or "",
+        text,
+        flags=re.DOTALL,
+    )
     try:
         found = json.loads(re.sub(r",(\s*[}\]])", r"\1", bare))
     except (ValueError, RecursionError):

@@ -1,5 +1,7 @@
 """Which file an import means, language by language."""
 
+import sys
+
 import pytest
 
 from lsp_harness.index.links import Links
@@ -197,3 +199,59 @@ def test_csharp_says_namespaces_and_those_who_declare_them_are_meant():
     # `using static Shop.Money.Rate`
     assert made.targets("a.cs", "csharp", "Shop.Money.Rate", "") == ["b.cs", "c.cs"]
     assert made.targets("a.cs", "csharp", "System", "") == []
+
+
+def test_a_name_that_many_have_is_nearest_where_it_is_longest_the_same():
+    made = links(["a/x/util.h", "b/x/util.h", "b/y/main.c", "a/z/main.c", "main.c"])
+    for _ in range(2):
+        assert made.targets("b/y/main.c", "c", "x/util.h", "") == ["b/x/util.h"]
+        assert made.targets("a/z/main.c", "c", "x/util.h", "") == ["a/x/util.h"]
+        assert made.targets("main.c", "c", "x/util.h", "") == []
+
+
+def calls(links: Links, language: str, module: str) -> int:
+    """How many functions are called to say that an import means nothing here."""
+    made = 0
+
+    def count(frame: object, event: str, of: object) -> None:
+        nonlocal made
+        made += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        found = links.targets("main", language, module, "")
+    finally:
+        sys.setprofile(None)
+    assert found == []
+    return made
+
+
+@pytest.mark.parametrize(
+    ("language", "file", "text", "first", "then"),
+    [
+        ("python", "p{n}/__init__.py", "", "django.db.models", "django.db.fields"),
+        ("python", "p{n}/models/__init__.py", "", "django.db.models", "django.db.models"),
+        ("python", "p{n}/db/models.py", "", "django.db.models", "django.db.models"),
+        ("java", "p{n}/q/A.java", "", "java.util.List", "java.util.Map"),
+        ("java", "p{n}/util/A.java", "", "java.lang", "java.util"),
+        ("php", "p{n}/index.php", "", "A\\B\\index", "A\\C\\index"),
+        ("typescript", "p{n}/package.json", '{{"name": "p{n}"}}', "react", "vue/x"),
+        ("go", "p{n}/go.mod", "module p{n}", "fmt", "net/http"),
+        ("c", "p{n}/config.h", "", "a/config.h", "b/config.h"),
+    ],
+)
+def test_what_is_not_here_is_not_looked_for_everywhere(language: str, file: str, text: str, first: str, then: str):
+    few, many = (links({file.format(n=n): text.format(n=n) for n in range(count)}) for count in (10, 300))
+    for made in (few, many):
+        made.targets("main", language, first, "")
+    assert calls(few, language, then) == calls(many, language, then)
+
+
+def test_a_string_of_json_that_is_never_closed_is_read_once():
+    files = {
+        "tsconfig.json": '{"' + '\\"' * 200_000,
+        "package.json": '{"name": "@a/b"} // "',
+        "src/c.ts": "",
+        "d.ts": "",
+    }
+    assert links(files).targets("d.ts", "typescript", "@a/b/c", "") == ["src/c.ts"]
