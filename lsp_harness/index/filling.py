@@ -76,6 +76,8 @@ class Filling:
         dropped = {path: self.files[path].id for path in paths}
         with self._writer.transaction():
             for file in dropped.values():
+                # whoever ends before all is linked leaves word of it: what meant this file, or one of two, may mean another
+                self._writer.do("INSERT OR IGNORE INTO unlinked VALUES (?)", (file,))
                 self._empty(file)
                 self._writer.do("DELETE FROM files WHERE id = ?", (file,))
                 self._writer.do("DELETE FROM targets WHERE target = ?", (file,))

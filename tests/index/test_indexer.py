@@ -13,7 +13,7 @@ from lsp_harness.index.filling import Filling
 from lsp_harness.index.indexer import Indexer, Scanned
 from lsp_harness.index.links import Links
 from lsp_harness.index.readers import Readers
-from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.index.tables import SCHEMA, finished, version
 from lsp_harness.store.database import Reader, Writer
 
 
@@ -219,6 +219,31 @@ def test_imports_lead_to_files(place: Place):
     place.write("a.py", "x = 1\n")
     place.scan()
     assert targets(place) == ["c/d.py > a.py"]
+
+
+@pytest.mark.parametrize(
+    ("gone", "before", "after"),
+    [
+        ("b.py", ["a.py > b.py"], ["a.py > src/b.py"]),
+        # of two that are as near none was meant
+        ("y/far/b.py", [], ["a.py > x/far/b.py"]),
+    ],
+)
+def test_who_is_killed_after_files_are_gone_is_followed_by_one_who_knows(
+    place: Place, gone: str, before: list[str], after: list[str]
+):
+    place.write("a.py", "import b\n" if gone == "b.py" else "import far.b\n")
+    for name in ("b.py", "src/b.py", "x/far/b.py", "y/far/b.py"):
+        place.write(name, "x = 1\n")
+    place.scan()
+    assert targets(place) == before
+    (place.root / gone).unlink()
+    Filling(place.writer).drop([gone])
+    with closing(Reader(place.writer.path)) as reader:
+        assert not finished(reader)
+        assert place.scan().dropped == 0
+        assert targets(place) == after
+        assert finished(reader)
 
 
 def test_what_a_namespace_is_follows_the_files_that_declare_it(place: Place):
