@@ -7,11 +7,14 @@ Each file is read again when its time or size changes.
 """
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from lsp_harness.files.patterns import steady
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -21,6 +24,8 @@ NAMES = (EXCLUDE, ".gitignore", ".lspharnessignore")
 """The weakest first."""
 LARGEST = 1_000_000
 """Bytes of an ignore file that are read; more is no list of patterns."""
+LONGEST = 4096
+"""Characters of a line that are a pattern: no path is longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,17 +125,22 @@ def _spec(path: str) -> "GitIgnoreSpec":
     """The patterns of a file; a line that is none is left out."""
     # imported when the first file of rules is read: `initialize` must be answered at once
     from pathspec import GitIgnoreSpec
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
     try:
         with open(path, "rb") as file:
             lines = file.read(LARGEST).decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
     except OSError:
         lines = []
-    good: list[str] = []
+    good: list[GitIgnoreSpecPattern] = []
     for line in lines:
-        try:
-            GitIgnoreSpec.from_lines([line])
-        except ValueError:
+        if len(line) > LONGEST:
             continue
-        good.append(line)
-    return GitIgnoreSpec.from_lines(good)
+        try:
+            regex, include = GitIgnoreSpecPattern.pattern_to_regex(line)
+            if regex is not None:
+                good.append(GitIgnoreSpecPattern(re.compile(steady(regex)), include))
+        except (ValueError, re.error):
+            continue
+    # no other engine, which is taken where one is installed, knows what `steady` says
+    return GitIgnoreSpec(good, backend="simple")

@@ -10,7 +10,8 @@ from lsp_harness.files.ignores import Ignores
 from lsp_harness.files.kept import Kept
 
 FILES = {
-    ".gitignore": "*.log\n/build/\nnode_modules/\n!keep.log\n# a comment\ndoc/*.txt\n\\#odd.py\n*.tmp \n!\n",
+    ".gitignore": "*.log\n/build/\nnode_modules/\n!keep.log\n# a comment\ndoc/*.txt\n\\#odd.py\n*.tmp \n!\n"
+    "q[!z]r\nw[+-9]y\ns*a?*[b-d]*.md\ne/**/f/**/g*h/**/i\n[z-a].py\n[^]x]k\n",
     "sub/.gitignore": "!loud.log\nprivate.py\n/here.py\nbuild/\n!build/x.py\n",
     "sub/deep/.gitignore": "*\n!.gitignore\n!seen.py\n",
 }
@@ -19,6 +20,9 @@ PATHS = [
     *("doc/b/a.txt", "#odd.py", "sub/loud.log", "sub/quiet.log", "sub/private.py", "private.py", "sub/x/private.py"),
     *("sub/here.py", "sub/x/here.py", "sub/deep/a.py", "sub/deep/seen.py", "sub/deep/x/seen.py", "a.tmp"),
     *("node_modules/a/b.js", "sub/node_modules/b.js", "own.py", "Ünï.log", "exact.py"),
+    *("q/r", "qzr", "qar", "w/y", "w5y", "sabc.md", "saxxdd.md", "sab.md", "saxb/c.md", "s/axb.md", "y.py"),
+    *("xk", "ak", "]k", "x/k"),
+    *("e/f/gh/i", "e/1/f/2/3/g4h/f/i/j", "e/f/g/h/i", "e/f/gh", "1/e/f/gh/i"),
 ]
 
 
