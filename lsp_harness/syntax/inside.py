@@ -12,7 +12,7 @@ from typing import Literal
 from tree_sitter import Node
 
 from lsp_harness.syntax.languages import Language
-from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.tree import SyntaxTree, around
 from lsp_harness.text.position import decode
 
 Place = Literal["code", "comment", "string"]
@@ -41,9 +41,8 @@ def inside(tree: SyntaxTree, offset: int) -> Place:
     if not offset:
         return "code"
     # the character before the cursor: what ends right there is left, what begins there is not entered
-    node = tree.root.descendant_for_byte_range(offset - 1, offset)
     broken: Node | None = None
-    while node:
+    for node in around(tree.root, offset - 1, offset):
         if node.type == "ERROR":
             broken = node
         elif node.type in INTERPOLATED and _within(node, offset):
@@ -52,7 +51,6 @@ def inside(tree: SyntaxTree, offset: int) -> Place:
             return "comment"
         elif node.type in STRINGS and tree.language.block != "none" and (_within(node, offset) or _open(node, offset)):
             return "string"
-        node = node.parent
     return _read(tree, offset, broken) if tree.root.has_error else "code"
 
 

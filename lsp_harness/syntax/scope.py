@@ -9,7 +9,7 @@ from typing import Literal
 from tree_sitter import Node
 
 from lsp_harness.syntax.query import captures
-from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.tree import SyntaxTree, around
 from lsp_harness.text.position import Span, decode
 
 BLANK = b" \t\r\n\f"
@@ -194,12 +194,7 @@ def _before(block: Node) -> int:
 
 
 def _broken_around(root: Node, start: int, end: int) -> Node | None:
-    node = root.descendant_for_byte_range(start, end)
-    while node:
-        if node.is_error:
-            return node
-        node = node.parent
-    return None
+    return next((node for node in around(root, start, end) if node.is_error), None)
 
 
 def _within(inner: Node, outer: Node) -> bool:

@@ -48,6 +48,18 @@ class SyntaxTree:
         return self.edited(self.document, edit, self.document.edited(edit, self.document.version))
 
 
+def around(root: Node, start: int, end: int) -> list[Node]:
+    """The nodes that have all of a range in them, the innermost first."""
+    # not by `parent`, which looks for each from the root
+    found, cursor = [root], root.walk()
+    while cursor.goto_first_child_for_byte(start) is not None:
+        node = cursor.node
+        if node is None or node.start_byte > start or node.end_byte < end:
+            break
+        found.append(node)
+    return found[::-1]
+
+
 def move(tree: Tree, before: Document, edit: Edit, after: Document) -> None:
     """Let the nodes of a tree be where they are after an edit, before anything is parsed."""
     end = edit.start + len(edit.new)

@@ -1,8 +1,10 @@
 """Trees that are deeper than Python's stack: nothing that walks one may end in a RecursionError."""
 
+import random
 from collections.abc import Callable
 
 import pytest
+from tree_sitter import Node
 
 from lsp_harness.syntax.declaring import declared_in
 from lsp_harness.syntax.faults import faults, new_faults
@@ -11,10 +13,11 @@ from lsp_harness.syntax.inside import inside
 from lsp_harness.syntax.outline import outline
 from lsp_harness.syntax.references import referred
 from lsp_harness.syntax.scope import enclosing_class, enclosing_function, imports, statement_at
-from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.tree import SyntaxTree, around
 from lsp_harness.syntax.unfinished import adds_error
 from lsp_harness.text.edit import Edit
-from tests.syntax.markup import Source, marked
+from tests.syntax.markup import Source, marked, tree_of
+from tests.syntax.random_edits import sources
 
 DEEP = 1_100
 WRONG = b" , ,= 2"
@@ -74,3 +77,24 @@ def test_what_it_declares_follows_its_edits(source: Source):
     assert tree is not None
     kept.edited(source.tree.document, edit, after)
     assert list(kept.of(tree)) == declared_in(tree.language, tree.data)[0]
+
+
+def test_a_place_that_is_deeper_still_is_found_on_one_way_down():
+    deep = 100_000
+    source = marked("a.js", "[" * deep + "1<|>" + "]" * deep)
+    assert inside(source.tree, source.start) == "code"
+    assert len(around(source.tree.root, source.start, source.start)) > deep
+
+
+@pytest.mark.parametrize(("name", "text"), list(sources()))
+def test_what_is_around_a_place_are_the_parents_of_what_is_there(name: str, text: str):
+    half, rng = len(text) // 2, random.Random(1)
+    for written in (text, f"{text[:half]} ( = {text[half:]}"):
+        tree = tree_of(name, written)
+        for start in rng.choices(range(len(tree.data)), k=20):
+            end = min(len(tree.data), start + rng.choice((1, 2, 5)))
+            node, parents = tree.root.descendant_for_byte_range(start, end), list[Node]()
+            while node:
+                parents.append(node)
+                node = node.parent
+            assert around(tree.root, start, end) == parents
