@@ -226,6 +226,21 @@ async def test_a_docstring_that_breaks_the_code_or_never_ends_is_none(bench: Mak
         await verbs.docstring(b.harness, *opened(b, "def f():\n    <|>return 1\n"), no_report)
 
 
+async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
+    where = "def f(x):\n    <|>return x\n"
+    b = bench("Give x back.", "Give it.")
+    b.engine.facts["n_ctx"] = 200
+
+    await verbs.docstring(b.harness, *opened(b, where), no_report)
+
+    assert [request.sampling.n for request in b.engine.asked] == [1, 1]
+    assert [one["candidates"] for one in built(b)] == [[1], [2]]
+    b.engine.facts["n_ctx"] = 120
+    with pytest.raises(NoAnswer, match="kept for the answer, and the model's context has 120"):
+        await verbs.docstring(b.harness, *opened(b, where), no_report)
+    assert len(b.engine.asked) == 2
+
+
 # -- tests
 async def test_tests_go_into_a_new_file_with_the_import_they_need(bench: Make):
     b = bench("():\n    assert area(1) == 3\n", "():\n    pass\n", "():\n    assert area(0) == 0\n    assert area(1)\n")
@@ -254,6 +269,45 @@ async def test_tests_are_added_to_what_is_there(bench: Make):
         "import math\nfrom shapes import Box\n\n\ndef test_pi():\n    assert math.pi\n\n\n"
         "def test_box_size():\n    assert Box().size() == 0\n"
     )
+
+
+def built(b: Bench) -> list[dict[str, Any]]:
+    """What the log says of the prompts that were sent."""
+    return [event.data for events in b.harness.log.turns.values() for event in events if event.type == "context.built"]
+
+
+async def test_of_a_test_file_with_long_lines_the_last_that_fit_are_shown(bench: Make):
+    long = "".join(f"# {n} {'word ' * 200}\n" for n in range(60))
+    (Path(bench().folder) / "test_shapes.py").write_text(f"from shapes import area\n{long}")
+    b = bench(*["():\n    assert area(1) == 3\n"] * 3)
+
+    made = await verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+
+    assert after(made).endswith(f"{long}\n\ndef test_area():\n    assert area(1) == 3\n")
+    request = b.engine.asked[0]
+    assert isinstance(request, Infill)
+    # whole lines within completion.prefix_tokens
+    assert request.around.prefix == f"{long.splitlines()[-1]}\n\n\ndef test_area"
+    assert [one["sections"]["prefix"] for one in built(b)] == [204] * 2
+    sections = sum(built(b)[0]["sections"].values())
+    assert sections < built(b)[0]["prompt"] < sections + 10
+
+
+async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as_have_room(bench: Make):
+    words = "".join(f"# {n} {'word ' * 20}\n" for n in range(60))
+    (Path(bench().folder) / "test_shapes.py").write_text(f"from shapes import area\n{words}")
+    b = bench(*["():\n    assert area(1) == 3\n"] * 2)
+    b.engine.facts["n_ctx"] = 500
+
+    await verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+
+    assert [one["candidates"] for one in built(b)] == [[1], [2]]
+    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= 500 for one in built(b))
+    assert 2 < built(b)[0]["sections"]["prefix"] < 200
+    b.engine.facts["n_ctx"] = 345
+    with pytest.raises(NoAnswer, match=r"0 tokens have no room for def test_area: see completion\.prefix_tokens"):
+        await verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+    assert len(b.engine.asked) == 2
 
 
 @pytest.mark.parametrize("text", ["x = <|>1\n", "def f():\n    def g():\n        <|>return 1\n    return g\n"])
@@ -293,6 +347,7 @@ SHOP = {
     "tests/test_till.py": "from shop.till import total\n\n\ndef test_total():\n    assert total([]) == 0\n",
     "shop/till.py": "",
 }
+ONE = {"generation": {"candidates": 1, "max_retries": 0}}
 TILL = """
     from shop.cart import Cart
 
@@ -302,6 +357,33 @@ TILL = """
         return sum(fuond)
         #          ^^^^^ F821 what is this
     """
+
+
+async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(bench: Make, tmp_path: Path):
+    b = bench(
+        *["return sum(found)"] * 3, config=settings(completion={"repository_tokens": 512, "max_tokens": 9}, **ONE)
+    )
+    src = b.open(TILL, "shop/till.py")
+    prompts = list[int]()
+    for context in (8192, 48, 28):
+        b.engine.facts["n_ctx"] = context
+        with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
+            job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+            job = replace(job, related=Related(Here(indexed.reader), b.engine.count))
+            await Fix(job, src.finding).run()
+        one = next(event.data for event in b.harness.log.turns[job.turn.number] if event.type == "context.built")
+        assert one["prompt"] + one["answer"] <= context
+        prompts.append(one["sections"].get("repository", 0))
+    assert prompts[0] > prompts[1] > prompts[2] == 0
+
+
+async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
+    b = bench(config=settings(**ONE))
+    b.engine.facts["n_ctx"] = 40
+    src = b.open(TILL, "shop/till.py")
+    with pytest.raises(NoAnswer, match="No candidate passed the checks; the prompt has"):
+        await Fix(b.harness.job(b.harness.snapshot(src.document.uri), no_report), src.finding).run()
+    assert b.engine.asked == []
 
 
 @pytest.mark.parametrize(("tokens", "shown"), [(512, True), (0, False)])
