@@ -325,6 +325,17 @@ async def test_an_explanation_says_that_nobody_checked_it(bench: Make):
     assert "return 3 * r ** 2" in b.engine.prompt(0)
 
 
+async def test_the_log_has_what_an_explanation_was_asked_with(bench: Make):
+    b = bench("It multiplies.")
+    await verbs.explain(b.harness, *opened(b, AREA), no_report)
+    [asked, told] = [event for events in b.harness.log.turns.values() for event in events]
+    assert (asked.type, asked.data["kind"], asked.data["path"]) == ("invocation.received", "explain", "a.py")
+    assert (told.type, told.cause) == ("context.built", asked.id)
+    assert list(told.data["sections"]) == ["system", "code", "task"]
+    [whole] = await b.engine.count([b.engine.prompt(0)])
+    assert (told.data["prompt"], told.data["answer"], told.data["context"]) == (whole, 220, 8192)
+
+
 async def test_an_explanation_that_is_cut_off_ends_with_a_sentence(bench: Make):
     b = bench({"text": "It multiplies. Then it ret", "stop": "limit"})
     assert (await verbs.explain(b.harness, *opened(b, AREA), no_report)).startswith("It multiplies.\n")
