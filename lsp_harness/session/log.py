@@ -15,6 +15,7 @@ from ulid import ULID
 
 from lsp_harness.config import paths
 from lsp_harness.files.secrets import redacted
+from lsp_harness.session.summary import Summary
 from lsp_harness.wire.event import Event, decode, encode
 
 Listener = Callable[[Event], None]
@@ -33,6 +34,8 @@ class SessionLog:
         self._seq = 0
         self._turn = -1
         self._unwritten: set[int] = set()
+        self.summary = Summary()
+        """Of what is kept so far."""
         self.listeners: list[Listener] = []
         self.turns: OrderedDict[int, list[Event]] = OrderedDict()
         """The events of the last turns, for those who want to read them without the file."""
@@ -60,6 +63,7 @@ class SessionLog:
             if self._keep:
                 self._write(event)
             self._seq += 1
+            self.summary = self.summary.after(event)
         if turn in self.turns:
             self.turns[turn].append(event)
         for listener in list(self.listeners):
