@@ -314,6 +314,7 @@ class Harness:
             ),
             installed=self.installed if self.config.knowledge.enabled else None,
             output=output,
+            session=tuple(self.log.summary.about(snapshot.path)),
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:

@@ -232,6 +232,8 @@ class Generator:
                 packages=self._job.packages,
                 budget=await budget(self._engine, self._config.context, answer),
                 count=count,
+                # the task says it
+                session=[line for line in self._job.session if self._finding.message not in line],
             )
             prompt, fitting = await prompted(self._engine, asked, answer, self._job.turn, plan.numbers)
         except (EngineRefused, NoAnswer) as error:

@@ -16,12 +16,13 @@ from lsp_harness.inference.request import Continuation, Infill
 from lsp_harness.pipeline.code import Fix
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import Span, decode
-from tests.harness.bench import Bench, Make
+from tests.harness.bench import Bench, Make, accept
 from tests.harness.tools import settings
 from tests.index.place import Indexed
 from tests.support import markup
 
-TWO = settings(generation={"candidates": 2, "max_retries": 1}, verification={"debounce_ms": 0})
+NO_DELAY = {"debounce_ms": 0}
+TWO = settings(generation={"candidates": 2, "max_retries": 1}, verification=NO_DELAY)
 AREA = "import math\n\n\ndef <|>area(r):\n    return 3 * r ** 2\n"
 
 
@@ -141,6 +142,50 @@ async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(benc
 
     with pytest.raises(NoAnswer, match="the closest: LINT: F821 Undefined name `pi`"):
         await verbs.instruct(b.harness, *opened(b, AREA), "use pi", no_report)
+
+
+def taken(b: Bench, made: verbs.Written) -> None:
+    """The edit is in the document, as an editor puts it there."""
+    [edit] = made.proposal.edits
+    uri = made.document.uri
+    b.harness.change(uri, edit, b.harness.documents.get(uri).version + 1)
+
+
+@pytest.mark.parametrize(("share", "shown"), [(200, True), (11, False), (0, False)])
+async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make, share: int, shown: bool):
+    config = settings(
+        generation={"candidates": 1, "max_retries": 1}, context={"session_budget": share}, verification=NO_DELAY
+    )
+    b = bench(
+        fenced("def area(r):\n    return math.pi * r ** 2"),
+        fenced("def other():\n    return 2"),
+        *[fenced("def area(r):\n    return math.pi + tau")] * 2,
+        config=config,
+    )
+    snapshot, span = opened(b, AREA)
+    taken(b, await verbs.instruct(b.harness, snapshot, span, "use math.pi", no_report))
+    await verbs.instruct(b.harness, *opened(b, "def <|>other():\n    return 1\n", "b.py"), "two, not one", no_report)
+    with pytest.raises(NoAnswer, match="Undefined name `tau`"):
+        await verbs.instruct(b.harness, b.harness.snapshot(snapshot.document.uri), span, "use math.tau", no_report)
+
+    first, elsewhere, second, retry = (b.engine.prompt(n) for n in range(4))
+    line = "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)\n"
+    told = f"```\n\nEarlier in this session:\n{line}\nInstruction: use math.tau"
+    assert [told in prompt for prompt in (second, retry)] == [shown] * 2
+    # what was decided about other files is none of its business
+    assert ("Earlier" in first, "Decision" in elsewhere, "two, not one" in second) == (False, False, False)
+    # and whoever tries again reads it no more
+    assert retry.startswith(second.rstrip("\n"))
+    assert [one["sections"].get("session", 0) for one in built(b)[2:]] == [len(line.split()) if shown else 0] * 2
+
+
+async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_there(bench: Make):
+    b = bench("pi * r ** 2", fenced("def area(r):\n    return 1"), config=settings(TWO, generation={"candidates": 1}))
+    await accept(b, b.open("def area(r):\n    return <|>\n", "shop/b.py"))
+    await b.next()
+    where = opened(b, AREA)
+    await verbs.instruct(b.harness, *where, "one", no_report)
+    assert "Earlier in this session:\nOpen in shop/b.py: LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
 
 
 @pytest.mark.parametrize(
