@@ -151,7 +151,7 @@ def taken(b: Bench, made: verbs.Written) -> None:
     b.harness.change(uri, edit, b.harness.documents.get(uri).version + 1)
 
 
-@pytest.mark.parametrize(("share", "shown"), [(200, True), (11, False), (0, False)])
+@pytest.mark.parametrize(("share", "shown"), [(200, True), (9, False), (0, False)])
 async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make, share: int, shown: bool):
     config = settings(
         generation={"candidates": 1, "max_retries": 1}, context={"session_budget": share}, verification=NO_DELAY
