@@ -472,6 +472,10 @@ class Harness:
         return self._installed
 
     def _heard(self, root: Path, said: "Said") -> None:
+        # who has asked for nothing yet has no log, and nobody listens
+        if self._log and said["state"] == "ready" and (paths := said["parsed"] + said["dropped"]):
+            ms = round(1000 * said["seconds"])
+            self._log.tell("index.updated", folder=root.name, paths=paths, files=said["files"], ms=ms)
         self.on_indexing(root, said)
         self.on_state()
 

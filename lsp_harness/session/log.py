@@ -54,12 +54,16 @@ class SessionLog:
             self.turns.popitem(last=False)
         return Turn(self, self._turn)
 
+    def tell(self, kind: str, /, **data: Any) -> Event:
+        """Append an event that is of no turn. It is heard in any case, and kept once the session has had a turn."""
+        return self.append(kind, data, turn=None, step=None, cause=None)
+
     def append(
         self, kind: str, data: dict[str, Any], *, turn: int | None, step: str | None, cause: str | None
     ) -> Event:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         event = Event(str(ULID()), self._seq, now, self.id, turn, step, cause, kind, _without_secrets(data))
-        if turn not in self._unwritten:
+        if turn not in self._unwritten and (turn is not None or self._seq):
             if self._keep:
                 self._write(event)
             self._seq += 1

@@ -219,6 +219,52 @@ async def test_an_instruction_needs_words_and_a_workspace_trust(bench: Make):
     assert verbs.offered(b.harness, *where) == []
 
 
+# -- told what a tool has printed
+BROKEN = "def area(r):\n    return <|>3 * r\n"
+PYTEST = """\
+=================================== FAILURES ===================================
+__________________________________ test_area ___________________________________
+
+    def test_area():
+>       assert area(1) == 4
+E       assert 3 == 4
+
+test_a.py:5: AssertionError
+=========================== short test summary info ============================
+FAILED test_a.py::test_area - assert 3 == 4
+============================== 1 failed in 0.02s ===============================
+"""
+
+
+async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
+    b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
+    made = await verbs.instruct(b.harness, *opened(b, BROKEN), "mend it", no_report, PYTEST)
+    assert "Instruction: mend it\nTEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
+    events = b.harness.log.turns[made.proposal.turn]
+    assert [event.data["summary"] for event in events if event.type == "output.read"] == ["pytest: 1 failed"]
+    assert "Ran pytest: 1 failed" in b.harness.log.summary.lines
+
+
+async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Make):
+    b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
+    made = await verbs.mend(b.harness, *opened(b, BROKEN), PYTEST, no_report)
+    assert after(made) == "def area(r):\n    return 4 * r\n"
+    assert "TEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"),
+    [
+        ("b.py:1:1: F821 Undefined name `x`\n", "nothing in it is about a.py"),
+        ("a.py:1:1: F821 no\n", "about line 2 of"),
+    ],
+)
+async def test_output_that_says_nothing_of_the_place_is_refused(bench: Make, printed: str, why: str):
+    b = bench()
+    with pytest.raises(UsageError, match=why):
+        await verbs.mend(b.harness, *opened(b, BROKEN), printed, no_report)
+
+
 # -- docstrings
 @pytest.mark.parametrize(
     ("name", "text", "said", "expected"),
