@@ -73,7 +73,7 @@ async def run(editor: Editor, name: str, argument: Any) -> Any:
             for name in ("instruct", "fix")
             for said, why in (
                 (7, "takes as `failing` the text that a tool has printed"),
-                ("b.py:1:1: F821 no\n", "nothing in it is about a.py"),
+                ("b.py:1:1: F821 no\n", "nothing in it is about file:"),
             )
         ),
     ],
