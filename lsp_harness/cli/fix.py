@@ -9,10 +9,11 @@ from lsp_harness.cli.compose import headless, offset_of, place
 from lsp_harness.cli.digest import read
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.cli.verdicts import Verdicts
-from lsp_harness.errors import NoAnswer, Stale, UsageError
+from lsp_harness.errors import Stale, UsageError
 from lsp_harness.harness.diagnosis import diagnose, of_output
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.harness.verbs import fixed
 from lsp_harness.pipeline.offers import Offer, Progress, Proposal
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
@@ -96,16 +97,8 @@ async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output
 async def _first(
     harness: Harness, snapshot: Snapshot, offers: list[Offer], output: Digest | None, *, json: bool
 ) -> Proposal:
-    """The linter's own fix where there is one that passes, else the model's."""
-
     def report(progress: Progress) -> None:
         if not json:
             say(f"  {progress.message}")
 
-    for offer in offers:
-        try:
-            return await harness.fix(snapshot, offer, report, output)
-        except NoAnswer:
-            if offer is offers[-1]:
-                raise
-    raise NoAnswer("nothing can be done about this diagnostic")
+    return await fixed(harness, snapshot, offers, report, output)

@@ -1,24 +1,34 @@
 """`lsp-harness session`: what a session has come to, read off its log."""
 
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.config import paths
-from lsp_harness.errors import UsageError
+from lsp_harness.config.load import load
+from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.inference.backends.backend import estimated
+from lsp_harness.inference.providers import remote
 from lsp_harness.session.log import read
-from lsp_harness.session.summary import summary
+from lsp_harness.session.summary import BUDGET, Summary, summary
 
 
 def session(
     id: Annotated[str, Parameter(help="The name of its folder, or the beginning of it; the last one by default.")] = "",
     /,
     *,
+    all: Annotated[
+        bool, Parameter(negative="", help=f"All that is remembered, also what is more than {BUDGET} tokens.")
+    ] = False,
     json: AsJson = False,
 ) -> int:
-    """Show what was asked for in a session, what became of it, and what is still wrong."""
+    """Show what was asked for in a session, what became of it, and what is still wrong, in 200 tokens of the model's."""
     folder = paths.state() / "sessions"
     known = sorted(file.parent for file in folder.glob("*/events.jsonl"))
     found = [one for one in known if one.name.startswith(id)]
@@ -30,5 +40,33 @@ def session(
     if json:
         as_json({"id": found[-1].name, **asdict(told)})
     else:
-        say("\n".join([f"{found[-1].name}, {told.turns} turns", *told.lines]))
+        lines = told.all if all else asyncio.run(_within(told))
+        say("\n".join([f"{found[-1].name}, {told.turns} turns", *lines]))
+        if lines != told.all:
+            say("(--all shows more)")
     return 0
+
+
+async def _within(told: Summary) -> list[str]:
+    return (await told.text(BUDGET, count)).splitlines()
+
+
+async def count(texts: Sequence[str]) -> list[int]:
+    """Tokens of each, by the model of the settings where an engine has it loaded, else an estimate."""
+    from lsp_harness.inference.client import EngineClient
+    from lsp_harness.inference.models.place import resolve
+    from lsp_harness.inference.supervisor import address, listening
+
+    config = load(Path.cwd())[0]
+    try:
+        # none is started for that, and to servers of others nothing is sent
+        if (
+            remote(config.engine)
+            or config.engine.script
+            or not listening(address(resolve(config.model.path), config).socket)
+        ):
+            return estimated(texts)
+        async with aclosing(EngineClient(config)) as engine:
+            return await engine.count(texts)
+    except HarnessError:
+        return estimated(texts)

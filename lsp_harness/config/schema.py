@@ -89,6 +89,8 @@ class Context:
     """For the examples, of what the code and what is shown besides leave of the code's share; one that does not fit whole is left out."""
     task_budget: int = 512
     """For the task, what else is wrong in the code, and the feedback on earlier attempts; what does not fit is left out, of what else is wrong first."""
+    session_budget: int = 200
+    """For what the session has decided about the file before and what checks say that nothing has mended, of what the task leaves of its own share; whole lines. 0 leaves it out. [Verbs](verbs.md)"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,8 +22,14 @@ class Budget:
 
     def around(self, system: int, code: int, task: int) -> int:
         """What these leave for what is around the code: of the code's own share, and of the context."""
-        left = self.settings.code_budget - code
-        return max(0, left if self.room is None else min(left, self.room - FRAME - system - code - task))
+        return self._within(self.settings.code_budget - code, system + code + task)
+
+    def session(self, system: int, code: int, task: int) -> int:
+        """What these leave for what was before: of the task's own share, and of the context."""
+        return self._within(min(self.settings.session_budget, self.settings.task_budget - task), system + code + task)
+
+    def _within(self, left: int, taken: int) -> int:
+        return max(0, left if self.room is None else min(left, self.room - FRAME - taken))
 
 
 @dataclass(frozen=True, slots=True)

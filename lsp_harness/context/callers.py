@@ -24,12 +24,13 @@ WIDTH = 160
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A `line` of a file where the declaration is used, in the function or type `around`, with its parameters; empty where it is
-    in none."""
+    """A `line` of a file where the declaration is used, its number counted from 0, in the function or type `around`, with its
+    parameters; empty where it is in none."""
 
     path: str
     around: str
     line: str
+    number: int
 
     @property
     def test(self) -> bool:
@@ -62,4 +63,5 @@ def uses(view: View, symbol: Symbol) -> list[Use]:
 def _use(view: View, user: User) -> Use:
     around = user.around
     head = " ".join(view.text(around, around.named, around.body).split()).rstrip("{: ") if around else ""
-    return Use(user.source.text.path, head[:WIDTH], user.source.line(user.place.start)[:WIDTH])
+    start = user.place.start
+    return Use(user.source.text.path, head[:WIDTH], user.source.line(start)[:WIDTH], user.source.line_of(start))

@@ -34,7 +34,7 @@ async def examples(
     found = await related.known.ask(document.uri, read, list[Example](), slow=True)
     comment = tree.language.comment or "#"
     # a file may be newer than the index, and the rules for secrets too
-    texts = [(one, f"{comment} {one.symbol.path}\n{one.text.rstrip()}\n") for one in found]
+    texts = [(one, f"{comment} {one.symbol.path}:{one.symbol.line + 1}\n{one.text.rstrip()}\n") for one in found]
     texts = [(one, text) for one, text in texts if not spans(encode(text))]
     costs = await related.count([text for _, text in texts])
     kept = list[Fragment]()

@@ -1,5 +1,5 @@
-"""A prompt by instruction: an example of such code, what packages have and what is related, the code, and what to do with it, each
-within its share.
+"""A prompt by instruction: an example of such code, what packages have and what is related, the code, what the session has come to,
+and what to do, each within its share.
 
 What changes from one attempt to the next comes last, so that the rest stays evaluated.
 """
@@ -29,11 +29,12 @@ class Instruction:
     packages: tuple[Fragment, ...]
     related: tuple[Fragment, ...]
     code: Fragment
+    session: tuple[Fragment, ...]
     task: Fragment
 
     @property
     def fragments(self) -> tuple[Fragment, ...]:
-        return (self.system, *self.examples, *self.packages, *self.related, self.code, self.task)
+        return (self.system, *self.examples, *self.packages, *self.related, self.code, *self.session, self.task)
 
     @property
     def sections(self) -> dict[str, str]:
@@ -44,6 +45,7 @@ class Instruction:
             "packages": self.packages,
             "related": self.related,
             "code": (self.code,),
+            "session": self.session,
             "task": (self.task,),
         }
         texts = {name: "".join(fragment.text for fragment in fragments) for name, fragments in parts.items()}
@@ -63,7 +65,9 @@ class Instruction:
             if fragments
         ]
         before = "".join([*shown, "The code:\n"]) if shown else ""
-        return [("system", self.system.text), ("user", f"{before}{self._block(self.code.text)}\n\n{self.task.text}")]
+        earlier = "".join(f"Earlier in this session:\n{one.text}\n" for one in self.session)
+        user = f"{before}{self._block(self.code.text)}\n\n{earlier}{self.task.text}"
+        return [("system", self.system.text), ("user", user)]
 
     def _block(self, text: str) -> str:
         return f"```{self.language}\n{text.removesuffix(chr(10))}\n```"
@@ -82,10 +86,11 @@ async def instruction(
     budget: Budget,
     count: Count,
     about: str = "",
+    session: Sequence[str] = (),
 ) -> Instruction:
     """The prompt for the code in `span`. What is related to it gets what that leaves of `code_budget`, and no more than its own
     share, the packages it uses and then examples get what is left, and no more than theirs; what else has to do with the words
-    `about` it gets what is left of both. Whether the code itself is within its budget is for the caller to ask. Raises NoAnswer where
+    `about` it gets what is left of both; of the lines of the `session` the first that fit. Whether the code itself is within its budget is for the caller to ask. Raises NoAnswer where
     what the model is told it is is more than its share."""
     # as it stands in its block: a line's end is often one token with what is before it
     code, shares = decode(document.data[slice(*span)]).removesuffix("\n") + "\n", budget.settings
@@ -94,7 +99,12 @@ async def instruction(
         raise NoAnswer(
             f"the system prompt has {fixed} tokens, context.system_budget is {shares.system_budget}; raise that"
         )
-    left = budget.around(fixed, size, task.tokens)
+    costs = dict(zip(session, await count([f"{line}\n" for line in session]), strict=True))
+    earlier, _ = _fitting(session, costs, budget.session(fixed, size, task.tokens))
+    before = Fragment(
+        "".join(f"{line}\n" for line in earlier), sum(costs[line] for line in earlier), "", "what was before"
+    )
+    left = budget.around(fixed, size, task.tokens + before.tokens)
     around, has, like = (), (), ()
     if related and tree:
         around = await related.of(document, tree, span, path, min(shares.related_budget, left))
@@ -116,6 +126,7 @@ async def instruction(
         has,
         around,
         Fragment(code, size, path, "what is to be changed"),
+        (before,) if earlier else (),
         task,
     )
 

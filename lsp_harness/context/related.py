@@ -78,7 +78,7 @@ class Related:
 
     async def _test(self, test: Test, budget: int, comment: str) -> list[Fragment]:
         """The whole of it, or else nothing: its head and the line that matters are shown as those of any use."""
-        text = f"{comment} {test.path}\n{test.text}\n"
+        text = f"{comment} {test.path}:{test.line + 1}\n{test.text}\n"
         [cost] = await self.count([text])
         why = "fails" if test.name in self.failing else "tests it"
         return [Fragment(text, cost, test.path, why)] if cost <= budget and not spans(encode(text)) else []
@@ -86,7 +86,7 @@ class Related:
     async def _uses(self, used: Sequence[Use], budget: int, comment: str) -> list[Fragment]:
         found = list[Fragment]()
         for one in used:
-            where = f"{comment} {one.path}" + (f", in {one.around}" if one.around else "")
+            where = f"{comment} {one.path}:{one.number + 1}" + (f", in {one.around}" if one.around else "")
             text = f"{where}\n{one.line}\n"
             [cost] = await self.count([text])
             if cost <= budget:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import dedent
 
 from lsp_harness.context.callers import Use
@@ -19,13 +19,14 @@ FAILING = 50
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """`head` is its name with its parameters, `text` the whole of it."""
+    """`head` is its name with its parameters, `text` the whole of it, `line` that of its name, counted from 0."""
 
     __test__ = False
     path: str
     name: str
     head: str
     text: str
+    line: int
 
     def has(self, use: Use) -> bool:
         """Whether a use is in it."""
@@ -61,7 +62,7 @@ def _failing(view: View, names: Iterable[str]) -> Iterator[Test]:
     for name in names:
         for around in view.named(_plain(name), 4):
             if TESTS.search(around.path) and (one := _test(view, around)):
-                yield Test(one.path, name, one.head, one.text)
+                yield replace(one, name=name)
 
 
 def _plain(name: str) -> str:
@@ -74,4 +75,4 @@ def _test(view: View, around: Symbol) -> Test | None:
         return None
     text = dedent(view.whole(around)).strip("\n")
     head = " ".join(view.text(around, around.named, around.body).split()).rstrip("{: ")
-    return Test(around.path, around.name, head, text) if text and text.count("\n") < LINES else None
+    return Test(around.path, around.name, head, text, around.line) if text and text.count("\n") < LINES else None

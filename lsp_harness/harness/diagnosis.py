@@ -1,9 +1,10 @@
 """What there is to fix in a text, and who offers to: the linter with a safe fix of its own, or the model."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from lsp_harness.errors import NotText, Stale
+from lsp_harness.errors import NotText, Stale, UsageError
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer
 from lsp_harness.text.document import Document
@@ -24,6 +25,20 @@ async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") 
     if snapshot.document.binary:
         raise NotText(f"{snapshot.path} is not a text")
     return await standing(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
+
+
+async def printed(snapshot: Snapshot, text: str) -> "Digest":
+    """What a tool has printed, as far as it is about a text. Raises UsageError where nothing in it is."""
+    from lsp_harness.verify.digest.about import about
+    from lsp_harness.verify.digest.digest import digest
+
+    root = snapshot.root or snapshot.tool_path.parent
+    # nobody says how much it is
+    whole = await asyncio.to_thread(digest, text, "", str(root))
+    output = about(whole, snapshot.tool_path, [root])
+    if not output.problems:
+        raise UsageError(f"{whole.summary}; nothing in it is about {snapshot.path}")
+    return output
 
 
 def of_output(snapshot: Snapshot, tree: "SyntaxTree | None", output: "Digest", line: int | None) -> Finding | None:

@@ -112,8 +112,7 @@ class Harness:
             self._completer.changed(after, self._cursors[uri])
         if self.uptake.changed(uri, edit) and self._completer and (shown := self._completer.base(uri)):
             # not every client runs the command of what it put in
-            snapshot = self.snapshot(uri)
-            self.watch.start(shown, snapshot.tool_path, snapshot.root)
+            self.watch.start(shown, self.snapshot(uri))
         if self._watch:
             self._watch.changed(uri)
         # not every client can run a command after it applied an edit: the text itself says so too
@@ -270,7 +269,7 @@ class Harness:
         self.on_state()
         if shown and uri in self.documents:
             snapshot = self.snapshot(uri)
-            self.watch.start(shown.document, snapshot.tool_path, snapshot.root)
+            self.watch.start(shown.document, snapshot)
             new = encode(shown.suggestion.text)
             if snapshot.document.data[shown.suggestion.start :].startswith(new):
                 self.warm(uri, shown.suggestion.start + len(new))
@@ -315,6 +314,7 @@ class Harness:
             ),
             installed=self.installed if self.config.knowledge.enabled else None,
             output=output,
+            session=tuple(self.log.summary.about(snapshot.path)),
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
@@ -337,8 +337,7 @@ class Harness:
         """The edit of a proposal is in the document: verify the result. Telling it twice is fine."""
         known = self._proposals.take(proposal_id) if self._proposals else None
         if known and uri in self.documents:
-            snapshot = self.snapshot(uri)
-            self.watch.start(known.before, snapshot.tool_path, snapshot.root)
+            self.watch.start(known.before, self.snapshot(uri))
 
     # -- index
     def index(self) -> None:
@@ -473,6 +472,10 @@ class Harness:
         return self._installed
 
     def _heard(self, root: Path, said: "Said") -> None:
+        # who has asked for nothing yet has no log, and nobody listens
+        if self._log and said["state"] == "ready" and (paths := said["parsed"] + said["dropped"]):
+            ms = round(1000 * said["seconds"])
+            self._log.tell("index.updated", folder=root.name, paths=paths, files=said["files"], ms=ms)
         self.on_indexing(root, said)
         self.on_state()
 

@@ -3,20 +3,23 @@
 Each is a turn of the session, and what changes a text ends as a proposal with a verdict, like a fix.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from lsp_harness.errors import NoAnswer, UsageError
+from lsp_harness.harness import diagnosis
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.pipeline.offers import Proposal, Report
+from lsp_harness.pipeline.offers import Offer, Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 
 if TYPE_CHECKING:
     from lsp_harness.pipeline.job import Job
     from lsp_harness.syntax.scope import Scope
+    from lsp_harness.verify.digest.result import Digest
 
 Verb = Literal["instruct", "docstring", "tests", "explain"]
 
@@ -52,15 +55,44 @@ def offered(harness: Harness, snapshot: Snapshot, span: Span) -> list[Verb]:
     return [*verbs, "explain"] if selected or on_header else verbs
 
 
-async def instruct(harness: Harness, snapshot: Snapshot, span: Span, instruction: str, report: Report) -> Written:
-    """Raises NoAnswer, Stale, EngineError, UsageError."""
+async def instruct(
+    harness: Harness, snapshot: Snapshot, span: Span, instruction: str, report: Report, failing: str = ""
+) -> Written:
+    """`failing` is what a tool has printed of this text. Raises NoAnswer, Stale, EngineError, UsageError."""
     from lsp_harness.pipeline.instruct import Instruct
 
     if not instruction.strip():
         raise UsageError("say in a few words what is to be changed")
     harness.check(snapshot)
-    job = harness.job(snapshot, report)
+    output = await diagnosis.printed(snapshot, failing) if failing else None
+    job = harness.job(snapshot, report, output)
     return _written(harness, job, await Instruct(job, span, instruction.strip()).run())
+
+
+async def mend(harness: Harness, snapshot: Snapshot, span: Span, failing: str, report: Report) -> Written:
+    """What a tool has printed of the line that a span begins on, or the test of the function there that fails. Raises NoAnswer,
+    Stale, EngineError, UsageError."""
+    harness.check(snapshot)
+    output = await diagnosis.printed(snapshot, failing)
+    line = snapshot.document.line_of(span.start) + 1
+    finding = diagnosis.of_output(snapshot, harness.tree(snapshot), output, line)
+    if finding is None:
+        raise UsageError(f"{output.summary}; nothing in it is about line {line} of {snapshot.path}")
+    offers = await harness.offers(snapshot, [finding])
+    return Written(await fixed(harness, snapshot, offers, report, output), snapshot.document)
+
+
+async def fixed(
+    harness: Harness, snapshot: Snapshot, offers: Sequence[Offer], report: Report, output: "Digest | None" = None
+) -> Proposal:
+    """The linter's own fix where there is one that passes, else the model's. Raises NoAnswer, Stale, EngineError, UsageError."""
+    for offer in offers:
+        try:
+            return await harness.fix(snapshot, offer, report, output)
+        except NoAnswer:
+            if offer is offers[-1]:
+                raise
+    raise NoAnswer("nothing can be done about this diagnostic")
 
 
 async def docstring(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:

@@ -72,7 +72,14 @@ def _lines(events: Iterable[Event]) -> Iterator[str]:
                 pass
 
 
-_TITLES = {"fix": "Fix", "check": "Check", "edit": "Edit", "docstring": "Docstring", "tests": "Tests"}
+_TITLES = {
+    "fix": "Fix",
+    "check": "Check",
+    "edit": "Edit",
+    "docstring": "Docstring",
+    "tests": "Tests",
+    "explain": "Explanation",
+}
 
 
 def _candidate(data: dict[str, Any], built: dict[str, Any]) -> Iterator[str]:

@@ -16,6 +16,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import redacted
 from lsp_harness.harness import verdicts
 from lsp_harness.harness.held import Held, Published
+from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.verified import tell_verified
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.document import Document
@@ -31,11 +32,12 @@ from lsp_harness.verify.ruff import Ruff
 
 @dataclass(slots=True)
 class Watched:
-    """`before` is the text that is not to blame."""
+    """`before` is the text that is not to blame, `path` what the log calls the file, as for those who edit it."""
 
     before: Document
     file: Path
     root: Path | None
+    path: str
     task: asyncio.Task[None] | None = None
     held: Held = field(default_factory=lambda: Held(0))
 
@@ -63,11 +65,11 @@ class Watch:
         self._leaving: set[asyncio.Task[None]] = set()
         """Verifications that were overtaken, and have a tool to put away yet."""
 
-    def start(self, before: Document, file: Path, root: Path | None) -> None:
+    def start(self, before: Document, now: Snapshot) -> None:
         """The user took an edit of `before`. An earlier base line of the same document stays."""
         uri = before.uri
         if uri not in self._watched:
-            self._watched[uri] = Watched(before, file, root)
+            self._watched[uri] = Watched(before, now.tool_path, now.root, now.path)
         self._schedule(uri, delay=0.0)
 
     def changed(self, uri: str) -> None:
@@ -139,7 +141,7 @@ class Watch:
         # that what was told of is mended is told, too
         log = self._log()
         turn = log.turn(keep=not self._kept(change.after.uri))
-        turn.tell("invocation.received", kind="check", text="what was taken into this text", path=watched.file.name)
+        turn.tell("invocation.received", kind="check", text="what was taken into this text", path=watched.path)
         tell_verified(turn, change, verdict)
         if not verdict.findings:
             return Held(version)

@@ -1,17 +1,16 @@
 """What is asked of the model for some candidates, and the candidates its answers make."""
 
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple, cast
 
-from lsp_harness.context.budget import Allocation
 from lsp_harness.context.elsewhere import Elsewhere
 from lsp_harness.context.infill import infill
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Usage
 from lsp_harness.pipeline.job import Job
-from lsp_harness.pipeline.prompt import tell_built
+from lsp_harness.pipeline.prompt import filled, marks
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -84,25 +83,35 @@ async def made(engine: Engine, plan: Plan, asked: Asked, begun: Callable[[], Non
         yield candidate(index, "", Usage())
 
 
-async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Plan, answer: int) -> Around:
-    """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole, and what other files say of it; the turn is told what
-    they cost, beside the tokens that are kept for the `answer`."""
+class Hole(NamedTuple):
+    """What is around it, and the candidates that the model's context has room for beside that."""
+
+    around: Around
+    candidates: Sequence[int]
+
+
+async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Plan, answer: int) -> Hole:
+    """The surroundings of `span`, taken out, as if the two parts of `typed` stood there, around the hole, and what other files say of
+    it, as far as the context has room for that; the turn is told what they cost, beside the tokens that are kept for the `answer`.
+    Raises NoAnswer where they and one answer are too much."""
     document, (start, end), (lead, tail) = job.document, span, typed
     data = document.data[:start] + encode(lead + tail) + document.data[end:]
     holed = Document.of(document.uri, data, language=document.language)
     at = start + len(encode(lead))
     tree, shares = parse(holed), job.config.completion
     prompt = await infill(holed, tree, at, job.path, shares, job.engine.count)
-    if job.related:
+    props = await job.engine.props()
+    # what other files say gives way first
+    room = props.n_ctx - prompt.tokens - marks(props) - answer if props.n_ctx else shares.repository_tokens
+    if job.related and room > 0:
         # as a completion here has it, but for what was edited lately; chosen without what is typed, so that all that is asked about
         # this place begins alike and is evaluated once
         elsewhere = Elsewhere(job.related.known, job.engine.count)
         bare = Document.of(document.uri, document.data[:start] + document.data[end:], language=document.language)
-        found = await elsewhere.of(bare, parse(bare), start, job.path, shares.repository_tokens, rests=True)
+        found = await elsewhere.of(bare, parse(bare), start, job.path, min(room, shares.repository_tokens), rests=True)
         prompt = replace(prompt, repository=found)
-    allotted = Allocation(prompt.sections, prompt.tokens, answer, (await job.engine.props()).n_ctx)
-    tell_built(job.turn, allotted, plan.numbers)
-    return prompt.around
+    fitting = await filled(job.engine, prompt.around, prompt.sections, answer, job.turn, plan.numbers)
+    return Hole(prompt.around, fitting)
 
 
 def reindented(new: str, old: str) -> str:

@@ -114,12 +114,7 @@ class Generator:
                 line = self._lines[number] + self._document.newline
                 yield Candidate(number, plan, Edit(at, at, encode(line)), Usage())
             return
-        if plan.kind == "rewrite":
-            asked = await self._rewrite(plan, feedback)
-        elif plan.kind in ("import", "plain import"):
-            asked = await self._import(plan)
-        else:
-            asked = await self._fill(plan)
+        asked = await (self._rewrite(plan, feedback) if plan.kind == "rewrite" else self._filling(plan))
         if asked is None:
             for number in plan.numbers:
                 yield Candidate(number, plan, None, Usage())
@@ -137,6 +132,15 @@ class Generator:
             self.refused = error.message
             for number in sorted(left):
                 yield Candidate(number, plan, None, Usage())
+
+    async def _filling(self, plan: Plan) -> Asked | None:
+        """A hole; None where the model's context has no room for it."""
+        try:
+            return await (self._import(plan) if plan.kind in ("import", "plain import") else self._fill(plan))
+        except NoAnswer as error:
+            # a rewrite, or another hole, may be shorter
+            self.refused = error.message
+            return None
 
     async def _fill(self, plan: Plan) -> Asked:
         """The statement, taken out and written again."""
@@ -188,10 +192,10 @@ class Generator:
         `newline`); and how the answer is shaped."""
         tail = self._document.newline if newline else ""
         answer = min(self._config.completion.max_tokens * lines, 400)
-        around = await hole(self._job, (start, end), (lead, tail), plan, answer)
+        around, fitting = await hole(self._job, (start, end), (lead, tail), plan, answer)
         sampling = self._sampling(
             plan,
-            len(plan.numbers),
+            len(fitting),
             n_predict=answer,
             stop=("\n",) if lines == 1 else ("\n\n",),
         )
@@ -228,6 +232,8 @@ class Generator:
                 packages=self._job.packages,
                 budget=await budget(self._engine, self._config.context, answer),
                 count=count,
+                # the task says it
+                session=[line for line in self._job.session if self._finding.message not in line],
             )
             prompt, fitting = await prompted(self._engine, asked, answer, self._job.turn, plan.numbers)
         except (EngineRefused, NoAnswer) as error:

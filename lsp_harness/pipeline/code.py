@@ -34,8 +34,6 @@ class Fix:
         return await work.within(lambda: self._generated(work), **asked)
 
     async def _generated(self, work: Work) -> Proposal:
-        if self.job.output:
-            self.job.turn.tell("output.read", tool=self.job.output.tool, summary=self.job.output.summary)
         work.enter("LOCATE")
         job, document = self.job, self.job.document
         tree = parse(document)

@@ -119,12 +119,12 @@ class _Filler:
         job, at, marks = self.job, self.spot.at, self.spot.marks
         newline, indent = job.document.newline, self.spot.indent
         typed = (self._indented(marks.before), self._indented(marks.after, first=False) + newline)
-        around = await hole(job, (at, at), typed, plan, TOKENS)
+        around, fitting = await hole(job, (at, at), typed, plan, TOKENS)
         sampling = Sampling(
             n_predict=TOKENS,
             temperature=plan.temperature,
             seed=plan.seed,
-            n=len(plan.numbers),
+            n=len(fitting),
             # what ends the text; a line of its own is all that a comment without an end mark can be
             stop=(marks.after.strip(),) if marks.after else ("\n",),
         )

@@ -30,6 +30,7 @@ class Explain:
     async def run(self) -> str:
         """Markdown. Raises NoAnswer."""
         job, document = self.job, self.job.document
+        job.turn.tell("invocation.received", kind="explain", text="what this does", path=job.path)
         tree = parse(document)
         place, hidden = chosen(document, tree, self.span), secret_lines(document)
         if place is None:
@@ -50,7 +51,7 @@ class Explain:
             budget=await budget(job.engine, shares, TOKENS),
             count=count,
         )
-        prompt, _ = await prompted(job.engine, asked, TOKENS)
+        prompt, _ = await prompted(job.engine, asked, TOKENS, job.turn)
         text = await self._read(Continuation(prompt, Sampling(n_predict=TOKENS), owner=job.owner))
         if not text:
             raise NoAnswer("The model had nothing to say of it")

@@ -139,6 +139,7 @@ class Rewriter:
             budget=await budget(job.engine, shares, self.answer),
             count=job.engine.count,
             about=self.instruction,
+            session=job.session,
         )
 
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:

@@ -41,6 +41,9 @@ class Job:
     output: Digest | None = None
     """What a tool has printed of the document, and the tests that fail, where somebody brought that."""
 
+    session: tuple[str, ...] = ()
+    """What the session has come to before this turn, as far as it has to do with the document: lines for a prompt."""
+
     @property
     def owner(self) -> Owner:
         """Whose requests these are; of a text with a secret in it nothing is written to disk."""

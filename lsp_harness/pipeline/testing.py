@@ -8,8 +8,10 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
-from lsp_harness.context.budget import Allocation
+from lsp_harness.context import window
+from lsp_harness.context.budget import FRAME
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.request import Around, Infill, Sampling
@@ -18,7 +20,7 @@ from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.locate import imports_end
 from lsp_harness.pipeline.offers import Proposal
-from lsp_harness.pipeline.prompt import tell_built
+from lsp_harness.pipeline.prompt import filled, marks
 from lsp_harness.pipeline.work import Tried, Work
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.faults import faults
@@ -28,8 +30,6 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
 TOKENS = 240
-NEAR = 60
-"""Lines of the test file the model is shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +111,26 @@ class WriteTests:
         [size] = await self.job.engine.count([source])
         if size > (budget := self.job.config.context.code_budget):
             raise work.failed(f"{self.subject.name} has {size} tokens, context.code_budget is {budget}")
-        around = await self._around(budget - size)
+        begun = _begun(self.job.document, self.subject)
+        props, share = await self.job.engine.props(), self.job.config.completion.prefix_tokens
+        # the test file, and then what is around the source, has what the model's context has besides
+        room = props.n_ctx - marks(props) - FRAME - size - TOKENS if props.n_ctx else share + budget
+        near, cost = await self._near(work, begun.text, max(0, min(share, room)))
+        around = await self._around(min(budget - size, room - cost))
+        shown = {"related": sum(one.tokens for one in around), "code": size, "prefix": cost}
+        sections = {name: tokens for name, tokens in shown.items() if tokens}
         plans = sampled("fill", self.job.config.generation.temperature)
-        return await work.generate(_Continuer(self.job, self.subject, around, size), [plans])
+        return await work.generate(_Continuer(self.job, self.subject, begun, around, near, sections), [plans])
+
+    async def _near(self, work: Work, text: str, share: int) -> tuple[str, int]:
+        """The last whole lines of the test file, as a completion there has them, and what they cost."""
+        document = Document.of(self.job.document.uri, text, language="python")
+        _, near, cost = await window.before(document, len(document.data), share, self.job.engine.count)
+        if not near.endswith(line := text.rpartition("\n")[2]):
+            raise work.failed(
+                f"{share} tokens have no room for {line}: see completion.prefix_tokens and model.context_length"
+            )
+        return near, cost
 
     async def _around(self, left: int) -> tuple[Fragment, ...]:
         """What the source uses, and how it is used and tested elsewhere."""
@@ -123,35 +140,55 @@ class WriteTests:
         return await related.of(*place, share) if related else ()
 
 
+class _Begun(NamedTuple):
+    """The test file so far, up to the name of the test; from which byte on it is another one than before, and that place in
+    characters."""
+
+    text: str
+    start: int
+    tail: int
+
+
+def _begun(document: Document, subject: Subject) -> _Begun:
+    lead, wanted = f"def test_{subject.test}", f"from {subject.module} import {subject.name}"
+    text = to_lf(document.text).rstrip("\n")
+    if wanted in text.split("\n") or not text:
+        return _Begun(f"{text or wanted}\n\n\n{lead}", len(document.data.rstrip(b"\r\n")), len(text))
+    tree = parse(document)
+    at = imports_end(tree) if tree else 0
+    above = to_lf(decode(document.data[:at]))
+    return _Begun(f"{above}{wanted}\n{text[len(above) :]}\n\n\n{lead}", at, len(above))
+
+
 @dataclass(slots=True)
 class _Continuer:
     """Lets the model go on from `def test_…`."""
 
     job: Job
     subject: Subject
+    begun: _Begun
     around: tuple[Fragment, ...]
-    size: int
+    near: str
+    sections: dict[str, int]
     refused: str = field(default="", init=False)
 
     async def make(
         self, plan: Plan, feedback: Sequence[str] = (), begun: Callable[[], None] = lambda: None
     ) -> AsyncGenerator[Candidate]:
         job, subject = self.job, self.subject
-        head, start, tail = self._imported()
-        lead = f"def test_{subject.test}"
-        before = f"{head}\n\n\n{lead}" if head else lead
+        before, start, tail = self.begun
         shown = [(one.origin, one.text) for one in self.around]
         extra = (*shown, (subject.module.replace(".", "/") + ".py", subject.source))
+        around = Around(self.near, "", extra)
+        fitting = await filled(job.engine, around, self.sections, TOKENS, job.turn, plan.numbers)
         sampling = Sampling(
             n_predict=TOKENS,
             temperature=plan.temperature,
             seed=plan.seed,
-            n=len(plan.numbers),
+            n=len(fitting),
             stop=("\nif __name__", "\nclass ", "\nprint(", "\n#"),
         )
-        near = "\n".join(before.split("\n")[-NEAR:])
-        await self._tell(plan, near)
-        request = Infill(Around(near, "", extra), sampling=sampling, priority="normal", owner=job.owner)
+        request = Infill(around, sampling=sampling, priority="normal", owner=job.owner)
 
         def edit(raw: str) -> Edit | None:
             rest = _whole(before, to_lf(raw), job.document.uri)
@@ -163,22 +200,3 @@ class _Continuer:
         async with aclosing(made(job.engine, plan, Asked(request, edit), begun)) as candidates:
             async for candidate in candidates:
                 yield candidate
-
-    async def _tell(self, plan: Plan, near: str) -> None:
-        engine = self.job.engine
-        [before], context = await engine.count([near]), (await engine.props()).n_ctx
-        sections = {"related": sum(one.tokens for one in self.around), "code": self.size, "prefix": before}
-        sections = {name: tokens for name, tokens in sections.items() if tokens}
-        tell_built(self.job.turn, Allocation(sections, sum(sections.values()), TOKENS, context), plan.numbers)
-
-    def _imported(self) -> tuple[str, int, int]:
-        """The test file so far with the import it needs; from which byte on it is another one than before, and that place
-        in characters."""
-        document, wanted = self.job.document, f"from {self.subject.module} import {self.subject.name}"
-        text = to_lf(document.text).rstrip("\n")
-        if wanted in text.split("\n") or not text:
-            return (text or wanted), len(document.data.rstrip(b"\r\n")), len(text)
-        tree = parse(document)
-        at = imports_end(tree) if tree else 0
-        above = to_lf(decode(document.data[:at]))
-        return f"{above}{wanted}\n{text[len(above) :]}", at, len(above)

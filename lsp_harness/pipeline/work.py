@@ -92,6 +92,8 @@ class Work:
         try:
             self.job.turn.tell("invocation.received", **about, path=self.job.path)
             self.enter("UNDERSTAND")
+            if output := self.job.output:
+                self.job.turn.tell("output.read", tool=output.tool, summary=output.summary)
             return await run()
         except HarnessError as error:
             if self._state not in ("FAILED", "COMPLETE"):

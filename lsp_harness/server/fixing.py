@@ -6,6 +6,7 @@ from typing import Any, cast
 from lsprotocol import types
 
 from lsp_harness.errors import HarnessError, Stale, UsageError
+from lsp_harness.harness import diagnosis
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.harness.verbs import Written
 from lsp_harness.pipeline.offers import Offer, Proposal, Report
@@ -60,10 +61,11 @@ def unpack(snapshot: Snapshot, data: Any) -> Offer:
     return offer
 
 
-async def fix(client: Client, snapshot: Snapshot, data: Any, report: Report) -> Fixed:
-    """Computes and verifies. Raises Stale when the document moved on meanwhile."""
-    document = snapshot.document
-    proposal = await client.harness.fix(snapshot, unpack(snapshot, data), report)
+async def fix(client: Client, snapshot: Snapshot, data: Any, report: Report, failing: str = "") -> Fixed:
+    """Computes and verifies; `failing` is what a tool has printed. Raises Stale when the document moved on meanwhile."""
+    document, offer = snapshot.document, unpack(snapshot, data)
+    output = await diagnosis.printed(snapshot, failing) if failing else None
+    proposal = await client.harness.fix(snapshot, offer, report, output)
     # a client that cannot bind an edit to a version would apply this one to whatever text it has by now
     if client.live(document.uri).data != document.data:
         raise Stale("the document changed while the edit was computed; ask again")

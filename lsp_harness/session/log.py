@@ -15,6 +15,7 @@ from ulid import ULID
 
 from lsp_harness.config import paths
 from lsp_harness.files.secrets import redacted
+from lsp_harness.session.summary import Summary
 from lsp_harness.wire.event import Event, decode, encode
 
 Listener = Callable[[Event], None]
@@ -33,6 +34,8 @@ class SessionLog:
         self._seq = 0
         self._turn = -1
         self._unwritten: set[int] = set()
+        self.summary = Summary()
+        """Of what is kept so far."""
         self.listeners: list[Listener] = []
         self.turns: OrderedDict[int, list[Event]] = OrderedDict()
         """The events of the last turns, for those who want to read them without the file."""
@@ -51,15 +54,20 @@ class SessionLog:
             self.turns.popitem(last=False)
         return Turn(self, self._turn)
 
+    def tell(self, kind: str, /, **data: Any) -> Event:
+        """Append an event that is of no turn. It is heard in any case, and kept once the session has had a turn."""
+        return self.append(kind, data, turn=None, step=None, cause=None)
+
     def append(
         self, kind: str, data: dict[str, Any], *, turn: int | None, step: str | None, cause: str | None
     ) -> Event:
         now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         event = Event(str(ULID()), self._seq, now, self.id, turn, step, cause, kind, _without_secrets(data))
-        if turn not in self._unwritten:
+        if turn not in self._unwritten and (turn is not None or self._seq):
             if self._keep:
                 self._write(event)
             self._seq += 1
+            self.summary = self.summary.after(event)
         if turn in self.turns:
             self.turns[turn].append(event)
         for listener in list(self.listeners):

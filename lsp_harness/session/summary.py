@@ -1,20 +1,22 @@
 """What a session has come to, in a few lines: a fold over its events. The harness keeps it; no model is asked."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from lsp_harness.context.fragment import Count
 from lsp_harness.wire.event import Event
 
+BUDGET = 200
+"""Tokens of it as a text, for people and prompts."""
 KEPT = 5
 """Of each kind of thing, the last ones."""
 WIDTH = 120
 COMMANDS = 3
 """Of the last ones, as they are told in one line."""
-REMEMBERED = 20
-"""Commands, and symbols."""
+REMEMBERED = 64
+"""Of each kind of thing, at most, however long a session goes on; turns can be read for as long."""
 WORK = frozenset({"fix", "edit", "docstring", "tests"})
 """Kinds of turns that somebody asked for."""
 NAMED = re.compile(
@@ -44,7 +46,8 @@ class Decision:
 @dataclass(frozen=True, slots=True)
 class Summary:
     """All of it the last first. `goal` is what was asked for last, `open` what checks say and nothing has mended since, by path,
-    `commands` what tests, linters and other checks were run and how they ended, `symbols` what edits that were taken have touched."""
+    `commands` what tests, linters and other checks were run and how they ended, `symbols` what edits that were taken have touched,
+    `places` the file that each of the last turns is about."""
 
     goal: str = ""
     turns: int = 0
@@ -53,28 +56,46 @@ class Summary:
     open: tuple[tuple[str, str], ...] = ()
     commands: tuple[str, ...] = ()
     symbols: tuple[str, ...] = ()
+    places: tuple[tuple[int, str], ...] = ()
 
     @property
     def lines(self) -> list[str]:
         """In the order of what they are worth."""
+        return self._lines(KEPT, COMMANDS)
+
+    @property
+    def all(self) -> list[str]:
+        """The same of everything that is remembered."""
+        return self._lines(REMEMBERED, REMEMBERED)
+
+    def about(self, path: str) -> list[str]:
+        """What whoever is to change a file may need to know: what is open, there first, and what was decided there; short lines."""
+        here = sorted(self.open, key=lambda one: one[0] != path)
+        decided = [one for one in self.decisions if one.path == path]
         return [
-            *([f"Goal: {self.goal}"] if self.goal else []),
-            *(f"Open in {path}: {said}" for path, said in self.open[:KEPT]),
-            *([f"Ran {'; '.join(self.commands[:COMMANDS])}"] if self.commands else []),
-            *(f"Decision, {decision}" for decision in self.decisions[:KEPT]),
-            *([f"Touched: {', '.join(self.symbols[:KEPT])}"] if self.symbols else []),
-            *([f"Files: {', '.join(self.files[:KEPT])}"] if self.files else []),
+            *(_short(f"Open in {where}: {said}") for where, said in here[:KEPT]),
+            *(_short(f"Decision, {one}") for one in decided[:KEPT]),
         ]
 
     async def text(self, budget: int, count: Count) -> str:
         """Whole lines within so many tokens; what does not fit is left out."""
         kept = list[str]()
-        lines = [line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…" for line in self.lines]
+        lines = [_short(line) for line in self.lines]
         for line, cost in zip(lines, await count([f"{line}\n" for line in lines]), strict=True):
             if cost <= budget:
                 budget -= cost
                 kept.append(f"{line}\n")
         return "".join(kept)
+
+    def _lines(self, most: int, commands: int) -> list[str]:
+        return [
+            *([f"Goal: {self.goal}"] if self.goal else []),
+            *(f"Open in {path}: {said}" for path, said in self.open[:most]),
+            *([f"Ran {'; '.join(self.commands[:commands])}"] if self.commands else []),
+            *(f"Decision, {decision}" for decision in self.decisions[:most]),
+            *([f"Touched: {', '.join(self.symbols[:most])}"] if self.symbols else []),
+            *([f"Files: {', '.join(self.files[:most])}"] if self.files else []),
+        ]
 
     def after(self, event: Event) -> "Summary":
         """With one more event."""
@@ -97,18 +118,18 @@ class Summary:
 
     def _asked(self, turn: int, data: dict[str, Any]) -> "Summary":
         path, text, kind = (" ".join(str(data.get(name, "")).split()) for name in ("path", "text", "kind"))
-        files = tuple(dict.fromkeys([*([path] if path else []), *self.files]))
-        known = replace(self, files=files, turns=self.turns + 1)
-        asked = Decision(turn, path, text)
+        files = tuple(dict.fromkeys([*([path] if path else []), *self.files]))[:REMEMBERED]
+        places = ((turn, path), *self.places)[:REMEMBERED]
+        known = replace(self, files=files, places=places, turns=self.turns + 1)
         if kind not in WORK:
-            # what a check finds by itself is nobody's goal; its path is wanted all the same
-            return replace(known, decisions=(replace(asked, outcome="checked"), *self.decisions))
+            # what a check finds by itself, or somebody wants to know, is nobody's goal
+            return known
         # who asks again about a file has not taken what was proposed for it
         decisions = (
             replace(one, outcome="rejected") if (one.path, one.outcome) == (path, "proposed") else one
             for one in self.decisions
         )
-        return replace(known, goal=text, decisions=(asked, *decisions))
+        return replace(known, goal=text, decisions=(Decision(turn, path, text), *decisions)[:REMEMBERED])
 
     def _decided(self, turn: int, outcome: str, changed: str = "") -> "Summary":
         decisions = tuple(
@@ -141,10 +162,13 @@ class Summary:
         )
         said = [(path, " ".join(str(line).split())) for outcome in outcomes for line in outcome.get("said") or ()]
         known = self._ran(f"{checks} ({path})" if path and checks else checks)
-        return replace(known, open=(*dict.fromkeys(said), *(one for one in self.open if one[0] != path)))
+        others = (one for one in self.open if one[0] != path)
+        return replace(known, open=(*dict.fromkeys(said), *others)[:REMEMBERED])
 
     def _path(self, turn: int) -> str:
-        return next((one.path for one in self.decisions if one.turn == turn), "")
+        # of a proposal that is taken late the turn may be long ago
+        paths = {one.turn: one.path for one in self.decisions} | dict(self.places)
+        return paths.get(turn, "")
 
 
 def summary(events: Iterable[Event]) -> Summary:
@@ -152,8 +176,11 @@ def summary(events: Iterable[Event]) -> Summary:
     found = Summary()
     for event in events:
         found = found.after(event)
-    worked: Sequence[Decision] = [one for one in found.decisions if one.outcome != "checked"]
-    return replace(found, decisions=tuple(worked))
+    return found
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= WIDTH else f"{line[: WIDTH - 1]}…"
 
 
 def _changed(diff: str) -> str:

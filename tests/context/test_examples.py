@@ -55,7 +55,7 @@ async def asked(indexed: Indexed, budget: Context) -> Instruction:
 async def test_a_handler_is_shown_another(indexed: Indexed):
     [one] = await of(indexed, marked("api/orders.py", HANDLER))
     assert (one.origin, one.reason) == ("api/users.py", "is a pattern here: functions decorated with app.get, app.post")
-    assert one.text.startswith('# api/users.py\n# one of them\n@app.get("/users/{id}")\nasync def read_user(')
+    assert one.text.startswith('# api/users.py:11\n# one of them\n@app.get("/users/{id}")\nasync def read_user(')
     assert one.text.endswith("    return UserOut.of(user)\n")
 
 
@@ -98,7 +98,7 @@ async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(i
     shown = ["imports what is used in it", "defines what is used here"]
     assert reasons == ["what the model is", "is a pattern here", *shown, "what is to be changed", "what to do"]
     user = full.messages[1][1]
-    assert user.index("How such code is written here, not to be changed:\n```python\n# api/users.py\n") == 0
+    assert user.index("How such code is written here, not to be changed:\n```python\n# api/users.py:11\n") == 0
     assert user.index("read_user") < user.index("Related code, not to be changed:\n") < user.index("The code:\n")
     [example], related = full.examples, full.related
     needed = full.code.tokens + sum(one.tokens for one in related)

@@ -74,8 +74,8 @@ async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
     assert imports == "from decimal import Decimal\nfrom shop.cart import Cart\nfrom shop.keys import *\n"
     assert "class Cart:\n    def items(self) -> list[Item]: ..." in cart
     assert till == "# shop/till.py\ndef price(item: Item) -> Decimal: ...\n    def open(self): ...\n"
-    assert test == "# tests/test_till.py\ndef test_total_of_nothing():\n    assert Till().total([]) == 0\n"
-    assert use == "# app.py, in main(cart)\nprint(till.total(cart))\n"
+    assert test == "# tests/test_till.py:4\ndef test_total_of_nothing():\n    assert Till().total([]) == 0\n"
+    assert use == "# app.py:6, in main(cart)\nprint(till.total(cart))\n"
 
 
 async def test_no_budget_is_passed_and_lines_stay_whole(indexed: Indexed):

@@ -35,6 +35,33 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     assert summary(event for events in b.harness.log.turns.values() for event in events).open == ()
 
 
+async def test_files_of_one_name_are_two_files_in_the_session(bench: Make) -> None:
+    b = bench("pi * r ** 2", "pi * r ** 2")
+    first, second = (b.open("def area(r):\n    return <|>\n", f"{name}/__init__.py") for name in "ab")
+    for src in (first, second):
+        await accept(b, src)
+        await b.next()
+    assert [path for path, _ in b.harness.log.summary.open] == ["b/__init__.py", "a/__init__.py"]
+    b.type(second, "from math import pi\n", 0)
+    await b.next()
+    assert [path for path, _ in b.harness.log.summary.open] == ["a/__init__.py"]
+
+
+async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make) -> None:
+    b = bench("pi * r ** 2", "return 3 * r ** 2", config=settings(QUICK, generation={"candidates": 1}))
+    src = b.open("def area(r):\n    return <|>\n", "src/a.py")
+    await accept(b, src)
+    await b.next()
+    assert [path for path, _ in b.harness.log.summary.open] == ["src/a.py"]
+    snapshot = b.harness.snapshot(src.document.uri)
+    [offer] = await b.harness.offers(snapshot, b.harness.held(snapshot.document).findings)
+    proposal = await b.harness.fix(snapshot, offer, lambda progress: None)
+    [edit] = proposal.edits
+    b.harness.change(src.document.uri, edit, snapshot.document.version + 1)
+    assert b.harness.log.summary.open == ()
+    await b.next()
+
+
 async def test_a_client_that_runs_no_command_is_understood_by_its_edit(bench: Make) -> None:
     b = bench("pi * r ** 2")
     src = b.open("def area(r):\n    return <|>\n")

@@ -11,7 +11,9 @@ from lsp_harness.config.schema import Index
 from lsp_harness.harness.indexes import Indexes
 from lsp_harness.index.lookup import called
 from lsp_harness.inference.scripted import ScriptedEngine
-from tests.harness.bench import QUICK
+from lsp_harness.session.log import read
+from lsp_harness.wire.event import Event
+from tests.harness.bench import QUICK, Make
 from tests.harness.tools import settings
 
 
@@ -64,6 +66,28 @@ async def test_each_folder_has_its_own(roots: list[Path]):
     assert await names(indexes) == ["in_b"]
     await indexes.aclose()
     assert indexes.state() == "off"
+
+
+async def test_what_an_index_has_taken_up_is_in_the_session_s_log(bench: Make, roots: list[Path]):
+    b, ears = bench(), Ears()
+    b.harness.roots[:], b.harness.eager, b.harness.on_indexing = roots[:1], True, ears
+    told: list[Event] = []
+    b.harness.log.listeners.append(told.append)
+    b.harness.index()
+    await ears.until(lambda: ("a", "ready") in ears.heard)
+    [first] = told
+    assert (first.type, first.turn, first.data["ms"] > 0) == ("index.updated", None, True)
+    assert {key: first.data[key] for key in ("folder", "paths", "files")} == {"folder": "a", "paths": 1, "files": 1}
+    # nothing was asked for yet: that leaves nothing on disk
+    assert not b.harness.log.path.exists()
+    b.harness.log.turn().tell("invocation.received", kind="edit", text="use pi", path="x.py")
+    (roots[0] / "y.py").write_text("def more(): ...\n")
+    await ears.until(lambda: len(told) == 3)
+    assert [(event.type, event.seq) for event in read(b.harness.log.path)] == [
+        ("invocation.received", 0),
+        ("index.updated", 1),
+    ]
+    assert (told[-1].data["paths"], told[-1].data["files"]) == (1, 2)
 
 
 async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):

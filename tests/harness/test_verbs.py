@@ -16,12 +16,13 @@ from lsp_harness.inference.request import Continuation, Infill
 from lsp_harness.pipeline.code import Fix
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import Span, decode
-from tests.harness.bench import Bench, Make
+from tests.harness.bench import Bench, Make, accept
 from tests.harness.tools import settings
 from tests.index.place import Indexed
 from tests.support import markup
 
-TWO = settings(generation={"candidates": 2, "max_retries": 1}, verification={"debounce_ms": 0})
+NO_DELAY = {"debounce_ms": 0}
+TWO = settings(generation={"candidates": 2, "max_retries": 1}, verification=NO_DELAY)
 AREA = "import math\n\n\ndef <|>area(r):\n    return 3 * r ** 2\n"
 
 
@@ -143,6 +144,50 @@ async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(benc
         await verbs.instruct(b.harness, *opened(b, AREA), "use pi", no_report)
 
 
+def taken(b: Bench, made: verbs.Written) -> None:
+    """The edit is in the document, as an editor puts it there."""
+    [edit] = made.proposal.edits
+    uri = made.document.uri
+    b.harness.change(uri, edit, b.harness.documents.get(uri).version + 1)
+
+
+@pytest.mark.parametrize(("share", "shown"), [(200, True), (9, False), (0, False)])
+async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make, share: int, shown: bool):
+    config = settings(
+        generation={"candidates": 1, "max_retries": 1}, context={"session_budget": share}, verification=NO_DELAY
+    )
+    b = bench(
+        fenced("def area(r):\n    return math.pi * r ** 2"),
+        fenced("def other():\n    return 2"),
+        *[fenced("def area(r):\n    return math.pi + tau")] * 2,
+        config=config,
+    )
+    snapshot, span = opened(b, AREA)
+    taken(b, await verbs.instruct(b.harness, snapshot, span, "use math.pi", no_report))
+    await verbs.instruct(b.harness, *opened(b, "def <|>other():\n    return 1\n", "b.py"), "two, not one", no_report)
+    with pytest.raises(NoAnswer, match="Undefined name `tau`"):
+        await verbs.instruct(b.harness, b.harness.snapshot(snapshot.document.uri), span, "use math.tau", no_report)
+
+    first, elsewhere, second, retry = (b.engine.prompt(n) for n in range(4))
+    line = "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)\n"
+    told = f"```\n\nEarlier in this session:\n{line}\nInstruction: use math.tau"
+    assert [told in prompt for prompt in (second, retry)] == [shown] * 2
+    # what was decided about other files is none of its business
+    assert ("Earlier" in first, "Decision" in elsewhere, "two, not one" in second) == (False, False, False)
+    # and whoever tries again reads it no more
+    assert retry.startswith(second.rstrip("\n"))
+    assert [one["sections"].get("session", 0) for one in built(b)[2:]] == [len(line.split()) if shown else 0] * 2
+
+
+async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_there(bench: Make):
+    b = bench("pi * r ** 2", fenced("def area(r):\n    return 1"), config=settings(TWO, generation={"candidates": 1}))
+    await accept(b, b.open("def area(r):\n    return <|>\n", "shop/b.py"))
+    await b.next()
+    where = opened(b, AREA)
+    await verbs.instruct(b.harness, *where, "one", no_report)
+    assert "Earlier in this session:\nOpen in shop/b.py: LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
+
+
 @pytest.mark.parametrize(
     ("text", "instruction", "why"),
     [
@@ -172,6 +217,52 @@ async def test_an_instruction_needs_words_and_a_workspace_trust(bench: Make):
         with pytest.raises(UsageError, match="not trusted"):
             await verb(b.harness, *where, no_report)
     assert verbs.offered(b.harness, *where) == []
+
+
+# -- told what a tool has printed
+BROKEN = "def area(r):\n    return <|>3 * r\n"
+PYTEST = """\
+=================================== FAILURES ===================================
+__________________________________ test_area ___________________________________
+
+    def test_area():
+>       assert area(1) == 4
+E       assert 3 == 4
+
+test_a.py:5: AssertionError
+=========================== short test summary info ============================
+FAILED test_a.py::test_area - assert 3 == 4
+============================== 1 failed in 0.02s ===============================
+"""
+
+
+async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
+    b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
+    made = await verbs.instruct(b.harness, *opened(b, BROKEN), "mend it", no_report, PYTEST)
+    assert "Instruction: mend it\nTEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
+    events = b.harness.log.turns[made.proposal.turn]
+    assert [event.data["summary"] for event in events if event.type == "output.read"] == ["pytest: 1 failed"]
+    assert "Ran pytest: 1 failed" in b.harness.log.summary.lines
+
+
+async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Make):
+    b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
+    made = await verbs.mend(b.harness, *opened(b, BROKEN), PYTEST, no_report)
+    assert after(made) == "def area(r):\n    return 4 * r\n"
+    assert "TEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"),
+    [
+        ("b.py:1:1: F821 Undefined name `x`\n", "nothing in it is about a.py"),
+        ("a.py:1:1: F821 no\n", "about line 2 of"),
+    ],
+)
+async def test_output_that_says_nothing_of_the_place_is_refused(bench: Make, printed: str, why: str):
+    b = bench()
+    with pytest.raises(UsageError, match=why):
+        await verbs.mend(b.harness, *opened(b, BROKEN), printed, no_report)
 
 
 # -- docstrings
@@ -226,6 +317,21 @@ async def test_a_docstring_that_breaks_the_code_or_never_ends_is_none(bench: Mak
         await verbs.docstring(b.harness, *opened(b, "def f():\n    <|>return 1\n"), no_report)
 
 
+async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
+    where = "def f(x):\n    <|>return x\n"
+    b = bench("Give x back.", "Give it.")
+    b.engine.facts["n_ctx"] = 200
+
+    await verbs.docstring(b.harness, *opened(b, where), no_report)
+
+    assert [request.sampling.n for request in b.engine.asked] == [1, 1]
+    assert [one["candidates"] for one in built(b)] == [[1], [2]]
+    b.engine.facts["n_ctx"] = 120
+    with pytest.raises(NoAnswer, match="kept for the answer, and the model's context has 120"):
+        await verbs.docstring(b.harness, *opened(b, where), no_report)
+    assert len(b.engine.asked) == 2
+
+
 # -- tests
 async def test_tests_go_into_a_new_file_with_the_import_they_need(bench: Make):
     b = bench("():\n    assert area(1) == 3\n", "():\n    pass\n", "():\n    assert area(0) == 0\n    assert area(1)\n")
@@ -256,6 +362,45 @@ async def test_tests_are_added_to_what_is_there(bench: Make):
     )
 
 
+def built(b: Bench) -> list[dict[str, Any]]:
+    """What the log says of the prompts that were sent."""
+    return [event.data for events in b.harness.log.turns.values() for event in events if event.type == "context.built"]
+
+
+async def test_of_a_test_file_with_long_lines_the_last_that_fit_are_shown(bench: Make):
+    long = "".join(f"# {n} {'word ' * 200}\n" for n in range(60))
+    (Path(bench().folder) / "test_shapes.py").write_text(f"from shapes import area\n{long}")
+    b = bench(*["():\n    assert area(1) == 3\n"] * 3)
+
+    made = await verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+
+    assert after(made).endswith(f"{long}\n\ndef test_area():\n    assert area(1) == 3\n")
+    request = b.engine.asked[0]
+    assert isinstance(request, Infill)
+    # whole lines within completion.prefix_tokens
+    assert request.around.prefix == f"{long.splitlines()[-1]}\n\n\ndef test_area"
+    assert [one["sections"]["prefix"] for one in built(b)] == [204] * 2
+    sections = sum(built(b)[0]["sections"].values())
+    assert sections < built(b)[0]["prompt"] < sections + 10
+
+
+async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as_have_room(bench: Make):
+    words = "".join(f"# {n} {'word ' * 20}\n" for n in range(60))
+    (Path(bench().folder) / "test_shapes.py").write_text(f"from shapes import area\n{words}")
+    b = bench(*["():\n    assert area(1) == 3\n"] * 2)
+    b.engine.facts["n_ctx"] = 500
+
+    await verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+
+    assert [one["candidates"] for one in built(b)] == [[1], [2]]
+    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= 500 for one in built(b))
+    assert 2 < built(b)[0]["sections"]["prefix"] < 200
+    b.engine.facts["n_ctx"] = 345
+    with pytest.raises(NoAnswer, match=r"0 tokens have no room for def test_area: see completion\.prefix_tokens"):
+        await verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
+    assert len(b.engine.asked) == 2
+
+
 @pytest.mark.parametrize("text", ["x = <|>1\n", "def f():\n    def g():\n        <|>return 1\n    return g\n"])
 async def test_there_is_nothing_a_test_could_import(bench: Make, text: str):
     b = bench()
@@ -269,6 +414,17 @@ async def test_an_explanation_says_that_nobody_checked_it(bench: Make):
     text = await verbs.explain(b.harness, *opened(b, AREA), no_report)
     assert text == "It multiplies.\n\n*The model's words; nothing has checked them.*\n"
     assert "return 3 * r ** 2" in b.engine.prompt(0)
+
+
+async def test_the_log_has_what_an_explanation_was_asked_with(bench: Make):
+    b = bench("It multiplies.")
+    await verbs.explain(b.harness, *opened(b, AREA), no_report)
+    [asked, told] = [event for events in b.harness.log.turns.values() for event in events]
+    assert (asked.type, asked.data["kind"], asked.data["path"]) == ("invocation.received", "explain", "a.py")
+    assert (told.type, told.cause) == ("context.built", asked.id)
+    assert list(told.data["sections"]) == ["system", "code", "task"]
+    [whole] = await b.engine.count([b.engine.prompt(0)])
+    assert (told.data["prompt"], told.data["answer"], told.data["context"]) == (whole, 220, 8192)
 
 
 async def test_an_explanation_that_is_cut_off_ends_with_a_sentence(bench: Make):
@@ -293,6 +449,7 @@ SHOP = {
     "tests/test_till.py": "from shop.till import total\n\n\ndef test_total():\n    assert total([]) == 0\n",
     "shop/till.py": "",
 }
+ONE = {"generation": {"candidates": 1, "max_retries": 0}}
 TILL = """
     from shop.cart import Cart
 
@@ -302,6 +459,33 @@ TILL = """
         return sum(fuond)
         #          ^^^^^ F821 what is this
     """
+
+
+async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(bench: Make, tmp_path: Path):
+    b = bench(
+        *["return sum(found)"] * 3, config=settings(completion={"repository_tokens": 512, "max_tokens": 9}, **ONE)
+    )
+    src = b.open(TILL, "shop/till.py")
+    prompts = list[int]()
+    for context in (8192, 48, 28):
+        b.engine.facts["n_ctx"] = context
+        with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
+            job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+            job = replace(job, related=Related(Here(indexed.reader), b.engine.count))
+            await Fix(job, src.finding).run()
+        one = next(event.data for event in b.harness.log.turns[job.turn.number] if event.type == "context.built")
+        assert one["prompt"] + one["answer"] <= context
+        prompts.append(one["sections"].get("repository", 0))
+    assert prompts[0] > prompts[1] > prompts[2] == 0
+
+
+async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
+    b = bench(config=settings(**ONE))
+    b.engine.facts["n_ctx"] = 40
+    src = b.open(TILL, "shop/till.py")
+    with pytest.raises(NoAnswer, match="No candidate passed the checks; the prompt has"):
+        await Fix(b.harness.job(b.harness.snapshot(src.document.uri), no_report), src.finding).run()
+    assert b.engine.asked == []
 
 
 @pytest.mark.parametrize(("tokens", "shown"), [(512, True), (0, False)])

@@ -68,6 +68,14 @@ async def run(editor: Editor, name: str, argument: Any) -> Any:
         ("docstring", 7, "takes a uri and a range"),
         ("context", {"uri": "file:///ws/a.py", "range": SELECTION, "task": 7}, "takes a task in words"),
         ("context", {"uri": "file:///ws/a.py"}, "takes a uri and a range"),
+        *(
+            (name, {"uri": "file:///ws/a.py", "range": SELECTION, "instruction": "mend it", "failing": said}, why)
+            for name in ("instruct", "fix")
+            for said, why in (
+                (7, "takes as `failing` the text that a tool has printed"),
+                ("b.py:1:1: F821 no\n", "nothing in it is about file:"),
+            )
+        ),
     ],
 )
 async def test_arguments_that_do_not_fit_are_named(spawn: Spawn, name: str, argument: Any, why: str):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.session.log import SessionLog, Turn
-from lsp_harness.session.summary import KEPT, Summary, summary
+from lsp_harness.session.log import SessionLog, Turn, read
+from lsp_harness.session.summary import KEPT, REMEMBERED, Summary, summary
 from lsp_harness.text.edit import diff
 from tests.context.counting import words as count
 
@@ -160,6 +160,53 @@ async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
     assert 50 < cost <= 200
     assert text.startswith("Goal: change number 29: very")
     assert text.count("Decision") <= KEPT
+
+
+def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: SessionLog):
+    for n in range(200):
+        found(asked(log, "what was taken into this text", f"c{n}.py", kind="check"), f"LINT: F{n} wrong", "LINT: F2")
+        proposed(asked(log, f"change number {n}", f"m{n}.py"))
+    whole = log.summary
+    assert whole.turns == 400
+    kinds = (whole.files, whole.decisions, whole.open, whole.commands, whole.places)
+    assert [len(kind) for kind in kinds] == [REMEMBERED] * 5
+    assert (whole.decisions[0].text, whole.files[:2]) == ("change number 199", ("m199.py", "c199.py"))
+    assert whole.open[:2] == (("c199.py", "LINT: F199 wrong"), ("c199.py", "LINT: F2"))
+
+
+def test_what_is_taken_after_many_checks_still_mends_its_file(log: SessionLog):
+    turn = proposed(asked(log, "mend it", kind="fix"))
+    for n in range(REMEMBERED + 1):
+        found(asked(log, "what was taken into this text", "b.py" if n else "a.py", kind="check"), "LINT: F821 wrong")
+    assert {path for path, _ in log.summary.open} == {"a.py", "b.py"}
+    turn.tell("edit.applied", proposal="1")
+    assert [path for path, _ in log.summary.open] == ["b.py"]
+
+
+def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
+    thirty(log)
+    assert log.summary == summary(read(log.path))
+    goal = log.summary.goal
+    log.turn(keep=False).tell("invocation.received", kind="fix", text="of a secret file", path=".env")
+    assert (log.summary.goal, log.summary.turns) == (goal, 40)
+
+
+def test_what_a_file_s_next_edit_needs_to_know(log: SessionLog):
+    proposed(asked(log, "use math.pi")).tell("edit.applied", proposal="1")
+    asked(log, "add types " + "very " * 40, "b.py")
+    found(asked(log, "what was taken into this text", "b.py", kind="check"), "LINT: F401 unused")
+    found(asked(log, "what was taken into this text", kind="check"), "LINT: F821 Undefined name `pi`")
+    found(asked(log, "what was taken into this text", "b.py", kind="check"), "LINT: F401 unused")
+    assert log.summary.about("a.py") == [
+        "Open in a.py: LINT: F821 Undefined name `pi`",
+        "Open in b.py: LINT: F401 unused",
+        "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)",
+    ]
+    assert log.summary.about("c.py") == [
+        "Open in b.py: LINT: F401 unused",
+        "Open in a.py: LINT: F821 Undefined name `pi`",
+    ]
+    assert [len(line) for line in log.summary.about("b.py")] == [31, 44, 120]
 
 
 @pytest.mark.model

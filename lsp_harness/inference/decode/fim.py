@@ -43,6 +43,11 @@ def heal(prefix: str) -> tuple[str, bytes]:
     return prefix[: len(prefix) - len(found.group())], found.group().encode("utf-8", "replace")
 
 
+def titles(around: Around) -> list[str]:
+    """Of each text before a hole the line that names its file; empty where it begins with that, as ours do, in a comment."""
+    return [f"{name}\n" if name and name not in text.partition("\n")[0] else "" for name, text in around.extra]
+
+
 def assemble(tokenizer: Tokenizer, infill: Infill, order: Order) -> Work:
     """The prompts of an infill request, first choice first."""
     prompts = tuple(_prompt(tokenizer, given, order, infill.heal) for given in (infill.around, *infill.shorter))
@@ -54,10 +59,9 @@ def _prompt(tokenizer: Tokenizer, around: Around, order: Order, healed: bool) ->
     if min(pre, suf, mid) < 0:
         raise EngineRefused("this model has no fill-in-the-middle tokens; choose one that has (lsp-harness model list)")
     tokens = [*tokenizer.opening]
-    for name, text in around.extra:
-        # ours begin with their name in a comment
-        if name and name not in text.partition("\n")[0] and (sep := tokenizer.fim.get("sep", -1)) >= 0:
-            tokens += [sep, *tokenizer.tokenize(f"{name}\n")]
+    for title, (_, text) in zip(titles(around), around.extra, strict=True):
+        if title and (sep := tokenizer.fim.get("sep", -1)) >= 0:
+            tokens += [sep, *tokenizer.tokenize(title)]
         tokens += tokenizer.tokenize(text)
     before, forced = heal(around.prefix) if healed else (around.prefix, b"")
     prefix, suffix = tokenizer.tokenize(before), tokenizer.tokenize(around.suffix)

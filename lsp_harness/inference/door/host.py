@@ -64,6 +64,7 @@ class Host:
             "pid": os.getpid(),
             "fim_order": self.order,
             "fim_tokens": self.llama.fim,
+            "opening": len(self.llama.opening),
             "pending": self.scheduler.pending,
             "tokens_generated_total": self.llama.tokens_generated,
             "curve": self.model.machine.facts(),

@@ -57,6 +57,14 @@ def place(client: Client, snapshot: Snapshot | None, params: types.ExecuteComman
     return Span(*span(document, range, client.able.encoding))
 
 
+def failing(params: types.ExecuteCommandParams) -> str:
+    """What a tool has printed, where that is given."""
+    said = at(first(params), "failing")
+    if said is not None and not isinstance(said, str):
+        raise UsageError(f"{params.command} takes as `failing` the text that a tool has printed")
+    return said or ""
+
+
 def words(params: types.ExecuteCommandParams) -> str:
     """The instruction."""
     said = at(first(params), "instruction")

@@ -1,15 +1,22 @@
-"""`lspHarness.fix`: a fix computed and applied in one go, for clients that cannot resolve a code action's edit."""
+"""`lspHarness.fix`: a fix computed and applied in one go, for clients that cannot resolve a code action's edit, or of what a tool
+has printed of a line."""
 
+from collections.abc import Awaitable
 from typing import Any
 
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
+from lsp_harness.harness import verbs
+from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.pipeline.offers import Report
 from lsp_harness.server import commands, fixing, progress
 from lsp_harness.server.applying import apply, check_able
 from lsp_harness.server.client import Client
-from lsp_harness.server.execute.arguments import first
+from lsp_harness.server.execute.arguments import failing, first
+from lsp_harness.server.execute.writing import write
+from lsp_harness.text.position import Span
 
 COMMAND = commands.FIX
 
@@ -21,9 +28,15 @@ def document(params: types.ExecuteCommandParams) -> str:
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     if snapshot is None:
         raise UsageError("this code action names no document")
+    data, said = first(params), failing(params)
+    if said and "range" in data:
+
+        def told(harness: Harness, found: Snapshot, span: Span, report: Report) -> Awaitable[verbs.Written]:
+            return verbs.mend(harness, found, span, said, report)
+
+        return await write(client, snapshot, params, "Fix with lsp-harness", told)
     check_able(client)
-    data = first(params)
     title = str(data.get("title", "Fix"))
     with progress.shown(client, title, params.work_done_token) as report:
-        fixed = await fixing.fix(client, snapshot, data, report)
+        fixed = await fixing.fix(client, snapshot, data, report, said)
     return await apply(client, snapshot.document.uri, fixed, title)

@@ -11,7 +11,7 @@ from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Report
 from lsp_harness.server import commands
 from lsp_harness.server.client import Client
-from lsp_harness.server.execute.arguments import about, words
+from lsp_harness.server.execute.arguments import about, failing, words
 from lsp_harness.server.execute.writing import write
 from lsp_harness.text.position import Span
 
@@ -21,6 +21,6 @@ document = about
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> dict[str, Any]:
     def told(harness: Harness, found: Snapshot, span: Span, report: Report) -> Awaitable[verbs.Written]:
-        return verbs.instruct(harness, found, span, words(params), report)
+        return verbs.instruct(harness, found, span, words(params), report, failing(params))
 
     return await write(client, snapshot, params, "Edit with lsp-harness", told)
