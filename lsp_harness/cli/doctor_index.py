@@ -118,9 +118,9 @@ def _vectors(where: Place, how: Recipe, asked: Sequence[float], apart: str) -> R
         says = f"the vectors are by {model_of(made[0])} as it was set up before; {later} makes new ones by {how.model}"
         return "note", "embeddings", f"{WORDS}: {says}"
     if not made or not count:
-        says = f"{how.model} works, 0 of {len(texts):,} declarations have a vector; {later} makes them"
+        says = f"{how.model} works, 0 of {len(texts):,} texts have a vector; {later} makes them"
         return "note" if texts else "ok", "embeddings", f"{WORDS} so far: {says}"
-    says = f"{how.model}, {made[1]} dimensions: {count:,} of {len(texts):,} declarations have a vector"
+    says = f"{how.model}, {made[1]} dimensions: {count:,} of {len(texts):,} texts have a vector"
     if count < len(texts):
         says += f" ({later} makes the rest)"
     if apart:

@@ -169,7 +169,7 @@ def test_vectors_are_counted(write: Write, embeds: Config):
     [(state, found)] = said(where, embeds, "embeddings")
     assert (state, found) == (
         "note",
-        f"{WORDS} so far: {how.model} works, 0 of 2 declarations have a vector; {LATER} makes them",
+        f"{WORDS} so far: {how.model} works, 0 of 2 texts have a vector; {LATER} makes them",
     )
     with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
@@ -182,7 +182,7 @@ def test_vectors_are_counted(write: Write, embeds: Config):
         )
         # one is of a text that is gone
         vectors.put(how.name, {texts[0]: vector, b"gone": vector}, living=2)
-        counted = f"{how.model}, {WIDTH} dimensions: 1 of 2 declarations have a vector"
+        counted = f"{how.model}, {WIDTH} dimensions: 1 of 2 texts have a vector"
         used = "searches and edits by instruction go by them"
         assert said(where, embeds, "embeddings") == [("ok", f"{counted} ({LATER} makes the rest); {used}")]
         vectors.put(how.name, {texts[1]: vector}, living=2)
