@@ -307,15 +307,10 @@ class Harness:
 
         turn = self.log.turn(keep=not self.kept_from_model(snapshot))
         failing = output.failing if output else frozenset[str]()
+        related = Related(self.known or self.indexes, self.engine.count, failing, self.near or self._near)
         return Job(
             *(self.engine, self.config, self.ruff, turn, snapshot.document, snapshot.tool_path),
-            *(
-                snapshot.root,
-                snapshot.path,
-                report,
-                Related(self.known or self.indexes, self.engine.count, failing, self.near or self._near),
-                self.persists(snapshot),
-            ),
+            *(snapshot.root, snapshot.path, report, related, self.persists(snapshot)),
             installed=self.installed if self.config.knowledge.enabled else None,
             output=output,
         )
