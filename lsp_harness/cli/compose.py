@@ -17,6 +17,7 @@ from lsp_harness.text.position import Position
 
 if TYPE_CHECKING:
     from lsp_harness.context.elsewhere import Known
+    from lsp_harness.context.related import Near
 
 
 def make_engine(config: Config) -> Engine:
@@ -61,6 +62,8 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     if document.binary:
         raise NotText(f"{file.name} is not a text")
     harness.open(document)
+    if config.index.enabled:
+        harness.near = _near(root)
     async with _known(config, root) as harness.known:
         try:
             yield harness, harness.snapshot(document.uri)
@@ -88,6 +91,18 @@ async def _known(config: Config, root: Path) -> AsyncGenerator["Known | None"]:
     await fresh(where)
     with closing(Reader(where.database)) as reader:
         yield Here(reader)
+
+
+def _near(root: Path) -> "Near":
+    """What the index of a project knows to be like a task, by the embedding model in this process."""
+
+    async def near(uri: str, task: str) -> list[bytes]:
+        from lsp_harness.cli.nearest import nearest
+        from lsp_harness.index.place import place as index_of
+
+        return await nearest(index_of(root), task)
+
+    return near
 
 
 def place(spec: str, parts: int) -> tuple[Path, list[int]]:

@@ -58,7 +58,7 @@ def context(
 
 async def _found(task: str, *, explain: bool, json: bool) -> int:
     """Of the place that the task is about; which that is is said beside."""
-    best = (await sought(task, Path())).best
+    best = (await sought(task, Path(), explain=explain)).best
     sys.stderr.write(f"{best.place}: {best.symbol or 'text'}\n")
     return await _context(Path(best.path), (best.first, 1), task, last=best.last, explain=explain, json=json)
 

@@ -1,17 +1,20 @@
 """What `doctor` says of the index of a folder: what it holds, by what each language is known, and whether what code means is
 searched as well, or names and words alone."""
 
+import asyncio
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 
 from lsp_harness.cli.index_status import told
+from lsp_harness.cli.nearest import EMBED
 from lsp_harness.config.load import user_file
-from lsp_harness.config.schema import Config
+from lsp_harness.config.schema import Config, Index
 from lsp_harness.errors import HarnessError, ModelError
 from lsp_harness.harness.engines import Engines
 from lsp_harness.index.place import Place
 from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.embed.alone import Alone
 from lsp_harness.inference.embed.recipe import Recipe, model_of, recipe
 from lsp_harness.inference.models.place import resolve
 from lsp_harness.store.database import Reader
@@ -72,32 +75,54 @@ def _texts(where: Place) -> Counter[str]:
 
 
 def _embeddings(where: Place, config: Config) -> Row:
-    if not Engines.own(config):
-        named = " and ".join(f"engine.{key}" for key in ("url", "model", "script") if getattr(config.engine, key))
-        says = f"{named} is set, and a workspace is embedded by our own engine only; take it out of {user_file()}"
-        return "note", "embeddings", f"{WORDS}: {says}"
     try:
         how = recipe(config.index)
-        resolve(config.model.path, "completion")
+        asked = asyncio.run(_tried(config.index, how))
     except ModelError as error:
         mend = "" if "model pull" in error.message else f" ({PULL})"
         return "note", "embeddings", f"{WORDS}: {error.message}{mend}"
     except HarnessError as error:
         return "note", "embeddings", f"{WORDS}: {error.message}"
-    return _vectors(where, how)
+    return _vectors(where, how, asked, _apart(config))
 
 
-def _vectors(where: Place, how: Recipe) -> Row:
+async def _tried(settings: Index, how: Recipe) -> list[float]:
+    """The vector of a query: that a file is there does not say that it can be used."""
+    with closing(Alone(settings)) as model:
+        [vector] = await model.embed([f"{how.query_prefix}parse config"], max_tokens=how.tokens, priority="interactive")
+    return vector
+
+
+def _apart(config: Config) -> str:
+    """Why editors neither make vectors nor ask for them; empty where they do."""
+    if not Engines.own(config):
+        named = " and ".join(f"engine.{key}" for key in ("url", "model", "script") if getattr(config.engine, key))
+        return f"{named} is set, and there a workspace is embedded by our own engine only; take it out of {user_file()}"
+    try:
+        resolve(config.model.path, "completion")
+    except HarnessError as error:
+        return error.message
+    return ""
+
+
+def _vectors(where: Place, how: Recipe, asked: Sequence[float], apart: str) -> Row:
+    """What there are, and who goes by them; `asked` is the vector of a query, `apart` why editors do not."""
     with closing(Vectors(where.folder)) as vectors, closing(Reader(where.database)) as reader:
         texts = {text for (text,) in reader.rows("SELECT DISTINCT digest FROM chunks WHERE digest != x''")}
         made, count = vectors.model(), len(texts.intersection(vectors.texts().values()))
-    later = "made while the engine is in use"
-    if made and made[0] == how.name:
-        rest = f"; the rest are {later}" if count < len(texts) else ""
-        says = f"{how.model}, {made[1]} dimensions: {count:,} of {len(texts):,} declarations have a vector{rest}"
-        return "ok", "embeddings", says
-    if made:
-        says = f"the vectors are by {model_of(made[0])} as it was set up before; new ones by {how.model} are {later}"
+        damaged = count and not (vectors.sound() and vectors.nearest(asked, 1))
+    later = EMBED if apart else f"{EMBED}, or an editor while its engine is in use,"
+    if damaged:
+        return "note", "embeddings", f"{WORDS}: the vectors here are damaged; {EMBED} makes them anew"
+    if made and made[0] != how.name:
+        says = f"the vectors are by {model_of(made[0])} as it was set up before; {later} makes new ones by {how.model}"
         return "note", "embeddings", f"{WORDS}: {says}"
-    says = f"{how.model} is here, 0 of {len(texts):,} declarations have a vector; they are {later}"
-    return "note" if texts else "ok", "embeddings", f"{WORDS} so far: {says}"
+    if not made or not count:
+        says = f"{how.model} works, 0 of {len(texts):,} texts have a vector; {later} makes them"
+        return "note" if texts else "ok", "embeddings", f"{WORDS} so far: {says}"
+    says = f"{how.model}, {made[1]} dimensions: {count:,} of {len(texts):,} texts have a vector"
+    if count < len(texts):
+        says += f" ({later} makes the rest)"
+    if apart:
+        return "note", "embeddings", f"{says}; searches go by them, but editors do not: {apart}"
+    return "ok", "embeddings", f"{says}; searches and edits by instruction go by them"

@@ -1,7 +1,8 @@
 """`lsp-harness index`: what is known of a workspace folder."""
 
 import asyncio
-from contextlib import closing
+import sys
+from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,12 +10,14 @@ from typing import Annotated, Any
 import cyclopts
 from cyclopts import Parameter
 
+from lsp_harness.cli.embed import embed
 from lsp_harness.cli.graph import graph
 from lsp_harness.cli.index_status import show, told
 from lsp_harness.cli.indexed import Folder, called, fresh, placed, scan
+from lsp_harness.cli.nearest import EMBED, without
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.context.extract import Extract, extracts
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.index.doc import doc
 from lsp_harness.index.patterns import Pattern, patterns
 from lsp_harness.index.vectors import Vectors
@@ -25,8 +28,11 @@ from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 
-app = cyclopts.App(name="index", help="What is known of a workspace folder: status, context, graph, patterns, rebuild.")
+app = cyclopts.App(
+    name="index", help="What is known of a workspace folder: status, context, graph, patterns, embed, rebuild."
+)
 app.command(graph)
+app.command(embed)
 
 
 @app.command
@@ -42,10 +48,13 @@ def status(folder: Folder = Path(), *, json: AsJson = False) -> int:
 
 @app.command
 def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
-    """Throw the index of a folder away and make it anew. A server that has the folder open does so, if there is one."""
+    """Throw the index of a folder away and make it anew. A server that has the folder open does so, if there is one. Vectors of
+    texts that are still there stay; `index embed` makes those that are missing."""
     where = placed(folder)
-    for database in (where.database, Vectors(where.folder).database):
-        remove(database)
+    remove(where.database)
+    with closing(Vectors(where.folder)) as vectors:
+        if not vectors.sound():
+            remove(vectors.database)
     if led(where.lock):
         say("the server that has this folder open makes it anew")
         return 0
@@ -55,6 +64,10 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
         as_json(told(where))
     else:
         say(f"{scanned.files:,} files, {scanned.parsed:,} of them read")
+        # where there is no model `doctor` says so
+        with suppress(HarnessError):
+            if left := without(where):
+                sys.stderr.write(f"texts without a vector: {left:,}; {EMBED} makes them\n")
     return 0
 
 

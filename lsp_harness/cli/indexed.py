@@ -68,7 +68,7 @@ async def scan(where: Place) -> Scanned | None:
         return None
     try:
         with (
-            _bar("indexing") as tell,
+            bar("indexing") as tell,
             closing(Writer(where.database, SCHEMA, version())) as writer,
             closing(Indexer(where.root, writer, tell)) as indexer,
         ):
@@ -79,7 +79,7 @@ async def scan(where: Place) -> Scanned | None:
 
 async def _made(where: Place) -> None:
     """Waits for an index that another makes, no longer than `WAIT`: what there is by then must do."""
-    with _bar("another process is indexing"):
+    with bar("another process is indexing"):
         until = time.monotonic() + WAIT
         # another process tells nobody
         while led(where.lock) and not _whole(where) and time.monotonic() < until:  # noqa: ASYNC110
@@ -94,7 +94,7 @@ def _whole(where: Place) -> bool:
 
 
 @contextmanager
-def _bar(what: str) -> Generator[Callable[[int, int], None]]:
+def bar(what: str) -> Generator[Callable[[int, int], None]]:
     """Tells how much is done of how much."""
     from rich.console import Console
     from rich.progress import Progress

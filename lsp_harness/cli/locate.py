@@ -37,7 +37,7 @@ def locate(
     task
         What is to be done, in words: "add input validation to parse_config".
     """
-    found = asyncio.run(sought(task, folder))
+    found = asyncio.run(sought(task, folder, explain=explain))
     if json:
         as_json({"chosen": found.chosen, "by": found.by, "candidates": [asdict(one) for one in found.candidates]})
     elif explain:
@@ -50,8 +50,9 @@ def locate(
     return 0
 
 
-async def sought(task: str, folder: Path) -> Sought:
-    """What is found in a folder, whose index is made if there is none. Raises UsageError, NoAnswer."""
+async def sought(task: str, folder: Path, *, explain: bool = False) -> Sought:
+    """What is found in a folder, whose index is made if there is none; `explain` says why not by meaning. Raises UsageError,
+    NoAnswer."""
     where = placed(folder)
     if not task.strip():
         raise UsageError('say what is to be done: lsp-harness locate "add input validation to parse_config"')
@@ -71,7 +72,8 @@ async def sought(task: str, folder: Path) -> Sought:
             return None
 
     with closing(Reader(where.database)) as reader:
-        found = await seek(Here(reader), where.root.as_uri(), task, text, await nearest(where, task))
+        near = await nearest(where, task, explain=explain)
+        found = await seek(Here(reader), where.root.as_uri(), task, text, near)
     if found is None:
         raise NoAnswer(f"nothing in {where.root} has to do with that; name a function, or the place: FILE:LINE")
     if config.locate.ranking == "index":

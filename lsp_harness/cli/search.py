@@ -1,6 +1,7 @@
 """`lsp-harness search`: finding the code that words or names mean, or that has to do with a place or a symbol."""
 
 import asyncio
+import sys
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -10,7 +11,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli import compose
 from lsp_harness.cli.indexed import Folder, fresh, named, placed
-from lsp_harness.cli.nearest import SEARCH_SECONDS, nearest
+from lsp_harness.cli.nearest import EMBED, SEARCH_SECONDS, nearest
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.doc import doc
@@ -60,9 +61,11 @@ def search(
             raise UsageError(f"the index has no file {near!r}; name it by its path in the folder")
         asked = query or (_at(reader, where, at) if at else _named(reader, symbol))
         if isinstance(asked, str):
-            alike = asyncio.run(nearest(where, asked))
+            alike = asyncio.run(nearest(where, asked, explain=explain))
         else:
             alike = _like(where, [spot.digest for spot in spots(reader, asked)])
+            if explain and not alike:
+                sys.stderr.write(f"not by meaning: what was asked about has no vector; {EMBED} makes them\n")
         # there is nobody who types meanwhile
         hits = Search(reader).search(asked, limit, alike, beside=near, seconds=SEARCH_SECONDS)
         view = View(reader)

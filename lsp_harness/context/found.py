@@ -1,4 +1,5 @@
-"""What else in the workspace has to do with a task: the declarations that its words find, each once, within a budget."""
+"""What else in the workspace has to do with a task: the declarations that its words, or what they mean, find, each once, within a
+budget."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ MOST = 3
 """Declarations that are shown."""
 HITS = 20
 """That are looked at for them."""
+SECONDS = 0.5
+"""A search may take: whoever is shown what it finds waits for an edit, which takes seconds."""
 REASON = "has to do with the task"
 
 
@@ -52,8 +55,10 @@ async def found(
         (path, qualified(declarations, one)) for one in declarations if one.start < span.end and span.start < one.end
     }
 
+    near = await related.near(document.uri, task)
+
     def read(reader: Reader) -> list[_Piece]:
-        view, hits = View(reader), Search(reader).search(task, HITS, beside=path)
+        view, hits = View(reader), Search(reader).search(task, HITS, near, beside=path, seconds=SECONDS)
         return [
             _piece(view, hit, tree.language)
             for hit in hits

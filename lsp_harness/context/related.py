@@ -1,6 +1,6 @@
 """What is related to code that is to be changed: the imports it needs, what it calls, who calls it, and a test of it, within a budget."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -25,6 +25,15 @@ TEST = 0.4
 """Of the budget, at most, for a test of it that is shown whole; of what uses have."""
 
 
+Near = Callable[[str, str], Awaitable[Sequence[bytes]]]
+"""Of the URI of a document and a task: digests of the texts in its folder whose vectors are most like the task's."""
+
+
+async def nothing(uri: str, task: str) -> Sequence[bytes]:
+    """Where nobody knows what words mean."""
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Related:
     """Asks the index of the folder that a document is in; without one a file tells of itself."""
@@ -33,6 +42,7 @@ class Related:
     count: Count
     failing: AbstractSet[str] = frozenset()
     """Names of tests that fail: what they say counts most."""
+    near: Near = nothing
 
     async def of(
         self, document: Document, tree: SyntaxTree, span: Span, path: str, budget: int

@@ -34,6 +34,7 @@ from lsp_harness.verify.finding import Finding
 if TYPE_CHECKING:
     from lsp_harness.context.elsewhere import Known
     from lsp_harness.context.recent import Recent
+    from lsp_harness.context.related import Near
     from lsp_harness.files.kept import Kept
     from lsp_harness.harness.folder import Said
     from lsp_harness.harness.health import Observed
@@ -65,6 +66,8 @@ class Harness:
         """Whether the user trusts the workspace. Without that nothing of it is run, warmed or written to disk."""
         self.known: Known | None = None
         """An index that is read as it is, by a front end that does not stay, in place of those that are kept."""
+        self.near: Near | None = None
+        """What in it is most like a task, in place of what the engine says of those that are kept."""
         self.on_findings: Published = lambda uri, held: None
         self.on_indexing: Callable[[Path, Said], None] = lambda root, said: None
         """Called on the event loop with what the process says that keeps the index of a folder."""
@@ -217,7 +220,7 @@ class Harness:
             raise
         self.uptake.shown(snapshot.document.uri, suggestions)
         self.on_state()
-        self._embed()
+        self.embed()
         return suggestions
 
     @property
@@ -303,15 +306,10 @@ class Harness:
 
         turn = self.log.turn(keep=not self.kept_from_model(snapshot))
         failing = output.failing if output else frozenset[str]()
+        related = Related(self.known or self.indexes, self.engine.count, failing, self.near or self._near)
         return Job(
             *(self.engine, self.config, self.ruff, turn, snapshot.document, snapshot.tool_path),
-            *(
-                snapshot.root,
-                snapshot.path,
-                report,
-                Related(self.known or self.indexes, self.engine.count, failing),
-                self.persists(snapshot),
-            ),
+            *(snapshot.root, snapshot.path, report, related, self.persists(snapshot)),
             installed=self.installed if self.config.knowledge.enabled else None,
             output=output,
             session=tuple(self.log.summary.about(snapshot.path)),
@@ -331,7 +329,10 @@ class Harness:
         self.check(snapshot, model=offer.how == "model")
         given = await diagnosis.given(snapshot, offer, self.ruff)
         job = self.job(snapshot, report, output)
-        return self.proposals.give(job, await Fix(job, offer.finding).run(given))
+        try:
+            return self.proposals.give(job, await Fix(job, offer.finding).run(given))
+        finally:
+            self.embed()
 
     def applied(self, uri: str, proposal_id: str) -> None:
         """The edit of a proposal is in the document: verify the result. Telling it twice is fine."""
@@ -478,11 +479,16 @@ class Harness:
             self._log.tell("index.updated", folder=root.name, paths=paths, files=said["files"], ms=ms)
         self.on_indexing(root, said)
         self.on_state()
+        if said["state"] == "ready":
+            self.embed()
 
-    def _embed(self) -> None:
-        """Have what is new in the indexes embedded, as the engine is in use; a whole workspace is sent to none of others."""
+    def embed(self) -> None:
+        """Have what is new in the indexes embedded, if the engine is in use; a whole workspace is sent to none of others."""
         if self._indexes and self.engines.own(self.config) and self.engines.state()["engine"] in ("ready", "busy"):
             self._indexes.embed()
+
+    async def _near(self, uri: str, task: str) -> Sequence[bytes]:
+        return await self.indexes.near(uri, task) if self.engines.own(self.config) else ()
 
     @property
     def proposals(self) -> "Proposals":

@@ -71,6 +71,12 @@ class Indexes:
         root = innermost(local_path(uri), self._folders)
         return self._opened(root) if root else {}
 
+    async def near(self, uri: str, task: str) -> Sequence[bytes]:
+        """Digests of the texts that are most like a task, of the folder that a document is in; none where there are no vectors,
+        or the engine takes long."""
+        root = innermost(local_path(uri), self._folders)
+        return await self._meaning(self._folders[root]).near(task) if root else ()
+
     def embed(self) -> None:
         """The engine is there: have what is new embedded, of the folders whose index is kept from here."""
         for folder in self.folders:

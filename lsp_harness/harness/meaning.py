@@ -1,8 +1,9 @@
-"""Vectors of what the workspace's functions are about: made in the background while the engine is in use anyway, and asked
-for a query's nearest within a time limit. Where there is no model for them search goes by names and words alone."""
+"""Vectors of what the workspace's functions are about: made in the background while the engine is in use anyway, or all at once
+by a command, and asked for a query's nearest within a time limit. Where there is no model for them search goes by names and
+words alone."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import Protocol
@@ -17,8 +18,8 @@ from lsp_harness.store.database import Reader, remove
 
 BATCH = 8
 """Texts that are embedded at a time: what is asked meanwhile waits for one of them."""
-PATIENCE_SECONDS = 0.05
-"""After which a search goes without."""
+PATIENCE_SECONDS = 0.5
+"""After which who waits for an edit goes without."""
 NEAREST = 50
 AGAIN_SECONDS = 60.0
 """Before an engine that cannot embed is asked again."""
@@ -38,19 +39,31 @@ def made_by(vectors: Vectors, recipe: Recipe) -> bool:
     return found is not None and found[0] == recipe.name
 
 
-async def near(
-    vectors: Vectors, engine: Embeds, recipe: Recipe, query: str, patience: float = PATIENCE_SECONDS
-) -> list[bytes]:
-    """Digests of the texts that are most like a query; none where that takes longer than `patience` seconds."""
-    with suppress(HarnessError, TimeoutError):
-        if not made_by(vectors, recipe):
-            return []
-        async with asyncio.timeout(patience):
-            asked = recipe.query_prefix + query
-            [vector] = await engine.embed([asked], max_tokens=recipe.tokens, priority="interactive")
-        # another front end may have put others in their place meanwhile
-        return vectors.nearest(vector, NEAREST) if made_by(vectors, recipe) else []
-    return []
+async def near(vectors: Vectors, engine: Embeds, recipe: Recipe, query: str, patience: float) -> list[bytes]:
+    """Digests of the texts that are most like a query; none where there are no such vectors. Raises TimeoutError after `patience`
+    seconds, and what the engine raises."""
+    if not made_by(vectors, recipe):
+        return []
+    async with asyncio.timeout(patience):
+        vector = await _asked(engine, recipe, query)
+    return _nearest(vectors, recipe, vector)
+
+
+async def _asked(engine: Embeds, recipe: Recipe, query: str) -> list[float]:
+    [vector] = await engine.embed([recipe.query_prefix + query], max_tokens=recipe.tokens, priority="interactive")
+    return vector
+
+
+def _nearest(vectors: Vectors, recipe: Recipe, vector: Sequence[float]) -> list[bytes]:
+    # another front end may have put others in their place meanwhile
+    return vectors.nearest(vector, NEAREST) if made_by(vectors, recipe) else []
+
+
+async def made_of(engine: Embeds, recipe: Recipe, texts: Mapping[bytes, str]) -> dict[bytes, list[float]]:
+    """A vector for each of these texts of an index."""
+    prefixed = [recipe.document_prefix + text for text in texts.values()]
+    made = await engine.embed(prefixed, max_tokens=recipe.tokens)
+    return dict(zip(texts, made, strict=True))
 
 
 class Meaning:
@@ -76,6 +89,16 @@ class Meaning:
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._embed_all(), name=f"embedding {self._folder.root}")
         return True
+
+    async def near(self, query: str) -> list[bytes]:
+        """Digests of the texts that are most like a query; none where there are no vectors, or nobody says so in time."""
+        with suppress(HarnessError, TimeoutError):
+            async with asyncio.timeout(PATIENCE_SECONDS):
+                recipe, ask = await self._now(), self._folder.ask
+                if await ask(lambda _: made_by(self._vectors, recipe), False, slow=True):
+                    vector = await _asked(self._engine(), recipe, query)
+                    return await ask(lambda _: _nearest(self._vectors, recipe, vector), [], slow=True)
+        return []
 
     async def settled(self) -> None:
         """Wait for what is under way, for callers that have no events to wait for."""
@@ -107,18 +130,16 @@ class Meaning:
             self.missing, self._again = error.message, 0.0 if self._asked else monotonic() + AGAIN_SECONDS
 
     async def _embed(self, digests: Sequence[bytes]) -> None:
-        texts = await self._folder.ask(lambda reader: _texts(reader, digests), {}, slow=True)
+        texts = await self._folder.ask(lambda reader: texts_of(reader, digests), {}, slow=True)
         if texts:
             recipe = await self._now()
-            prefixed = [recipe.document_prefix + text for text in texts.values()]
-            made = await self._engine().embed(prefixed, max_tokens=recipe.tokens)
+            vectors = await made_of(self._engine(), recipe, texts)
             if await self._now() != recipe:
                 # other settings, or another file: nobody knows which of the two the engine has taken
                 return
-            vectors = dict(zip(texts, made, strict=True))
 
             def put(reader: Reader) -> bool:
-                self._vectors.put(recipe.name, vectors, _living(reader))
+                self._vectors.put(recipe.name, vectors, living(reader))
                 return True
 
             if not await self._folder.ask(put, False, slow=True):
@@ -130,20 +151,21 @@ class Meaning:
 
     async def _missing(self) -> list[bytes]:
         recipe = await self._now()
-        return await self._folder.ask(lambda reader: self._new(reader, recipe), [], slow=True)
-
-    def _new(self, reader: Reader, recipe: Recipe) -> list[bytes]:
-        """Digests of the texts that have no such vector yet; what was indexed last comes first."""
-        try:
-            known = set(self._vectors.texts().values()) if made_by(self._vectors, recipe) else set[bytes]()
-        except StoreDamaged:
-            remove(self._vectors.database)
-            known = set[bytes]()
-        rows = reader.rows("SELECT digest FROM chunks WHERE digest != x'' GROUP BY digest ORDER BY max(id) DESC")
-        return [digest for (digest,) in rows if digest not in known]
+        return await self._folder.ask(lambda reader: missing(reader, self._vectors, recipe), [], slow=True)
 
 
-def _texts(reader: Reader, digests: Sequence[bytes]) -> dict[bytes, str]:
+def missing(reader: Reader, vectors: Vectors, recipe: Recipe) -> list[bytes]:
+    """Digests of the texts that have no such vector yet; what was indexed last comes first."""
+    try:
+        known = set(vectors.texts().values()) if made_by(vectors, recipe) else set[bytes]()
+    except StoreDamaged:
+        remove(vectors.database)
+        known = set[bytes]()
+    rows = reader.rows("SELECT digest FROM chunks WHERE digest != x'' GROUP BY digest ORDER BY max(id) DESC")
+    return [digest for (digest,) in rows if digest not in known]
+
+
+def texts_of(reader: Reader, digests: Sequence[bytes]) -> dict[bytes, str]:
     """The texts that are still there."""
     found: dict[bytes, str] = {}
     for digest in digests:
@@ -153,6 +175,7 @@ def _texts(reader: Reader, digests: Sequence[bytes]) -> dict[bytes, str]:
     return found
 
 
-def _living(reader: Reader) -> int:
-    [(count,)] = reader.rows("SELECT count(DISTINCT digest) FROM chunks") or [(0,)]
+def living(reader: Reader) -> int:
+    """How many texts there are to have a vector."""
+    [(count,)] = reader.rows("SELECT count(DISTINCT digest) FROM chunks WHERE digest != x''") or [(0,)]
     return count

@@ -9,7 +9,6 @@ from typing import Any, cast
 from lsp_harness.context.budget import Allocation
 from lsp_harness.context.elsewhere import Elsewhere, Known
 from lsp_harness.context.fragment import Fragment
-from lsp_harness.context.related import Related
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
@@ -82,7 +81,7 @@ async def edit(harness: Harness, snapshot: Snapshot, span: Span, task: str, know
     _check(harness, snapshot)
     harness.check(snapshot)
     job = harness.job(snapshot, lambda progress: None)
-    job = replace(job, related=Related(known, harness.engine.count)) if known else job
+    job = replace(job, related=replace(job.related, known=known)) if known and job.related else job
     asked, answer = await Instruct(job, span, task).asked()
     (text, _), context = await prompted(harness.engine, asked, answer), (await harness.engine.props()).n_ctx
     texts = [fragment.text for fragment in asked.fragments]

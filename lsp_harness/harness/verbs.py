@@ -3,7 +3,7 @@
 Each is a turn of the session, and what changes a text ends as a proposal with a verdict, like a fix.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -66,7 +66,7 @@ async def instruct(
     harness.check(snapshot)
     output = await diagnosis.printed(snapshot, failing) if failing else None
     job = harness.job(snapshot, report, output)
-    return _written(harness, job, await Instruct(job, span, instruction.strip()).run())
+    return await _written(harness, job, Instruct(job, span, instruction.strip()).run())
 
 
 async def mend(harness: Harness, snapshot: Snapshot, span: Span, failing: str, report: Report) -> Written:
@@ -101,7 +101,7 @@ async def docstring(harness: Harness, snapshot: Snapshot, span: Span, report: Re
 
     harness.check(snapshot)
     job = harness.job(snapshot, report)
-    return _written(harness, job, await Describe(job, span).run())
+    return await _written(harness, job, Describe(job, span).run())
 
 
 async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
@@ -118,7 +118,7 @@ async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report
     place = harness.snapshot_of(target)
     harness.check(place)
     job = harness.job(place, report)
-    return _written(harness, job, await WriteTests(job, about).run(), new=new)
+    return await _written(harness, job, WriteTests(job, about).run(), new=new)
 
 
 async def explain(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> str:
@@ -126,12 +126,19 @@ async def explain(harness: Harness, snapshot: Snapshot, span: Span, report: Repo
     from lsp_harness.pipeline.explain import Explain
 
     harness.check(snapshot)
-    return await Explain(harness.job(snapshot, report), span).run()
+    try:
+        return await Explain(harness.job(snapshot, report), span).run()
+    finally:
+        harness.embed()
 
 
-def _written(harness: Harness, job: "Job", proposal: Proposal, *, new: bool = False) -> Written:
-    """Given out. Raises Stale."""
-    return Written(harness.proposals.give(job, proposal), job.document, new)
+async def _written(harness: Harness, job: "Job", work: Awaitable[Proposal], *, new: bool = False) -> Written:
+    """Given out. Raises what the work does, and Stale."""
+    try:
+        return Written(harness.proposals.give(job, await work), job.document, new)
+    finally:
+        # the engine is there, however good its answers were
+        harness.embed()
 
 
 def _header(document: Document, function: "Scope") -> range:

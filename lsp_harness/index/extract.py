@@ -1,7 +1,9 @@
 """What the index keeps of one file: a pure function of its bytes, run in processes of their own as parsing holds the GIL."""
 
 import codecs
+import re
 from collections.abc import Sequence
+from functools import cache
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -13,7 +15,7 @@ from lsp_harness.index.words import compounds, words
 from lsp_harness.syntax import tags
 from lsp_harness.syntax.declarations import all_qualified
 from lsp_harness.syntax.declaring import declared_in
-from lsp_harness.syntax.languages import language_for
+from lsp_harness.syntax.languages import Language, language_for
 from lsp_harness.syntax.tree import LIMIT
 from lsp_harness.text.position import decode, encode
 
@@ -76,7 +78,8 @@ def extract(found: Found, data: bytes) -> Extract:
             inside.add(joined[at][1])
             at += 1
         title, text = words(names[symbol]) if symbol >= 0 else rest, decode(data[start:end])
-        cut.append((symbol, start, end, digest(encode(embedded(title, text))) if symbol >= 0 else b""))
+        telling = symbol >= 0 or (known and language is not None and _remarks(language).search(data, start, end))
+        cut.append((symbol, start, end, digest(encode(embedded(title, text))) if telling else b""))
         texts.append((title, text, " ".join(sorted(inside))))
     return made._replace(
         language=language.id if language else "",
@@ -88,6 +91,14 @@ def extract(found: Found, data: bytes) -> Extract:
         chunks=cut,
         texts=texts,
     )
+
+
+@cache
+def _remarks(language: Language) -> re.Pattern[bytes]:
+    """Where a line begins with a comment, or in Python with a text that stands for one: of what is in no declaration only that has a
+    vector, as imports and the like would be near to much and say little."""
+    begins = [re.escape(language.comment or "#"), r"/\*", *(["[rR]?[\"']"] if language.id == "python" else [])]
+    return re.compile(rf"(?m)^[ \t]*(?:{'|'.join(begins)})".encode())
 
 
 def sound(data: bytes) -> bytes:

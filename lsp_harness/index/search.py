@@ -17,9 +17,10 @@ from lsp_harness.store.database import Reader, marks
 
 K = 5
 """Of reciprocal rank fusion: what is first counts for 1/K, what is second for 1/(K + 1)."""
-WEIGHTS = {"mention": 0.5, "imports": 0.5, "lately": 0.2, "named": 4.0}
-"""Of the ways that do not count for 1: what a sentence mentions is often only near what it asks for, where somebody is only decides
-between hits that are alike, and a symbol that is asked for comes before what has to do with it."""
+WEIGHTS = {"mention": 0.5, "remarks": 0.5, "imports": 0.5, "lately": 0.2, "named": 4.0}
+"""Of the ways that do not count for 1: what a sentence mentions is often only near what it asks for, what a module says of itself
+is about more than one thing, where somebody is only decides between hits that are alike, and a symbol that is asked for comes before what
+has to do with it."""
 SECONDS = 0.05
 """A search takes no longer than this before it is content with words."""
 NEIGHBOURS = 3
@@ -79,7 +80,8 @@ class Search(Ways):
         if isinstance(asked, str):
             # what is named is looked up at once, or there are too many; words need the rest
             ways = self._timely(end - seconds / 2, lambda: self.by_name(asked))
-            ways += [self.by_words(asked), *self._timely(end, lambda: self.by_meaning(near))]
+            ways.append(self.by_words(asked))
+            ways += self._timely(end, lambda: self.by_meaning(near), lambda: self.by_remarks(near))
             own = frozenset[int]()
         else:
             begin = spots(self._reader, asked)
@@ -96,7 +98,11 @@ class Search(Ways):
         """What is found from some places, and what of it is nothing but these places."""
         ways = [self.by_words(" ".join(f"{spot.name} {spot.text}" for spot in begin), SPOKEN)]
         ways += self._timely(
-            end, lambda: self.by_use(begin), lambda: self.by_users(begin), lambda: self.by_meaning(near)
+            end,
+            lambda: self.by_use(begin),
+            lambda: self.by_users(begin),
+            lambda: self.by_meaning(near),
+            lambda: self.by_remarks(near),
         )
         if isinstance(asked, Named):
             return [*self._timely(end, lambda: self.by_declaration(asked)), *ways], frozenset()

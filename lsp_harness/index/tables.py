@@ -7,7 +7,7 @@ from lsp_harness.config.resources import resource
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import wheels
 
-FORMAT = 4
+FORMAT = 5
 """Raised with every change of what is kept or how it is found."""
 
 SCHEMA = """
@@ -33,7 +33,7 @@ INSERT INTO texts(texts, rank) VALUES ('hashsize', 33554432);
 """
 """`n` counts within a file; `parent` and `chunks.symbol` are such, -1 for none. Offsets are bytes, lines count from 0, `bases`
 is one a line. `targets` are the files that the import `n` of a file means; one that means none of the workspace has none. `texts`
-has the rowids of `chunks`, `digest` is that of the text that a vector is of, empty for what is in no declaration. `unlinked` are files of which it is not
+has the rowids of `chunks`, `digest` is that of the text that a vector is of, empty for what has none. `unlinked` are files of which it is not
 known yet what their imports mean, or what others mean now that they are gone. `left_out` says of files and folders that are not in `files` why that is."""
 
 INDEXES = """

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lsp_harness.errors import StoreError
 from lsp_harness.store.database import Reader, Writer, marks, remove
 
 FORMAT = 1
@@ -51,6 +52,14 @@ class Vectors:
             self._texts = dict(self._reader.rows("SELECT row, digest FROM vectors"))  # type: ignore[arg-type]
             self._state = state
         return self._texts
+
+    def sound(self) -> bool:
+        """Whether there are numbers for every text, as far as a look at the size of the file can tell."""
+        try:
+            model, texts = self.model(), self.texts()
+        except StoreError:
+            return False
+        return not texts or (model is not None and len(self._matrix(model[1])) > max(texts))
 
     def put(self, name: str, made: Mapping[bytes, Sequence[float]], living: int) -> None:
         """Adds vectors of length 1. Those of another model, or of another length, are thrown away first, and those of no

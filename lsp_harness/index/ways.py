@@ -65,13 +65,12 @@ class Ways:
         return "words", [chunk for (chunk,) in rows]
 
     def by_meaning(self, near: Sequence[bytes]) -> Way:
-        """Chunks by the likeness of their vectors, given as digests in this order."""
-        near = near[:DEPTH]
-        rows = self._reader.rows(
-            f"SELECT digest, id FROM chunks WHERE digest != x'' AND digest IN ({marks(len(near))})", near
-        )
-        order = {digest: rank for rank, digest in enumerate(near)}
-        return "meaning", [chunk for _, chunk in sorted((order[digest], chunk) for digest, chunk in rows)]
+        """Chunks of declarations by the likeness of their vectors, given as digests in this order."""
+        return "meaning", self._like(near, "symbol >= 0")
+
+    def by_remarks(self, near: Sequence[bytes]) -> Way:
+        """The same of what stands in no declaration, as what a module says of itself does."""
+        return "remarks", self._like(near, "symbol < 0")
 
     def by_declaration(self, asked: Named) -> Way:
         """Chunks of what is called so, what is outermost first."""
@@ -99,6 +98,14 @@ class Ways:
     def by_time(self, chunks: Iterable[int]) -> Way:
         """These chunks, those of files that were written last first."""
         return "lately", [chunk for _, chunk in sorted((-mtime, chunk) for chunk, _, mtime in self._files(chunks))]
+
+    def _like(self, near: Sequence[bytes], where: str) -> list[int]:
+        near = near[:DEPTH]
+        rows = self._reader.rows(
+            f"SELECT digest, id FROM chunks WHERE digest != x'' AND digest IN ({marks(len(near))}) AND {where}", near
+        )
+        order = {digest: rank for rank, digest in enumerate(near)}
+        return [chunk for _, chunk in sorted((order[digest], chunk) for digest, chunk in rows)]
 
     def _users(self, spot: Spot) -> list[tuple[int, int]]:
         last = spot.name.rpartition(".")[2]

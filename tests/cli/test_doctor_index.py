@@ -24,6 +24,7 @@ from tests.cli.conftest import Shell
 from tests.support.encoder import WIDTH, tiny_encoder
 
 WORDS = "search goes by names and words (BM25)"
+LATER = "lsp-harness index embed, or an editor while its engine is in use,"
 FILES = {
     "a.py": "def area(r):\n    return 3 * r\n",
     "b.py": "def zero():\n    return 0\n",
@@ -135,14 +136,31 @@ def test_settings_with_which_nothing_is_embedded(write: Write, embeds: Config, s
     assert ("(lsp-harness model pull all-minilm-l6-v2)" in found) == ("embedding_model" in settings)
 
 
-def test_an_engine_that_embeds_nothing_is_named(write: Write, embeds: Config, tmp_path: Path):
-    where = write(FILES)
-    [(state, found)] = said(where, Config(engine=Engine(url="http://h:1"), index=embeds.index), "embeddings")
-    reason = "engine.url is set, and a workspace is embedded by our own engine only"
-    assert (state, found) == ("note", f"{WORDS}: {reason}; take it out of {tmp_path / 'home' / 'config.toml'}")
-    # embedding is done in the process of the model that answers
+def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embeds: Config, tmp_path: Path):
+    where, how, remote = write(FILES), recipe(embeds.index), Config(engine=Engine(url="http://h:1"), index=embeds.index)
+    [(state, found)] = said(where, remote, "embeddings")
+    assert (state, found.endswith(" have a vector; lsp-harness index embed makes them")) == ("note", True)
+    with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
+        vector = [1.0, *[0.0] * (WIDTH - 1)]
+        texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
+        vectors.put(how.name, dict.fromkeys(texts, vector), living=2)
+    why = "engine.url is set, and there a workspace is embedded by our own engine only"
+    told = f"searches go by them, but editors do not: {why}; take it out of {tmp_path / 'home' / 'config.toml'}"
+    [(state, found)] = said(where, remote, "embeddings")
+    assert (state, found.endswith(told)) == ("note", True)
+    # in an editor embedding is done in the process of the model that answers
     [(state, found)] = said(where, Config(index=embeds.index), "embeddings")
     assert (state, "lsp-harness model pull qwen2.5-coder-0.5b-instruct" in found) == ("note", True)
+    [(state, _)] = said(where, embeds, "embeddings")
+    assert state == "ok"
+
+
+def test_a_model_whose_file_is_there_but_cannot_be_loaded_is_no_good(write: Write, embeds: Config):
+    where, file = write(FILES), Path(embeds.index.embedding_model)
+    # of an architecture that llama.cpp does not know
+    file.write_bytes(file.read_bytes().replace(b"bert", b"burt"))
+    [(state, found)] = said(where, embeds, "embeddings")
+    assert (state, found.startswith(f"{WORDS}: llama.cpp cannot load {file.name}")) == ("note", True)
 
 
 def test_vectors_are_counted(write: Write, embeds: Config):
@@ -151,7 +169,7 @@ def test_vectors_are_counted(write: Write, embeds: Config):
     [(state, found)] = said(where, embeds, "embeddings")
     assert (state, found) == (
         "note",
-        f"{WORDS} so far: {how.model} is here, 0 of 2 declarations have a vector; they are made while the engine is in use",
+        f"{WORDS} so far: {how.model} works, 0 of 2 texts have a vector; {LATER} makes them",
     )
     with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
@@ -164,10 +182,14 @@ def test_vectors_are_counted(write: Write, embeds: Config):
         )
         # one is of a text that is gone
         vectors.put(how.name, {texts[0]: vector, b"gone": vector}, living=2)
-        counted = f"{how.model}, {WIDTH} dimensions: 1 of 2 declarations have a vector"
-        assert said(where, embeds, "embeddings") == [("ok", f"{counted}; the rest are made while the engine is in use")]
+        counted = f"{how.model}, {WIDTH} dimensions: 1 of 2 texts have a vector"
+        used = "searches and edits by instruction go by them"
+        assert said(where, embeds, "embeddings") == [("ok", f"{counted} ({LATER} makes the rest); {used}")]
         vectors.put(how.name, {texts[1]: vector}, living=2)
-        assert said(where, embeds, "embeddings") == [("ok", counted.replace("1 of", "2 of"))]
+        assert said(where, embeds, "embeddings") == [("ok", f"{counted.replace('1 of', '2 of')}; {used}")]
+        vectors.matrix.write_bytes(b"")
+        damaged = "the vectors here are damaged; lsp-harness index embed makes them anew"
+        assert said(where, embeds, "embeddings") == [("note", f"{WORDS}: {damaged}")]
 
 
 def test_doctor_says_so(shell: Shell):
@@ -177,6 +199,6 @@ def test_doctor_says_so(shell: Shell):
     told = [(row["what"], row["says"]) for row in shell.run("doctor", "--json").json]
     assert ("languages", "declarations by queries of ours: 1 python") in told
     [says] = [says for what, says in told if what == "embeddings"]
-    assert says.startswith(f"{WORDS}: engine.script is set")
+    assert says.startswith(f"{WORDS}: all-minilm-l6-v2 is not here yet")
     shell.set("LSP_HARNESS_INDEX__ENABLED", "false")
     assert not [row for row in shell.run("doctor", "--json").json if row["what"] == "embeddings"]

@@ -17,6 +17,7 @@ from lsp_harness.inference.embed.recipe import Recipe
 from lsp_harness.inference.scripted import DIMENSIONS, ScriptedEngine
 
 SMALL = Recipe("small", "key")
+WAIT = 30.0
 SOURCE = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(BATCH + 3))
 
 
@@ -90,10 +91,10 @@ async def test_what_is_near_is_found_though_no_name_says_so(folder: Folder):
     meaning.look()
     await meaning.settled()
     vectors = Vectors(folder.place.folder)
-    digests = await near(vectors, engine, SMALL, "return 'hello '")
+    digests = await near(vectors, engine, SMALL, "return 'hello '", WAIT)
     hits = await folder.ask(lambda reader: Search(reader).search("zzz", 1, digests), [])
     assert [(hit.symbol, hit.reasons) for hit in hits] == [("greet", ("meaning 1",))]
-    assert await near(vectors, engine, replace(SMALL, key="other"), "return 'hello '") == []
+    assert await near(vectors, engine, replace(SMALL, key="other"), "return 'hello '", WAIT) == []
     vectors.close()
     await meaning.aclose()
 
@@ -106,7 +107,7 @@ async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(f
     assert "code: greet\ndef greet(name):\n    return 'hello ' + name\n" in engine.embedded
     assert all(text.startswith("code: ") for text in engine.embedded)
     with closing(Vectors(folder.place.folder)) as vectors:
-        [greet, *_] = await near(vectors, engine, recipe, "greet return 'hello '")
+        [greet, *_] = await near(vectors, engine, recipe, "greet return 'hello '", WAIT)
         assert vectors.texts()[next(row for row, text in vectors.texts().items() if text == greet)] == greet
     assert (engine.asked_for, engine.most) == (["find: greet return 'hello '"], {40})
     await meaning.aclose()
@@ -121,15 +122,15 @@ async def test_vectors_of_two_ways_are_never_mixed(folder: Folder):
     with closing(Vectors(folder.place.folder)) as vectors:
         for n, way in enumerate(ways):
             now[0] = way
-            assert await near(vectors, engine, way, "return 'hello '") == []
+            assert await near(vectors, engine, way, "return 'hello '", WAIT) == []
             meaning.look()
             await meaning.settled()
             assert len(engine.embedded) == (n + 1) * (BATCH + 4)
             assert vectors.model() == (way.name, DIMENSIONS)
             assert len(vectors.texts()) == BATCH + 4
-            assert await near(vectors, engine, way, "return 'hello '")
+            assert await near(vectors, engine, way, "return 'hello '", WAIT)
             for other in set(ways) - {way}:
-                assert await near(vectors, engine, other, "return 'hello '") == []
+                assert await near(vectors, engine, other, "return 'hello '", WAIT) == []
     await meaning.aclose()
 
 
@@ -147,7 +148,7 @@ async def test_vectors_that_others_replace_during_a_search_are_not_compared(fold
     meaning.look()
     await meaning.settled()
     with closing(Vectors(folder.place.folder)) as vectors:
-        assert await near(vectors, engine, SMALL, "return 'hello '") == []
+        assert await near(vectors, engine, SMALL, "return 'hello '", WAIT) == []
         assert vectors.model() == ("others key", DIMENSIONS)
     await meaning.aclose()
 
@@ -216,7 +217,9 @@ async def test_who_asks_while_it_fails_is_not_left_waiting(folder: Folder):
     await meaning.aclose()
 
 
-async def test_a_search_does_not_wait_for_an_engine_that_is_slow(folder: Folder):
+async def test_nobody_waits_for_an_engine_that_is_slow(folder: Folder, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lsp_harness.harness.meaning.PATIENCE_SECONDS", 0.01)
+
     class Slow(Counting):
         async def embed(self, texts: Sequence[str], *, max_tokens: int = 128, priority: str = "background"):
             if priority == "interactive":
@@ -227,9 +230,28 @@ async def test_a_search_does_not_wait_for_an_engine_that_is_slow(folder: Folder)
     meaning = Meaning(folder, lambda: engine, lambda: SMALL)
     meaning.look()
     await meaning.settled()
-    vectors = Vectors(folder.place.folder)
-    assert await near(vectors, engine, SMALL, "return 'hello '") == []
-    vectors.close()
+    assert await meaning.near("return 'hello '") == []
+    await meaning.aclose()
+
+
+async def test_who_waits_for_an_edit_gets_what_is_near(folder: Folder, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("lsp_harness.harness.meaning.PATIENCE_SECONDS", WAIT)
+    engine, recipe = Counting(), replace(SMALL, query_prefix="find: ")
+    now = [recipe]
+    meaning = Meaning(folder, lambda: engine, lambda: now[0])
+    # without vectors nobody is asked
+    assert await meaning.near("return 'hello '") == []
+    assert engine.asked_for == []
+    meaning.look()
+    await meaning.settled()
+    [greet, *_] = await meaning.near("greet return 'hello '")
+    hits = await folder.ask(lambda reader: Search(reader).search("zzz", 1, [greet]), [])
+    assert [hit.symbol for hit in hits] == ["greet"]
+    assert engine.asked_for == ["find: greet return 'hello '"]
+    now[0] = replace(recipe, key="other")
+    assert await meaning.near("greet") == []
+    now[0], engine.error = recipe, ModelMissing("there is no model to embed with")
+    assert await meaning.near("greet") == []
     await meaning.aclose()
 
 

@@ -37,11 +37,11 @@ class Encodes(Protocol):
     def close(self) -> None: ...
 
 
-def load(path: Path, pooling: str = "auto") -> Encodes:
+def load(path: Path, pooling: str = "auto", *, silent: bool = False) -> Encodes:
     """The model in one thread: a second one gains nothing for texts this short and takes a core from the answers."""
     from lsp_harness.inference.embed.encoder import Encoder
 
-    return Encoder(path, threads=1, pooling=pooling)
+    return Encoder(path, threads=1, pooling=pooling, silent=silent)
 
 
 class Job:

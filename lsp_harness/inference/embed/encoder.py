@@ -1,13 +1,14 @@
 """One llama.cpp model that turns a text into a vector, and its context. Beside `llama`, the only file that knows `llama_cpp`.
 
-Everything here belongs to one thread. llama.cpp's log goes where `llama` has sent it. A text is one batch of its own:
-batched together, texts share one attention matrix and take longer than one after the other.
+Everything here belongs to one thread. llama.cpp's log goes where `llama` has sent it, or nowhere. A text is one batch of its
+own: batched together, texts share one attention matrix and take longer than one after the other.
 """
 
 # the binding is generated ctypes code, mostly untyped; what leaves this file is typed
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
+import ctypes
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,12 +24,22 @@ CHARACTERS_A_TOKEN = 64
 """Text is cut to so many characters for each token it may have before it is tokenized, as whole files may come."""
 
 
-class Encoder:
-    """A loaded embedding model. `limit` is how many tokens of a text it can take, `dimensions` the vector's length."""
+def _silent(level: int, text: bytes, data: object) -> None: ...
 
-    def __init__(self, path: Path, *, threads: int, pooling: str = "auto") -> None:
+
+SILENT = lib.llama_log_callback(_silent)
+"""llama.cpp keeps the pointer for good, so it must not belong to any one model."""
+
+
+class Encoder:
+    """A loaded embedding model. `limit` is how many tokens of a text it can take, `dimensions` the vector's length. In a process
+    that has no log it is `silent`."""
+
+    def __init__(self, path: Path, *, threads: int, pooling: str = "auto", silent: bool = False) -> None:
         if pooling not in POOLINGS:
             raise ModelError(f"index.embedding_pooling must be one of {', '.join(POOLINGS)}, not {pooling!r}")
+        if silent:
+            lib.llama_log_set(SILENT, ctypes.c_void_p(0))
         wanted = lib.llama_model_default_params()
         # special layouts of 8-bit weights are for AMX, and machines that advertise it falsely die of them
         wanted.use_extra_bufts = False

@@ -1,0 +1,59 @@
+"""`lsp-harness index embed`: vectors for what has none, now and here."""
+
+import asyncio
+from contextlib import closing
+from pathlib import Path
+
+from lsp_harness.cli.indexed import Folder, bar, fresh, placed
+from lsp_harness.cli.say import AsJson, as_json, say
+from lsp_harness.config.load import load
+from lsp_harness.config.schema import Index
+from lsp_harness.errors import ModelError, UsageError
+from lsp_harness.harness.meaning import BATCH, living, made_of, missing, texts_of
+from lsp_harness.index.place import Place
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.embed.alone import Alone
+from lsp_harness.inference.embed.recipe import recipe
+from lsp_harness.store.database import Reader, remove
+
+
+def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
+    """Have search go by meaning, too: make a vector of each text of the index that has none. The engine is not needed, and
+    what is made stays when this is interrupted."""
+    where = placed(folder)
+    settings = load(where.root)[0].index
+    if not settings.enabled:
+        raise UsageError("index.enabled is off: nothing is known of this folder")
+    # first, as it says what is missing
+    model = recipe(settings).model
+    asyncio.run(fresh(where))
+    made, texts = asyncio.run(_made(where, settings))
+    if json:
+        as_json({"model": model, "made": made, "texts": texts})
+    else:
+        say(f"{made:,} made; all {texts:,} texts have a vector by {model}")
+    return 0
+
+
+async def _made(where: Place, settings: Index) -> tuple[int, int]:
+    """How many vectors were made, and how many texts there are."""
+    how, count = recipe(settings), 0
+    with (
+        bar("embedding") as tell,
+        closing(Reader(where.database)) as reader,
+        closing(Vectors(where.folder)) as vectors,
+        closing(Alone(settings)) as model,
+    ):
+        if not vectors.sound():
+            remove(vectors.database)
+        new = missing(reader, vectors, how)
+        for at in range(0, len(new), BATCH):
+            # a server may have changed the index meanwhile
+            if texts := texts_of(reader, new[at : at + BATCH]):
+                made = await made_of(model, how, texts)
+                if recipe(settings) != how:
+                    raise ModelError("the embedding model became another one meanwhile; run this again")
+                vectors.put(how.name, made, living(reader))
+                count += len(made)
+            tell(at + BATCH, len(new))
+        return count, living(reader)

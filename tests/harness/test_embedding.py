@@ -1,0 +1,120 @@
+"""When what a folder holds is embedded, and how that comes into the prompt of an edit: an index that is kept, and an engine that
+embeds by a script."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.errors import NoAnswer
+from lsp_harness.harness import verbs
+from lsp_harness.harness.harness import Harness
+from lsp_harness.index.place import place
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.models.bert import convert
+from lsp_harness.pipeline.offers import Offer
+from lsp_harness.text.position import Span
+from tests.harness.bench import AREA, Bench, Make
+from tests.harness.tools import settings
+from tests.support import markup
+from tests.support.encoder import tiny_encoder
+
+FAR = "def zebra(n):\n    return n * 7\n"
+INSTRUCTION = "louder"
+"""No word of it is anywhere."""
+ANSWER = "```python\ndef area(r):\n    return 4 * r\n```"
+
+
+@pytest.fixture
+def kept(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
+    """A bench over a folder of its own, as a front end that stays has it."""
+    monkeypatch.setattr("lsp_harness.harness.meaning.PATIENCE_SECONDS", 30.0)
+    root = tmp_path / "ws"
+    root.mkdir()
+    (root / "far.py").write_text(FAR)
+    # only that the file is there counts: the engine is a script
+    convert(tiny_encoder(), tmp_path / "encoder.gguf", name="Tiny", license="mit")
+    config = settings(
+        index={"embedding_model": str(tmp_path / "encoder.gguf")},
+        generation={"candidates": 1, "max_retries": 0},
+        verification={"debounce_ms": 0},
+    )
+
+    def made(*replies: Any, **more: dict[str, Any]) -> Bench:
+        b = bench(*replies, config=settings(config, **more))
+        b.harness.roots[:] = [root]
+        b.harness.eager = True
+        return b
+
+    return made
+
+
+async def ready(harness: Harness) -> None:
+    """Has the folder indexed."""
+    news = asyncio.Event()
+    harness.on_indexing = lambda root, said: news.set() if said["state"] == "ready" else None
+    harness.index()
+    await news.wait()
+
+
+async def vectors(harness: Harness) -> int:
+    """How many there are when what is under way is done."""
+    for meaning in harness.indexes._meanings.values():
+        await meaning.settled()
+    with closing(Vectors(place(harness.roots[0]).folder)) as found:
+        return len(found.texts())
+
+
+async def instruct(b: Bench) -> None:
+    src = markup.parse("def <|>area(r):\n    return 3 * r\n", b.harness.roots[0] / "a.py")
+    b.harness.open(src.document)
+    snapshot = b.harness.snapshot(src.document.uri)
+    await verbs.instruct(b.harness, snapshot, Span(src.cursor, src.cursor), INSTRUCTION, lambda progress: None)
+
+
+async def test_an_edit_is_shown_what_its_instruction_means(kept: Callable[..., Bench]):
+    b = kept(ANSWER, ANSWER)
+    await ready(b.harness)
+    assert await vectors(b.harness) == 0
+    await instruct(b)
+    assert "zebra" not in b.engine.prompt(0)
+    # as the engine was in use, what the folder holds has been embedded since
+    assert await vectors(b.harness) == 1
+    await instruct(b)
+    assert f"# far.py:1\n{FAR}" in b.engine.prompt(1)
+
+
+async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(kept: Callable[..., Bench]):
+    b = kept(ANSWER, engine={"url": "http://localhost:1"})
+    await ready(b.harness)
+    await instruct(b)
+    assert await vectors(b.harness) == 0
+    assert await b.harness._near((b.harness.roots[0] / "a.py").as_uri(), INSTRUCTION) == ()
+
+
+async def test_what_is_indexed_while_the_engine_runs_is_embedded_at_once(kept: Callable[..., Bench]):
+    b = kept()
+    await b.harness.engine.props()
+    await ready(b.harness)
+    assert await vectors(b.harness) == 1
+
+
+@pytest.mark.parametrize("what", ["fix", "explain"])
+async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is_no_good(
+    kept: Callable[..., Bench], what: str
+):
+    b = kept("return (" if what == "fix" else "It is the area.")
+    await ready(b.harness)
+    src = markup.parse(AREA, b.harness.roots[0] / "a.py")
+    b.harness.open(src.document)
+    snapshot = b.harness.snapshot(src.document.uri)
+    with suppress(NoAnswer):
+        if what == "fix":
+            await b.harness.fix(snapshot, Offer("", "model", src.finding), lambda progress: None)
+        else:
+            await verbs.explain(b.harness, snapshot, Span(5, 5), lambda progress: None)
+    assert b.engine.asked
+    assert await vectors(b.harness) == 1

@@ -1,0 +1,52 @@
+"""What stands in no declaration and is found by what it means: what a module says of itself, and comments between its parts."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.files.walk import Found
+from lsp_harness.index.extract import extract
+from tests.index.place import Indexed
+
+SHOP = '"""What customers pay."""\n\nimport os\n\n\ndef total(prices):\n    return sum(prices)\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("a.py", SHOP, [True, True]),
+        ("a.py", "import os\n\n# rates are in percent\nVAT = 20\n", [True]),
+        ("a.py", "r'''Says it.'''\n", [True]),
+        # words alone find it
+        ("a.py", "import os\n\nVAT = 20\nprint('# no')\n", [False]),
+        ("a.py", "from typing import overload\n\n\n@overload\ndef f(a: int) -> int: ...\n", [False]),
+        ("a.ts", "/** What customers pay. */\n\nimport { a } from './a'\n\n\nsetUp(a)\n", [True]),
+        ("a.ts", "'use strict'\nimport { a } from './a'\n", [False]),
+        ("a.go", "// Package shop sells.\npackage shop\n", [True]),
+        ("a.go", "package shop\n", [False]),
+        ("a.c", "#include <math.h>\n", [False]),
+        # a file of data, and prose
+        ("a.yaml", "# what it is\na: 1\n", [False]),
+        ("a.md", "# What it is\n\nSome words.\n", [False]),
+    ],
+)
+def test_only_what_says_something_has_a_vector(name: str, text: str, expected: list[bool]):
+    found = extract(Found(name, 1, len(text)), text.encode())
+    assert [bool(digest) for *_, digest in found.chunks] == expected
+
+
+def test_it_is_found_by_its_vector_and_comes_after_code_that_is_as_near(tmp_path: Path):
+    tax = '"""How much the state gets."""\n\nRATE = 5\n'
+    with closing(Indexed(tmp_path, {"shop.py": SHOP, "tax.py": tax})) as indexed:
+        rows = indexed.reader.rows(
+            "SELECT path, symbol < 0, chunks.digest FROM chunks JOIN files ON files.id = file WHERE chunks.digest != x''"
+        )
+        of = {(path, bool(outside)): digest for path, outside, digest in rows}
+        near = [of["tax.py", True], of["shop.py", False], of["shop.py", True]]
+        hits = [(hit.path, hit.symbol, hit.reasons) for hit in indexed.search.search("zzz", 5, near)]
+    assert hits == [
+        ("shop.py", "total", ("meaning 1",)),
+        ("tax.py", "", ("remarks 1",)),
+        ("shop.py", "", ("remarks 2",)),
+    ]
