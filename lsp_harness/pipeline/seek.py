@@ -87,20 +87,21 @@ async def seek(
     known: Known, uri: str, task: str, texts: Texts, near: Sequence[bytes] = (), *, beside: str = ""
 ) -> Sought | None:
     """What the index of the folder that `uri` is in says; `near` are digests of the texts whose vectors are most like the task's,
-    `beside` the file that somebody is in. None where it finds nothing."""
+    `beside` the file that somebody is in. `texts` is called where the index is read. None where it finds nothing."""
 
-    def read(reader: Reader) -> list[Hit]:
-        return [*Search(reader).search(task, WIDE, near, beside=beside, seconds=SECONDS), *_small(reader, task)]
+    def read(reader: Reader) -> list[Candidate]:
+        hits = [*Search(reader).search(task, WIDE, near, beside=beside, seconds=SECONDS), *_small(reader, task)]
+        found = dict[str, Candidate]()
+        for hit in sorted(hits, key=lambda hit: -_worth(hit, task)):
+            one = _whole(hit, texts)
+            if one and one.place not in found:
+                found[one.place] = one
+            if len(found) == MOST:
+                break
+        return [*found.values()]
 
-    hits = await known.ask(uri, read, list[Hit](), slow=True)
-    found = dict[str, Candidate]()
-    for hit in sorted(hits, key=lambda hit: -_worth(hit, task)):
-        one = _whole(hit, texts)
-        if one and one.place not in found:
-            found[one.place] = one
-        if len(found) == MOST:
-            break
-    return Sought((*found.values(),)) if found else None
+    found = await known.ask(uri, read, list[Candidate](), slow=True)
+    return Sought((*found,)) if found else None
 
 
 async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> Sought:
