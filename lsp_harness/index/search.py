@@ -119,10 +119,18 @@ class Search(Ways):
             pass
         return found
 
-    def files(self, query: str, limit: int = 10, near: Sequence[bytes] = ()) -> list[tuple[str, float]]:
+    def files(
+        self,
+        query: str,
+        limit: int = 10,
+        near: Sequence[bytes] = (),
+        *,
+        beside: str = "",
+        seconds: float = SECONDS,
+    ) -> list[tuple[str, float]]:
         """The files a longer text is about, such as a report of a fault: those it names, then those of the best hits."""
         found: dict[str, list[float]] = defaultdict(list)
-        for hit in self.search(query, WIDE, near):
+        for hit in self.search(query, WIDE, near, beside=beside, seconds=seconds):
             found[hit.path].append(hit.score)
         scores = {path: sum(hits[:OF_A_FILE]) for path, hits in found.items()}
         for path in self._mentioned(query):
