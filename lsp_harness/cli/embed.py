@@ -4,11 +4,11 @@ import asyncio
 from contextlib import closing
 from pathlib import Path
 
-from lsp_harness.cli.indexed import Folder, bar, fresh, placed
+from lsp_harness.cli.indexed import Folder, bar, fresh, wanted
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Index
-from lsp_harness.errors import ModelError, UsageError
+from lsp_harness.errors import ModelError
 from lsp_harness.harness.meaning import BATCH, living, made_of, missing, texts_of
 from lsp_harness.index.place import Place
 from lsp_harness.index.vectors import Vectors
@@ -20,10 +20,8 @@ from lsp_harness.store.database import Reader, remove
 def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
     """Have search go by meaning, too: make a vector of each text of the index that has none. The engine is not needed, and
     what is made stays when this is interrupted."""
-    where = placed(folder)
+    where = wanted(folder)
     settings = load(where.root)[0].index
-    if not settings.enabled:
-        raise UsageError("index.enabled is off: nothing is known of this folder")
     # first, as it says what is missing
     model = recipe(settings).model
     asyncio.run(fresh(where))

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.cli.indexed import Folder, called, fresh, placed
+from lsp_harness.cli.indexed import Folder, called, fresh, wanted
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.index.doc import doc
 from lsp_harness.index.graph import Edge, Graph
@@ -32,7 +32,7 @@ def graph(
     symbol
         Its name, with those around it where several are called so: `Config.parse`, or `src/config.py:Config.parse`.
     """
-    where = placed(folder)
+    where = wanted(folder)
     asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         view = View(reader)

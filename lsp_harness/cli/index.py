@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from lsp_harness.cli.embed import embed
 from lsp_harness.cli.graph import graph
 from lsp_harness.cli.index_status import show, told
-from lsp_harness.cli.indexed import Folder, called, fresh, placed, scan
+from lsp_harness.cli.indexed import Folder, called, fresh, placed, scan, wanted
 from lsp_harness.cli.nearest import EMBED, without
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.context.extract import Extract, extracts
@@ -50,7 +50,7 @@ def status(folder: Folder = Path(), *, json: AsJson = False) -> int:
 def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     """Throw the index of a folder away and make it anew. A server that has the folder open does so, if there is one. Vectors of
     texts that are still there stay; `index embed` makes those that are missing."""
-    where = placed(folder)
+    where = wanted(folder)
     remove(where.database)
     with closing(Vectors(where.folder)) as vectors:
         if not vectors.sound():
@@ -80,7 +80,7 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
     symbol
         Its name, with those around it where several are called so: `Config.parse`, or `src/config.py:Config.parse`.
     """
-    where = placed(folder)
+    where = wanted(folder)
     asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         view = View(reader)
@@ -110,7 +110,7 @@ def shown_patterns(
     folder: Folder = Path(), *, limit: Annotated[int, Parameter(help="Patterns at most.")] = 20, json: AsJson = False
 ) -> int:
     """Print what kinds of code the folder has many of (handlers, tests, models), the most frequent first, and one of each."""
-    where = placed(folder)
+    where = wanted(folder)
     asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         found = patterns(reader, max(0, limit))

@@ -10,6 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from lsp_harness.config.load import load
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.indexer import Indexer, Scanned
 from lsp_harness.index.place import Place, place
@@ -32,6 +33,15 @@ def placed(folder: Path) -> Place:
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder")
     return place(folder)
+
+
+def wanted(folder: Path) -> Place:
+    """The same, where the settings let the folder be indexed. Raises UsageError."""
+    where = placed(folder)
+    config, _ = load(where.root)
+    if not config.index.enabled:
+        raise UsageError(f"index.enabled is off: nothing is known of {where.root}; set it to true to have that indexed")
+    return where
 
 
 def named(symbol: str) -> tuple[str, str]:

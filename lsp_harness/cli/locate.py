@@ -1,7 +1,8 @@
 """`lsp-harness locate`: the code that a task is about."""
 
 import asyncio
-from contextlib import closing
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -14,11 +15,11 @@ from lsp_harness.cli.nearest import nearest
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.config.load import load
 from lsp_harness.context.elsewhere import Here
-from lsp_harness.errors import ConfigError, NoAnswer, UsageError
-from lsp_harness.files.kept import Kept
-from lsp_harness.pipeline.seek import RANKINGS, Sought, narrowed, seek
+from lsp_harness.errors import NoAnswer
+from lsp_harness.harness import locating
+from lsp_harness.inference.client import Engine
+from lsp_harness.pipeline.seek import Sought
 from lsp_harness.store.database import Reader
-from lsp_harness.text.document import Document
 
 
 def locate(
@@ -52,34 +53,24 @@ def locate(
 
 async def sought(task: str, folder: Path, *, explain: bool = False) -> Sought:
     """What is found in a folder, whose index is made if there is none; `explain` says why not by meaning. Raises UsageError,
-    NoAnswer."""
+    ConfigError, NoAnswer."""
     where = placed(folder)
-    if not task.strip():
-        raise UsageError('say what is to be done: lsp-harness locate "add input validation to parse_config"')
     config, _ = load(where.root)
-    if not config.index.enabled:
-        raise UsageError("index.enabled is off: nothing is known of this folder; name the place, FILE:LINE")
-    if config.locate.ranking not in RANKINGS:
-        raise ConfigError(f"locate.ranking must be one of {', '.join(RANKINGS)}, not {config.locate.ranking!r}")
+    locating.check(config, task, "name the place, FILE:LINE")
     await fresh(where)
-    kept = Kept([where.root])
 
-    def text(path: str) -> Document | None:
-        file = where.root / path
+    @asynccontextmanager
+    async def engine() -> AsyncGenerator[Engine]:
+        made = make_engine(config)
         try:
-            return None if kept.why(file.as_uri()) else Document.of(file.as_uri(), file.read_bytes())
-        except OSError:
-            return None
+            yield made
+        finally:
+            await made.aclose()
 
     with closing(Reader(where.database)) as reader:
-        near = await nearest(where, task, explain=explain)
-        found = await seek(Here(reader), where.root.as_uri(), task, text, near)
+        near = tuple(await nearest(where, task, explain=explain))
+        texts = locating.texts_of(where.root)
+        found = await locating.sought(config, Here(reader), where.root, task, texts, engine, near)
     if found is None:
         raise NoAnswer(f"nothing in {where.root} has to do with that; name a function, or the place: FILE:LINE")
-    if config.locate.ranking == "index":
-        return found
-    engine = make_engine(config)
-    try:
-        return await narrowed(engine, task, found, config.context.task_budget)
-    finally:
-        await engine.aclose()
+    return found

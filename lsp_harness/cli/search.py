@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from lsp_harness.cli import compose
-from lsp_harness.cli.indexed import Folder, fresh, named, placed
+from lsp_harness.cli.indexed import Folder, fresh, named, wanted
 from lsp_harness.cli.nearest import EMBED, SEARCH_SECONDS, nearest
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.errors import StoreError, UsageError
@@ -35,6 +35,13 @@ def search(
     symbol: Annotated[
         str, Parameter(help="A name, or src/file.py:name: what is called so, what that uses, and what uses it.")
     ] = "",
+    files: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="The files that a longer text is about, such as a report of a fault: those it names count, too.",
+        ),
+    ] = False,
     limit: Annotated[int, Parameter(help="Hits at most.")] = 10,
     near: Annotated[
         str, Parameter(help="A file of the folder: what it imports, or what imports it, comes before what is as good.")
@@ -54,7 +61,9 @@ def search(
         folder, query = Path(query or folder), ""
     if [bool(query), bool(at), bool(symbol)].count(True) != 1:
         raise UsageError('say what to find: lsp-harness search "words", --at FILE:LINE, or --symbol NAME')
-    where = placed(folder)
+    if files and not query:
+        raise UsageError('say in words what the files are about: lsp-harness search --files "words"')
+    where = wanted(folder)
     asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         if near and View(reader).file(near) is None:
@@ -67,6 +76,8 @@ def search(
             if explain and not alike:
                 sys.stderr.write(f"not by meaning: what was asked about has no vector; {EMBED} makes them\n")
         # there is nobody who types meanwhile
+        if isinstance(asked, str) and files:
+            return _files(Search(reader).files(asked, limit, alike, beside=near, seconds=SEARCH_SECONDS), json=json)
         hits = Search(reader).search(asked, limit, alike, beside=near, seconds=SEARCH_SECONDS)
         view = View(reader)
         docs = [doc(view, it) if (it := view.symbol(hit.path, hit.symbol)) else "" for hit in hits]
@@ -77,6 +88,15 @@ def search(
             why = f"  [{', '.join(hit.reasons)}]" + f"  {said}" * bool(said)
             say(f"{hit.path}:{hit.line + 1}: {hit.symbol or 'text'}" + why * explain)
     return 0 if hits else 1
+
+
+def _files(found: Sequence[tuple[str, float]], *, json: bool) -> int:
+    if json:
+        as_json([{"path": path, "score": score} for path, score in found])
+    else:
+        for path, _ in found:
+            say(path)
+    return 0 if found else 1
 
 
 def _at(reader: Reader, where: Place, said: str) -> At:

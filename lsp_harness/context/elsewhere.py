@@ -83,13 +83,19 @@ class _Found:
 
 
 class Elsewhere:
-    """One per front end."""
+    """One per front end. The index is asked for at most so many `seconds`; what it has not said by then is left out."""
 
     def __init__(
-        self, known: Known, count: Count, recent: Recent | None = None, clock: Callable[[], float] = monotonic
+        self,
+        known: Known,
+        count: Count,
+        recent: Recent | None = None,
+        clock: Callable[[], float] = monotonic,
+        seconds: float = SECONDS,
     ) -> None:
         self._known = known
         self._clock = clock
+        self._seconds = seconds
         self._count = count
         self._recent = recent
         self._choices: dict[str, _Choice] = {}
@@ -133,7 +139,7 @@ class Elsewhere:
         near, opened = around(tree, offset), self._known.opened(document.uri)
 
         def read(reader: Reader) -> _Found:
-            view, search, end = View(reader, opened), Search(reader), self._clock() + SECONDS
+            view, search, end = View(reader, opened), Search(reader), self._clock() + self._seconds
             return _Found(
                 self._timely(reader, end, lambda: definitions(view, path, near)),
                 self._timely(reader, end, lambda: alike(search, view, path, document, offset)),

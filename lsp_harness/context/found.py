@@ -47,7 +47,7 @@ async def found(
     shown: Sequence[Fragment],
 ) -> tuple[Fragment, ...]:
     """Whole declarations, or their signatures where there is no room for more, the best first, together at most `budget` tokens;
-    none that the code of `span` is part of, has in it, or that is `shown` already. They are as the index has them."""
+    none that the code of `span` is part of, has in it, or that is `shown` already. They are as the index has them, those of edited texts as they are."""
     if budget <= 0 or not task.strip():
         return ()
     declarations = declared(tree.language, tree.data, tree.root)[0]
@@ -55,10 +55,10 @@ async def found(
         (path, qualified(declarations, one)) for one in declarations if one.start < span.end and span.start < one.end
     }
 
-    near = await related.near(document.uri, task)
+    near, opened = await related.near(document.uri, task), related.known.opened(document.uri)
 
     def read(reader: Reader) -> list[_Piece]:
-        view, hits = View(reader), Search(reader).search(task, HITS, near, beside=path, seconds=SECONDS)
+        view, hits = View(reader, opened), Search(reader).search(task, HITS, near, beside=path, seconds=SECONDS)
         return [
             _piece(view, hit, tree.language)
             for hit in hits
@@ -98,7 +98,7 @@ def _piece(view: View, hit: Hit, language: Language) -> _Piece:
     head = _flat(view.text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:WIDTH]
     # a hit is no more than one chunk of it
     text = view.whole(symbol) or "\n".join(view.lines(hit.path, hit.start, hit.end))
-    return _Piece(hit.path, hit.line, text, head)
+    return _Piece(hit.path, symbol.line, text, head)
 
 
 def _kin(path: str, language: Language) -> bool:

@@ -48,6 +48,11 @@ class Folder:
         """This file should be read before others."""
         self._keeper.first([path])
 
+    def changed(self, path: str) -> None:
+        """This file was written; of no account where changes are not followed."""
+        if self.follow:
+            self._keeper.changed([path])
+
     async def aclose(self) -> None:
         await self._keeper.close()
         self._hear({"state": "ended"})

@@ -347,6 +347,11 @@ class Harness:
         wanted = self.eager and self.trusted and self.config.index.enabled
         self.indexes.keep(self.roots if wanted else (), follow=self.config.index.update_on_save)
 
+    def written(self, uri: str) -> None:
+        """A file may be another one on disk than it was."""
+        if self._indexes and (file := local_path(uri)):
+            self._indexes.changed(file)
+
     # -- findings
     def held(self, document: Document) -> Held:
         """What is held against this version of a document now, for pull diagnostics; it may be closed by then."""

@@ -60,6 +60,12 @@ class Indexes:
         if root and (folder := self._folders.get(root)):
             folder.first(path)
 
+    def changed(self, file: Path) -> None:
+        """A file was written: not every file system tells of that."""
+        for root, folder in self._folders.items():
+            if file.is_relative_to(root):
+                folder.changed(file.relative_to(root).as_posix())
+
     async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
         """What `read` finds in the index of the folder that a document is in; `otherwise` where it is in none. What takes
         longer than a key is `slow`."""

@@ -47,6 +47,11 @@ class Keeper:
         self._first |= set(paths)
         self._order(first=sorted(paths))
 
+    def changed(self, paths: Collection[str]) -> None:
+        """Files that were written, by their paths in the folder. Where the process is another front end's, its own eyes must do; one
+        that begins looks at everything."""
+        self._order(changed=sorted(paths))
+
     async def close(self) -> None:
         self._task.cancel()
         with suppress(asyncio.CancelledError):

@@ -2,7 +2,8 @@
 
 It says what it does on its standard output, a JSON object a line: `{"state": "scanning", "done": 3, "of": 10}`, `ready` with
 what a scan did, `paused` and `polling` with the reason. On its standard input it is told, in the same form, what to read first
-(`{"first": ["a.py"]}`) and to look at everything again (`{"scan": true}`). It begins with the first such line, and ends with
+(`{"first": ["a.py"]}`), which files somebody has written (`{"changed": ["a.py"]}`), as not every file system tells of that, and to
+look at everything again (`{"scan": true}`). It begins with the first such line, and ends with
 its input.
 """
 
@@ -14,6 +15,7 @@ from collections.abc import Collection, Iterator
 from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from time import monotonic
 from typing import Any
 
@@ -43,12 +45,15 @@ class Orders:
         self.ended = threading.Event()
         self.scan = threading.Event()
         self.first: set[str] = set()
+        self.changed: SimpleQueue[str] = SimpleQueue()
         threading.Thread(target=self._listen, name="orders", daemon=True).start()
 
     def _listen(self) -> None:
         for line in sys.stdin:
             order = json.loads(line)
             self.first |= set(order.get("first", ()))
+            for path in order.get("changed", ()):
+                self.changed.put(path)
             if order.get("scan"):
                 self.scan.set()
             self.begun.set()
@@ -96,6 +101,8 @@ class Process:
         for paths in self._changes():
             # who wants it made anew deletes it
             writer.check()
+            told = self._told()
+            paths = None if paths is None else {*paths, *told}
             if paths is not None and not paths and not self._orders.scan.is_set():
                 continue
             began = monotonic()
@@ -143,6 +150,15 @@ class Process:
         yield None if next(ticks, None) is not None else ()
         for changes in ticks:
             yield {Path(path) for _, path in changes}
+
+    def _told(self) -> set[Path]:
+        """The files that somebody says they have written, since the last look."""
+        told: set[Path] = set()
+        with suppress(Empty):
+            while True:
+                path = self._root / self._orders.changed.get_nowait()
+                told |= {path} if self._counts(str(path)) else set()
+        return told
 
     def _counts(self, path: str) -> bool:
         """Whether a change there may change the index."""

@@ -7,7 +7,8 @@ it was found, and how high.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 
 from lsp_harness.errors import StoreLate
@@ -17,7 +18,7 @@ from lsp_harness.store.database import Reader, marks
 
 K = 5
 """Of reciprocal rank fusion: what is first counts for 1/K, what is second for 1/(K + 1)."""
-WEIGHTS = {"mention": 0.5, "remarks": 0.5, "imports": 0.5, "lately": 0.2, "named": 4.0}
+WEIGHTS = {"mention": 0.5, "remarks": 0.5, "imports": 0.5, "lately": 0.2, "named": 4.0, "linked": 0.3}
 """Of the ways that do not count for 1: what a sentence mentions is often only near what it asks for, what a module says of itself
 is about more than one thing, where somebody is only decides between hits that are alike, and a symbol that is asked for comes before what
 has to do with it."""
@@ -108,6 +109,25 @@ class Search(Ways):
             return [*self._timely(end, lambda: self.by_declaration(asked)), *ways], frozenset()
         return ways, frozenset(chunk for spot in begin for chunk in spot.own)
 
+    def linked(self, best: Sequence[Hit], others: Iterable[Hit], seconds: float) -> list[Hit]:
+        """These others. What the best use, or what uses them, is worth more than it was, most what is so of the better and of several."""
+        end, others = self._clock() + seconds, [*others]
+        counts = {(hit.path, hit.start): 0.0 for hit in others}
+        for rank, hit in enumerate(best):
+            begin = spots(self._reader, Named(hit.symbol, hit.path))[:1] if hit.symbol else []
+            ways = self._timely(end, partial(self.by_use, begin), partial(self.by_users, begin))
+            for _, _, path, _, _, _, start, _ in self._chunks({chunk for _, ranking in ways for chunk in ranking}):
+                if (path, start) in counts:
+                    counts[path, start] += 1 / (K + rank)
+        counted = (place for place, count in counts.items() if count)
+        ranked = {place: rank for rank, place in enumerate(sorted(counted, key=lambda place: -counts[place]))}
+        found: list[Hit] = []
+        for hit in others:
+            rank = ranked.get((hit.path, hit.start), -1)
+            more = hit.score + WEIGHTS["linked"] / (K + rank), (*hit.reasons, f"linked {rank + 1}")
+            found.append(hit if rank < 0 else replace(hit, score=more[0], reasons=more[1]))
+        return found
+
     def _timely(self, end: float, *ways: Callable[[], Way]) -> list[Way]:
         """Those that are done by then."""
         found: list[Way] = []
@@ -125,10 +145,18 @@ class Search(Ways):
             pass
         return found
 
-    def files(self, query: str, limit: int = 10, near: Sequence[bytes] = ()) -> list[tuple[str, float]]:
+    def files(
+        self,
+        query: str,
+        limit: int = 10,
+        near: Sequence[bytes] = (),
+        *,
+        beside: str = "",
+        seconds: float = SECONDS,
+    ) -> list[tuple[str, float]]:
         """The files a longer text is about, such as a report of a fault: those it names, then those of the best hits."""
         found: dict[str, list[float]] = defaultdict(list)
-        for hit in self.search(query, WIDE, near):
+        for hit in self.search(query, WIDE, near, beside=beside, seconds=seconds):
             found[hit.path].append(hit.score)
         scores = {path: sum(hits[:OF_A_FILE]) for path, hits in found.items()}
         for path in self._mentioned(query):

@@ -1,5 +1,6 @@
 """What is asked of the model for some candidates, and the candidates its answers make."""
 
+import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -104,9 +105,9 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Pl
     # what other files say gives way first
     room = props.n_ctx - prompt.tokens - marks(props) - answer if props.n_ctx else shares.repository_tokens
     if job.related and room > 0:
-        # as a completion here has it, but for what was edited lately; chosen without what is typed, so that all that is asked about
-        # this place begins alike and is evaluated once
-        elsewhere = Elsewhere(job.related.known, job.engine.count)
+        # as a completion here has it, but for what was edited lately; chosen without what is typed and with time, so that all that is
+        # asked about this place begins alike and is evaluated once
+        elsewhere = Elsewhere(job.related.known, job.engine.count, seconds=math.inf)
         bare = Document.of(document.uri, document.data[:start] + document.data[end:], language=document.language)
         found = await elsewhere.of(bare, parse(bare), start, job.path, min(room, shares.repository_tokens), rests=True)
         prompt = replace(prompt, repository=found)

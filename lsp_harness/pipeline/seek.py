@@ -6,7 +6,7 @@ has it now. A model may choose among the first few by their number; it is never 
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, cast
@@ -33,6 +33,8 @@ RANKINGS = ("index", "model")
 """Who may choose among the candidates."""
 MOST = 8
 """Candidates: more than a small model tells apart."""
+SEEDS = 5
+"""The best hits, whose neighbours in the graph of imports and names the others may be."""
 SECONDS = 2.0
 """For the search: there is nobody who types meanwhile."""
 NAMED = 0.2
@@ -87,20 +89,24 @@ async def seek(
     known: Known, uri: str, task: str, texts: Texts, near: Sequence[bytes] = (), *, beside: str = ""
 ) -> Sought | None:
     """What the index of the folder that `uri` is in says; `near` are digests of the texts whose vectors are most like the task's,
-    `beside` the file that somebody is in. None where it finds nothing."""
+    `beside` the file that somebody is in. `texts` is called where the index is read. None where it finds nothing."""
 
-    def read(reader: Reader) -> list[Hit]:
-        return [*Search(reader).search(task, WIDE, near, beside=beside, seconds=SECONDS), *_small(reader, task)]
+    def read(reader: Reader) -> list[Candidate]:
+        search = Search(reader)
+        hits = _ordered([*search.search(task, WIDE, near, beside=beside, seconds=SECONDS), *_small(reader, task)], task)
+        # what has to do with the best is more likely among the others, and never better than it
+        others = _ordered(search.linked(hits[:SEEDS], hits[1:], SECONDS), task)
+        found = dict[str, Candidate]()
+        for hit in [*hits[:1], *others]:
+            one = _whole(hit, texts)
+            if one and one.place not in found:
+                found[one.place] = one
+            if len(found) == MOST:
+                break
+        return [*found.values()]
 
-    hits = await known.ask(uri, read, list[Hit](), slow=True)
-    found = dict[str, Candidate]()
-    for hit in sorted(hits, key=lambda hit: -_worth(hit, task)):
-        one = _whole(hit, texts)
-        if one and one.place not in found:
-            found[one.place] = one
-        if len(found) == MOST:
-            break
-    return Sought((*found.values(),)) if found else None
+    found = await known.ask(uri, read, list[Candidate](), slow=True)
+    return Sought((*found,)) if found else None
 
 
 async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> Sought:
@@ -143,6 +149,11 @@ async def _shown(count: Count, task: str, candidates: Sequence[Candidate], budge
 def _question(task: str, lines: Sequence[str]) -> str:
     listed = "\n".join(lines)
     return f"Task: {task}\n\nPlaces:\n{listed}\n\nWhich place has to be changed? Answer with its number."
+
+
+def _ordered(hits: Iterable[Hit], task: str) -> list[Hit]:
+    """The best first."""
+    return sorted(hits, key=lambda hit: -_worth(hit, task))
 
 
 def _worth(hit: Hit, task: str) -> float:

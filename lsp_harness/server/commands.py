@@ -27,7 +27,7 @@ WHY = "lspHarness.why"
 """[uri of a verdict]: the document that tells what was tried and checked."""
 
 INSTRUCT = "lspHarness.instruct"
-"""[{uri, range, instruction, failing?}]: edit these lines as the words say, and apply it."""
+"""[{uri, range, instruction, failing?}]: edit these lines as the words say, and apply it; without a range the lines that they are about."""
 DOCSTRING = "lspHarness.docstring"
 """[{uri, range}]: describe the function there."""
 TESTS = "lspHarness.tests"
@@ -36,6 +36,8 @@ EXPLAIN = "lspHarness.explain"
 """[{uri, range}]: what these lines do, in words."""
 CONTEXT = "lspHarness.context"
 """[{uri, range, task?}]: what the model would see there, for a completion or an edit by these words."""
+LOCATE = "lspHarness.locate"
+"""[{task, uri?}]: the code that a task is about, in the folder that the URI is in."""
 ASK_INSTRUCTION = "lspHarness.askInstruction"
 """[{uri, range}]: a command of the client's own, which asks the user for words and then executes INSTRUCT."""
 
@@ -56,4 +58,5 @@ ALL = (
     TESTS,
     EXPLAIN,
     CONTEXT,
+    LOCATE,
 )

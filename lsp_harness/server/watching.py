@@ -1,4 +1,5 @@
-"""Settings files that others change: where the client can watch files for a server, it tells us, and they are read again."""
+"""Files that are written, by the editor or by others. Settings are read again: where the client can watch files for a server, we ask to
+be told of theirs. Of any other file the index is told, as not every file system tells it."""
 
 import os
 from collections.abc import Iterable
@@ -19,10 +20,13 @@ def files(client: Client) -> list[Path]:
 
 def changed(client: Client, uris: Iterable[str]) -> None:
     """Something may be different in these files. A link to a settings file is one, too."""
+    uris = [*uris]
     ours = {os.path.realpath(file) for file in files(client)}
     paths = (local_path(uri) for uri in uris)
     if any(os.path.realpath(path) in ours for path in paths if path):
         settings.reload(client)
+    for uri in uris:
+        client.harness.written(uri)
 
 
 async def follow(client: Client) -> None:

@@ -70,6 +70,7 @@ def test_what_has_to_do_with_a_place_or_a_symbol(project: Shell):
         (["--at", "../outside.py:1"], "name its folder: lsp-harness search --at ../outside.py:1 FOLDER"),
         (["--symbol", "nothing"], "nothing is called 'nothing' here"),
         (["--symbol", "grow", "nowhere"], "nowhere is no folder"),
+        (["--files", "--symbol", "grow"], 'lsp-harness search --files "words"'),
     ],
 )
 def test_a_search_that_cannot_be_made_says_what_to_do(project: Shell, arguments: list[str], says: str):
@@ -77,6 +78,35 @@ def test_a_search_that_cannot_be_made_says_what_to_do(project: Shell, arguments:
     ran = project.run("search", *arguments)
     assert (ran.code, ran.out) == (2, "")
     assert says in ran.err
+
+
+def test_the_files_that_a_report_is_about(project: Shell):
+    report = 'parse_size fails: File "/srv/app/here.py", line 5, in grow'
+    assert project.run("search", "--files", report).out.splitlines()[:2] == ["here.py", "shapes.py"]
+    first, *_ = project.run("search", report, "--files", "--limit", "2", "--json").json
+    assert first["path"] == "here.py"
+    assert first["score"] > 0.2
+    assert project.run("search", "--files", "zebra") == (1, "", "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["search", "size"],
+        ["search", "--files", "size"],
+        ["search", "--symbol", "grow"],
+        ["index", "graph", "grow"],
+        ["index", "context", "grow"],
+        ["index", "patterns"],
+        ["index", "rebuild"],
+    ],
+)
+def test_a_folder_that_is_not_to_be_indexed_is_not(project: Shell, arguments: list[str]):
+    project.set("LSP_HARNESS_INDEX__ENABLED", "false")
+    ran = project.run(*arguments)
+    assert (ran.code, ran.out) == (2, "")
+    assert "index.enabled is off" in ran.err
+    assert not place(project.folder).database.exists()
 
 
 def test_what_changed_is_searched(project: Shell):

@@ -9,6 +9,7 @@ import pytest
 
 from lsp_harness.config.schema import Index
 from lsp_harness.harness.indexes import Indexes
+from lsp_harness.index.keeper import Keeper
 from lsp_harness.index.lookup import called
 from lsp_harness.inference.scripted import ScriptedEngine
 from lsp_harness.session.log import read
@@ -134,6 +135,22 @@ async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots
         if await names(indexes) == ["last"]:
             break
         await ears.until(lambda: ("a", "ready") in ears.heard)
+    await indexes.aclose()
+
+
+@pytest.mark.parametrize("follow", [True, False])
+async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
+    roots: list[Path], monkeypatch: pytest.MonkeyPatch, follow: bool
+):
+    told: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(Keeper, "changed", lambda self, paths: told.append((self._place.root.name, [*paths])))
+    indexes = Indexes(Ears(), engine, Index)
+    (roots[0] / "inner").mkdir()
+    indexes.keep([*roots, roots[0] / "inner"], follow=follow)
+    for file in (roots[0] / "inner/y.py", roots[1] / "x.py", roots[1].parent / "elsewhere.py"):
+        indexes.changed(file)
+    wanted = [("a", ["inner/y.py"]), ("b", ["x.py"]), ("inner", ["y.py"])]
+    assert sorted(told) == (wanted if follow else [])
     await indexes.aclose()
 
 

@@ -5,6 +5,7 @@ import threading
 from collections.abc import Collection, Iterator
 from contextlib import closing
 from pathlib import Path
+from queue import SimpleQueue
 
 import pytest
 
@@ -22,6 +23,7 @@ class Orders:
         self.begun, self.ended, self.scan = threading.Event(), threading.Event(), threading.Event()
         self.begun.set()
         self.first: set[str] = set()
+        self.changed: SimpleQueue[str] = SimpleQueue()
 
 
 class Ending(threading.Event):
@@ -132,6 +134,42 @@ def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
     states = [said["state"] for said in told if said["state"] != "scanning"]
     assert states == [*["ready"] * 3, *(["ready"] if times == 1 else ["polling", "ready"])]
     assert names(root.parent / "index.db") == ["after2", "first"]
+
+
+def test_what_somebody_says_they_have_written_is_read_where_nobody_tells_of_changes(
+    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+):
+    import watchfiles
+
+    (root / "b.py").write_text("def silent(): ...\n")
+    orders, database = Orders(), root.parent / "index.db"
+
+    def deaf(*_: object, **__: object) -> Iterator[Collection[object]]:
+        """As on a network's file system."""
+        yield ()
+        for file in ("a.py", "b.py"):
+            (root / file).write_text("def later(): ...\n")
+        yield ()
+        assert names(database) == ["first", "silent"]
+        orders.changed.put("a.py")
+        orders.changed.put("node_modules/foreign.js")
+        yield ()
+        assert names(database) == ["later", "silent"]
+        # one that is new may be a folder, so that everything is looked at
+        (root / "new.py").write_text("def new(): ...\n")
+        orders.changed.put("new.py")
+        yield ()
+        assert names(database) == ["later", "later", "new"]
+        (root / "new.py").unlink()
+        orders.changed.put("new.py")
+        yield ()
+        orders.ended.set()
+
+    monkeypatch.setattr(watchfiles, "watch", deaf)
+    ran(root, orders, follow=True)
+    assert names(database) == ["later", "later"]
+    done = [(said["parsed"], said["dropped"]) for said in told if said["state"] == "ready"]
+    assert done == [(2, 0), (0, 0), (1, 0), (2, 0), (0, 1)]
 
 
 def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, monkeypatch: pytest.MonkeyPatch):

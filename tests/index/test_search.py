@@ -173,6 +173,22 @@ def test_a_symbol_with_what_it_uses_and_what_uses_it(around: Indexed):
     assert "uses it" not in found["total_of"]
 
 
+def test_neighbours_of_the_best_hits_are_worth_more(around: Indexed):
+    found = {
+        hit.symbol: hit
+        for hit in around.search.search("cart tax pay later total of them", 20, seconds=60.0)
+        if hit.symbol
+    }
+    best, others = [found["Cart.total"]], [found[name] for name in ("tax", "pay", "pay_later", "total_of")]
+
+    linked = around.search.linked(best, others, 60.0)
+
+    # what it uses and what uses it; nothing leads from one that only has the same words
+    assert [hit.reasons[-1].split()[0] == "linked" for hit in linked] == [True, True, False, False]
+    assert [new.score > old.score for new, old in zip(linked, others, strict=True)] == [True, True, False, False]
+    assert around.search.linked(best, others, 0.0) == others
+
+
 def test_of_symbols_of_one_name_that_of_a_file(tmp_path: Path):
     with closing(Indexed(tmp_path, {"a.py": SAME, "b.py": SAME})) as found:
         for path in ("a.py", "b.py"):

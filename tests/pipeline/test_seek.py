@@ -9,6 +9,7 @@ import pytest
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.errors import ModelMissing
 from lsp_harness.index.chunks import LINES
+from lsp_harness.index.search import WEIGHTS
 from lsp_harness.inference.grammar import choice
 from lsp_harness.inference.request import Continuation
 from lsp_harness.inference.scripted import ScriptedEngine
@@ -198,6 +199,24 @@ async def test_code_comes_before_tests_that_were_not_spoken_of_and_before_prose(
 async def test_tasks_in_words(indexed: Indexed, task: str, place: str, symbol: str):
     found = await sought(indexed, task)
     assert (found.best.place, found.best.symbol) == (place, symbol)
+
+
+@pytest.mark.parametrize("weight", [WEIGHTS["linked"], 100.0])
+async def test_neighbours_of_the_best_are_among_the_candidates_and_never_before_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weight: float
+):
+    """The function that is meant has one word of the task, as nine others have; only it is used by the one that has all."""
+    files = {
+        "order.py": "from money import settle\n\n\ndef round_order_total(order):\n    return settle(order)\n",
+        "money.py": "def settle(order):\n    return order\n",
+        **{f"a{n}.py": f"def take{n}(order):\n    return order\n" for n in range(9)},
+    }
+    with closing(Indexed(tmp_path, files)) as made:
+        monkeypatch.setitem(WEIGHTS, "linked", weight)
+        found = await sought(made, "round the order total", files)
+    first, second, *_ = found.candidates
+    assert [first.symbol, second.symbol] == ["round_order_total", "settle"]
+    assert second.reasons[-1] == "linked 1"
 
 
 async def test_lines_are_those_of_the_text_as_it_is_now(indexed: Indexed):

@@ -17,6 +17,7 @@ from typing import Any
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, Superseded, UsageError
+from lsp_harness.harness.engines import Engines
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.held import Held
 from lsp_harness.harness.parsed import Parsed
@@ -46,6 +47,7 @@ class FakeHarness(Harness):
         self._kept = None
         self._indexes = None
         self._parsed = Parsed()
+        self.engines = Engines(_no_engine, lambda: None)
         self.released = asyncio.Event()
 
     def open(self, document: Document) -> None:
@@ -156,6 +158,10 @@ class FakeHarness(Harness):
     def _publish(self, uri: str) -> None:
         document = self.documents.get(uri)
         asyncio.get_running_loop().call_soon(self.on_findings, uri, self._held(uri, _typos(document)))
+
+
+def _no_engine(config: Config) -> Any:
+    raise EngineUnavailable("a script needs no engine")
 
 
 def _typos(document: Document) -> list[Finding]:

@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { Harness } from "./client";
 import { complain } from "./complaint";
 import { installServer } from "./install";
+import { locate } from "./locating";
 import { showMenu } from "./menu";
 import { downloadModel, switchModel } from "./models";
 import { ASK_INSTRUCTION, Command, type CommandName, type Place, type Statistics } from "./protocol";
@@ -30,6 +31,7 @@ export function registerCommands(context: vscode.ExtensionContext, harness: Harn
       showAnswer("Statistics", statisticsPage(await harness.ask<Statistics>("statistics"))),
     "lsp-harness.dismiss": () => dismiss(harness),
     "lsp-harness.instruct": () => instruct(),
+    "lsp-harness.locate": () => locate(harness),
     "lsp-harness.explain": () => onSelection("explain"),
     "lsp-harness.context": () => onSelection("context"),
     "lsp-harness.docstring": () => onSelection("docstring"),

@@ -14,6 +14,7 @@ export const Command = {
   docstring: "lspHarness.docstring",
   explain: "lspHarness.explain",
   instruct: "lspHarness.instruct",
+  locate: "lspHarness.locate",
   models: "lspHarness.models",
   pause: "lspHarness.pause",
   pullModel: "lspHarness.pullModel",
@@ -31,6 +32,22 @@ export const ASK_INSTRUCTION = "lspHarness.askInstruction";
 export interface Place {
   uri: string;
   range: { start: { line: number; character: number }; end: { line: number; character: number } };
+}
+
+/** Lines that a task may be about. */
+export interface Site extends Place {
+  path: string;
+  /** Empty where they are in no declaration. */
+  symbol: string;
+  kind: string;
+  signature: string;
+  reasons: string[];
+}
+
+export interface Located {
+  candidates: Site[];
+  chosen: number;
+  by: "index" | "model";
 }
 
 export type EngineState = "off" | "starting" | "ready" | "busy" | "failed";

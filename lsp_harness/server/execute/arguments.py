@@ -65,9 +65,22 @@ def failing(params: types.ExecuteCommandParams) -> str:
     return said or ""
 
 
-def words(params: types.ExecuteCommandParams) -> str:
-    """The instruction."""
-    said = at(first(params), "instruction")
+def placed(params: types.ExecuteCommandParams) -> bool:
+    """Whether a place is said."""
+    return at(first(params), "range") is not None
+
+
+def nearby(params: types.ExecuteCommandParams) -> str:
+    """The URI of a file or folder that somebody is in; empty where none is said."""
+    uri = at(first(params), "uri")
+    if uri is not None and not isinstance(uri, str):
+        raise UsageError(f"{params.command} takes the uri of a file or folder, or none")
+    return uri or ""
+
+
+def words(params: types.ExecuteCommandParams, name: str = "instruction") -> str:
+    """An instruction, or what else is said in words."""
+    said = at(first(params), name)
     if not isinstance(said, str):
-        raise UsageError(f"{params.command} takes an instruction in words")
+        raise UsageError(f"{params.command} takes {'an' if name[0] in 'aeiou' else 'a'} {name} in words")
     return said

@@ -1,4 +1,5 @@
-"""`workspace/didChangeWatchedFiles`: a settings file that was changed outside the editor takes effect."""
+"""`workspace/didChangeWatchedFiles`: a settings file that was changed outside the editor takes effect, and the index takes up any
+other that a client tells of."""
 
 from lsprotocol import types
 

@@ -1,4 +1,5 @@
-"""`textDocument/didSave`: a saved settings file takes effect at once; elsewhere it is a pause worth preparing in."""
+"""`textDocument/didSave`: a saved settings file takes effect at once, and the index takes up any other; it is a pause worth
+preparing in."""
 
 from lsprotocol import types
 

@@ -17,6 +17,7 @@ from lsp_harness.server.execute import (
     explain,
     fix,
     instruct,
+    locate,
     models,
     pause,
     pull_model,
@@ -48,6 +49,7 @@ COMMANDS: dict[str, ModuleType] = {
         tests,
         explain,
         context,
+        locate,
     )
 }
 

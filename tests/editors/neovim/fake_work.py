@@ -175,6 +175,28 @@ class Work:
         self.tell("seen", **place)
         self.answer(id, {"text": "# Completion\n\n| fragment |"})
 
+    def on_locate(self, id: int, token: str, wish: dict[str, Any]) -> None:
+        self.tell("located", **wish)
+        if wish["task"] == "zebra":
+            self.fail(id, {"code": -32803, "message": "nothing in it has to do with that"})
+            return
+        places = [(1, 1, "add", "def add(a, b)", ["words 1"]), (0, 1, "", "import os", ["words 2", "meaning 1"])]
+        # the document, or the folder beside which it is
+        uri = next(iter(self.texts))
+        candidates = [
+            {
+                "uri": uri,
+                "path": uri.rpartition("/")[2],
+                "range": {"start": {"line": first, "character": 0}, "end": {"line": last, "character": 3}},
+                "symbol": symbol,
+                "kind": "function",
+                "signature": signature,
+                "reasons": reasons,
+            }
+            for first, last, symbol, signature, reasons in places
+        ]
+        self.answer(id, {"chosen": 1 if wish["task"] == "second" else 0, "by": "index", "candidates": candidates})
+
     def on_why(self, id: int, token: str, uri: str) -> None:
         self.answer(id, {"text": f"# Verdict\n\nof {uri} by the command"})
 

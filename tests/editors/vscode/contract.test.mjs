@@ -110,6 +110,27 @@ it("an edit by instruction is shown before it is made, and is not made when it i
   assert.equal(rig.read("edit.py"), FILES["edit.py"]);
 });
 
+it("the code for a task is chosen among what was found, and opened", async () => {
+  await rig.open("note.py");
+  const ask = async (task) => {
+    await rig.command("lsp-harness: Find Code for a Task");
+    await page.locator(".quick-input-widget input").first().fill(task);
+    await page.keyboard.press("Enter");
+  };
+  await ask("let b grow");
+  await rig.row("b = 2  [words 2, meaning 1]").waitFor();
+  // what was chosen by a model is the first
+  assert.match(await page.locator(".quick-input-list .monaco-list-row").first().innerText(), /edit\.py:2/);
+  await page.keyboard.press("Enter");
+  await page.locator(".tab.active", { hasText: "edit.py" }).waitFor();
+  await page.locator("#status\\.editor\\.selection", { hasText: "Ln 2, Col 1" }).waitFor();
+  const [[asked]] = executed("locate");
+  assert.equal(asked.task, "let b grow");
+  assert.match(asked.uri, /note\.py$/);
+  await ask("zebra");
+  await rig.notification("nothing here has to do with that; name a function").waitFor();
+});
+
 it("a code action asks for the instruction, and the edit is made when it is confirmed", async () => {
   await rig.open("edit.py");
   await rig.cursor(2, 1);

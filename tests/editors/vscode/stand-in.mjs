@@ -9,7 +9,7 @@ const require = createRequire(path.join(EXTENSION, "package.json"));
 const { createMessageConnection, StreamMessageReader, StreamMessageWriter, ResponseError } = require("vscode-languageserver-protocol/node");
 
 const VERDICT = "lsp-harness-verdict:/S/1.md";
-const COMMANDS = "accepted applied fix status pause dismissed models pullModel restartEngine statistics instruct docstring tests explain context why";
+const COMMANDS = "accepted applied fix status pause dismissed models pullModel restartEngine statistics instruct docstring tests explain context locate why";
 const without = (process.env.STAND_IN_WITHOUT ?? "").split(" ");
 const rpc = createMessageConnection(new StreamMessageReader(process.stdin), new StreamMessageWriter(process.stdout));
 const note = (method, params) => fs.appendFileSync(process.env.STAND_IN_LOG, `${JSON.stringify({ method, params })}\n`);
@@ -182,6 +182,14 @@ on("workspace/executeCommand", async ({ command, arguments: [first, second] = []
       return { text: `It is about **${texts.get(first.uri).split("\n")[first.range.start.line]}**.` };
     case "context":
       return { text: `# Completion\n\nline ${first.range.end.line + 1}\n` };
+    case "locate": {
+      if (first.task === "zebra") throw new ResponseError(-32803, "nothing here has to do with that; name a function");
+      const site = (symbol, line, reasons) => ({
+        uri: first.uri.replace(/[^/]*$/, "edit.py"), path: "edit.py", symbol, kind: "variable", reasons,
+        range: { start: { line, character: 0 }, end: { line, character: 5 } }, signature: `${symbol || "x"} = ${line + 1}`,
+      });
+      return { by: "model", chosen: 1, candidates: [site("", 0, ["words 1"]), site("b", 1, ["words 2", "meaning 1"])] };
+    }
     case "why":
       return { text: "# Verdict\n\nasked by command\n" };
   }

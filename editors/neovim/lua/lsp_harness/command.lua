@@ -94,6 +94,12 @@ M.commands = {
   engine = { words = { 'restart' }, run = restart_engine },
   explain = on_span('instructing', 'explain'),
   fix = on_span('fixing', 'fix'),
+  locate = {
+    words = {},
+    run = function(call)
+      require('lsp_harness.locating').locate(call.rest)
+    end,
+  },
   -- what the server writes to stderr is in Neovim's LSP log, among what Neovim writes about it
   log = {
     run = function()

@@ -63,6 +63,7 @@ local function lacking(client)
     edit = server.INSTRUCT,
     engine = server.RESTART_ENGINE,
     explain = server.EXPLAIN,
+    locate = server.LOCATE,
     model = server.MODELS,
     pull = server.PULL,
     statistics = server.STATISTICS,

@@ -19,6 +19,7 @@ M.DOCSTRING = 'lspHarness.docstring'
 M.TESTS = 'lspHarness.tests'
 M.EXPLAIN = 'lspHarness.explain'
 M.CONTEXT = 'lspHarness.context'
+M.LOCATE = 'lspHarness.locate'
 M.WHY = 'lspHarness.why'
 --- The one it may ask us to run.
 M.ASK = 'lspHarness.askInstruction'

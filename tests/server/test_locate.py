@@ -1,0 +1,130 @@
+"""Where the code is that a task is about, as editors ask for it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.server.conftest import Spawn
+from tests.support.lsp import Editor, ResponseError
+
+SHOP = "# 𐐀\ndef total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    return price // 5  # 𐐀\n"
+TASK = "let tax_of round up"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "shop.py").write_text(SHOP)
+    (folder / "notes.md").write_text("How tax_of rounds up: it does not.\n")
+    return folder
+
+
+async def run(editor: Editor, name: str, argument: Any) -> Any:
+    params = {"command": f"lspHarness.{name}", "arguments": [argument]}
+    return await editor.request("workspace/executeCommand", params)
+
+
+async def indexed(editor: Editor, query: str = "tax_of") -> None:
+    """Once the index knows this: it is made while the test asks."""
+    while not await editor.request("workspace/symbol", {"query": query}):
+        assert editor.process.returncode is None
+
+
+async def test_the_code_that_a_task_is_about(spawn: Spawn, workspace: Path):
+    editor = await spawn("vscode", rootUri=workspace.as_uri())
+    await indexed(editor)
+    found = await run(editor, "locate", {"task": TASK})
+
+    first, *others = found["candidates"]
+    assert (found["chosen"], found["by"]) == (0, "index")
+    assert first == {
+        "uri": (workspace / "shop.py").as_uri(),
+        "path": "shop.py",
+        # counted as the client counts
+        "range": {"start": {"line": 5, "character": 0}, "end": {"line": 6, "character": 27}},
+        "symbol": "tax_of",
+        "kind": "function",
+        "signature": "def tax_of(price)",
+        "reasons": ["mention 1", "words 2"],
+    }
+    assert "notes.md" in [one["path"] for one in others]
+
+
+async def test_an_open_text_counts_as_it_is(spawn: Spawn, workspace: Path):
+    editor = await spawn("vscode", rootUri=workspace.as_uri())
+    await indexed(editor)
+    uri = (workspace / "shop.py").as_uri()
+    editor.open(uri, "\n\n" + SHOP)
+
+    [first, *_] = (await run(editor, "locate", {"task": TASK, "uri": uri}))["candidates"]
+
+    assert first["range"]["start"] == {"line": 7, "character": 0}
+
+
+async def test_of_several_folders_the_one_that_is_said(spawn: Spawn, workspace: Path, tmp_path: Path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "tax.py").write_text("def tax_of(): ...\n")
+    folders = [{"uri": each.as_uri(), "name": each.name} for each in (workspace, other)]
+    editor = await spawn("vscode", workspaceFolders=folders)
+    while len(await editor.request("workspace/symbol", {"query": "tax_of"})) != 2:
+        assert editor.process.returncode is None
+
+    for uri in (other.as_uri(), (other / "new.py").as_uri()):
+        assert [one["path"] for one in (await run(editor, "locate", {"task": TASK, "uri": uri}))["candidates"]] == [
+            "tax.py"
+        ]
+    with pytest.raises(ResponseError, match="several folders are open"):
+        await run(editor, "locate", {"task": TASK, "uri": "untitled:one"})
+
+
+@pytest.mark.parametrize(
+    ("argument", "why"),
+    [
+        ({"task": " "}, "say what is to be done, in words"),
+        ({}, "takes a task in words"),
+        ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or none"),
+    ],
+)
+async def test_a_task_that_says_nothing_is_told_what_to_say(
+    spawn: Spawn, workspace: Path, argument: dict[str, Any], why: str
+):
+    editor = await spawn("vscode", rootUri=workspace.as_uri())
+
+    with pytest.raises(ResponseError, match=why):
+        await run(editor, "locate", argument)
+
+
+async def test_what_cannot_be_found_says_why(spawn: Spawn, workspace: Path):
+    editor = await spawn("vscode", rootUri=workspace.as_uri())
+    await indexed(editor)
+    while True:
+        with pytest.raises(ResponseError) as error:
+            await run(editor, "locate", {"task": "zebra"})
+        if "still being made" not in str(error.value):
+            break
+    assert "nothing in ws has to do with that; name a function" in str(error.value)
+
+    lonely = await spawn("vscode")
+    with pytest.raises(ResponseError, match="no folder is open"):
+        await run(lonely, "locate", {"task": TASK})
+
+    options = {"initializationOptions": {"index": {"enabled": False}}}
+    off = await spawn("vscode", rootUri=workspace.as_uri(), **options)
+    with pytest.raises(ResponseError, match=r"index\.enabled is off"):
+        await run(off, "locate", {"task": TASK})
+
+    stranger = await spawn("vscode", rootUri=workspace.as_uri(), initializationOptions={"trusted": False})
+    for command, argument in (("locate", {"task": TASK}), ("instruct", {"instruction": TASK})):
+        with pytest.raises(ResponseError, match="the workspace is not trusted"):
+            await run(stranger, command, argument)
+
+
+async def test_who_ranks_is_a_setting_and_a_wrong_one_is_named(spawn: Spawn, workspace: Path):
+    options = {"initializationOptions": {"locate": {"ranking": "fate"}}}
+    editor = await spawn("vscode", rootUri=workspace.as_uri(), **options)
+
+    with pytest.raises(ResponseError, match=r"locate\.ranking must be one of index, model, not 'fate'"):
+        await run(editor, "locate", {"task": TASK})
