@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from lsp_harness.harness.folder import Said
     from lsp_harness.harness.health import Observed
     from lsp_harness.harness.indexes import Indexes
-    from lsp_harness.harness.opened import OpenedTexts
     from lsp_harness.harness.proposals import Proposals
     from lsp_harness.harness.watch import Watch
     from lsp_harness.inference.client import Engine
@@ -87,7 +86,6 @@ class Harness:
         """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
         self._proposals: Proposals | None = None
         self._indexes: Indexes | None = None
-        self._opened: OpenedTexts | None = None
         self._recent: Recent | None = None
         self._installed: Installed | None = None
 
@@ -128,8 +126,6 @@ class Harness:
             self._recent.closed(document)
         self.uptake.closed(uri)
         self._parsed.forget(uri)
-        if self._opened:
-            self._opened.forget(uri)
         self._typed.forget(uri)
         if self._completer:
             self._completer.forget(uri)
@@ -465,8 +461,8 @@ class Harness:
             from lsp_harness.harness.indexes import Indexes
             from lsp_harness.harness.opened import OpenedTexts
 
-            self._opened = OpenedTexts(self._edited, self.tree, self.declarations)
-            self._indexes = Indexes(self._heard, lambda: self.engine, lambda: self.config.index, self._opened.of)
+            opened = OpenedTexts(self._edited, self.tree, self.declarations)
+            self._indexes = Indexes(self._heard, lambda: self.engine, lambda: self.config.index, opened.of)
         return self._indexes
 
     @property

@@ -29,7 +29,11 @@ class OpenedTexts:
     def of(self, root: Path) -> Mapping[str, Opened]:
         """Those of a workspace folder, by their paths there."""
         found: dict[str, Opened] = {}
-        for snapshot in self._edited():
+        edited = list(self._edited())
+        # those that are closed are forgotten
+        uris = {one.document.uri for one in edited}
+        self._known = {uri: text for uri, text in self._known.items() if uri in uris}
+        for snapshot in edited:
             if snapshot.root != root or snapshot.document.binary:
                 continue
             uri = snapshot.document.uri
@@ -38,10 +42,6 @@ class OpenedTexts:
             if text := self._known[uri][1]:
                 found[Path(snapshot.path).as_posix()] = text
         return found
-
-    def forget(self, uri: str) -> None:
-        """The document is closed."""
-        self._known.pop(uri, None)
 
     def _read(self, snapshot: Snapshot) -> Opened | None:
         tree = self._tree(snapshot)
