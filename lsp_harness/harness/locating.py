@@ -3,23 +3,22 @@
 What may be asked, who chooses, and what is said where nothing is found is the same for both.
 """
 
-import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, closing, nullcontext, suppress
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsp_harness.config.schema import Config
 from lsp_harness.context.elsewhere import Known
-from lsp_harness.errors import ConfigError, HarnessError, NoAnswer, UsageError
+from lsp_harness.errors import ConfigError, NoAnswer, UsageError
 from lsp_harness.files.kept import Kept
 from lsp_harness.harness import verbs
 from lsp_harness.harness.symbols import open_texts
 from lsp_harness.index.tables import finished
 from lsp_harness.inference.client import Engine
 from lsp_harness.pipeline.offers import Report
-from lsp_harness.pipeline.seek import RANKINGS, SECONDS, Candidate, Sought, Texts, narrowed, seek
+from lsp_harness.pipeline.seek import RANKINGS, Candidate, Sought, Texts, narrowed, seek
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from lsp_harness.text.uri import innermost, local_path
@@ -151,25 +150,4 @@ async def _near(harness: "Harness", folder: "Folder", task: str) -> tuple[bytes,
     """The texts whose vectors are most like the task's, where there are some and our engine runs: none is started for it."""
     if not harness.engines.own(harness.config) or harness.engines.state()["engine"] not in ("ready", "busy"):
         return ()
-    from lsp_harness.inference.embed.recipe import recipe
-
-    with suppress(HarnessError, TimeoutError):
-        how = await asyncio.to_thread(recipe, harness.config.index)
-
-        def nearest(vector: Sequence[float] | None) -> tuple[bytes, ...] | None:
-            # arrays take a tenth of a second to import
-            from lsp_harness.harness.meaning import NEAREST, made_by
-            from lsp_harness.index.vectors import Vectors
-
-            with closing(Vectors(folder.place.folder)) as vectors:
-                if not made_by(vectors, how):
-                    return None
-                return tuple(vectors.nearest(vector, NEAREST)) if vector else ()
-
-        if await folder.ask(lambda _: nearest(None), None, slow=True) is None:
-            return ()
-        async with asyncio.timeout(SECONDS):
-            asked = how.query_prefix + task
-            [vector] = await harness.engine.embed([asked], max_tokens=how.tokens, priority="interactive")
-        return await folder.ask(lambda _: nearest(vector), None, slow=True) or ()
-    return ()
+    return (*await harness.indexes.near(folder.root.as_uri(), task),)
