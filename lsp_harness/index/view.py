@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from lsp_harness.index.links import SCRIPTS, Links
@@ -415,10 +416,13 @@ class View:
         found = [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE {where}", arguments)]
         if not self._opened:
             return found
-        now = [
-            one for file, (path, text) in self._opened.items() for one in _opened_symbols(file, path, text) if fits(one)
-        ]
-        return [one for one in found if one.file not in self._opened] + now
+        return [*(one for one in found if one.file not in self._opened), *filter(fits, self._now)]
+
+    @cached_property
+    def _now(self) -> list[Symbol]:
+        """What the opened texts declare."""
+        opened = self._opened.items()
+        return [one for file, (path, text) in opened for one in _opened_symbols(file, path, text)]
 
 
 def _opened_symbols(file: int, path: str, text: Opened) -> Iterator[Symbol]:
