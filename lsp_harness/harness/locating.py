@@ -3,7 +3,7 @@
 What may be asked, who chooses, and what is said where nothing is found is the same for both.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,7 +81,7 @@ async def sought(
     task: str,
     texts: Texts,
     engine: Engines,
-    near: tuple[bytes, ...] = (),
+    near: Sequence[bytes] = (),
     beside: str = "",
 ) -> Sought | None:
     """What an index that is `known` says, and a model where the settings want its choice; None where nothing is found. `near` and
@@ -121,13 +121,15 @@ async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
     return Located(folder.root, found, {one.path: texts[one.path] for one in found.candidates})
 
 
-async def instruct(harness: "Harness", instruction: str, uri: str, report: Report) -> tuple[verbs.Written, Located]:
-    """The edit of what an instruction is about, wherever that is, and what that is. Raises what `locate` raises, Stale and
+async def instruct(
+    harness: "Harness", instruction: str, uri: str, report: Report, failing: str = ""
+) -> tuple[verbs.Written, Located]:
+    """The edit of what an instruction is about, wherever that is, and what that is; `failing` is as for `verbs.instruct`. Raises what `locate` raises, Stale and
     EngineError."""
     found = await locate(harness, instruction, uri)
     best = found.sought.best
     snapshot = harness.snapshot_of(found.document(best))
-    return await verbs.instruct(harness, snapshot, found.span(best), instruction, report), found
+    return await verbs.instruct(harness, snapshot, found.span(best), instruction, report, failing), found
 
 
 def _folder(harness: "Harness", uri: str) -> "tuple[Folder, str]":
@@ -146,8 +148,8 @@ def _folder(harness: "Harness", uri: str) -> "tuple[Folder, str]":
     raise UsageError(f"{root} has no index; the log says why")
 
 
-async def _near(harness: "Harness", folder: "Folder", task: str) -> tuple[bytes, ...]:
+async def _near(harness: "Harness", folder: "Folder", task: str) -> Sequence[bytes]:
     """The texts whose vectors are most like the task's, where there are some and our engine runs: none is started for it."""
     if not harness.engines.own(harness.config) or harness.engines.state()["engine"] not in ("ready", "busy"):
         return ()
-    return (*await harness.indexes.near(folder.root.as_uri(), task),)
+    return await harness.indexes.near(folder.root.as_uri(), task)

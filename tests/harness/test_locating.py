@@ -17,6 +17,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from tests.harness.bench import Bench, Make
+from tests.harness.spoken import fenced, no_report
 from tests.harness.tools import settings
 
 SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    return price // 5\n"
@@ -46,13 +47,6 @@ def staying(bench: Make) -> Staying:
     return make
 
 
-def no_report(progress: Any) -> None: ...
-
-
-def fenced(code: str) -> str:
-    return f"```python\n{code}\n```"
-
-
 async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(staying: Staying):
     b = await staying(fenced("def tax_of(price):\n    return -(-price // 5)"))
 
@@ -64,6 +58,13 @@ async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(
     )
     assert (found.sought.best.place, found.sought.by) == ("shop.py:5-6", "index")
     assert "def total" not in b.engine.prompt(0)
+
+
+async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying: Staying):
+    b = await staying()
+    with pytest.raises(UsageError, match=r"nothing in it is about shop\.py"):
+        await locating.instruct(b.harness, TASK, "", no_report, "other.py:1:1: F401 `os` imported but unused")
+    assert not b.engine.asked
 
 
 async def test_an_open_text_is_edited_as_it_is(staying: Staying):

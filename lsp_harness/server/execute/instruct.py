@@ -43,7 +43,7 @@ async def _located(client: Client, params: types.ExecuteCommandParams) -> dict[s
     from lsp_harness.harness import locating
 
     check_able(client)
-    instruction, uri = words(params), nearby(params)
+    instruction, uri, said = words(params), nearby(params), failing(params)
     with progress.shown(client, TITLE, params.work_done_token) as report:
-        made, found = await locating.instruct(client.harness, instruction, uri, report)
+        made, found = await locating.instruct(client.harness, instruction, uri, report, said)
     return {**await apply(client, made.document.uri, written(client, made), TITLE), "located": told(client, found)}

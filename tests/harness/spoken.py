@@ -1,0 +1,35 @@
+"""Code on a word of the user's: how a test marks it, and what became of it."""
+
+from typing import Any
+
+from lsp_harness.harness import verbs
+from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.text.edit import apply
+from lsp_harness.text.position import Span, decode
+from tests.harness.bench import Bench
+from tests.support import markup
+
+AREA = "import math\n\n\ndef <|>area(r):\n    return 3 * r ** 2\n"
+
+
+def fenced(code: str) -> str:
+    return f"```python\n{code}\n```"
+
+
+def opened(b: Bench, text: str, name: str = "a.py") -> tuple[Snapshot, Span]:
+    """The marked selection, or the cursor."""
+    src = markup.parse(text, b.folder / name)
+    b.harness.open(src.document)
+    return b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[-1])
+
+
+def after(made: verbs.Written) -> str:
+    return decode(apply(made.document.data, made.proposal.edits))
+
+
+def built(b: Bench) -> list[dict[str, Any]]:
+    """What the log says of the prompts that were sent."""
+    return [event.data for events in b.harness.log.turns.values() for event in events if event.type == "context.built"]
+
+
+def no_report(progress: Any) -> None: ...
