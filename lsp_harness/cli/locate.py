@@ -68,7 +68,7 @@ async def sought(task: str, folder: Path, *, explain: bool = False) -> Sought:
             await made.aclose()
 
     with closing(Reader(where.database)) as reader:
-        near = tuple(await nearest(where, task, explain=explain))
+        near = await nearest(where, task, explain=explain)
         texts = locating.texts_of(where.root)
         found = await locating.sought(config, Here(reader), where.root, task, texts, engine, near)
     if found is None:

@@ -6,7 +6,6 @@ old where that pays: all that stands after a text that changes has to be evaluat
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Protocol, TypeVar
@@ -17,7 +16,6 @@ from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.import_list import listing, to_import
 from lsp_harness.context.recent import Recent
 from lsp_harness.context.repository import Line, definitions, signatures
-from lsp_harness.errors import StoreLate
 from lsp_harness.index.opened import Opened
 from lsp_harness.index.search import Search
 from lsp_harness.index.view import View
@@ -140,10 +138,14 @@ class Elsewhere:
 
         def read(reader: Reader) -> _Found:
             view, search, end = View(reader, opened), Search(reader), self._clock() + self._seconds
+
+            def timely(find: Callable[[], Iterable[T]]) -> list[T]:
+                return reader.timely(lambda: self._clock() >= end, find)
+
             return _Found(
-                self._timely(reader, end, lambda: definitions(view, path, near)),
-                self._timely(reader, end, lambda: alike(search, view, path, document, offset)),
-                (*self._timely(reader, end, lambda: (one for one in near.unused if view.defined(path, one))),),
+                timely(lambda: definitions(view, path, near)),
+                timely(lambda: alike(search, view, path, document, offset)),
+                (*timely(lambda: (one for one in near.unused if view.defined(path, one))),),
             )
 
         found = await self._known.ask(document.uri, read, _Found())
@@ -159,20 +161,6 @@ class Elsewhere:
             like = [*await self._piece(*best, LIKE, rest, comment), *like] if rest >= LEAST else like
         # what changes most often comes last
         return (*defined, *like, *late), found.expected
-
-    def _timely(self, reader: Reader, end: float, find: Callable[[], Iterable[T]]) -> list[T]:
-        """What is found by then."""
-        listed: list[T] = []
-
-        def over() -> bool:
-            return self._clock() >= end
-
-        with suppress(StoreLate), reader.until(over):
-            for one in find():
-                listed.append(one)
-                if over():
-                    break
-        return listed
 
     async def _late(self, document: Document, line: int, budget: int, comment: str) -> list[Fragment]:
         """What the user wrote or looked at last that has to do with this place, the likest nearest to it."""

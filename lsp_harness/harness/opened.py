@@ -55,9 +55,8 @@ class OpenedTexts:
 
 def _shown(document: Document) -> bytes:
     """The text, with spaces for the lines that hold a secret."""
-    data, hidden = bytearray(document.data), secret_lines(document)
-    for line in hidden:
-        start = document.starts[line]
-        text = document.line(line)
-        data[start : start + len(text)] = bytes(byte if byte in b"\r\n" else 32 for byte in text)
+    data = bytearray(document.data)
+    for line in secret_lines(document):
+        start, end = document.line_span(line)
+        data[start:end] = b" " * (end - start)
     return bytes(data)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from lsp_harness.files.walk import Found, Left
 from lsp_harness.index.extract import Extract, Row
-from lsp_harness.index.links import Links
+from lsp_harness.index.links import Links, declaring
 from lsp_harness.index.tables import INDEXES
 from lsp_harness.store.database import Writer, marks
 
@@ -120,13 +120,10 @@ class Filling:
         self.interrupted = self._respaced = False
 
     def _declaring(self, namespace: str) -> list[str]:
-        """The files that declare it, all of it in one or one within the other."""
-        last = namespace.rpartition(".")[2]
-        rows = self._writer.rows(
-            "SELECT DISTINCT path FROM symbols JOIN files ON files.id = symbols.file "
-            "WHERE name IN (?, ?) AND qualified = ? AND kind = 'namespace' AND language = 'csharp'",
-            (namespace, last, namespace),
-        )
+        """The files that declare it."""
+        where, arguments = declaring(namespace)
+        sql = f"SELECT DISTINCT path FROM symbols JOIN files ON files.id = symbols.file WHERE {where}"
+        rows = self._writer.rows(sql, arguments)
         return [path for (path,) in rows]
 
     def _namespaces(self, file: int) -> set[str]:

@@ -25,6 +25,14 @@ Spaces = Callable[[str], Iterable[str]]
 """The files that declare a namespace."""
 
 
+def declaring(namespace: str) -> tuple[str, tuple[str, str, str]]:
+    """What holds of the symbols, beside their files, that declare a namespace, all of it in one or one within the other: a condition
+    of SQL and its arguments."""
+    # names are what there is an index of
+    names = namespace, namespace.rpartition(".")[2]
+    return "name IN (?, ?) AND qualified = ? AND kind = 'namespace' AND language = 'csharp'", (*names, namespace)
+
+
 class Links:
     """Of the files at `paths`, which begin at the workspace folder and have `/`."""
 

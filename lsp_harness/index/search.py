@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
 
-from lsp_harness.errors import StoreLate
 from lsp_harness.index.spot import At, Named, Spot, spots
 from lsp_harness.index.ways import SPOKEN, Way, Ways
 from lsp_harness.store.database import Reader, marks
@@ -123,27 +122,15 @@ class Search(Ways):
         ranked = {place: rank for rank, place in enumerate(sorted(counted, key=lambda place: -counts[place]))}
         found: list[Hit] = []
         for hit in others:
-            rank = ranked.get((hit.path, hit.start), -1)
-            more = hit.score + WEIGHTS["linked"] / (K + rank), (*hit.reasons, f"linked {rank + 1}")
-            found.append(hit if rank < 0 else replace(hit, score=more[0], reasons=more[1]))
+            if (rank := ranked.get((hit.path, hit.start))) is not None:
+                score = hit.score + WEIGHTS["linked"] / (K + rank)
+                hit = replace(hit, score=score, reasons=(*hit.reasons, f"linked {rank + 1}"))
+            found.append(hit)
         return found
 
     def _timely(self, end: float, *ways: Callable[[], Way]) -> list[Way]:
         """Those that are done by then."""
-        found: list[Way] = []
-
-        def over() -> bool:
-            return self._clock() >= end
-
-        try:
-            for way in ways:
-                if over():
-                    break
-                with self._reader.until(over):
-                    found.append(way())
-        except StoreLate:
-            pass
-        return found
+        return self._reader.timely(lambda: self._clock() >= end, lambda: (way() for way in ways))
 
     def files(
         self,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from lsp_harness.index.links import SCRIPTS, Links
+from lsp_harness.index.links import SCRIPTS, Links, declaring
 from lsp_harness.index.opened import Opened
 from lsp_harness.store.database import Reader, Row, marks
 from lsp_harness.text.position import decode, encode
@@ -22,7 +22,6 @@ EVERYTHING = frozenset({"c", "cpp", "csharp", "ruby"})
 """Languages in which who imports something sees all that is at its top."""
 BY_LAST = frozenset({"java", "php"})
 """Those in which the last part of what is imported is a name in it."""
-NOTHING: Mapping[str, Opened] = {}
 KEPT = frozenset({"csharp", "java"})
 """Those in which what a file imports is for itself: who imports the file does not see it."""
 DEFAULT = frozenset({"javascript", "typescript", "tsx"})
@@ -36,6 +35,7 @@ GUIDES = (
 """Files that imports go by, or mean without naming them."""
 LINKED = 1_000
 """Files whose imports are followed at once."""
+NOTHING: Mapping[str, Opened] = {}
 COLUMNS = "path, language, file, n, parent, kind, name, qualified, start, end, named, body, line, bases"
 SYMBOLS = f"SELECT {COLUMNS} FROM symbols JOIN files ON files.id = symbols.file"
 
@@ -124,11 +124,11 @@ class View:
             "SELECT module, name, target FROM imports LEFT JOIN targets USING (file, n) WHERE file = ?", (file,)
         ):
             known[module, name] = (*known.get((module, name), ()), *([target] if target else []))
-        new = [one for one in text.imports if (one.module, one.name) not in known]
-        links = self._links(path, [f"{one.module} {one.name}" for one in new]) if new else None
-        for one in new if links else ():
-            targets = links.targets(path, text.language, one.module, one.name) if links else []
-            known[one.module, one.name] = self._files_of(targets)
+        if new := [one for one in text.imports if (one.module, one.name) not in known]:
+            links = self._links(path, [f"{one.module} {one.name}" for one in new])
+            for one in new:
+                targets = links.targets(path, text.language, one.module, one.name)
+                known[one.module, one.name] = self._files_of(targets)
         return [
             _imported(text.language, one.module, one.name, one.alias, known[one.module, one.name])
             for one in text.imports
@@ -155,9 +155,8 @@ class View:
     def _declaring(self, namespace: str) -> list[str]:
         """The files that declare a namespace."""
         found = self._symbols(
-            "qualified = ? AND kind = 'namespace'",
-            (namespace,),
-            lambda one: one.kind == "namespace" and one.qualified == namespace,
+            *declaring(namespace),
+            lambda one: (one.kind, one.qualified, one.language) == ("namespace", namespace, "csharp"),
         )
         return sorted({one.path for one in found})
 
@@ -206,7 +205,12 @@ class View:
         }
         if not targets:
             targets = {*self._files_of(self._links(path, [module]).targets(path, language, module, ""))}
-        return [one for target in sorted(targets) for one in self.all(target) if one.parent < 0]
+        return [one for target in sorted(targets) for one in self._outermost(target)]
+
+    def _outermost(self, file: int) -> list[Symbol]:
+        return self._symbols(
+            "file = ? AND parent = -1 ORDER BY n", (file,), lambda one: one.file == file and one.parent < 0
+        )
 
     def symbol(self, path: str, qualified: str) -> Symbol | None:
         """The declaration of a file by its qualified name, the first of several."""

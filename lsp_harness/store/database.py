@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
 
@@ -19,6 +19,7 @@ STEPS = 4_000
 """Of SQLite's machine, a tenth of a millisecond, after which a reader looks whether its time is over."""
 
 Row = tuple[Any, ...]
+T = TypeVar("T")
 
 
 def marks(count: int) -> str:
@@ -135,6 +136,18 @@ class Reader:
         finally:
             self._over = None
             self._look()
+
+    def timely(self, over: Callable[[], bool], find: Callable[[], Iterable[T]]) -> list[T]:
+        """What is found before it is `over`; nothing more is looked for then. Raises StoreError."""
+        found: list[T] = []
+        if over():
+            return found
+        with suppress(StoreLate), self.until(over):
+            for one in find():
+                found.append(one)
+                if over():
+                    break
+        return found
 
     def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
         """What a query finds; nothing where there is no database yet. Raises StoreDamaged."""
