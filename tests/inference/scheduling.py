@@ -50,6 +50,7 @@ class Book:
     def __init__(self) -> None:
         self.ends: list[tuple[Priority, str, int]] = []
         self.usages: list[Usage] = []
+        self.looks: Callable[[], None] = lambda: None
 
     def finished(
         self, priority: Priority, outcome: str, usage: Usage, waited_ms: float, first_ms: float | None, total_ms: float
@@ -58,6 +59,7 @@ class Book:
         assert (first_ms is not None) == (usage.generated > 0)
         self.ends.append((priority, outcome, usage.generated))
         self.usages.append(usage)
+        self.looks()
 
 
 def work(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) -> Work:

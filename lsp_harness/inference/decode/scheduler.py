@@ -63,6 +63,9 @@ class Job:
         self.first: float | None = None
         self.last: dict[int, Chunk] = {}
         """Of each candidate."""
+        self.left = work.sampling.n
+        """Candidates that have not ended."""
+        self.final: Chunk | None = None
 
     @property
     def usage(self) -> Usage:
@@ -86,13 +89,27 @@ class Job:
         return str(next((chunk.stop for chunk in reversed(self.last.values()) if chunk.stop), None))
 
     def tell(self, item: Chunk | Exception) -> None:
-        """From the worker thread; a loop that is gone has nobody left to tell."""
+        """From the worker thread. What ends the request waits for `let_go`."""
         if isinstance(item, Chunk):
             # the one that spoke last is the last of them
             self.last.pop(item.index, None)
             self.last[item.index] = item
             if self.first is None and item.usage.generated:
                 self.first = perf_counter()
+            self.left -= item.stop is not None
+            if not self.left:
+                self.final = item
+                return
+        self._send(item)
+
+    def let_go(self) -> None:
+        """Tell what ends it: once it is counted, and its place in the queue is free, for whoever has the answer may ask
+        for the counts or the place next."""
+        if self.final:
+            self._send(self.final)
+
+    def _send(self, item: Chunk | Exception) -> None:
+        """A loop that is gone has nobody left to tell."""
         try:
             self.loop.call_soon_threadsafe(self.chunks.put_nowait, item)
         except RuntimeError:
@@ -398,6 +415,7 @@ class Scheduler:
                     None if job.first is None else (job.first - job.arrived) * 1000,
                     (now - job.arrived) * 1000,
                 )
+        job.let_go()
 
 
 def _in(run: Run, batch: Batch) -> bool:
