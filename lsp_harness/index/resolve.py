@@ -104,7 +104,7 @@ def _of_self(view: View, text: Text, name: Name, far: int) -> list[Meant]:
 
 def guessed(view: View, name: Name) -> list[Meant]:
     """The members of a name that is behind something nobody knows, where they are few."""
-    named = [one for one in view.named(name.text, FEW + 1) if one.kind in MEMBERS] if name.before else []
+    named = view.named(name.text, FEW + 1, MEMBERS) if name.before else []
     return [Meant(there=one) for one in named] if len(named) <= FEW else []
 
 

@@ -1,7 +1,7 @@
 """What an index says of names: where they are defined, what they look like there, and who imports them."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -240,9 +240,14 @@ class View:
             symbol = symbol_of(around[0]) if around else None
             yield path, self.symbol(path, symbol.qualified) if symbol and file in self._opened else symbol, text
 
-    def named(self, name: str, most: int) -> list[Symbol]:
-        """All symbols of that name, or as many."""
-        return self._symbols("name = ? LIMIT ?", (name, most), lambda one: one.name == name)[:most]
+    def named(self, name: str, most: int, kinds: Collection[str] = ()) -> list[Symbol]:
+        """The symbols of that name, of `kinds` where some are given, by path; the first `most`."""
+        found = self._symbols(
+            f"name = ? {f'AND kind IN ({marks(len(kinds))})' if kinds else ''} ORDER BY path, n LIMIT ?",
+            (name, *kinds, most),
+            lambda one: one.name == name and (not kinds or one.kind in kinds),
+        )
+        return sorted(found, key=lambda one: (one.path, one.n))[:most]
 
     def members(self, symbol: Symbol) -> list[Symbol]:
         """What is declared right inside of it, and for a type elsewhere (`func (c *Circle) Area`, `impl Circle`)."""
@@ -417,10 +422,9 @@ class View:
 
     def _symbols(self, where: str, arguments: Sequence[Any], fits: Callable[[Symbol], bool]) -> list[Symbol]:
         """The symbols of which a condition of SQL holds; those of opened texts by `fits`, which says the same."""
-        found = [symbol_of(row) for row in self.reader.rows(f"{SYMBOLS} WHERE {where}", arguments)]
-        if not self._opened:
-            return found
-        return [*(one for one in found if one.file not in self._opened), *filter(fits, self._now)]
+        saved = f"file NOT IN ({marks(len(self._opened))})"
+        rows = self.reader.rows(f"{SYMBOLS} WHERE {saved} AND {where}", (*self._opened, *arguments))
+        return [*map(symbol_of, rows), *(filter(fits, self._now) if self._opened else ())]
 
     @cached_property
     def _now(self) -> list[Symbol]:

@@ -1,6 +1,7 @@
 """Which test of a declaration is shown whole, and when."""
 
 import re
+from collections.abc import Collection
 from collections.abc import Set as AbstractSet
 from contextlib import closing
 from pathlib import Path
@@ -110,9 +111,9 @@ def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
     looked: list[str] = []
 
     class Counting(View):
-        def named(self, name: str, most: int):
+        def named(self, name: str, most: int, kinds: Collection[str] = ()):
             looked.append(name)
-            return super().named(name, most)
+            return super().named(name, most, kinds)
 
     view = Counting(indexed.reader)
     [symbol] = view.named("total", 1)

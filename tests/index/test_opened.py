@@ -95,6 +95,12 @@ def test_what_is_declared_but_not_saved(indexed: Indexed):
     assert [one.name for one in view.exported("app.py", "python", "shop.cart")] == ["Cart"]
 
 
+def test_what_an_opened_text_no_longer_declares_keeps_nothing_else_out(indexed: Indexed):
+    assert [one.path for one in indexed.view.named("Cart", 1)] == ["shop/cart.py"]
+    view = viewed(indexed, shop__cart_dot_py="\n")
+    assert [one.path for one in view.named("Cart", 1)] == ["web/cart.ts"]
+
+
 def test_a_type_of_other_files_has_what_is_declared_for_it_but_not_saved(indexed: Indexed):
     view = viewed(indexed, geo__area_dot_go="package geo\n\nfunc (c *Circle) Area() float64 { return 1 }\n")
     [circle] = view.called("Circle")

@@ -76,6 +76,19 @@ def test_members_may_be_declared_elsewhere(indexed: Indexed):
     assert [one.qualified for one in indexed.view.members(circle)] == ["Circle.R", "Circle.Area"]
 
 
+def test_those_of_a_name_come_by_path_whatever_was_written_first(tmp_path: Path):
+    files = {f"{name}.py": "def run(): ...\n\n\nclass Job:\n    def run(self): ...\n" for name in "cab"}
+    with closing(Indexed(tmp_path, files)) as indexed:
+        view = indexed.view
+        assert [one.path for one in view.named("Job", 2)] == ["a.py", "b.py"]
+        assert [(one.path, one.kind) for one in view.named("run", 3)] == [
+            *(("a.py", kind) for kind in ("function", "method")),
+            ("b.py", "function"),
+        ]
+        # what is of another kind does not count
+        assert [one.path for one in view.named("run", 3, {"method"})] == ["a.py", "b.py", "c.py"]
+
+
 def test_who_imports_a_file(indexed: Indexed):
     money = indexed.view.file("shop/money.py")
     assert money
