@@ -1,8 +1,8 @@
 """What the model would see: the prompt of a completion at a place, or of an edit there, in its parts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any, cast
 
@@ -36,6 +36,8 @@ class Prompt:
     answer: int
     context: int = 0
     """Tokens that the model's context has; 0 where nobody says."""
+    likelier: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names that are made likelier in the answer, and why."""
 
     def over(self, parts: "Sequence[Part]") -> int:
         """How many of them are too few for the prompt and the answer."""
@@ -73,7 +75,9 @@ async def completion(harness: Harness, snapshot: Snapshot, offset: int, known: K
     texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
     [request] = question.read([prompt])
     tokens, context = question.asked().sampling.n_predict, (await harness.engine.props()).n_ctx
-    return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens, context)
+    likelier = dict.fromkeys(question.expected, "imported and not used")
+    likelier |= dict.fromkeys((name.rpartition(" ")[2] for name in question.unbound), "needed below")
+    return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens, context, likelier)
 
 
 async def edit(harness: Harness, snapshot: Snapshot, span: Span, task: str, known: Known | None = None) -> Prompt:
@@ -117,6 +121,9 @@ def sums(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> Iterator[tuple[
     if prompt.context:
         over = prompt.over(parts)
         yield "the model's context", prompt.context, f"{over:,} too few" if over else ""
+    if prompt.likelier:
+        names = ", ".join(f"{name} ({why})" for name, why in prompt.likelier.items())
+        yield "names that are made likelier", len(prompt.likelier), names
 
 
 def _check(harness: Harness, snapshot: Snapshot) -> None:

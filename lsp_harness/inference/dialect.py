@@ -21,7 +21,7 @@ from lsp_harness.inference.request import (
 
 Json = dict[str, Any]
 MOST_CANDIDATES = 16
-MOST_EXPECTED = 100
+MOST_NAMES = 100
 MOST_LOGPROBS = 20
 
 
@@ -62,16 +62,17 @@ def sampling(body: Json) -> Sampling:
         n=between(body, "n_cmpl", 1, 1, MOST_CANDIDATES),
         top_logprobs=between(body, "n_probs", 0, 0, MOST_LOGPROBS) or -1,
         confidence=_get(body, "confidence", bool, False),
-        expected=expected(body),
+        expected=names(body, "expected"),
+        unbound=names(body, "unbound"),
         lookup=_get(body, "lookup", bool, True),
     )
 
 
-def expected(body: Json) -> tuple[str, ...]:
-    names = cast("list[Any]", _get(body, "expected", list, []))
-    if not all(isinstance(name, str) and name for name in names) or len(names) > MOST_EXPECTED:
-        raise EngineRefused(f"`expected` must be a list of names, {MOST_EXPECTED} at most")
-    return tuple(names)
+def names(body: Json, key: str) -> tuple[str, ...]:
+    found = cast("list[Any]", _get(body, key, list, []))
+    if not all(isinstance(name, str) and name for name in found) or len(found) > MOST_NAMES:
+        raise EngineRefused(f"`{key}` must be a list of names, {MOST_NAMES} at most")
+    return tuple(found)
 
 
 def between(body: Json, key: str, default: int, least: int, most: int) -> int:

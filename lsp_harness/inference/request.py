@@ -30,6 +30,9 @@ class Sampling:
     `top_logprobs` this evaluates nothing anew, and a server that has none at hand gives none."""
     expected: tuple[str, ...] = ()
     """Names that are made likelier where a word begins that is no member; by our engine only."""
+    unbound: tuple[str, ...] = ()
+    """Names that are made likelier where one is bound; by our engine only. `total`: at the beginning of a statement, or as a
+    parameter; `const total`: behind that word; ` total`: behind something."""
     lookup: bool = True
     """Draft tokens that repeat the prompt's own text. They are verified: the answer is the same, only sooner."""
 

@@ -16,6 +16,7 @@ from lsp_harness.pipeline.next_line import may_break
 from lsp_harness.pipeline.pace import Pace, Pacer
 from lsp_harness.pipeline.restraint import Restraint
 from lsp_harness.pipeline.writing import Site
+from lsp_harness.syntax.unbound import bindings
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ class Question:
     """The tokens' probabilities are wanted."""
     expected: tuple[str, ...] = ()
     """Names that are likely, as the index knows."""
+    unbound: tuple[str, ...] = ()
+    """Names that the code below needs, as they are bound: no part of `key`, as they follow from what is."""
 
     @property
     def key(self) -> tuple[str, tuple[object, ...]]:
@@ -61,6 +64,7 @@ class Question:
             t_max_predict_ms=pace.lines_ms(settings),
             confidence=self.confidence,
             expected=self.expected,
+            unbound=self.unbound,
         )
         budget = pace.budget_ms(settings) if shorter else 0
         return Infill(full, sampling=sampling, owner=self._owner, shorter=tuple(shorter), budget_ms=budget)
@@ -120,7 +124,8 @@ class Questions:
         )
         confidence = self._restraint.settings.min_probability > 0
         expected = self._elsewhere.expected(site.document.uri) if repository and self._elsewhere else ()
-        return Question(site, site.ghost(), prompts, pace, settings, confidence, expected)
+        missing = bindings(site.tree, site.offset) if site.tree else ()
+        return Question(site, site.ghost(), prompts, pace, settings, confidence, expected, missing)
 
     def forget(self, uri: str) -> None:
         """The document is closed."""

@@ -26,6 +26,14 @@ async def test_the_prompt_of_a_completion_in_its_parts(bench: Make):
     assert text.endswith("```\n")
 
 
+async def test_the_names_that_are_made_likelier(bench: Make):
+    b = bench()
+    src = b.open("def area(r):\n    <|>\n    return side * r\n")
+    prompt = await seen.completion(b.harness, b.harness.snapshot(src.document.uri), src.cursor)
+    text = seen.document(prompt, *await seen.evaluated(b.harness.engine, prompt))
+    assert "| | | names that are made likelier | 1 | side (needed below) |" in text
+
+
 async def test_the_prompt_of_an_edit_in_its_parts(bench: Make):
     b = bench()
     src = b.open(TEXT)

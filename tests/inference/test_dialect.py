@@ -9,7 +9,7 @@ from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Sampling, Usage
 
-SAMPLING = Sampling(7, 0.5, 3, 11, 0.9, ("a", "b"), "root ::= [a]", 1234, expected=("x", "y"))
+SAMPLING = Sampling(7, 0.5, 3, 11, 0.9, ("a", "b"), "root ::= [a]", 1234, expected=("x", "y"), unbound=("z",))
 
 
 def wire(body: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def test_what_llama_server_clients_say_is_understood():
         *(("n_cache_reuse", value) for value in ("1", -1, True)),
         *(("stop", value) for value in (1, [1], ["a", None], {})),
         *(("grammar", value) for value in (1, ["root"])),
-        *(("expected", value) for value in ("x", [1], [""], ["x"] * 101)),
+        *((field, value) for field in ("expected", "unbound") for value in ("x", [1], [""], ["x"] * 101)),
         *(("priority", value) for value in (1, "urgent")),
         *(("prompt", value) for value in (None, 1, [], [1.5], [True], [None], {}, [[1]])),
     ],

@@ -73,3 +73,12 @@ async def test_what_is_imported_and_not_used_is_expected(elsewhere: Elsewhere, b
     assert request.sampling.expected == expected
     _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "1", repository_tokens=0)
     assert [one.sampling.expected for one in engine.asked if isinstance(one, Infill)] == [()]
+
+
+@pytest.mark.parametrize("changes", [{}, {"repository_tokens": 0}])
+async def test_what_the_code_below_needs_is_told(elsewhere: Elsewhere, changes: dict[str, Any]):
+    body = "def f():\n    <|>\n    return amount\n"
+    _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "amount = 1", **changes)
+    [request] = engine.asked
+    assert isinstance(request, Infill)
+    assert request.sampling.unbound == ("amount",)

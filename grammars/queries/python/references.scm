@@ -20,6 +20,7 @@
 (identifier) @use
 (keyword_argument name: (identifier) @key)
 (parameters [(identifier) @bound (_ . (identifier) @bound)])
+[(list_splat_pattern (identifier) @bound) (dictionary_splat_pattern (identifier) @bound)]
 (lambda_parameters [(identifier) @bound (_ . (identifier) @bound)])
 (assignment left: [(identifier) @bound (pattern_list (identifier) @bound)])
 (named_expression name: (identifier) @bound)

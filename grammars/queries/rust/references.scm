@@ -28,3 +28,14 @@
 (closure_parameters (identifier) @bound)
 (let_declaration pattern: [(identifier) @bound (mut_pattern (identifier) @bound) (tuple_pattern (identifier) @bound)])
 (for_expression pattern: (identifier) @bound)
+; a name in a pattern is a constant where it is written as one
+([
+  (match_pattern (identifier) @bound)
+  (tuple_struct_pattern (identifier) @bound)
+  (tuple_pattern (identifier) @bound)
+  (slice_pattern (identifier) @bound)
+  (reference_pattern (identifier) @bound)
+  (captured_pattern (identifier) @bound)
+  (field_pattern name: (shorthand_field_identifier) @bound)
+  (field_pattern pattern: (identifier) @bound)
+] (#match? @bound "^[a-z_]"))

@@ -17,7 +17,8 @@ from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority,
 AT_ONCE = 8
 """Texts that are counted at the same time."""
 ONLY_OURS = (
-    *("client", "id", "persist", "priority", "lookup", "heal", "shorter", "budget_ms", "confidence", "expected"),
+    *("client", "id", "persist", "priority", "lookup", "heal", "shorter", "budget_ms"),
+    *("confidence", "expected", "unbound"),
 )
 
 

@@ -37,7 +37,7 @@ class Branch:
         self._kv = kv
         self._sampling = sampling
         self._forced: bytes = forced
-        self._expectation = Expectation(llama, sampling.expected, before)
+        self._expectation = Expectation(llama, sampling, before)
         self._emit = emit
         self._prompt = prompt
         self._text = Text(sampling.stop)

@@ -126,7 +126,7 @@ class Model:
             self.saved.fetch(self.kv, prompt.tokens, owner.client, mover=mover, urgent=urgent)
         if sampling.top_logprobs < 0 and not sampling.grammar:
             # who asks for probabilities wants those of every token; a grammar leaves less to choose from
-            prompt = self.further(prompt, mover, sampling.expected)
+            prompt = self.further(prompt, mover, sampling)
         plan = self._plan(prompt, work, self.kv.resident(prompt.tokens, mover))
         # what it needs may be given up to make room
         copy = self.shift.copy(plan) if self.shift and plan else None
@@ -144,19 +144,19 @@ class Model:
         slot.rows = {size: row for size, row in slot.rows.items() if size >= start}
         return slot, prompt, self.shift.move(copy, slot, urgent=urgent) if self.shift and copy else None
 
-    def further(self, prompt: Prompt, mover: str | None = None, expected: Sequence[str] = ()) -> Prompt:
+    def further(self, prompt: Prompt, mover: str | None = None, sampling: Sampling | None = None) -> Prompt:
         """`prompt` and those tokens healing would choose next that are resident, and of which it is kept what they
         predict.
 
         An answer to a shorter beginning of the same word has evaluated them, or one to the same place.
         """
         slots = [slot for slot in self.kv.slots if slot.shared(prompt.tokens, mover) == len(prompt.tokens)]
-        found = (self._further(prompt, slot, slot.open_to(mover), expected) for slot in slots)
+        found = (self._further(prompt, slot, slot.open_to(mover), sampling or Sampling()) for slot in slots)
         return max(found, key=lambda it: len(it.tokens), default=prompt)
 
-    def _further(self, prompt: Prompt, slot: Slot, most: int, expected: Sequence[str]) -> Prompt:
+    def _further(self, prompt: Prompt, slot: Slot, most: int, sampling: Sampling) -> Prompt:
         tokens, forced = list(prompt.tokens), prompt.forced
-        expectation = Expectation(self.llama, expected, prompt.before)
+        expectation = Expectation(self.llama, sampling, prompt.before)
         while forced and len(tokens) < most and {len(tokens), len(tokens) + 1} <= slot.rows.keys():
             token = agreeing(self.llama, expectation.weighed(slot.rows[len(tokens)], forced), forced)
             if (
