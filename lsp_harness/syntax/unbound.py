@@ -8,10 +8,12 @@ from itertools import islice
 from lsp_harness.syntax.declarations import declared
 from lsp_harness.syntax.languages import grammar
 from lsp_harness.syntax.references import places, referred, whole
-from lsp_harness.syntax.scope import Kind, enclosing_class, enclosing_function, scopes_at
+from lsp_harness.syntax.scope import Kind, Scope, enclosing_class, enclosing_function, scopes_at
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import encode
 
+LEAVES = re.compile(rb"\s*(?:return|raise|throw|break|continue)\b")
+"""What ends a block: the next line is further out."""
 MEMBER = re.compile(rb"(?:\.|::)\s*\w*\Z")
 WORD = 100
 """Bytes in which that is looked for."""
@@ -40,13 +42,44 @@ DECLARED = {"java": "", "rust": "let", **dict.fromkeys(("javascript", "typescrip
 
 
 def bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
-    """How the names that are `unbound` there are bound: `total`, `const total`; ` total` behind something else."""
-    names = unbound(tree, offset)
-    keyword = DECLARED.get(tree.language.id) if names else None
-    function = enclosing_function(tree, offset)
-    if keyword is None or (keyword and function and offset < function.body_start):
+    """How the names that are `unbound` there are bound: `total`, `const total`; ` total` behind something, as `for`."""
+    names, function = unbound(tree, offset), enclosing_function(tree, offset)
+    if not names or function is None:
+        return ()
+    # of what is written yet, a body may begin further down
+    head = offset < function.body_start and not tree.data[function.start : offset].rstrip().endswith((b":", b"{"))
+    if not head and _opens(tree.data, offset, _unit(tree.data, function)):
+        return (*(f" {name}" for name in names),)
+    keyword = DECLARED.get(tree.language.id)
+    if keyword is None or (keyword and head):
         return names
     return (*(f"{keyword} {name}" for name in names),)
+
+
+def _opens(data: bytes, offset: int, unit: int) -> bool:
+    """Whether the lines below are those of a block that does not begin yet: they are further in."""
+    start = data.rfind(b"\n", 0, offset) + 1
+    begun = data[start:offset]
+    above = data[max(0, start - BELOW) : start].rstrip()
+    last = above[above.rfind(b"\n") + 1 :]
+    further = last.endswith((b":", b"{", b"(", b"[")) - bool(LEAVES.match(last))
+    own = _width(begun) if begun else _width(last) + unit * further
+    # what stands behind a cursor at the beginning of a line is below it
+    lines = data[offset : offset + BELOW].split(b"\n")[bool(begun) :]
+    inked = [line for line in lines if line.strip()]
+    behind = next((line for line in inked if _width(line) <= own), b"")
+    return bool(inked) and _width(inked[0]) > own and not behind.lstrip().startswith((b")", b"]"))
+
+
+def _unit(data: bytes, function: Scope) -> int:
+    """How far the body of a function is further in than its head."""
+    head, body = (data[data.rfind(b"\n", 0, at) + 1 : at + 1] for at in (function.start, function.body_start))
+    return max(1, _width(body) - _width(head))
+
+
+def _width(line: bytes) -> int:
+    text = line.expandtabs(4)
+    return len(text) - len(text.lstrip())
 
 
 def unbound(tree: SyntaxTree, offset: int) -> tuple[str, ...]:

@@ -63,12 +63,12 @@ def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str,
 @pytest.mark.parametrize(
     ("before", "written", "forced", "likelier"),
     [
-        ("", "", "", True),
+        ("    ", "", "", True),
         ("x = 1\n    ", "", "", True),
         ("x = 1\n", "", "    ", False),
         ("x = 1\n   ", "", " ", True),
         ("    val", "", "", True),
-        ("", "", "val", True),
+        (" ", "", "val", True),
         ("    self, other: int, ", "", "", True),
         ("    for", "", "", True),
         ("    for other, ", "", "", True),
@@ -80,7 +80,10 @@ def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str,
         ("    if let Some(", "", "", True),
         ("    with open(a) as", "", "", True),
         ("    List<String>", "", "", True),
-        ("x = 1", "\n", "", True),
+        ("x = 1", "\n  ", "", True),
+        # how far in a line begins is not known
+        ("", "", "", False),
+        ("x = 1", "\n", "", False),
         # where something is used
         ("x = ", "", "", False),
         ("return", "", "", False),
@@ -92,7 +95,7 @@ def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str,
         ("[a for", "", "", False),
         # another word; said already; who knows how the line begins
         ("    vax", "", "", False),
-        ("", "value_of = 1\n", "", False),
+        ("    ", "value_of = 1\n    ", "", False),
         ("a, " * 100, "", "", False),
     ],
 )
@@ -122,7 +125,7 @@ def test_of_what_spells_a_name_the_longest_is_made_likelier(llama: Llama):
     """What a letter begins may go on as anything."""
     whole = raised(llama, Sampling(expected=NAMES), "x = ")
     plain = {text for text in whole if "value_of".startswith(text)}
-    found = raised(llama, Sampling(unbound=NAMES), "")
+    found = raised(llama, Sampling(unbound=NAMES), "    ")
     assert len(plain) > 1
     assert {text for text in found if "value_of".startswith(text)} == {max(plain, key=len)}
 
@@ -140,11 +143,16 @@ def test_it_is_what_is_written(machine: Bench, monkeypatch: pytest.MonkeyPatch):
 
 def test_what_is_needed_is_bound(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "BINDING", 1000.0)
-    text, _ = machine.run(f"{PROMPT}\n", Sampling(n_predict=12, unbound=NAMES))
-    assert text.startswith("value_of")
+
+    def said(text: str) -> str:
+        prompt = Prompt(machine.llama.tokenize(text), b"", text.encode())
+        [chunks] = machine.together(Work((prompt,), Sampling(n_predict=12, unbound=NAMES)))
+        return "".join(chunk.text for chunk in chunks)
+
+    text = said(f"{PROMPT}    ")
+    assert text.lstrip().startswith("value_of")
     assert text.count("value_of") == 1
-    text, _ = machine.run(f"{PROMPT}\nreturn", Sampling(n_predict=3, unbound=NAMES))
-    assert not text.lstrip().startswith("value_of")
+    assert not said(f"{PROMPT}    return").lstrip().startswith("value_of")
 
 
 def test_a_typed_beginning_goes_on_as_the_name(machine: Bench, monkeypatch: pytest.MonkeyPatch):
@@ -164,7 +172,7 @@ def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(machine
     typed = [word[:size] for word in words for size in range(1, len(word) + 1)]
 
     def said(text: str) -> str:
-        prompt = Prompt(tokens, text.encode(), (PROMPT + text).encode())
+        prompt = Prompt(tokens, text.encode(), (f"{PROMPT} {text}").encode())
         return "".join(chunk.text for chunk in machine.together(Work((prompt,), sampling))[0])
 
     machine.forget()

@@ -127,6 +127,17 @@ def test_what_nothing_binds(case: str):
         ("a.js", "function f(\n  <|>\n) {\n  return total;\n}\n", ("total",)),
         ("a.rs", "fn f() -> u8 {\n    <|>\n    total\n}\n", ("let total",)),
         ("A.java", "class A {\n  int f() {\n    <|>\n    return total;\n  }\n}\n", (" total",)),
+        # what is further in has no beginning yet, which binds it
+        ("a.py", "def f(a):\n    <|>\n        print(one)\n    return a\n", (" one",)),
+        ("a.py", "def f(a):\n    for b in a:\n        <|>\n            print(one)\n", (" one",)),
+        ("a.py", "def f(a):\n    for b in a:\n<|>            print(one)\n", (" one",)),
+        ("a.py", "def f(a):\n    for b in a:\n        <|>\n        print(one)\n", ("one",)),
+        ("a.py", "def f(a):\n<|>\n    print(one)\n", ("one",)),
+        ("a.py", "def f(a):\n    if a:\n<|>\n    print(one)\n", ("one",)),
+        ("a.py", "def f(a):\n    if a:\n        return a\n<|>\n        print(one)\n", (" one",)),
+        ("a.ts", "function f(a) {\n  <|>\n    one;\n  }\n  return a;\n}\n", (" one",)),
+        # what is in brackets is no block
+        ("a.py", "def f(a):\n    b = a\n    <|>\n        a\n    )\n    return one\n", ("one",)),
         ("A.java", "class A {\n  int f() {\n    <|>\n    return 1;\n  }\n}\n", ()),
     ],
 )

@@ -83,7 +83,8 @@ class Expectation:
     def _binding(self, forced: bytes) -> Iterator[Tokens]:
         text = (self._before + self._written)[-TAIL:] + forced
         line = text[text.rfind(b"\n") + 1 :]
-        if len(line) >= TAIL:
+        # how far in the line begins is not for a name to say
+        if not line or len(line) >= TAIL:
             return
         for one in self._unbound:
             keyword, told, name = one.rpartition(b" ")
@@ -105,9 +106,7 @@ class Expectation:
         """The one that spells most of it: one that spells a letter may go on as anything."""
         key = lead, name
         if key not in self._best:
-            sizes = {int(token): len(self._llama.piece(int(token))) for token in self._tokens(lead, name)}
-            within = [token for token, size in sizes.items() if size <= len(lead + name)]
-            self._best[key] = np.asarray(sorted(within, key=sizes.__getitem__)[-1:], np.int32)
+            self._best[key] = np.asarray(self._llama.most(lead, name), np.int32)
         return self._best[key]
 
     def _said(self, name: bytes) -> bool:

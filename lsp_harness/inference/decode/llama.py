@@ -104,7 +104,6 @@ class Llama:
             for name in ("pre", "suf", "mid", "pad", "rep", "sep")
         }
         self.ids = np.arange(self.n_vocab, dtype=np.int32)
-        self._pieces: list[tuple[bytes, int]] | None = None
         # one blank has tens of thousands of tokens that begin with it
         self.spelled = lru_cache(32)(self._spelled)
         self._template: Callable[[Messages], str] | None = None
@@ -187,6 +186,16 @@ class Llama:
             raise EngineRefused("llama.cpp does not know this model's chat template")
         return room.raw[:count].decode("utf-8", "replace")
 
+    @cached_property
+    def pieces(self) -> list[tuple[bytes, int]]:
+        """What all tokens say, in order."""
+        return sorted((p, t) for t in range(self.n_vocab) if (p := self.piece(t)))
+
+    def most(self, lead: bytes, name: bytes) -> list[int]:
+        """The token that spells `lead` and the most of `name`, but nothing else; there may be several, or none."""
+        sizes = range(len(name), 0, -1)
+        return next((found for size in sizes if (found := self._exactly(lead + name[:size]))), [])
+
     def _spelled(self, start: bytes) -> Tokens:
         """Tokens that agree with text `start`: those that begin with it and those it begins with.
 
@@ -194,25 +203,22 @@ class Llama:
         longest are taken then: a model that would rather see the line elsewhere spells them one by one, which costs a
         step each and is no text it was trained on.
         """
-        if self._pieces is None:
-            self._pieces = sorted((p, t) for t in range(self.n_vocab) if (p := self.piece(t)))
         least = 1
         if start.isspace():
             longest = next((size for size in range(len(start), 1, -1) if self._exactly(start[:size])), 1)
             least = max(1, min(longest, len(start) - 1))
         found = [token for size in range(least, len(start)) for token in self._exactly(start[:size])]
-        at = bisect_left(self._pieces, (start, -1))
-        while at < len(self._pieces) and self._pieces[at][0].startswith(start):
-            found.append(self._pieces[at][1])
+        at = bisect_left(self.pieces, (start, -1))
+        while at < len(self.pieces) and self.pieces[at][0].startswith(start):
+            found.append(self.pieces[at][1])
             at += 1
         return np.asarray(found, np.int32)
 
     def _exactly(self, text: bytes) -> list[int]:
         """Tokens that are this text; there may be several."""
-        assert self._pieces is not None
-        at, found = bisect_left(self._pieces, (text, -1)), list[int]()
-        while at < len(self._pieces) and self._pieces[at][0] == text:
-            found.append(self._pieces[at][1])
+        at, found = bisect_left(self.pieces, (text, -1)), list[int]()
+        while at < len(self.pieces) and self.pieces[at][0] == text:
+            found.append(self.pieces[at][1])
             at += 1
         return found
 
