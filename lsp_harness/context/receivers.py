@@ -83,7 +83,7 @@ def _called(view: View, path: str, language: str, name: str) -> list[Symbol]:
     found = [one for one in view.defined(path, name) if one.kind in TYPES]
     if found:
         return found
-    named = [one for one in view.named(name, 10 * CALLED, TYPES - {"implementation"}) if one.language == language]
+    named = view.named(name, 10 * CALLED, TYPES - {"implementation"}, language)
     named = [one for one in named if one.path != path]
     return named if len(named) <= CALLED else []
 

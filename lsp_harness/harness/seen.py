@@ -17,7 +17,7 @@ from lsp_harness.inference.decode.fim import heal
 from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
 from lsp_harness.pipeline.instruct import Instruct
 from lsp_harness.pipeline.prompt import prompted
-from lsp_harness.pipeline.question import Questions
+from lsp_harness.pipeline.question import Question, Questions
 from lsp_harness.pipeline.writing import Site
 from lsp_harness.text.markdown import fenced
 from lsp_harness.text.position import Span
@@ -74,10 +74,15 @@ async def completion(harness: Harness, snapshot: Snapshot, offset: int, known: K
     # the word that is being typed is no part of the prompt, the answer begins with it
     texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
     [request] = question.read([prompt])
-    tokens, context = question.asked().sampling.n_predict, (await harness.engine.props()).n_ctx
-    likelier = dict.fromkeys(question.expected, "imported and not used")
-    likelier |= dict.fromkeys((name.rpartition(" ")[2] for name in question.unbound), "needed below")
-    return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens, context, likelier)
+    tokens = question.asked().sampling.n_predict
+    props = await harness.engine.props()
+    likelier = _likelier(question) if props.features.get("expected") else {}
+    return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens, props.n_ctx, likelier)
+
+
+def _likelier(question: Question) -> dict[str, str]:
+    needed = (name.rpartition(" ")[2] for name in question.unbound)
+    return dict.fromkeys(question.expected, "imported and not used") | dict.fromkeys(needed, "needed below")
 
 
 async def edit(harness: Harness, snapshot: Snapshot, span: Span, task: str, known: Known | None = None) -> Prompt:

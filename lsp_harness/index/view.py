@@ -240,12 +240,13 @@ class View:
             symbol = symbol_of(around[0]) if around else None
             yield path, self.symbol(path, symbol.qualified) if symbol and file in self._opened else symbol, text
 
-    def named(self, name: str, most: int, kinds: Collection[str] = ()) -> list[Symbol]:
-        """The symbols of that name, of `kinds` where some are given, by path; the first `most`."""
+    def named(self, name: str, most: int, kinds: Collection[str] = (), language: str = "") -> list[Symbol]:
+        """The symbols of that name, of `kinds` and a language where these are given, by path; the first `most`."""
+        of_kinds = f"AND kind IN ({marks(len(kinds))})" if kinds else ""
         found = self._symbols(
-            f"name = ? {f'AND kind IN ({marks(len(kinds))})' if kinds else ''} ORDER BY path, n LIMIT ?",
-            (name, *kinds, most),
-            lambda one: one.name == name and (not kinds or one.kind in kinds),
+            f"name = ? {of_kinds} {'AND language = ?' if language else ''} ORDER BY path, n LIMIT ?",
+            (name, *kinds, *([language] if language else ()), most),
+            lambda one: one.name == name and (not kinds or one.kind in kinds) and language in ("", one.language),
         )
         return sorted(found, key=lambda one: (one.path, one.n))[:most]
 

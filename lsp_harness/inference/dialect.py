@@ -21,7 +21,7 @@ from lsp_harness.inference.request import (
 
 Json = dict[str, Any]
 MOST_CANDIDATES = 16
-MOST_NAMES = 100
+MOST_EXPECTED, MOST_UNBOUND = 100, 8
 MOST_LOGPROBS = 20
 
 
@@ -62,16 +62,16 @@ def sampling(body: Json) -> Sampling:
         n=between(body, "n_cmpl", 1, 1, MOST_CANDIDATES),
         top_logprobs=between(body, "n_probs", 0, 0, MOST_LOGPROBS) or -1,
         confidence=_get(body, "confidence", bool, False),
-        expected=names(body, "expected"),
-        unbound=names(body, "unbound"),
+        expected=names(body, "expected", MOST_EXPECTED),
+        unbound=names(body, "unbound", MOST_UNBOUND),
         lookup=_get(body, "lookup", bool, True),
     )
 
 
-def names(body: Json, key: str) -> tuple[str, ...]:
+def names(body: Json, key: str, most: int) -> tuple[str, ...]:
     found = cast("list[Any]", _get(body, key, list, []))
-    if not all(isinstance(name, str) and name for name in found) or len(found) > MOST_NAMES:
-        raise EngineRefused(f"`{key}` must be a list of names, {MOST_NAMES} at most")
+    if not all(isinstance(name, str) and name for name in found) or len(found) > most:
+        raise EngineRefused(f"`{key}` must be a list of names, {most} at most")
     return tuple(found)
 
 

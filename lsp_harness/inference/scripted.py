@@ -105,7 +105,7 @@ class ScriptedEngine:
     async def props(self) -> Props:
         """It can do next to nothing: a script knows no prompt, no grammar and no tokens. What is asked ahead is in
         nobody's way."""
-        can: Features = {name: name == "priority" for name in FEATURES}
+        can: Features = {name: name == "priority" for name in FEATURES} | self.facts.get("features", {})
         return Props("scripted", int(self.facts.get("n_ctx", 8192)), 0, {"scripted": True, **self.facts}, can)
 
     async def aclose(self) -> None:

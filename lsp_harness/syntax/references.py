@@ -79,7 +79,7 @@ def _by_looks(tree: SyntaxTree, name: str, within: tuple[int, int]) -> Iterator[
     """Words that are tokens by themselves: in a comment or a string they are not. What a bracket follows is called."""
     for found in WORD.finditer(tree.data, *within):
         word = decode(found[0])
-        if name not in ("", word) or not whole(tree, *found.span()):
+        if name not in ("", word) or not _whole(tree, *found.span()):
             continue
         near = max(0, found.start() - WIDE)
         line = decode(tree.data[tree.data.rfind(b"\n", near, found.start()) + 1 or near : found.start()])
@@ -88,8 +88,7 @@ def _by_looks(tree: SyntaxTree, name: str, within: tuple[int, int]) -> Iterator[
         yield Reference("call" if tree.data.startswith(b"(", found.end()) else "use", word, found.start(), chain)
 
 
-def whole(tree: SyntaxTree, start: int, end: int) -> bool:
-    """Whether a word is a token by itself, and not in a string or a comment."""
+def _whole(tree: SyntaxTree, start: int, end: int) -> bool:
     node = tree.root.descendant_for_byte_range(start, end)
     if node is None or (node.start_byte, node.end_byte) != (start, end) or node.child_count or not node.is_named:
         return False
@@ -105,7 +104,7 @@ def _matches(tree: SyntaxTree, name: str, within: tuple[int, int] | None) -> Ite
         yield from matches(tree.language, "references", tree.root, within)
         return
     word = encode(name)
-    for at in places(tree.data, word, within):
+    for at in _places(tree.data, word, within):
         for nodes in matches(tree.language, "references", tree.root, (at, at + len(word))):
             if any(
                 node.start_byte == at and node.end_byte == at + len(word)
@@ -115,7 +114,7 @@ def _matches(tree: SyntaxTree, name: str, within: tuple[int, int] | None) -> Ite
                 yield nodes
 
 
-def places(data: bytes, word: bytes, within: tuple[int, int] | None = None) -> Iterator[int]:
+def _places(data: bytes, word: bytes, within: tuple[int, int] | None = None) -> Iterator[int]:
     """Where a name is, and not part of a longer one."""
     at, end = within or (0, len(data))
     at = data.find(word, at, end)

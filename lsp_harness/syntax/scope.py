@@ -19,14 +19,11 @@ IMPORT_DEPTH = 4
 ATTACHED = frozenset({"attribute_item", "decorator"})
 
 
-Kind = Literal["function", "class"]
-
-
 @dataclass(frozen=True, slots=True)
 class Scope:
     """A function or class. `body_start` is where its body begins (`end` if it has none)."""
 
-    kind: Kind
+    kind: Literal["function", "class"]
     name: str
     start: int
     end: int
@@ -41,18 +38,6 @@ def enclosing_function(tree: SyntaxTree, offset: int) -> Scope | None:
 def enclosing_class(tree: SyntaxTree, offset: int) -> Scope | None:
     """The innermost class (struct, trait, interface, impl, module …) around an offset."""
     return _scope(tree, offset, "class")
-
-
-def scopes_at(tree: SyntaxTree, at: int, *kinds: Kind) -> list[int]:
-    """Where the functions and classes begin that the byte `at` is in, the outermost first; not those that are named there."""
-    found = captures(tree.language, "scopes", tree.root, (at, at + 1))
-    nodes = [node for kind in kinds for node in found.get(kind, ()) if node.start_byte <= at < node.end_byte]
-    names = [node.child_by_field_name("name") for node in nodes]
-    return sorted(
-        node.start_byte
-        for node, name in zip(nodes, names, strict=True)
-        if not (name and name.start_byte <= at < name.end_byte)
-    )
 
 
 def function_text_span(tree: SyntaxTree, offset: int) -> Span | None:
@@ -94,7 +79,7 @@ def imports(tree: SyntaxTree) -> list[Span]:
     return sorted({Span(n.start_byte, _trimmed(tree.data, n.start_byte, n.end_byte)) for n in nodes})
 
 
-def _scope(tree: SyntaxTree, offset: int, kind: Kind) -> Scope | None:
+def _scope(tree: SyntaxTree, offset: int, kind: Literal["function", "class"]) -> Scope | None:
     node = _innermost(tree, offset, kind)
     if node is None:
         return None

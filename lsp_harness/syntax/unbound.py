@@ -1,4 +1,8 @@
-"""The names that the code below a place in a function uses and nothing binds: whoever writes there is about to bind them."""
+"""The names that the code below a place in a function uses and nothing binds: whoever writes there is about to bind them.
+
+Said is only what is sure: a name that is written anywhere above in the function, at the top of the file or as a variable further
+down is none, and neither is any where the text leaves a doubt.
+"""
 
 import builtins
 import re
@@ -6,39 +10,64 @@ from collections.abc import Iterator
 from itertools import islice
 
 from lsp_harness.syntax.declarations import declared
+from lsp_harness.syntax.inside import inside
 from lsp_harness.syntax.languages import grammar
-from lsp_harness.syntax.references import places, referred, whole
-from lsp_harness.syntax.scope import Kind, Scope, enclosing_class, enclosing_function, scopes_at
-from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.position import encode
+from lsp_harness.syntax.query import matches
+from lsp_harness.syntax.scope import Scope, enclosing_function
+from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.text.position import decode, encode
 
-LEAVES = re.compile(rb"\s*(?:return|raise|throw|break|continue)\b")
-"""What ends a block: the next line is further out."""
-MEMBER = re.compile(rb"(?:\.|::)\s*\w*\Z")
+MEMBER = re.compile(rb"(?:(?<!\.)\.|::)[ \t]*[\w\x80-\xff]*\Z")
 WORD = 100
 """Bytes in which that is looked for."""
-ABOVE, BELOW = 50_000, 4_000
+LEAVES = re.compile(rb"\s*(?:return|raise|throw|break|continue)\b")
+"""What ends a block: the next line is further out."""
+LARGE = 500_000
+"""Bytes of a file of which nothing is told: it is generated, or made small."""
+ABOVE, BELOW = 50_000, 3_000
 """Bytes of the functions around, above and below, that are read. What is longer above is not told anything of."""
 MOST = 4
 """Names that are given, the first that is used first."""
 MISSING = 8
 """Of more, nobody means to bind them all here: what is above is missing, or cannot be read."""
-ELSEWHERE = 24
-"""Places of a name outside of these that are asked whether it is a global one."""
+PLACES = 60
+"""Places of all names together that are looked at. What is written more often is bound somewhere."""
 BROWSER = (
     "undefined NaN Infinity arguments globalThis window document self console process global require module exports navigator"
-    " location performance crypto localStorage sessionStorage history"
+    " location performance crypto localStorage sessionStorage history __dirname __filename setTimeout setInterval clearTimeout"
+    " clearInterval setImmediate queueMicrotask structuredClone fetch alert jest vi cy chrome browser screen"
 )
 GLOBALS = {
     "python": frozenset(dir(builtins)),
-    "java": frozenset[str](),
-    "rust": frozenset({"self"}),
+    "rust": frozenset({"self", "crate", "super"}),
     **dict.fromkeys(("javascript", "typescript", "tsx"), frozenset(BROWSER.split())),
 }
 """Languages in which a bare name is bound in its file or one of these. In others it may be one of another file."""
-
-DECLARED = {"java": "", "rust": "let", **dict.fromkeys(("javascript", "typescript", "tsx"), "const")}
-"""What stands before a name where it is bound; in Java a type."""
+DECLARED = {"rust": "let", **dict.fromkeys(("javascript", "typescript", "tsx"), "const")}
+"""What stands before a name where it is bound."""
+FUNCTIONS = frozenset(
+    {"function_definition", "lambda", "function_declaration", "generator_function_declaration"}
+    | {"function_expression", "generator_function", "arrow_function", "method_definition", "function_signature"}
+    | {"method_signature", "function_item", "closure_expression"}
+)
+"""What names of its own are in."""
+BRACKETS = frozenset(
+    {"argument_list", "arguments", "list", "tuple", "set", "dictionary", "parenthesized_expression", "subscript"}
+    | {"array", "object", "tuple_expression", "array_expression", "token_tree", "field_initializer_list", "match_block"}
+    | {
+        "jsx_element",
+        "jsx_opening_element",
+        "jsx_self_closing_element",
+        "jsx_expression",
+        "decorator",
+        "attribute_item",
+    }
+)
+"""What a statement does not stand in."""
+NO_USES = frozenset(
+    {"token_tree", "attribute", "label", "index_signature", "jsx_namespace_name", "function_expression"}
+)
+"""What looks like a use in these may be anything."""
 
 
 def bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
@@ -51,9 +80,127 @@ def bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
     if not head and _opens(tree.data, offset, _unit(tree.data, function)):
         return (*(f" {name}" for name in names),)
     keyword = DECLARED.get(tree.language.id)
-    if keyword is None or (keyword and head):
-        return names
-    return (*(f"{keyword} {name}" for name in names),)
+    return names if head or keyword is None else (*(f"{keyword} {name}" for name in names),)
+
+
+def unbound(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
+    """Those of the function around `offset`; none at the top level, behind a dot, in brackets, and in other languages."""
+    function = enclosing_function(tree, offset)
+    if function is None or function.end <= offset or not _told(tree, offset):
+        return ()
+    functions = [node for node in around(tree.root, function.start, function.start) if node.type in FUNCTIONS]
+    start = min([function.start, *(node.start_byte for node in functions)])
+    last = max([function.end, *(node.end_byte for node in functions)])
+    if offset - start > ABOVE:
+        return ()
+    end = _end(tree.data, offset, min(function.end, offset + BELOW), function)
+    needed = _needed(tree, (start, offset), (offset, end), last)
+    found = [*islice(needed, MISSING + 1)]
+    return (*found[:MOST],) if len(found) <= MISSING else ()
+
+
+def _told(tree: SyntaxTree, offset: int) -> bool:
+    """Whether a name that is bound nowhere in the text is bound nowhere, and one could be bound at this place."""
+    data = tree.data
+    if tree.language.id not in GLOBALS or len(data) > LARGE or MEMBER.search(data, max(0, offset - WORD), offset):
+        return False
+    if (tree.language.id == "python" and b"import *" in data) or inside(tree, offset) != "code":
+        return False
+    held = (node.type for node in around(tree.root, offset, offset) if node.start_byte < offset < node.end_byte)
+    return next((kind for kind in held if kind in FUNCTIONS | BRACKETS), "") not in BRACKETS
+
+
+def _end(data: bytes, offset: int, end: int, function: Scope) -> int:
+    """Where what is below is no more of the function: in a broken text it may seem to be longer."""
+    head = _width(_line(data, function.start))
+    at = data.find(b"\n", offset, end) + 1
+    while 0 < at < end:
+        line = _line(data, at)
+        if line.strip() and _width(line) <= head and not line.lstrip().startswith((b")", b"}", b"]", b"{")):
+            return at
+        at = data.find(b"\n", at, end) + 1
+    return end
+
+
+def _needed(tree: SyntaxTree, above: tuple[int, int], below: tuple[int, int], last: int) -> Iterator[str]:
+    left, bound = iter(range(PLACES)), GLOBALS[tree.language.id] | _declared(tree, below)
+    for name in _used(tree, below):
+        if name in bound or (name.startswith("__") and name.endswith("__")):
+            continue
+        # beside a hole a keyword may be read as a name
+        if grammar(tree.language).id_for_node_kind(name, False) is not None:
+            continue
+        own = re.compile(rb"(?:(?<![\w.$:])|(?<=\.\.)|(?<=[^:]:))%s(?![\w$])" % re.escape(encode(name)))
+        parts = (above, (below[1], last))
+        if any(_written(tree, own, part, left) for part in parts) or _at_top(tree, name, (above[0], last), left):
+            continue
+        yield name
+
+
+def _used(tree: SyntaxTree, within: tuple[int, int]) -> list[str]:
+    """Bare names in these bytes that nothing binds there, the first first."""
+    # what is called, and what begins with a capital, is mostly declared elsewhere where that needs no import
+    python = tree.language.id == "python"
+    uses: dict[int, str] = {}
+    others: set[int] = set()
+    bound: set[str] = set()
+    for nodes in matches(tree.language, "references", tree.root, within):
+        for kind, found in nodes.items():
+            for node in found:
+                at = node.start_byte
+                if not within[0] <= at < within[1] or at == node.end_byte:
+                    continue
+                if kind == "bound":
+                    bound.add(decode(tree.data[at : node.end_byte]))
+                elif kind in ("use", "call") and "receiver" not in nodes:
+                    uses[at] = decode(tree.data[at : node.end_byte])
+                    if (kind == "call" and not python) or (node.parent and node.parent.type in NO_USES):
+                        others.add(at)
+                elif kind != "receiver":
+                    others.add(at)
+    likely = (name for at, name in sorted(uses.items()) if at not in others and _bare(tree.data, at, name))
+    return [name for name in dict.fromkeys(likely) if name not in bound and (python or not name[:1].isupper())]
+
+
+def _bare(data: bytes, at: int, name: str) -> bool:
+    """No member of something, and no beginning of a path."""
+    end = at + len(encode(name))
+    before = data[max(0, at - 3) : at]
+    return (not before.endswith((b".", b"::")) or before == b"...") and not data.startswith((b"::", b"!"), end)
+
+
+def _declared(tree: SyntaxTree, within: tuple[int, int]) -> set[str]:
+    """What is declared and imported in these bytes, and words of where from."""
+    found, brought = declared(tree.language, tree.data, tree.root, within)
+    words = {word for one in brought for word in (one.alias, one.name, *re.findall(r"\w+", one.module))}
+    return words | {one.name for one in found if within[0] <= one.named < within[1]}
+
+
+def _written(tree: SyntaxTree, name: re.Pattern[bytes], within: tuple[int, int], left: Iterator[int]) -> bool:
+    """Whether it is in these bytes, and not in a string or a comment alone."""
+    return any(next(left, None) is None or _token(tree, *found.span()) for found in name.finditer(tree.data, *within))
+
+
+def _token(tree: SyntaxTree, start: int, end: int) -> bool:
+    kinds = " ".join(node.type for node in around(tree.root, start, end)[:2])
+    return not any(word in kinds for word in ("string", "comment", "template"))
+
+
+def _at_top(tree: SyntaxTree, name: str, function: tuple[int, int], left: Iterator[int]) -> bool:
+    """Whether it is written outside of all functions: what is in another one is mostly that one's own."""
+    word = re.compile(rb"(?<![\w.$])%s(?![\w$])" % re.escape(encode(name)))
+    for part in ((0, function[0]), (function[1], len(tree.data))):
+        for found in word.finditer(tree.data, *part):
+            if next(left, None) is None or (_token(tree, *found.span()) and not _owned(tree, found.start())):
+                return True
+    return False
+
+
+def _owned(tree: SyntaxTree, at: int) -> bool:
+    """Whether it is in a function, and not its name; in Python also in a class, whose names are no bare ones in its functions."""
+    kinds = FUNCTIONS | {"class_definition"}
+    named = [node.child_by_field_name("name") for node in around(tree.root, at, at + 1) if node.type in kinds]
+    return any(not (one and one.start_byte <= at < one.end_byte) for one in named)
 
 
 def _opens(data: bytes, offset: int, unit: int) -> bool:
@@ -67,99 +214,29 @@ def _opens(data: bytes, offset: int, unit: int) -> bool:
     # what stands behind a cursor at the beginning of a line is below it
     lines = data[offset : offset + BELOW].split(b"\n")[bool(begun) :]
     inked = [line for line in lines if line.strip()]
-    behind = next((line for line in inked if _width(line) <= own), b"")
-    return bool(inked) and _width(inked[0]) > own and not behind.lstrip().startswith((b")", b"]"))
+    behind = next((line for line in inked if _width(line) <= own), b"").lstrip()
+    if not inked or _width(inked[0]) <= own or inked[0].lstrip().startswith((b".", b"?", b"|", b"&")):
+        return False
+    return not behind.startswith((b")", b"]", b"};", b"},", b"})"))
 
 
 def _unit(data: bytes, function: Scope) -> int:
     """How far the body of a function is further in than its head."""
-    head, body = (data[data.rfind(b"\n", 0, at) + 1 : at + 1] for at in (function.start, function.body_start))
-    return max(1, _width(body) - _width(head))
+    head = _width(_line(data, function.start))
+    begun = data.find(b"\n", max(function.start, function.body_start - 1)) + 1
+    lines = (line for line in data[begun : begun + BELOW].split(b"\n") if line.strip())
+    body = _width(_line(data, function.body_start))
+    inner = body if body > head else next(map(_width, lines), head)
+    return max(1, inner - head)
+
+
+def _line(data: bytes, at: int) -> bytes:
+    """The line that byte is on."""
+    start = data.rfind(b"\n", 0, at) + 1
+    end = data.find(b"\n", at)
+    return data[start : end if end >= 0 else len(data)]
 
 
 def _width(line: bytes) -> int:
     text = line.expandtabs(4)
     return len(text) - len(text.lstrip())
-
-
-def unbound(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
-    """Those of the function around `offset`; none at the top level, behind a dot, and in languages of which this cannot be told."""
-    function = enclosing_function(tree, offset)
-    if function is None or function.end <= offset or not _told(tree, offset):
-        return ()
-    start = min([function.start, *scopes_at(tree, function.start, "function")])
-    if offset - start > ABOVE:
-        return ()
-    end = min(function.end, offset + BELOW)
-    bound = GLOBALS[tree.language.id] | _imported(tree, offset, end)
-    needed = (
-        name
-        for name in dict.fromkeys(_used(tree, offset, end))
-        if name not in bound and not _is_keyword(tree, name) and not _above(tree, name, start, offset)
-    )
-    found = [*islice(needed, MISSING + 1)]
-    if len(found) > MISSING:
-        return ()
-    return (*islice((name for name in found if not _global(tree, name, start, function.end)), MOST),)
-
-
-def _told(tree: SyntaxTree, offset: int) -> bool:
-    """Whether a name that is bound nowhere in the text is bound nowhere, and one could be at this place."""
-    language = tree.language.id
-    if language not in GLOBALS or MEMBER.search(tree.data, max(0, offset - WORD), offset):
-        return False
-    if language == "python":
-        return b"import *" not in tree.data
-    return not (language == "java" and _inherits(tree, offset))
-
-
-def _inherits(tree: SyntaxTree, offset: int) -> bool:
-    """Whether a bare name may be a field of a class in another file."""
-    type_ = enclosing_class(tree, offset)
-    return type_ is not None and b" extends " in tree.data[type_.start : type_.body_start]
-
-
-def _used(tree: SyntaxTree, start: int, end: int) -> Iterator[str]:
-    """Bare names that are no parameters and variables of functions in these bytes."""
-    # what is called, and what begins with a capital, is mostly declared elsewhere where that needs no import
-    python = tree.language.id == "python"
-    kinds = ("use", "call") if python else ("use",)
-    for one in referred(tree, within=(start, end)):
-        likely = one.kind in kinds and one.own < 0 and not one.before and (python or not one.name[:1].isupper())
-        if one.name and likely and _is_own(tree, one.start, encode(one.name)):
-            yield one.name
-
-
-def _imported(tree: SyntaxTree, start: int, end: int) -> set[str]:
-    """What a function imports for itself in these bytes, and words of where from."""
-    _, brought = declared(tree.language, tree.data, tree.root, (start, end))
-    return {word for one in brought for word in (one.alias, one.name, *re.findall(r"\w+", one.module))}
-
-
-def _is_keyword(tree: SyntaxTree, name: str) -> bool:
-    """Beside a hole a keyword may be read as a name."""
-    return grammar(tree.language).id_for_node_kind(name, False) is not None
-
-
-def _above(tree: SyntaxTree, name: str, start: int, end: int) -> bool:
-    """Whether it is written in these bytes."""
-    word = encode(name)
-    return any(_is_own(tree, at, word) for at in places(tree.data, word, (start, end)))
-
-
-def _global(tree: SyntaxTree, name: str, start: int, end: int) -> bool:
-    """Whether it is written outside of all functions: what is in another one is mostly that one's own."""
-    word = encode(name)
-    outside = (at for part in ((0, start), (end, len(tree.data))) for at in places(tree.data, word, part))
-    return any(_is_own(tree, at, word) and _at_top(tree, at) for at in islice(outside, ELSEWHERE))
-
-
-def _is_own(tree: SyntaxTree, at: int, word: bytes) -> bool:
-    """No member of something, and no part of a string or a comment."""
-    return whole(tree, at, at + len(word)) and not tree.data.endswith((b".", b"::"), max(0, at - 2), at)
-
-
-def _at_top(tree: SyntaxTree, at: int) -> bool:
-    """Whether a name is outside of all functions, and of classes where their fields are no bare names."""
-    kinds: tuple[Kind, ...] = ("function",) if tree.language.id == "java" else ("function", "class")
-    return not scopes_at(tree, at, *kinds)

@@ -111,9 +111,9 @@ def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
     looked: list[str] = []
 
     class Counting(View):
-        def named(self, name: str, most: int, kinds: Collection[str] = ()):
+        def named(self, name: str, most: int, kinds: Collection[str] = (), language: str = ""):
             looked.append(name)
-            return super().named(name, most, kinds)
+            return super().named(name, most, kinds, language)
 
     view = Counting(indexed.reader)
     [symbol] = view.named("total", 1)

@@ -30,6 +30,10 @@ async def test_the_names_that_are_made_likelier(bench: Make):
     b = bench()
     src = b.open("def area(r):\n    <|>\n    return side * r\n")
     prompt = await seen.completion(b.harness, b.harness.snapshot(src.document.uri), src.cursor)
+    # an engine that is not told of them
+    assert not prompt.likelier
+    b.engine.facts["features"] = {"expected": True}
+    prompt = await seen.completion(b.harness, b.harness.snapshot(src.document.uri), src.cursor)
     text = seen.document(prompt, *await seen.evaluated(b.harness.engine, prompt))
     assert "| | | names that are made likelier | 1 | side (needed below) |" in text
 

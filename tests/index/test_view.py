@@ -89,6 +89,12 @@ def test_those_of_a_name_come_by_path_whatever_was_written_first(tmp_path: Path)
         assert [one.path for one in view.named("run", 3, {"method"})] == ["a.py", "b.py", "c.py"]
 
 
+def test_those_of_a_name_in_another_language_do_not_count(tmp_path: Path):
+    files = {f"{name}.py": "class Job: ...\n" for name in "abc"} | {"z.ts": "export class Job {}\n"}
+    with closing(Indexed(tmp_path, files)) as indexed:
+        assert [one.path for one in indexed.view.named("Job", 1, {"class"}, "typescript")] == ["z.ts"]
+
+
 def test_who_imports_a_file(indexed: Indexed):
     money = indexed.view.file("shop/money.py")
     assert money

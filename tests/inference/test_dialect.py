@@ -62,6 +62,7 @@ def test_what_llama_server_clients_say_is_understood():
         *(("stop", value) for value in (1, [1], ["a", None], {})),
         *(("grammar", value) for value in (1, ["root"])),
         *((field, value) for field in ("expected", "unbound") for value in ("x", [1], [""], ["x"] * 101)),
+        ("unbound", ["x"] * 9),
         *(("priority", value) for value in (1, "urgent")),
         *(("prompt", value) for value in (None, 1, [], [1.5], [True], [None], {}, [[1]])),
     ],

@@ -79,7 +79,8 @@ def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str,
         ("    let mut", "", "", True),
         ("    if let Some(", "", "", True),
         ("    with open(a) as", "", "", True),
-        ("    List<String>", "", "", True),
+        ("    for (const", "", "", True),
+        ("    x = f(a)", "\n    ", "", True),
         ("x = 1", "\n  ", "", True),
         # how far in a line begins is not known
         ("", "", "", False),
@@ -93,6 +94,8 @@ def test_where_a_name_fits(llama: Llama, before: str, written: str, forced: str,
         ("f(a, ", "", "", False),
         ("for a in", "", "", False),
         ("[a for", "", "", False),
+        ("    x =", " f(a,\n        ", "", False),
+        ("    await", "", "", False),
         # another word; said already; who knows how the line begins
         ("    vax", "", "", False),
         ("    ", "value_of = 1\n    ", "", False),
@@ -111,7 +114,7 @@ def test_where_a_name_is_bound(llama: Llama, before: str, written: str, forced: 
         ("let value_of", "    let", {" value"}),
         ("let value_of", "f(", set[str]()),
         (" value_of", "    ", set[str]()),
-        (" value_of", "    int", {" value"}),
+        (" value_of", "    for", {" value"}),
     ],
 )
 def test_a_word_that_stands_before_it_comes_first(llama: Llama, unbound: str, before: str, likelier: set[str]):

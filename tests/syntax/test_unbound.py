@@ -7,6 +7,17 @@ from tests.syntax.markup import marked
 
 PARAMETERS = "def f(\n    <|>\n):\n    return one + two\n"
 LINE = "    pass\n"
+RUST = """\
+use std::fs;
+use crate::util::helper;
+
+fn f(x: Option<u8>) -> u8 {
+    <|>
+    fs::read(1); u32::MAX; g(helper);
+    assert!(x.iter().all(|c| c > 1));
+    if let Some(mut e) = x { e } else { total }
+}
+"""
 FILE = """\
 import one
 from m import two as three
@@ -92,23 +103,60 @@ CASES = {
         ("total",),
     ),
     "TSX": ("a.tsx", "const F = () => {\n  <|>\n  return <p>{total}</p>;\n};\n", ("total",)),
-    "Java": (
-        "A.java",
-        "class A {\n  int field;\n  int f(int a) {\n    <|>\n    return a + field + total + Math.abs(1);\n  }\n}\n",
-        ("total",),
-    ),
-    "what may be inherited in Java": (
-        "A.java",
-        "class A extends B {\n  int f() {\n    <|>\n    return total;\n  }\n}\n",
-        (),
-    ),
     "Rust": (
         "a.rs",
         "fn f(a: u8) -> u8 {\n    <|>\n    match a { 1 => TOP, b if b > 2 => b, _ => total }\n}\n",
         ("total",),
     ),
+    "paths, macros and patterns in Rust": ("a.rs", RUST, ("total",)),
+    "what is left of parameters": (
+        "a.js",
+        "function f(...args) {\n  <|>\n  return g(args, {...rest});\n}\n",
+        ("rest",),
+    ),
+    "functions below": (
+        "a.py",
+        "def f():\n    <|>\n    def inner(): ...\n    class Inner: ...\n    return inner, Inner\n",
+        (),
+    ),
+    "bound further down in the function around": (
+        "a.js",
+        "describe(() => {\n  it(() => {\n    <|>\n    expect(helper);\n  });\n  const helper = 1;\n});\n",
+        (),
+    ),
+    "of a namespace": (
+        "a.ts",
+        "namespace N {\n  export const v = 1;\n  export function f() {\n    <|>\n    return v;\n  }\n}\n",
+        (),
+    ),
+    "bound in brackets": (
+        "a.py",
+        "def f(x):\n    <|>\n    for i, (a, b) in x:\n        [c, d] = i, a\n    with x as (e, g):\n        return b, c, d, e, g\n",
+        (),
+    ),
+    "words of a text, and then the name": (
+        "a.py",
+        f'"""{"json " * 30}"""\nimport json\n\n\ndef f():\n    <|>\n    json.x()\n',
+        (),
+    ),
+    "written too often to be sure": (
+        "a.py",
+        "".join(f"def f{n}():\n    check()\n\n\n" for n in range(70)) + "def f():\n    <|>\n    check()\n",
+        (),
+    ),
+    "a sentence above": ("a.py", "def f():\n    # The sum.\n    <|>\n    return total\n", ("total",)),
+    "in a comment": ("a.py", "def f():\n    # The <|>\n    return total\n", ()),
+    "in a string": ("a.js", "function f() {\n  const a = `\n  <|>\n  `;\n  return total;\n}\n", ()),
+    "in brackets": ("a.py", "def f():\n    g(\n        <|>\n    )\n    return total\n", ()),
+    "in a list of values": ("a.ts", "function f() {\n  const a = {\n    <|>\n  };\n  return total;\n}\n", ()),
+    "below the function in a broken text": (
+        "a.js",
+        "class A {\n  f() {\n    <|>\n    if (a) {\n  }\n\n  g(y) {\n    return y;\n  }\n}\n",
+        ("a",),
+    ),
     "a keyword beside a hole": ("a.rs", "fn f(a: bool) -> u8 {\n    <|>\n    } else {\n        1\n    }\n}\n", ()),
     "where names may be of another file": ("a.go", "package a\n\nfunc f() int {\n\t<|>\n\treturn total\n}\n", ()),
+    "that may be a field of another": ("A.java", "class A {\n  int f() {\n    <|>\n    return total;\n  }\n}\n", ()),
 }
 
 
@@ -126,7 +174,6 @@ def test_what_nothing_binds(case: str):
         ("a.js", "function f() {\n  <|>\n  return total;\n}\n", ("const total",)),
         ("a.js", "function f(\n  <|>\n) {\n  return total;\n}\n", ("total",)),
         ("a.rs", "fn f() -> u8 {\n    <|>\n    total\n}\n", ("let total",)),
-        ("A.java", "class A {\n  int f() {\n    <|>\n    return total;\n  }\n}\n", (" total",)),
         # what is further in has no beginning yet, which binds it
         ("a.py", "def f(a):\n    <|>\n        print(one)\n    return a\n", (" one",)),
         ("a.py", "def f(a):\n    for b in a:\n        <|>\n            print(one)\n", (" one",)),
@@ -135,10 +182,11 @@ def test_what_nothing_binds(case: str):
         ("a.py", "def f(a):\n<|>\n    print(one)\n", ("one",)),
         ("a.py", "def f(a):\n    if a:\n<|>\n    print(one)\n", ("one",)),
         ("a.py", "def f(a):\n    if a:\n        return a\n<|>\n        print(one)\n", (" one",)),
+        ("a.js", "function f(a) {\n<|>\n  return one;\n}\n", ("const one",)),
+        ("a.js", "function f(a) {\n  <|>\n    .then(one);\n}\n", ("const one",)),
         ("a.ts", "function f(a) {\n  <|>\n    one;\n  }\n  return a;\n}\n", (" one",)),
         # what is in brackets is no block
         ("a.py", "def f(a):\n    b = a\n    <|>\n        a\n    )\n    return one\n", ("one",)),
-        ("A.java", "class A {\n  int f() {\n    <|>\n    return 1;\n  }\n}\n", ()),
     ],
 )
 def test_how_a_name_is_bound(path: str, text: str, expected: tuple[str, ...]):

@@ -21,6 +21,8 @@
 (keyword_argument name: (identifier) @key)
 (parameters [(identifier) @bound (_ . (identifier) @bound)])
 [(list_splat_pattern (identifier) @bound) (dictionary_splat_pattern (identifier) @bound)]
+[(tuple_pattern (identifier) @bound) (list_pattern (identifier) @bound) (pattern_list (identifier) @bound)]
+(as_pattern_target (tuple (identifier) @bound))
 (lambda_parameters [(identifier) @bound (_ . (identifier) @bound)])
 (assignment left: [(identifier) @bound (pattern_list (identifier) @bound)])
 (named_expression name: (identifier) @bound)

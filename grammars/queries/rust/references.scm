@@ -36,6 +36,8 @@
   (slice_pattern (identifier) @bound)
   (reference_pattern (identifier) @bound)
   (captured_pattern (identifier) @bound)
+  (mut_pattern (identifier) @bound)
+  (ref_pattern (identifier) @bound)
   (field_pattern name: (shorthand_field_identifier) @bound)
   (field_pattern pattern: (identifier) @bound)
 ] (#match? @bound "^[a-z_]"))

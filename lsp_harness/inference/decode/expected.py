@@ -5,7 +5,7 @@ names, their tokens are weighed by what is known. It is a bias and no constraint
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -22,17 +22,16 @@ WORD = re.compile(rb"[\w$\x80-\xff]*\Z")
 MEMBER = re.compile(rb"(?<!\.)\.\s*\Z|::\Z|\w->\Z")
 """What a member stands behind; behind an arrow with a blank before it stands what a function gives."""
 BINDS = re.compile(
-    rb"""[ \t]*(?:
+    rb"""(?:
     (?:[*&]?\w+,\s*)*(?:\w+\s*:[^=()]*,\s*)?[*&]*                       # the first of its line, behind names and parameters
-    |(?:for\s*\()?(?:(?:export|pub|static|final|async|const|let|var|mut|def|fn|function|for|await)\s+)+[(\[{*&]*\s*(?:\w+,\s*)*[*&]*
+    |(?:for\s*\()?(?:(?:export|pub|static|async|const|let|var|mut|def|fn|function|for(?:\s+await)?)\s+)+[(\[{*&]*\s*(?:\w+,\s*)*[*&]*
     |(?:\w+\s+)*(?:def|fn|function)\s+\w+\s*\((?:[^()=]*,\s*)?[*&]*     # parameters
     |[^=]*\blet\s+(?:\w+\()?(?:mut\s+|ref\s+)*
     |(?:(?:async\s+)?with|except|import|from|case)\b.*\sas\s+
-    |(?:final\s+)?(?:int|long|double|float|boolean|char|byte|short|auto|String|[A-Z]\w*<[\w<>,\s?]*>|\w+\[\])(?:\[\])*\s+
     )\Z""",
     re.VERBOSE,
 )
-"""A line up to a name that is bound."""
+"""A line, without the blanks it begins with, up to a name that is bound."""
 LEADS = (b"", b" ", b"(", b" (", b"[", b" [", b"{", b" {", b"!", b" !", b"&", b" &", b"<", b"*")
 """What a token may begin with before a name."""
 
@@ -83,24 +82,32 @@ class Expectation:
     def _binding(self, forced: bytes) -> Iterator[Tokens]:
         text = (self._before + self._written)[-TAIL:] + forced
         line = text[text.rfind(b"\n") + 1 :]
-        # how far in the line begins is not for a name to say
-        if not line or len(line) >= TAIL:
+        # how far in a line begins is not for a name to say, and in brackets nothing is bound
+        if not line or len(line) >= TAIL or _open(self._written[: self._written.rfind(b"\n") + 1]):
             return
+        word, line = _word(line), line.lstrip()
+        begun = line[: len(line) - len(word)]
+        leads = [] if forced else [(lead, (line + lead).lstrip()) for lead in LEADS if lead or not word]
+        binds, begins = [lead for lead, start in leads if BINDS.match(start)], bool(BINDS.match(begun))
+        first, firsts = not begun, [lead for lead, start in leads if not start]
+        behind = [lead for lead in binds if lead not in firsts]
         for one in self._unbound:
             keyword, told, name = one.rpartition(b" ")
             if self._said(name):
                 continue
-            yield from self._behind(line, forced, name, _behind_something if told else BINDS.match)
+            yield from self._goes_on(
+                name, word, forced, behind if told else binds, begins=begins and not (told and first)
+            )
             if keyword:
-                yield from self._behind(line, forced, keyword, _first)
+                yield from self._goes_on(keyword, word, forced, firsts, begins=first)
 
-    def _behind(self, line: bytes, forced: bytes, name: bytes, fits: Callable[[bytes], object]) -> Iterator[Tokens]:
-        """What goes on as a name, or begins it, behind what `fits` of a line."""
-        word = _word(line)
-        if word != name and name.startswith(word) and (forced or word) and fits(line[: len(line) - len(word)]):
+    def _goes_on(
+        self, name: bytes, word: bytes, forced: bytes, leads: Iterable[bytes], *, begins: bool
+    ) -> Iterator[Tokens]:
+        """With the rest of a name of which a word is written, and with all of it behind these leads."""
+        if begins and (forced or word) and word != name and name.startswith(word):
             yield self._longest(*_rest(name, word, forced))
-        if not forced:
-            yield from (self._longest(lead, name) for lead in LEADS if (lead or not word) and fits(line + lead))
+        yield from (self._longest(lead, name) for lead in leads)
 
     def _longest(self, lead: bytes, name: bytes) -> Tokens:
         """The one that spells most of it: one that spells a letter may go on as anything."""
@@ -121,12 +128,9 @@ class Expectation:
         return self._known[key]
 
 
-def _first(start: bytes) -> bool:
-    return not start.strip()
-
-
-def _behind_something(start: bytes) -> bool:
-    return not _first(start) and BINDS.match(start) is not None
+def _open(text: bytes) -> bool:
+    """Whether brackets that are opened in a text are not closed in it."""
+    return text.count(b"(") + text.count(b"[") > text.count(b")") + text.count(b"]")
 
 
 def _word(text: bytes) -> bytes:

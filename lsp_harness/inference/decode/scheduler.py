@@ -402,20 +402,26 @@ class Scheduler:
             self._changes += 1
             if not self._jobs:
                 self._served.clear()
-        if self._observer:
-            now = perf_counter()
-            began = job.began or now
-            # a figure that cannot be kept must not end the thread
-            with suppress(ValueError):
-                self._observer.finished(
-                    job.priority,
-                    outcome or job.outcome,
-                    job.usage,
-                    (began - job.arrived) * 1000,
-                    None if job.first is None else (job.first - job.arrived) * 1000,
-                    (now - job.arrived) * 1000,
-                )
-        job.let_go()
+        try:
+            self._count(job, outcome or job.outcome)
+        finally:
+            job.let_go()
+
+    def _count(self, job: Job, outcome: str) -> None:
+        if not self._observer:
+            return
+        now = perf_counter()
+        began = job.began or now
+        # a figure that cannot be kept must not end the thread
+        with suppress(ValueError):
+            self._observer.finished(
+                job.priority,
+                outcome,
+                job.usage,
+                (began - job.arrived) * 1000,
+                None if job.first is None else (job.first - job.arrived) * 1000,
+                (now - job.arrived) * 1000,
+            )
 
 
 def _in(run: Run, batch: Batch) -> bool:
