@@ -33,7 +33,7 @@ class Question:
     expected: tuple[str, ...] = ()
     """Names that are likely, as the index knows."""
     unbound: tuple[str, ...] = ()
-    """Names that the code below needs, as they are bound: no part of `key`, as they follow from what is."""
+    """Names that the code below needs, as they are bound: no part of `key`, for an answer stays good while its name is typed."""
 
     @property
     def key(self) -> tuple[str, tuple[object, ...]]:
