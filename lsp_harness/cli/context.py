@@ -84,15 +84,8 @@ async def _context(file: Path, begin: tuple[int, int], task: str, *, last: int =
     if json:
         rows = [asdict(part) for part in parts]
         spent = {"evaluated": usage.evaluated, "reused": usage.reused, "answer": prompt.answer}
-        as_json(
-            {
-                "fragments": rows,
-                **spent,
-                "context": prompt.context,
-                "over": prompt.over(parts),
-                "likelier": prompt.likelier,
-            }
-        )
+        room = {"context": prompt.context, "over": prompt.over(parts)}
+        as_json({"fragments": rows, **spent, **room, "likelier": prompt.likelier})
     else:
         _show(prompt, parts, usage)
     return 0

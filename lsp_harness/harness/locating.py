@@ -124,8 +124,8 @@ async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
 async def instruct(
     harness: "Harness", instruction: str, uri: str, report: Report, failing: str = ""
 ) -> tuple[verbs.Written, Located]:
-    """The edit of what an instruction is about, wherever that is, and what that is; `failing` is as for `verbs.instruct`. Raises what `locate` raises, Stale and
-    EngineError."""
+    """The edit of what an instruction is about, wherever that is, and what that is; `failing` is as for `verbs.instruct`.
+    Raises what `locate` raises, Stale and EngineError."""
     found = await locate(harness, instruction, uri)
     best = found.sought.best
     snapshot = harness.snapshot_of(found.document(best))

@@ -113,7 +113,7 @@ def _anchor(data: bytes, offset: int, comment: bytes) -> tuple[int, int]:
     line = data.rfind(b"\n", 0, offset) + 1
     stop = data.find(b"\n", offset)
     text = data[line : stop if stop >= 0 else len(data)]
-    column = _width(text) if text.strip() else len(data[line:offset].expandtabs(8))
+    column = width(text) if text.strip() else len(data[line:offset].expandtabs(8))
     while line > 0 and _is_blank(text, comment):
         stop = line - 1
         line = data.rfind(b"\n", 0, stop) + 1
@@ -128,13 +128,14 @@ def _is_blank(line: bytes, comment: bytes) -> bool:
     return not text or text.startswith(comment)
 
 
-def _width(line: bytes) -> int:
+def width(line: bytes) -> int:
+    """Columns that a line is further in."""
     text = line.expandtabs(8)
     return len(text) - len(text.lstrip())
 
 
 def _column(data: bytes, node: Node) -> int:
-    return _width(data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte] + b".")
+    return width(data[data.rfind(b"\n", 0, node.start_byte) + 1 : node.start_byte] + b".")
 
 
 def _name(node: Node) -> str:

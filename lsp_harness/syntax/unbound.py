@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from tree_sitter import Node
+
 from lsp_harness.syntax.declarations import declared
 from lsp_harness.syntax.inside import inside
 from lsp_harness.syntax.languages import grammar
 from lsp_harness.syntax.query import matches
-from lsp_harness.syntax.scope import Scope, enclosing_function
+from lsp_harness.syntax.scope import Scope, enclosing_function, width
 from lsp_harness.syntax.tree import SyntaxTree, around
 from lsp_harness.text.position import decode, encode
 
@@ -50,7 +52,7 @@ FUNCTIONS = frozenset(
     | {"function_expression", "generator_function", "arrow_function", "method_definition", "function_signature"}
     | {"method_signature", "function_item", "closure_expression"}
 )
-"""What names of its own are in."""
+"""What names of its own are in: with what `scopes.scm` leaves out, as lambdas, and told from the nodes around a name alone."""
 BRACKETS = frozenset(
     {"argument_list", "arguments", "list", "tuple", "set", "dictionary", "parenthesized_expression", "subscript"}
     | {"array", "object", "tuple_expression", "array_expression", "token_tree", "field_initializer_list", "match_block"}
@@ -72,12 +74,12 @@ NO_USES = frozenset(
 
 def bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
     """How the names that are `unbound` there are bound: `total`, `const total`; ` total` behind something, as `for`."""
-    names, function = unbound(tree, offset), enclosing_function(tree, offset)
-    if not names or function is None:
+    function = _function(tree, offset)
+    if function is None or not (names := _of(tree, offset, function)):
         return ()
     # of what is written yet, a body may begin further down
     head = offset < function.body_start and not tree.data[function.start : offset].rstrip().endswith((b":", b"{"))
-    if not head and _opens(tree.data, offset, _unit(tree.data, function)):
+    if not head and _opens(tree.data, offset, _unit(tree, function)):
         return (*(f" {name}" for name in names),)
     keyword = DECLARED.get(tree.language.id)
     return names if head or keyword is None else (*(f"{keyword} {name}" for name in names),)
@@ -85,15 +87,26 @@ def bindings(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
 
 def unbound(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
     """Those of the function around `offset`; none at the top level, behind a dot, in brackets, and in other languages."""
+    function = _function(tree, offset)
+    return _of(tree, offset, function) if function else ()
+
+
+def _function(tree: SyntaxTree, offset: int) -> Scope | None:
+    """The one around a place of which something can be told."""
+    # asked with every key: in other languages that is all
+    if tree.language.id not in GLOBALS:
+        return None
     function = enclosing_function(tree, offset)
-    if function is None or function.end <= offset or not _told(tree, offset):
-        return ()
+    return function if function and offset < function.end and _told(tree, offset) else None
+
+
+def _of(tree: SyntaxTree, offset: int, function: Scope) -> tuple[str, ...]:
     functions = [node for node in around(tree.root, function.start, function.start) if node.type in FUNCTIONS]
     start = min([function.start, *(node.start_byte for node in functions)])
     last = max([function.end, *(node.end_byte for node in functions)])
     if offset - start > ABOVE:
         return ()
-    end = _end(tree.data, offset, min(function.end, offset + BELOW), function)
+    end = _end(tree, offset, min(function.end, offset + BELOW), function)
     needed = _needed(tree, (start, offset), (offset, end), last)
     found = [*islice(needed, MISSING + 1)]
     return (*found[:MOST],) if len(found) <= MISSING else ()
@@ -102,7 +115,7 @@ def unbound(tree: SyntaxTree, offset: int) -> tuple[str, ...]:
 def _told(tree: SyntaxTree, offset: int) -> bool:
     """Whether a name that is bound nowhere in the text is bound nowhere, and one could be bound at this place."""
     data = tree.data
-    if tree.language.id not in GLOBALS or len(data) > LARGE or MEMBER.search(data, max(0, offset - WORD), offset):
+    if len(data) > LARGE or MEMBER.search(data, max(0, offset - WORD), offset):
         return False
     if (tree.language.id == "python" and b"import *" in data) or inside(tree, offset) != "code":
         return False
@@ -110,15 +123,15 @@ def _told(tree: SyntaxTree, offset: int) -> bool:
     return next((kind for kind in held if kind in FUNCTIONS | BRACKETS), "") not in BRACKETS
 
 
-def _end(data: bytes, offset: int, end: int, function: Scope) -> int:
+def _end(tree: SyntaxTree, offset: int, end: int, function: Scope) -> int:
     """Where what is below is no more of the function: in a broken text it may seem to be longer."""
-    head = _width(_line(data, function.start))
-    at = data.find(b"\n", offset, end) + 1
-    while 0 < at < end:
-        line = _line(data, at)
-        if line.strip() and _width(line) <= head and not line.lstrip().startswith((b")", b"}", b"]", b"{")):
-            return at
-        at = data.find(b"\n", at, end) + 1
+    document, head = tree.document, width(_line(tree, function.start))
+    for n in range(document.line_of(offset) + 1, len(document.starts)):
+        line, start = document.line(n), document.starts[n]
+        if start >= end:
+            break
+        if line.strip() and width(line) <= head and not line.lstrip().startswith((b")", b"}", b"]", b"{")):
+            return start
     return end
 
 
@@ -144,22 +157,26 @@ def _used(tree: SyntaxTree, within: tuple[int, int]) -> list[str]:
     uses: dict[int, str] = {}
     others: set[int] = set()
     bound: set[str] = set()
+    # `referred` reads what is before each name, which takes long where there are many calls behind each other
     for nodes in matches(tree.language, "references", tree.root, within):
-        for kind, found in nodes.items():
-            for node in found:
-                at = node.start_byte
-                if not within[0] <= at < within[1] or at == node.end_byte:
-                    continue
-                if kind == "bound":
-                    bound.add(decode(tree.data[at : node.end_byte]))
-                elif kind in ("use", "call") and "receiver" not in nodes:
-                    uses[at] = decode(tree.data[at : node.end_byte])
-                    if (kind == "call" and not python) or (node.parent and node.parent.type in NO_USES):
-                        others.add(at)
-                elif kind != "receiver":
+        here = ((kind, node) for kind, found in nodes.items() for node in found if _in(node, within))
+        for kind, node in here:
+            at, name = node.start_byte, decode(tree.data[node.start_byte : node.end_byte])
+            if kind == "bound":
+                bound.add(name)
+            elif kind in ("use", "call") and "receiver" not in nodes:
+                uses[at] = name
+                if (kind == "call" and not python) or (node.parent and node.parent.type in NO_USES):
                     others.add(at)
+            elif kind != "receiver":
+                others.add(at)
     likely = (name for at, name in sorted(uses.items()) if at not in others and _bare(tree.data, at, name))
     return [name for name in dict.fromkeys(likely) if name not in bound and (python or not name[:1].isupper())]
+
+
+def _in(node: Node, within: tuple[int, int]) -> bool:
+    """Whether it begins there, and is no name that a broken text misses."""
+    return within[0] <= node.start_byte < within[1] and node.start_byte < node.end_byte
 
 
 def _bare(data: bytes, at: int, name: str) -> bool:
@@ -210,33 +227,25 @@ def _opens(data: bytes, offset: int, unit: int) -> bool:
     above = data[max(0, start - BELOW) : start].rstrip()
     last = above[above.rfind(b"\n") + 1 :]
     further = last.endswith((b":", b"{", b"(", b"[")) - bool(LEAVES.match(last))
-    own = _width(begun) if begun else _width(last) + unit * further
+    own = width(begun) if begun else width(last) + unit * further
     # what stands behind a cursor at the beginning of a line is below it
     lines = data[offset : offset + BELOW].split(b"\n")[bool(begun) :]
     inked = [line for line in lines if line.strip()]
-    behind = next((line for line in inked if _width(line) <= own), b"").lstrip()
-    if not inked or _width(inked[0]) <= own or inked[0].lstrip().startswith((b".", b"?", b"|", b"&")):
+    behind = next((line for line in inked if width(line) <= own), b"").lstrip()
+    if not inked or width(inked[0]) <= own or inked[0].lstrip().startswith((b".", b"?", b"|", b"&")):
         return False
     return not behind.startswith((b")", b"]", b"};", b"},", b"})"))
 
 
-def _unit(data: bytes, function: Scope) -> int:
+def _unit(tree: SyntaxTree, function: Scope) -> int:
     """How far the body of a function is further in than its head."""
-    head = _width(_line(data, function.start))
-    begun = data.find(b"\n", max(function.start, function.body_start - 1)) + 1
-    lines = (line for line in data[begun : begun + BELOW].split(b"\n") if line.strip())
-    body = _width(_line(data, function.body_start))
-    inner = body if body > head else next(map(_width, lines), head)
+    head, body = (width(_line(tree, at)) for at in (function.start, function.body_start))
+    begun = tree.data.find(b"\n", max(function.start, function.body_start - 1)) + 1
+    lines = (line for line in tree.data[begun : begun + BELOW].split(b"\n") if line.strip())
+    inner = body if body > head else next(map(width, lines), head)
     return max(1, inner - head)
 
 
-def _line(data: bytes, at: int) -> bytes:
+def _line(tree: SyntaxTree, at: int) -> bytes:
     """The line that byte is on."""
-    start = data.rfind(b"\n", 0, at) + 1
-    end = data.find(b"\n", at)
-    return data[start : end if end >= 0 else len(data)]
-
-
-def _width(line: bytes) -> int:
-    text = line.expandtabs(4)
-    return len(text) - len(text.lstrip())
+    return tree.document.line(tree.document.line_of(at))

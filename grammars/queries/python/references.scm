@@ -24,8 +24,8 @@
 [(tuple_pattern (identifier) @bound) (list_pattern (identifier) @bound) (pattern_list (identifier) @bound)]
 (as_pattern_target (tuple (identifier) @bound))
 (lambda_parameters [(identifier) @bound (_ . (identifier) @bound)])
-(assignment left: [(identifier) @bound (pattern_list (identifier) @bound)])
+(assignment left: (identifier) @bound)
 (named_expression name: (identifier) @bound)
-(for_statement left: [(identifier) @bound (pattern_list (identifier) @bound)])
-(for_in_clause left: [(identifier) @bound (pattern_list (identifier) @bound)])
+(for_statement left: (identifier) @bound)
+(for_in_clause left: (identifier) @bound)
 (as_pattern_target (identifier) @bound)

@@ -169,14 +169,14 @@ class Scheduler:
             self._alarm = True
             self._changes += 1
             self._wake.notify()
-        left = work.sampling.n
         try:
-            while left:
+            while True:
                 item = await job.chunks.get()
                 if isinstance(item, Exception):
                     raise item
-                left -= item.stop is not None
                 yield item
+                if item is job.final:
+                    return
         finally:
             job.cancelled.set()
             self._alarm = True
