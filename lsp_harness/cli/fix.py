@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from lsp_harness.verify.digest.about import about
 from lsp_harness.verify.digest.digest import digest
 from lsp_harness.verify.digest.result import Digest
 from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.standing import Examined
 
 
 def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: AsJson = False) -> int:
@@ -47,9 +49,9 @@ def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: A
 async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bool, json: bool) -> int:
     async with headless(file) as (harness, snapshot):
         finding = await _chosen(harness, snapshot, line, output)
-        if finding is None:
+        if isinstance(finding, Examined):
             where = f"{file}:{line}" if line else str(file)
-            as_json({"finding": None}) if json else say(f"{where}: nothing to fix")
+            as_json({"finding": None} | asdict(finding)) if json else say(f"{where}: {_nothing(finding)}")
             return 0
         where = f"{file}:{snapshot.document.line_of(finding.start) + 1}"
         if not json:
@@ -79,7 +81,8 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
     return 0
 
 
-async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output: Digest | None) -> Finding | None:
+async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output: Digest | None) -> Finding | Examined:
+    """The finding to fix; else what was looked at, where nothing was found."""
     if line is not None:
         offset_of(snapshot.document, line, 1)
     tree = harness.tree(snapshot)
@@ -88,10 +91,18 @@ async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output
     if output and output.failing and line is None:
         # what else there is to fix is not what was asked for
         raise UsageError(f"{output.summary}; name a line of the function they are about: FILE:LINE")
-    findings = await diagnose(snapshot, tree, harness.ruff)
-    if line is not None:
-        findings = [f for f in findings if snapshot.document.line_of(f.start) == line - 1]
-    return findings[0] if findings else None
+    examined = await diagnose(snapshot, tree, harness.ruff)
+    findings = [f for f in examined.findings if line in (None, snapshot.document.line_of(f.start) + 1)]
+    return findings[0] if findings else examined
+
+
+def _nothing(examined: Examined) -> str:
+    """That there is nothing to fix, and what was looked at to say so."""
+    looked = " and ".join(examined.checks)
+    if not looked:
+        return f"nothing was checked: {'; '.join(examined.missing)}"
+    left = f"; not checked: {'; '.join(examined.missing)}" if examined.missing else ""
+    return f"nothing to fix ({looked} checked{left})"
 
 
 async def _first(

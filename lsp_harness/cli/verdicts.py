@@ -7,7 +7,7 @@ from rich.table import Table
 from lsp_harness.wire.event import Event
 
 MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "skipped": "–"}
-CHECKS = ("syntax", "lint", "gone")
+CHECKS = ("syntax", "kept", "lint", "gone")
 
 
 class Verdicts:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import NotText, Stale, UsageError
@@ -12,19 +13,23 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
+    from lsp_harness.context.elsewhere import Known
+    from lsp_harness.knowledge.installed import Installed
     from lsp_harness.syntax.tree import SyntaxTree
     from lsp_harness.verify.digest.problem import Problem
     from lsp_harness.verify.digest.result import Digest
     from lsp_harness.verify.ruff import Report, Ruff
+    from lsp_harness.verify.standing import Examined
+    from lsp_harness.verify.subject import Subject
 
 
-async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") -> list[Finding]:
-    """What our own checks say of a text as it is, for callers that bring no diagnostics. Raises NotText."""
-    from lsp_harness.verify.standing import standing
+async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") -> "Examined":
+    """Ask our own checks about a text as it is, for callers that bring no diagnostics. Raises NotText."""
+    from lsp_harness.verify.standing import examine
 
     if snapshot.document.binary:
         raise NotText(f"{snapshot.path} is not a text")
-    return await standing(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
+    return await examine(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
 
 
 async def printed(snapshot: Snapshot, text: str) -> "Digest":
@@ -82,43 +87,68 @@ def _text(document: Document, line: int) -> tuple[int, int]:
     return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
 
 
-async def offers(snapshot: Snapshot, findings: Sequence[Finding], ruff: "Ruff", *, model: bool) -> list[Offer]:
-    """What could be done about these findings; a linter's own safe fix comes first, the `model` may be left out."""
+@dataclass(frozen=True, slots=True)
+class Previews:
+    """Says what a repair without a model would do to one text."""
+
+    snapshot: Snapshot
+    tree: "SyntaxTree"
+    known: "Known | None" = None
+    installed: "Installed | None" = None
+
+    async def of(self, finding: Finding, subject: "Subject") -> str:
+        """The repair in a few words; empty where none is evident."""
+        from lsp_harness.pipeline.preview import preview
+        from lsp_harness.pipeline.repair.request import RepairRequest
+        from lsp_harness.verify.change import Change
+
+        snapshot = self.snapshot
+        request = RepairRequest(
+            *(finding, subject, self.tree, snapshot.path, self.known, self.installed),
+            *(snapshot.root, snapshot.file),
+        )
+
+        def change_of(edits: tuple[Edit, ...]) -> Change:
+            return Change.of(snapshot.document, edits, snapshot.tool_path, snapshot.root, "repair")
+
+        return await preview(request, change_of)
+
+
+async def offers(
+    snapshot: Snapshot, findings: Sequence[Finding], ruff: "Ruff", previews: "Previews | None", *, model: bool
+) -> list[Offer]:
+    """What could be done about these findings; a linter's own safe fix comes first, the `model` may be left out.
+
+    A finding about a name that is no longer where the finding says is left out: the text has changed since.
+    """
+    from lsp_harness.verify.subject import subject_of
+
     found: list[Offer] = []
     for finding in findings:
-        if own := await _own_fix(snapshot, finding, ruff):
+        subject = subject_of(finding, snapshot.document, previews.tree if previews else None)
+        if subject.absent:
+            continue
+        if (own := await _own_fix(snapshot, finding, ruff)) and own.safe:
             found.append(Offer(f"Fix with ruff's own safe fix: {own.fix_title}", "linter", finding))
-        if model:
+        if previews and (repair := await previews.of(finding, subject)):
+            found.append(Offer(f"Fix with lsp-harness: {repair}", "repair", finding))
+        elif model:
             found.append(Offer(f"Fix with lsp-harness: {finding.message}", "model", finding))
     return found
 
 
 async def given(snapshot: Snapshot, offer: Offer, ruff: "Ruff") -> tuple[Edit, ...]:
     """The edits of a linter's offer; none of the model's, which are to be made. Raises Stale."""
-    if offer.how == "model":
+    if offer.how != "linter":
         return ()
     own = await _own_fix(snapshot, offer.finding, ruff)
-    if own is None:
+    if own is None or not own.safe:
         raise Stale("the linter no longer offers this fix")
     return own.fix
 
 
 async def _own_fix(snapshot: Snapshot, finding: Finding, ruff: "Ruff") -> "Report | None":
-    """ruff's safe fix for this very finding, if it has one."""
-    from lsp_harness.verify.gone import RULE
-    from lsp_harness.verify.ruff import RuffFailed
+    """ruff's fix for this very finding, if it has one."""
+    from lsp_harness.pipeline.repair.linter import own_fix
 
-    document = snapshot.document
-    if not _python(snapshot) or document.binary or not RULE.match(finding.code) or ruff.missing:
-        return None
-    try:
-        reports = await ruff.check(document, snapshot.tool_path, snapshot.root, select=finding.code)
-    except RuffFailed:
-        return None
-    line = document.line_of(finding.start)
-    same = [report for report in reports if report.fix and document.line_of(report.finding.start) == line]
-    return min(same, key=lambda report: abs(report.finding.start - finding.start), default=None)
-
-
-def _python(snapshot: Snapshot) -> bool:
-    return snapshot.document.language == "python" or snapshot.path.endswith((".py", ".pyi"))
+    return await own_fix(finding, snapshot.document, ruff, snapshot.tool_path, snapshot.root)

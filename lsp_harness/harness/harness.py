@@ -315,7 +315,10 @@ class Harness:
         """At once: what could be done about these diagnostics."""
         if self.refusal(snapshot, model=False):
             return []
-        return await diagnosis.offers(snapshot, findings, self.ruff, model=not self.refusal(snapshot))
+        tree = self.tree(snapshot)
+        installed = self.installed if self.config.knowledge.enabled else None
+        previews = diagnosis.Previews(snapshot, tree, self.known or self.indexes, installed) if tree else None
+        return await diagnosis.offers(snapshot, findings, self.ruff, previews, model=not self.refusal(snapshot))
 
     async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:
         """Compute and verify; `output` is what a tool has printed of this text. Raises NoAnswer, Stale (the document moved on),
@@ -323,10 +326,11 @@ class Harness:
         from lsp_harness.pipeline.code import Fix
 
         self.check(snapshot, model=offer.how == "model")
+        model = not self.refusal(snapshot)
         given = await diagnosis.given(snapshot, offer, self.ruff)
         job = self.job(snapshot, report, output)
         try:
-            return self.proposals.give(job, await Fix(job, offer.finding).run(given))
+            return self.proposals.give(job, await Fix(job, offer.finding, model).run(given))
         finally:
             self.embed()
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 from lsp_harness.context.elsewhere import Elsewhere
 from lsp_harness.context.infill import infill
@@ -16,8 +16,14 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
+from lsp_harness.verify.change import Author
 
-Kind = Literal["known import", "fill", "hinted fill", "import", "plain import", "rewrite"]
+Kind = str
+"""How a candidate came about, as a user reads it: "fill", "hinted fill", "import", "plain import", "rewrite" are asked of the model;
+"known import" is of the index; the kinds of `pipeline.repair` need no model either."""
+
+MODEL_COST = 9.0
+"""The cost of what a model wrote: dearer than any repair that was found in the text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +44,17 @@ def sampled(kind: Kind, temperature: float, drawn: int = 2) -> list[Plan]:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One proposed replacement; `edit` is None when the model gave nothing usable."""
+    """One proposal, before it is checked. `edits` is empty when the model gave nothing usable.
+
+    `author` is who made it, which decides how much it may change; `cost` orders repairs made without a model, the likeliest first.
+    """
 
     number: int
     plan: Plan
-    edit: Edit | None
+    edits: tuple[Edit, ...]
     usage: Usage
+    author: Author = "repair"
+    cost: float = MODEL_COST
 
     @property
     def seed(self) -> int:
@@ -66,7 +77,8 @@ async def made(engine: Engine, plan: Plan, asked: Asked, begun: Callable[[], Non
     left = set(range(len(texts)))
 
     def candidate(index: int, text: str, usage: Usage) -> Candidate:
-        return Candidate(plan.numbers[index], plan, asked.edit(text), usage)
+        edit = asked.edit(text)
+        return Candidate(plan.numbers[index], plan, (edit,) if edit else (), usage)
 
     async with aclosing(cast("Any", engine.stream(asked.request))) as chunks:
         async for chunk in cast("AsyncIterator[Chunk]", chunks):

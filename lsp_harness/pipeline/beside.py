@@ -10,8 +10,7 @@ from lsp_harness.text.position import Span, encode
 from lsp_harness.verify.digest.problem import Problem
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.gone import OURS
-from lsp_harness.verify.ruff import RuffFailed
-from lsp_harness.verify.standing import standing
+from lsp_harness.verify.standing import examine
 
 MOST = 5
 """Lines."""
@@ -25,10 +24,7 @@ async def beside(job: Job, tree: SyntaxTree | None, span: Span, but: Finding | N
     are counted in it, from 1. Of what is no matter of style, beside a finding that is to be mended, `but` for which all count; else
     only of what is broken: to who is to do something else, the rest would be one more thing to do."""
     told = job.output.problems if job.output else ()
-    try:
-        found = await standing(job.document, tree, job.ruff, job.file, job.root)
-    except RuffFailed:
-        found = list[Finding]()
+    found = (await examine(job.document, tree, job.ruff, job.file, job.root)).findings
     said = dict.fromkeys((*_found(job.document, span, found, but), *_told(job.document, span, told, but)))
     return [line for line in said if not spans(encode(line))][:MOST]
 

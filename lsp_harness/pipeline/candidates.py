@@ -112,12 +112,12 @@ class Generator:
             at = self._place.imports_end
             for number in plan.numbers:
                 line = self._lines[number] + self._document.newline
-                yield Candidate(number, plan, Edit(at, at, encode(line)), Usage())
+                yield Candidate(number, plan, (Edit(at, at, encode(line)),), Usage())
             return
         asked = await (self._rewrite(plan, feedback) if plan.kind == "rewrite" else self._filling(plan))
         if asked is None:
             for number in plan.numbers:
-                yield Candidate(number, plan, None, Usage())
+                yield Candidate(number, plan, (), Usage())
             return
         left = set(plan.numbers)
         try:
@@ -131,7 +131,7 @@ class Generator:
             # a server may know only when it is asked that it fills no holes; a rewrite may do all the same
             self.refused = error.message
             for number in sorted(left):
-                yield Candidate(number, plan, None, Usage())
+                yield Candidate(number, plan, (), Usage())
 
     async def _filling(self, plan: Plan) -> Asked | None:
         """A hole; None where the model's context has no room for it."""

@@ -1,75 +1,107 @@
-"""A diagnostic → a verified edit: UNDERSTAND, LOCATE, GENERATE, VERIFY, COMPLETE."""
+"""A diagnostic → a verified edit: UNDERSTAND, LOCATE, GENERATE, VERIFY, COMPLETE.
+
+Repairs that need no model come first: they take milliseconds and change one token. The model is asked when none of them passes the checks.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lsp_harness.context.importing import importing
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.pipeline.candidates import Generator, plans
+from lsp_harness.pipeline.choosing import Chooser
 from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.locate import Place, locate
 from lsp_harness.pipeline.offers import Proposal
 from lsp_harness.pipeline.pace import Pace
+from lsp_harness.pipeline.repair.linter import linter_repairs
+from lsp_harness.pipeline.repair.repair import Repair
+from lsp_harness.pipeline.repair.request import RepairRequest
+from lsp_harness.pipeline.repair.sources import repairs
 from lsp_harness.pipeline.work import Work
-from lsp_harness.syntax.tree import parse
+from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.gate import Check
 from lsp_harness.verify.gone import GoneCheck
+from lsp_harness.verify.holding import outdated, premature
+from lsp_harness.verify.kept import KeptCheck
+from lsp_harness.verify.subject import Subject, subject_of
+from lsp_harness.verify.syntax import SyntaxCheck
+
+MAX_REPAIRS_FOUND = 24
+"""Repairs that are looked for without a model; the likeliest of them are checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """One fix of one finding in one document version; `run` may be awaited once."""
+    """One fix of one finding in one document version; `run` may be awaited once.
+
+    `model` is False where the model may not see the text: then only repairs that need none are tried.
+    """
 
     job: Job
     finding: Finding
+    model: bool = True
 
     async def run(self, given: Sequence[Edit] = ()) -> Proposal:
         """The proposal. `given` edits (a linter's own fix) are verified instead of generated."""
-        work = Work(self.job, self._checks())
+        tree = parse(self.job.document)
+        subject = subject_of(self.finding, self.job.document, tree)
+        work = Work(self.job, self._checks(subject))
         asked = {"kind": "fix", "text": self.finding.message, "source": self.finding.source}
-        if given:
-            return await work.within(lambda: work.given(given, "the linter's own fix"), **asked)
-        return await work.within(lambda: self._generated(work), **asked)
+        return await work.within(lambda: self._found(work, subject, tree, given), **asked)
 
-    async def _generated(self, work: Work) -> Proposal:
+    async def _found(self, work: Work, subject: Subject, tree: SyntaxTree | None, given: Sequence[Edit]) -> Proposal:
+        job = self.job
+        if reason := await premature(subject, job.document, job.ruff, job.file, job.root):
+            raise work.failed(reason)
+        if given:
+            return await work.given(given, "the linter's own fix")
         work.enter("LOCATE")
+        if reason := await outdated(self.finding, subject, job.document, tree, job.ruff, job.file, job.root):
+            raise work.failed(f"this is no longer there: {reason}")
+        if tree is None:
+            raise work.failed(f"there is no grammar for {job.path}, so that nothing about it could be checked")
+        place = locate(tree, self.finding)
+        if place is None:
+            raise work.failed("there is no code at this diagnostic, only blank space")
+        proposal = await work.repair(await self._repairs(subject, tree), Chooser(job, self.model))
+        return proposal or await self._generated(work, subject, tree, place)
+
+    async def _repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
+        job = self.job
+        known = job.related.known if job.related else None
+        request = RepairRequest(self.finding, subject, tree, job.path, known, job.installed, job.root, job.file)
+        found = await repairs(request, MAX_REPAIRS_FOUND)
+        found += await linter_repairs(self.finding, job.document, job.ruff, job.file, job.root)
+        return sorted(found, key=lambda repair: repair.cost)
+
+    async def _generated(self, work: Work, subject: Subject, tree: SyntaxTree, place: Place) -> Proposal:
         job, document = self.job, self.job.document
-        tree = parse(document)
-        place = locate(tree, self.finding) if tree else None
-        if tree is None or place is None:
-            raise work.failed(f"there is no code at this diagnostic that {job.path}'s grammar knows")
         lines = range(document.line_of(place.statement.start), document.line_of(place.statement.end) + 1)
+        if not self.model:
+            raise work.failed("no repair without a model passes the checks, and this text is not given to the model")
         if not secret_lines(document).isdisjoint(lines):
             raise work.failed("this code holds what looks like a secret and is not given to the model")
         generator = Generator(job, tree, place, self.finding)
-        known = generator.knowing(await self._importing(place))
-        # no engine is needed for these
-        if known and (proposal := await work.attempt(generator, known)):
-            return proposal
         pace = Pace.of((await job.engine.props()).raw)
         # what a test fails by elsewhere is said of no statement
         failing = job.output.failing if job.output else frozenset[str]()
         test = self.finding.code in failing and not place.unknown_name
         if test and not place.function:
             raise work.failed("a test fails by no statement here; name a line of the function that it is about")
-        fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.fills and not test, after=len(known))
+        fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.fills and not test, after=work.made)
         # all fills are one round; every rewrite is a round of its own, told what failed before it
         rounds = [batch for batch in (fills, *([plan] for plan in rewrites)) if batch]
         if not rounds:
             raise work.failed("this model fills no holes, and there is no function here that it could write again")
         return await work.generate(generator, rounds)
 
-    async def _importing(self, place: Place) -> list[str]:
-        """Lines that bring in a name that the file does not know, as other files do."""
-        job = self.job
-        if not place.unknown_name or job.related is None:
-            return []
-        return await importing(job.related.known, job.document.uri, job.path, place.unknown_name)
-
-    def _checks(self) -> list[Check]:
+    def _checks(self, subject: Subject) -> list[Check]:
         checks = self.job.checks()
+        # an edit that throws the code away is not worth asking a linter about
+        after_syntax = sum(isinstance(check, SyntaxCheck) for check in checks[:1])
+        checks.insert(after_syntax, KeptCheck(subject))
         if self.job.config.verification.lint:
             checks.append(GoneCheck(self.job.ruff, self.finding))
         return checks

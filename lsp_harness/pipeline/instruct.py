@@ -119,7 +119,7 @@ class Rewriter:
             # a base model has no template for instructions, or there is no room for what is said of earlier attempts
             self.refused = error.message
             for number in plan.numbers:
-                yield Candidate(number, plan, None, Usage())
+                yield Candidate(number, plan, (), Usage())
 
     @property
     def answer(self) -> int:

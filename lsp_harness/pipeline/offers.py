@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding, Verdict
 
 MARKS = {"passed": "✓", "failed": "✗", "skipped": "–"}
 """Of an outcome's status, for people."""
+
+
+How = Literal["linter", "repair", "model"]
+HOWS: tuple[How, ...] = get_args(How)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +29,13 @@ class Suggestion:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A fix that can be computed when chosen. `how` is `linter` (the tool's own safe fix) or `model`."""
+    """A fix that can be computed when chosen.
+
+    `how`: `linter` is the tool's own safe fix, `repair` one that needs no model as far as can be told at once, `model` any other.
+    """
 
     title: str
-    how: Literal["linter", "model"]
+    how: How
     finding: Finding
 
 

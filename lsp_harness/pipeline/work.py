@@ -8,21 +8,25 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal
 
 from lsp_harness.context.documentation import documentation
 from lsp_harness.errors import HarnessError, NoAnswer
+from lsp_harness.inference.request import Usage
 from lsp_harness.pipeline.asking import Candidate, Plan
 from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.offers import MARKS, Progress, Proposal
+from lsp_harness.pipeline.repair.repair import Repair
 from lsp_harness.pipeline.verified import tell_verified
 from lsp_harness.pipeline.waves import Maker, finished
 from lsp_harness.text.edit import Edit, changed_size, diff
 from lsp_harness.text.position import decode
 from lsp_harness.verify import feedback
-from lsp_harness.verify.change import Change
+from lsp_harness.verify.change import Author, Change
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.gate import Check, judge
+from lsp_harness.verify.kept import changed_tokens
 
 State = Literal["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE", "FAILED", "CANCELLED"]
 
@@ -37,7 +41,15 @@ NEXT: dict[State, frozenset[State]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+SMALLEST_TOKENS = 2
+"""A change of so many tokens or fewer is as small as a repair can be: no other candidate needs to be waited for."""
+AMBIGUOUS_COST = 0.3
+"""Repairs whose costs differ by no more are as likely as each other."""
+MAX_REPAIRS = 12
+"""Repairs of one finding that are checked."""
+
+
+@dataclass(frozen=True)
 class Tried:
     """A candidate with its verdict."""
 
@@ -45,9 +57,10 @@ class Tried:
     change: Change
     verdict: Verdict
 
-    @property
-    def size(self) -> int:
-        return changed_size(self.change.before.data, self.change.after.data)
+    @cached_property
+    def size(self) -> tuple[int, int]:
+        """Tokens that it changes, and bytes of the changed lines."""
+        return changed_tokens(self.change), changed_size(self.change.before.data, self.change.after.data)
 
     @property
     def said(self) -> list[str]:
@@ -56,12 +69,14 @@ class Tried:
         return [line for outcome in failed for line in feedback.lines(outcome, self.change.after)]
 
     @property
-    def order(self) -> tuple[int, int, int]:
-        """Best first: gates cleared, then the shortest diff, then who came first."""
-        return (-self.verdict.rank if not self.verdict.passed else -99, self.size, self.candidate.number)
+    def order(self) -> tuple[int, int, float, int, int]:
+        """Best first: checks passed, then the smallest change of the tree, the likeliest repair, the shortest diff, who came first."""
+        rank = -self.verdict.rank if not self.verdict.passed else -99
+        tokens, size = self.size
+        return rank, tokens, self.candidate.cost, size, self.candidate.number
 
 
-def shortest(passed: Sequence[Tried]) -> Tried:
+def smallest(passed: Sequence[Tried]) -> Tried:
     """Of those that passed, the one that changes least."""
     return min(passed, key=lambda tried: tried.order)
 
@@ -69,6 +84,17 @@ def shortest(passed: Sequence[Tried]) -> Tried:
 def likeliest(passed: Sequence[Tried]) -> Tried:
     """The model's best guess, if that passed: unlike a repair, an edit is no better for being short."""
     return min(passed, key=lambda tried: tried.candidate.number)
+
+
+Choose = Callable[[Sequence[Tried]], Awaitable[Tried | None]]
+"""Takes one of several repairs that are as likely as each other, or none."""
+
+
+def _shown(tried: Tried) -> str:
+    """The first changed line as a repair leaves it."""
+    after = tried.change.after
+    line = after.line_of(min((edit.start for edit in tried.change.edits), default=0))
+    return decode(after.line(line)).strip()[:60]
 
 
 @dataclass(slots=True)
@@ -80,7 +106,7 @@ class Work:
 
     job: Job
     checks: Sequence[Check]
-    pick: Callable[[Sequence[Tried]], Tried] = shortest
+    pick: Callable[[Sequence[Tried]], Tried] = smallest
     every: bool = False
     tried: list[Tried] = field(default_factory=list[Tried])
     made: int = 0
@@ -107,7 +133,7 @@ class Work:
     async def given(self, edits: Sequence[Edit], who: str) -> Proposal:
         """Edits that nobody has to make, checked like any."""
         self.enter("VERIFY")
-        change = self._change(edits)
+        change = self._change(edits, "linter")
         verdict = await judge(change, self.checks)
         tell_verified(self.job.turn, change, verdict, candidate=0)
         if not verdict.passed:
@@ -120,6 +146,33 @@ class Work:
             return proposal
         closest = [f"the closest: {line}" for line in self.feedback()[:1]]
         raise self.failed("; ".join(["no candidate passed the checks", *(closest or filter(None, [maker.refused]))]))
+
+    async def repair(self, repairs: Sequence[Repair], choose: Choose) -> Proposal | None:
+        """The likeliest repair that passes the checks; None where none does.
+
+        Of repairs that pass and are as likely as each other `choose` takes one. Raises NoAnswer where it takes none.
+        """
+        if not repairs:
+            return None
+        self.enter("GENERATE", round=0)
+        passed: list[Tried] = []
+        for number, repair in enumerate(repairs[:MAX_REPAIRS], 1):
+            if passed and repair.cost > passed[0].candidate.cost + AMBIGUOUS_COST:
+                break
+            plan = Plan(repair.kind, 0.0, 0, (number,))
+            candidate = Candidate(number, plan, repair.edits, Usage(), repair.author, repair.cost)
+            self._made(candidate)
+            if self._state == "GENERATE":
+                self.enter("VERIFY", round=0)
+            await self._verify(candidate)
+            passed = [tried for tried in self.tried if tried.verdict.passed]
+        if not passed:
+            return None
+        best = passed[0] if len(passed) == 1 else await choose(passed)
+        if best is None:
+            texts = " or ".join(f"`{_shown(tried)}`" for tried in passed[:3])
+            raise self.failed(f"several repairs are as likely: {texts}; choose one yourself")
+        return self._complete(best.change, best.verdict, best.candidate.plan.kind)
 
     async def attempt(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal | None:
         """The same, or None where there may be others to try."""
@@ -177,11 +230,15 @@ class Work:
                 for candidate in wave:
                     await self._verify(candidate)
                 passed = [tried for tried in self.tried if tried.verdict.passed]
-                if passed and not self.every:
+                if passed and not self.every and self._settled(passed):
                     return passed
         if self._state == "GENERATE":
             self.enter("VERIFY", round=number)
         return passed
+
+    def _settled(self, passed: Sequence[Tried]) -> bool:
+        """Whether no candidate that is still being written could be preferred to these."""
+        return self.pick is not smallest or min(tried.size[0] for tried in passed) <= SMALLEST_TOKENS
 
     def _starting(self, plan: Plan) -> None:
         first, *more = plan.numbers
@@ -198,7 +255,7 @@ class Work:
             kind=candidate.plan.kind,
             temperature=candidate.plan.temperature,
             seed=candidate.seed,
-            text=decode(candidate.edit.new) if candidate.edit else "",
+            text="\n".join(decode(edit.new) for edit in candidate.edits),
             evaluated=usage.evaluated,
             reused=usage.reused,
             generated=usage.generated,
@@ -206,10 +263,10 @@ class Work:
 
     async def _verify(self, candidate: Candidate) -> None:
         """Judge one candidate, unless there is nothing new to judge."""
-        if candidate.edit is None:
+        if not candidate.edits:
             self._rejected(candidate, "nothing usable was generated")
             return
-        change = self._change([candidate.edit])
+        change = self._change(candidate.edits, candidate.author)
         if change.after.hash == self.job.document.hash:
             self._rejected(candidate, "it changes nothing")
             return
@@ -222,8 +279,8 @@ class Work:
         if not verdict.passed:
             self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
 
-    def _change(self, edits: Sequence[Edit]) -> Change:
-        return Change.of(self.job.document, edits, self.job.file, self.job.root)
+    def _change(self, edits: Sequence[Edit], author: Author) -> Change:
+        return Change.of(self.job.document, edits, self.job.file, self.job.root, author)
 
     def _rejected(self, candidate: Candidate, reason: str) -> None:
         self.job.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)

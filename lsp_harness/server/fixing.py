@@ -9,7 +9,7 @@ from lsp_harness.errors import HarnessError, Stale, UsageError
 from lsp_harness.harness import diagnosis
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.harness.verbs import Written
-from lsp_harness.pipeline.offers import Offer, Proposal, Report
+from lsp_harness.pipeline.offers import HOWS, Offer, Proposal, Report
 from lsp_harness.server.client import Client
 from lsp_harness.server.convert import Note, verdict_uri, workspace_edit
 from lsp_harness.text.document import Document
@@ -56,7 +56,7 @@ def unpack(snapshot: Snapshot, data: Any) -> Offer:
         inside = 0 <= finding.start <= finding.end <= len(snapshot.document.data)
     except (KeyError, TypeError) as error:
         raise UsageError("the data of this code action is incomplete") from error
-    if not inside or offer.how not in ("linter", "model"):
+    if not inside or offer.how not in HOWS:
         raise UsageError("the data of this code action is not as lsp-harness wrote it")
     return offer
 

@@ -44,6 +44,11 @@ def faults(tree: SyntaxTree) -> list[Fault]:
     return [_fault(tree, node) for node in _broken(tree)]
 
 
+def regions(tree: SyntaxTree) -> list[Region]:
+    """What the parser gave up on or imagined, in source order: one for each of `faults`."""
+    return [_region(node) for node in _broken(tree)]
+
+
 def new_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit]) -> list[Fault]:
     """The syntax errors of `after`, which is `before` with `edits` applied, that were not there before.
 

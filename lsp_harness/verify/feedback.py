@@ -2,6 +2,7 @@
 
 SYNTAX ERROR at line 12: unexpected indent
 LINT: F841 Local variable `x` is assigned to but never used
+NOT KEPT: the edit drops the call `sum()` and adds `0`
 TEST FAIL: test_name — AssertionError: …
 """
 
@@ -15,6 +16,8 @@ def line(check: str, finding: Finding, document: Document) -> str:
         return f"SYNTAX ERROR at line {document.line_of(finding.start) + 1}: {finding.message}"
     if check == "test":
         return f"TEST FAIL: {finding.code} — {finding.message}"
+    if check == "kept":
+        return f"NOT KEPT: the edit {finding.message}"
     if check == "gone":
         return f"STILL THERE: {finding.code} {finding.message}".replace("  ", " ")
     return f"LINT: {finding.code} {finding.message}"

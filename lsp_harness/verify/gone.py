@@ -1,19 +1,25 @@
-"""The third gate of a fix: is the diagnostic gone from the proposed text?
+"""The last check of a fix: is the finding gone from the proposed text?
 
-Only what we can ask about can be answered. A ruff rule is asked of ruff; another server's diagnostic is held to be
-gone when a ruff finding or syntax error at the same place is; where neither exists the check is skipped and says so.
+Only what we can ask about can be answered. A rule of ruff is asked of ruff, a syntax error of the parser; another server's finding is held to be
+gone when a finding of ours at the same place is. Where we have none the check is skipped and says who could answer.
+
+A finding is the same one by its rule, its place moved through the edits, and the names it is about; never by its message, which may quote text
+that the edit changes.
 """
 
 import re
 from time import perf_counter
 
-from lsp_harness.syntax.faults import faults
-from lsp_harness.syntax.tree import parse
+from lsp_harness.syntax.faults import python_fault, regions
+from lsp_harness.syntax.moved_faults import remaining_faults
 from lsp_harness.text.document import Document
+from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
-from lsp_harness.verify.lint import PYTHON
+from lsp_harness.verify.identity import identity, same_place
+from lsp_harness.verify.lint import is_python
 from lsp_harness.verify.ruff import Ruff, RuffFailed
+from lsp_harness.verify.subject import subject_of
 
 RULE = re.compile(r"[A-Z]{1,5}\d{1,4}\Z")
 OURS = ("F", "E9", "invalid-syntax")
@@ -21,6 +27,8 @@ OURS = ("F", "E9", "invalid-syntax")
 
 
 class GoneCheck:
+    """Fails an edit after which `finding` is still there."""
+
     name = "gone"
 
     def __init__(self, ruff: Ruff, finding: Finding) -> None:
@@ -28,38 +36,43 @@ class GoneCheck:
         self._finding = finding
 
     async def run(self, change: Change) -> Outcome:
+        began = perf_counter()
         try:
-            return await self._run(change)
+            outcome = self._syntax(change) or await self._linted(change)
         except RuffFailed as error:
             return Outcome(self.name, "skipped", reason=error.message)
+        return Outcome(self.name, outcome.status, outcome.findings, outcome.reason, (perf_counter() - began) * 1000)
 
-    async def _run(self, change: Change) -> Outcome:
-        began = perf_counter()
-        here = (self._finding.start, max(self._finding.end, self._finding.start + 1))
-        # what is missing is missing at the end of what is marked
-        before = [
-            f
-            for f in await self._found(change.before, change)
-            if f.end >= here[0] and (f.start < here[1] or f.start == f.end == here[1])
-        ]
-        if not before:
+    def _syntax(self, change: Change) -> Outcome | None:
+        """The outcome for a syntax error; None where the finding is none."""
+        before, after = change.tree_before, change.tree_after
+        if before is None or after is None or subject_of(self._finding, change.before, before).kind != "syntax":
+            return None
+        if not regions(before) and (before.language.id != "python" or python_fault(before.data) is None):
+            return Outcome(self.name, "skipped", reason="the text parses without it")
+        left = remaining_faults(before, after, change.edits)
+        findings = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in left[:1])
+        return Outcome(self.name, "failed" if left else "passed", findings)
+
+    async def _linted(self, change: Change) -> Outcome:
+        place = Span(self._finding.start, self._finding.end)
+        before = await self.known(change.before, change)
+        here = [found for found in before if same_place(found, place)]
+        if not here:
             who = self._finding.source or "the tool that reported it"
             return Outcome(self.name, "skipped", reason=f"only {who} can say whether it is gone")
-        keys = {(f.code, f.message) for f in before}
-        count_before = sum((f.code, f.message) in keys for f in await self._found(change.before, change))
-        left = [f for f in await self._found(change.after, change) if (f.code, f.message) in keys]
-        ms = (perf_counter() - began) * 1000
-        if len(left) <= count_before - len(before):
-            return Outcome(self.name, "passed", ms=ms)
-        near = sorted(left, key=lambda f: not change.touched(f.start, f.end))
-        return Outcome(self.name, "failed", (near[0],), ms=ms)
+        kinds = {identity(found) for found in here}
+        elsewhere = sum(identity(found) in kinds for found in before) - len(here)
+        left = [found for found in await self.known(change.after, change) if identity(found) in kinds]
+        if len(left) <= elsewhere:
+            return Outcome(self.name, "passed")
+        nearest = min(left, key=lambda found: not change.touched(found.start, found.end))
+        return Outcome(self.name, "failed", (nearest,))
 
-    async def _found(self, document: Document, change: Change) -> list[Finding]:
-        if change.file.suffix in PYTHON or document.language == "python":
-            if self._ruff.missing:
-                return []
-            code = self._finding.code if RULE.match(self._finding.code) else ""
-            reports = await self._ruff.check(document, change.file, change.root, select=code)
-            return [r.finding for r in reports if code or r.finding.code.startswith(OURS)]
-        tree = parse(document)
-        return [Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in faults(tree)] if tree else []
+    async def known(self, document: Document, change: Change) -> list[Finding]:
+        """What ruff says of a text by the rule of the finding, or by those that compilers have too. Raises RuffFailed."""
+        if not is_python(document, change.file) or self._ruff.missing:
+            return []
+        code = self._finding.code if RULE.match(self._finding.code) else ""
+        reports = await self._ruff.check(document, change.file, change.root, select=code)
+        return [report.finding for report in reports if code or report.finding.code.startswith(OURS)]

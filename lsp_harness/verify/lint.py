@@ -1,22 +1,30 @@
 """The second gate: does the project's linter say something about the proposed text that it did not say before?"""
 
 from collections import Counter
+from pathlib import Path
 from time import perf_counter
 
+from lsp_harness.text.document import Document
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
+from lsp_harness.verify.identity import identity
 from lsp_harness.verify.ruff import Ruff, RuffFailed
 
 PYTHON = {".py", ".pyi"}
 
 
+def is_python(document: Document, file: Path) -> bool:
+    """Whether ruff can read a text."""
+    return document.language == "python" or file.suffix in PYTHON
+
+
 def new(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Finding, ...]:
     """Findings of `after` beyond those of `before`, the ones nearest to the edits first to be called new."""
-    known = Counter((f.code, f.message) for f in before)
+    known = Counter(identity(finding) for finding in before)
     fresh: list[Finding] = []
     # findings away from the edits were there before: let them use up what is known first
     for finding in sorted(after, key=lambda f: change.touched(f.start, f.end)):
-        key = (finding.code, finding.message)
+        key = identity(finding)
         if known[key] > 0:
             known[key] -= 1
         else:
@@ -34,7 +42,7 @@ class LintCheck:
         self._ruff = ruff
 
     async def run(self, change: Change) -> Outcome:
-        if change.file.suffix not in PYTHON and change.before.language != "python":
+        if not is_python(change.before, change.file):
             return Outcome(self.name, "skipped", reason=f"no linter is known for {change.file.suffix or 'this text'}")
         if self._ruff.missing:
             return Outcome(self.name, "skipped", reason=self._ruff.missing)

@@ -1,9 +1,12 @@
 """Asking ruff about a text that is not on disk, with the project's own settings."""
 
 import json
+import re
 from collections import OrderedDict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any, cast
 
 from lsp_harness.errors import HarnessError
@@ -15,18 +18,30 @@ from lsp_harness.verify.finding import Finding
 
 Json = dict[str, Any]
 
+GUTTER = re.compile(r"\s*\d*\s*\|")
+"""A line of source that an error message shows."""
+SETTINGS = re.compile(r"`([^`]+)`")
+"""The settings file that a message names."""
+
+
+CANARY = b"(\n"
+"""A text that ruff always reports, whatever rules are selected: a syntax error cannot be ignored."""
+CANARY_TTL_S = 10.0
+"""How long it is believed that ruff reads a file: its settings may change."""
+
 
 class RuffFailed(HarnessError):
-    """ruff could not say anything: broken settings, or too slow. That is not the same as nothing to say."""
+    """ruff looked at nothing: it is missing, its settings are broken or exclude the file, or it was too slow. That is not "no findings"."""
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A finding and, where ruff itself offers a safe one, its fix."""
+    """A finding and ruff's own fix of it, where it has one. `safe`: ruff says that the fix keeps what the code means."""
 
     finding: Finding
     fix: tuple[Edit, ...] = ()
     fix_title: str = ""
+    safe: bool = False
 
 
 class Ruff:
@@ -34,34 +49,71 @@ class Ruff:
 
     KEPT = 64
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._known: OrderedDict[tuple[str, ...], tuple[Report, ...]] = OrderedDict()
+        self._clock = clock
+        self._read: dict[str, float] = {}
+        """When ruff was last seen to read a file."""
 
     @property
     def missing(self) -> str:
         """Why ruff cannot be asked; empty when it can."""
         return "" if tool.find("ruff") else "ruff is not installed (pip install ruff)"
 
-    async def check(self, document: Document, file: Path, root: Path | None, *, select: str = "") -> tuple[Report, ...]:
-        """What ruff says; `select` asks for one rule whatever the settings say. Raises RuffFailed."""
-        key = (document.hash, str(file), select)
+    async def check(
+        self, document: Document, file: Path, root: Path | None, *, select: str = "", isolated: bool = False
+    ) -> tuple[Report, ...]:
+        """What ruff says of a text.
+
+        `select` asks for one rule, whatever the settings say; `isolated` also where the settings or comments of the file silence it.
+        Raises RuffFailed, also where ruff found nothing because it did not look.
+        """
+        key = (document.hash, str(file), select, str(isolated))
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
-        argv = [tool.find("ruff") or "ruff", "check", "--no-cache", "--quiet", "--output-format", "json"]
-        if select:
-            argv += ["--preview", "--select", select]
-        argv += ["--stdin-filename", str(file), "-"]
-        ran = await tool.run(argv, stdin=document.data, cwd=root if root and root.is_dir() else None)
-        if ran.code not in (0, 1):
-            causes = [line.split("Cause: ", 1)[1] for line in decode(ran.err).splitlines() if "Cause: " in line]
-            said = f"ruff failed: {causes[0] if causes else decode(ran.err).strip()}"
-            raise RuffFailed("ruff took too long" if ran.code is None else said)
-        reports = tuple(_report(document, row) for row in cast("list[Json]", json.loads(ran.out or b"[]")))
+        options = ["--preview", "--select", select] if select else []
+        options += ["--isolated", "--ignore-noqa"] if isolated else []
+        rows = await self._run(document.data, file, root, options)
+        if not rows:
+            await self._prove(file, root)
+        reports = tuple(_report(document, row) for row in rows)
         self._known[key] = reports
         while len(self._known) > self.KEPT:
             self._known.popitem(last=False)
         return reports
+
+    async def _run(self, text: bytes, file: Path, root: Path | None, options: Sequence[str] = ()) -> list[Json]:
+        if self.missing:
+            raise RuffFailed(self.missing)
+        argv = [tool.find("ruff") or "ruff", "check", "--no-cache", "--quiet", "--output-format", "json", *options]
+        argv += ["--stdin-filename", str(file), "-"]
+        ran = await tool.run(argv, stdin=text, cwd=root if root and root.is_dir() else None)
+        if ran.code is None:
+            raise RuffFailed("ruff took too long")
+        if ran.code not in (0, 1):
+            raise RuffFailed(f"ruff failed: {_cause(decode(ran.err))}")
+        return cast("list[Json]", json.loads(ran.out or b"[]"))
+
+    async def _prove(self, file: Path, root: Path | None) -> None:
+        """Make sure that ruff reads a file of which it has said nothing. Raises RuffFailed where it does not."""
+        key, now = str(file), self._clock()
+        if now - self._read.get(key, -CANARY_TTL_S) < CANARY_TTL_S:
+            return
+        if not await self._run(CANARY, file, root):
+            raise RuffFailed("ruff's settings exclude this file")
+        self._read[key] = now
+
+
+def _cause(said: str) -> str:
+    """The reason in what ruff prints when it fails: the last cause, with the settings file that an earlier one names."""
+    causes = [part.strip() for part in said.split("Cause: ")[1:]]
+    if not causes:
+        return " ".join(said.split()) or "it did not say why"
+    lines = [line.strip() for line in causes[-1].splitlines() if line.strip() and not GUTTER.match(line)]
+    reason = ": ".join(dict.fromkeys(lines))
+    place = next((found.group(1) for cause in causes[:-1] if (found := SETTINGS.search(cause))), "")
+    return f"{reason} ({place})" if place else reason
 
 
 def _offset(document: Document, place: Json) -> int:
@@ -75,10 +127,10 @@ def _report(document: Document, row: Json) -> Report:
         start, max(start, end), str(row["message"]), "ruff", code, "warning" if row.get("code") else "error"
     )
     fix = cast("Json | None", row.get("fix"))
-    if not fix or fix.get("applicability") != "safe":
+    if not fix or fix.get("applicability") not in ("safe", "unsafe"):
         return Report(finding)
     edits = tuple(
         Edit(_offset(document, e["location"]), _offset(document, e["end_location"]), encode(str(e["content"])))
         for e in cast("list[Json]", fix["edits"])
     )
-    return Report(finding, edits, str(fix.get("message") or "ruff's own fix"))
+    return Report(finding, edits, str(fix.get("message") or "ruff's own fix"), fix["applicability"] == "safe")

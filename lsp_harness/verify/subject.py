@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from lsp_harness.syntax.faults import faults
+from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
 from lsp_harness.verify.finding import Finding
@@ -100,17 +102,25 @@ class Subject:
         return self.kind in ("name", "removal") and bool(self.quoted) and not self.name
 
 
-def subject_of(finding: Finding, document: Document) -> Subject:
-    """The subject of a finding.
+def subject_of(finding: Finding, document: Document, tree: SyntaxTree | None = None) -> Subject:
+    """The subject of a finding. With the `tree` of the document it is known where the text does not parse.
 
     A name counts where the message says it and it stands in the finding's range, else on the line where the range begins: some
     tools mark the whole line, or the place behind a name.
     """
-    kind = kind_of(finding)
     start, end = _clamped(finding, document)
+    kind = kind_of(finding)
+    if kind == "rule" and tree is not None and _broken(tree, document, Span(start, end)):
+        kind = "syntax"
     quoted = names_in(finding.message)
-    if not quoted or kind in ("syntax", "test"):
+    if kind in ("syntax", "test"):
         return Subject(kind, Span(start, end), "", quoted)
+    if not quoted:
+        # a message without a name is about the one that stands there
+        word = (
+            next((found for found in IDENTIFIER.finditer(document.data, start, end)), None) if kind == "name" else None
+        )
+        return Subject(kind, Span(start, end), decode(word.group()) if word else "", quoted)
     first, last = document.line_of(start), document.line_of(max(start, end - 1))
     line = Span(document.line_span(first)[0], document.line_span(last)[1])
     for place in (Span(start, max(end, min(start + 1, len(document.data)))), line):
@@ -128,13 +138,22 @@ def kind_of(finding: Finding) -> SubjectKind:
         return "name" if known == "argument" and WORDS[2][1].search(finding.message) else known
     if finding.source == "lsp-harness" and finding.code == "syntax":
         return "syntax"
-    return next((kind for kind, words in WORDS if words.search(finding.message)), "rule")
+    for kind, words in WORDS:
+        if words.search(finding.message):
+            return kind
+    return "rule"
 
 
 def names_in(message: str) -> tuple[str, ...]:
     """The names that a message is about, in its order: those it quotes, and those after words that announce one."""
     bare = [name for found in BARE.finditer(message) for name in found.groups() if name]
     return tuple(dict.fromkeys([*(found.group(1) for found in QUOTED.finditer(message)), *bare]))
+
+
+def _broken(tree: SyntaxTree, document: Document, span: Span) -> bool:
+    """Whether the text does not parse on the lines of a range, or on the line before it: what is missing there is reported here."""
+    lines = range(document.line_of(span.start) - 1, document.line_of(span.end) + 2)
+    return any(document.line_of(fault.start) in lines or document.line_of(fault.end) in lines for fault in faults(tree))
 
 
 def _clamped(finding: Finding, document: Document) -> Span:

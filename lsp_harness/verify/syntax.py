@@ -3,7 +3,6 @@
 from time import perf_counter
 
 from lsp_harness.syntax.faults import new_faults
-from lsp_harness.syntax.tree import parse
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
 
@@ -13,7 +12,7 @@ class SyntaxCheck:
 
     async def run(self, change: Change) -> Outcome:
         began = perf_counter()
-        before, after = parse(change.before), parse(change.after)
+        before, after = change.tree_before, change.tree_after
         if before is None or after is None:
             reason = f"no grammar for {change.before.language or change.file.suffix or 'this text'}"
             return Outcome(self.name, "skipped", reason=reason)

@@ -45,8 +45,8 @@ async def rewritten(engine: EngineClient, row: Case) -> str:
     job = Job(engine, config, Ruff(), turn, document, Path(path), None, path, lambda progress: None)
     generator = Generator(job, tree, place, finding)
     async for candidate in generator.make(Plan("rewrite", 0.0, 0, (1,))):
-        if candidate.edit:
-            return apply(document.data, [candidate.edit]).decode()
+        if candidate.edits:
+            return apply(document.data, candidate.edits).decode()
     return document.text
 
 

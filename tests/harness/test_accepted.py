@@ -139,7 +139,9 @@ class Slow(Ruff):
         self.asked = asyncio.Event()
         self.ended = asyncio.Event()
 
-    async def check(self, document: Document, file: Path, root: Path | None, *, select: str = "") -> tuple[Report, ...]:
+    async def check(
+        self, document: Document, file: Path, root: Path | None, *, select: str = "", isolated: bool = False
+    ) -> tuple[Report, ...]:
         go = asyncio.Event()
         self.checks.append(go)
         self.asked.set()

@@ -101,7 +101,8 @@ async def test_without_trust_there_are_completions_and_nothing_else(bench: Make)
     src = b.open(AREA)
     snapshot = b.harness.snapshot(src.document.uri)
     assert [offer.how for offer in await b.harness.offers(snapshot, src.findings)] == []
-    assert await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff) == []
+    examined = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff)
+    assert examined.findings == ()
     assert await b.harness.complete(snapshot, 0)
     assert await warmed(b, src) == []
     with pytest.raises(UsageError, match="the workspace is not trusted: there are completions only"):

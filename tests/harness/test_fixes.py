@@ -149,7 +149,7 @@ async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Mak
         src = b.open(text, name)
         snapshot = b.harness.snapshot(src.document.uri)
         found = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff)
-        assert [f.code for f in found] == expected
+        assert [f.code for f in found.findings] == expected
 
 
 class Known(Indexes):

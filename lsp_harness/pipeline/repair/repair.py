@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from lsp_harness.text.edit import Edit
+from lsp_harness.verify.change import Author
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,3 +18,5 @@ class Repair:
     kind: str
     edits: tuple[Edit, ...]
     cost: float
+    author: Author = "repair"
+    """Who made it; a linter's own fix may change what its rule is about."""

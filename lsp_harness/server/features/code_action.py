@@ -109,7 +109,7 @@ def _action(
         title=offer.title,
         kind=types.CodeActionKind.QuickFix,
         diagnostics=about,
-        is_preferred=True if offer.how == "linter" else None,
+        is_preferred=True if offer.how != "model" else None,
         data=data,
         command=None if able.resolve_edit else command,
         tags=[types.CodeActionTag.LlmGenerated] if able.llm_tag and offer.how == "model" else None,

@@ -1,0 +1,88 @@
+"""The tokens of a stretch of a text, by what they mean to a reader: names, literals, keywords, operators, comments."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from tree_sitter import Node
+
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.position import decode
+
+TokenKind = Literal["name", "literal", "keyword", "operator", "separator", "comment"]
+
+SEPARATORS = frozenset("()[]{},;:") | {"'", '"', "`", '"""', "'''"}
+"""What joins and encloses, and says nothing by itself."""
+NAMES = frozenset(
+    {"name", "constant", "word", "variable_name", "instance_variable", "class_variable", "global_variable"}
+)
+"""Kinds of leaves that are names and do not have `identifier` in their kind's name."""
+LEXEME = re.compile(r"[\w$\u0080-\U0010ffff]+|['\"`]+|[()\[\]{},;:]|[^\w\s()\[\]{},;:'\"`$]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A leaf of a tree. `start` and `end` are bytes; two tokens with the same kind and text are the same to a reader."""
+
+    kind: TokenKind
+    text: str
+    start: int
+    end: int
+
+
+def tokens(tree: SyntaxTree, start: int, end: int) -> list[Token]:
+    """The tokens that lie in or reach into the bytes `start` to `end`, in order."""
+    return [_token(tree, node) for node in _leaves(tree.root, start, end)]
+
+
+def lexemes(data: bytes, start: int, end: int) -> list[Token]:
+    """The same without a tree, for a text that does not parse: words, runs of quotes, brackets and separators, operators."""
+    text = decode(data[start:end])
+    found: list[Token] = []
+    at, seen = start, 0
+    for match in LEXEME.finditer(text):
+        at += len(text[seen : match.start()].encode("utf-8", "surrogatepass"))
+        size = len(match.group().encode("utf-8", "surrogatepass"))
+        found.append(Token(_kind(match.group()), match.group(), at, at + size))
+        at, seen = at + size, match.end()
+    return found
+
+
+def _kind(text: str) -> TokenKind:
+    if text[0].isdigit():
+        return "literal"
+    if text[0].isalpha() or text[0] in "_$" or ord(text[0]) > 127:
+        return "name"
+    return "separator" if text[0] in SEPARATORS else "operator"
+
+
+def _leaves(root: Node, start: int, end: int) -> Iterator[Node]:
+    # no recursion: trees may be thousands deep
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        if node.end_byte < start or node.start_byte > end or node.start_byte == node.end_byte:
+            continue
+        if node.child_count and "comment" not in node.type:
+            waiting += reversed(node.children)
+        else:
+            yield node
+
+
+def _token(tree: SyntaxTree, node: Node) -> Token:
+    text = decode(tree.data[node.start_byte : node.end_byte])
+    kind: TokenKind
+    if "comment" in node.type:
+        kind, text = "comment", text.strip()
+    elif node.type in ("string_start", "string_end"):
+        kind = "separator"
+    elif node.is_named:
+        kind = "name" if "identifier" in node.type or "primitive" in node.type or node.type in NAMES else "literal"
+        if node.type in ("self", "this", "super", "crate") or (kind == "literal" and node.type == text):
+            kind = "keyword"
+    elif text in SEPARATORS or text.strip("'\"`") == "":
+        kind = "separator"
+    else:
+        kind = "keyword" if text[:1].isalpha() else "operator"
+    return Token(kind, text, node.start_byte, node.end_byte)

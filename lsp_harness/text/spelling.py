@@ -1,0 +1,57 @@
+"""Whether one identifier may be a misspelling of another."""
+
+import re
+
+WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
+
+
+def misspelt(wrong: str, right: str) -> bool:
+    """Whether a person who meant `right` may have written `wrong`.
+
+    That is so where they differ by case, underscores or a plural `s`, by one letter in short names and by about a quarter of the letters in longer
+    ones, or where each word of one begins the word of the other in its place (`max_len`, `max_length`).
+    """
+    a, b = _plain(wrong), _plain(right)
+    if not a or not b or wrong == right:
+        return False
+    if a == b or a + "s" == b or b + "s" == a:
+        return True
+    if min(len(a), len(b)) < 3:
+        # one letter is as near to any other, but two may have changed places, or one was left out of three
+        return sorted(a) == sorted(b) or (len(a) != len(b) and max(len(a), len(b)) == 3 and distance(a, b, 1) <= 1)
+    allowed = min(3, max(1, (max(len(a), len(b)) + 1) // 4))
+    return distance(a, b, allowed) <= allowed or _abbreviated(wrong, right)
+
+
+def distance(a: str, b: str, limit: int) -> int:
+    """Letters inserted, left out, replaced, or exchanged with their neighbour (optimal string alignment).
+
+    Returns `limit` + 1 where it is more than `limit`.
+    """
+    if abs(len(a) - len(b)) > limit:
+        return limit + 1
+    older: list[int] = []
+    row = list(range(len(b) + 1))
+    for i, char in enumerate(a, 1):
+        new = [i]
+        for j, other in enumerate(b, 1):
+            cost = min(row[j] + 1, new[j - 1] + 1, row[j - 1] + (char != other))
+            if i > 1 and j > 1 and char == b[j - 2] and a[i - 2] == other:
+                cost = min(cost, older[j - 2] + 1)
+            new.append(cost)
+        if min(new) > limit:
+            return limit + 1
+        older, row = row, new
+    return min(row[-1], limit + 1)
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lstrip("$@").lower()
+
+
+def _abbreviated(one: str, other: str) -> bool:
+    a, b = WORDS.findall(one), WORDS.findall(other)
+    if len(a) != len(b) or not a:
+        return False
+    pairs = [sorted((x.lower(), y.lower()), key=len) for x, y in zip(a, b, strict=True)]
+    return all(long.startswith(short) and len(short) >= min(3, len(long)) for short, long in pairs)

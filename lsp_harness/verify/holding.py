@@ -1,0 +1,109 @@
+"""Whether a finding that a client sends still holds on the text as it is: editors keep diagnostics while their user types on."""
+
+from pathlib import Path
+
+from lsp_harness.syntax.declarations import declared
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import Span, decode
+from lsp_harness.text.spelling import misspelt
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.gone import RULE
+from lsp_harness.verify.identity import same_place
+from lsp_harness.verify.lint import is_python
+from lsp_harness.verify.ruff import Ruff, RuffFailed
+from lsp_harness.verify.standing import broken_syntax
+from lsp_harness.verify.subject import Subject
+
+ALIASES = {"reportUndefinedVariable": "F821", "name-defined": "F821", "E0602": "F821", "reportUnusedImport": "F401"}
+"""Rules of other tools for Python that report the same as one of ruff's."""
+
+
+async def outdated(
+    finding: Finding,
+    subject: Subject,
+    document: Document,
+    tree: SyntaxTree | None,
+    ruff: Ruff,
+    file: Path,
+    root: Path | None,
+) -> str:
+    """Why a finding no longer holds; empty where it does, or where nobody here can tell."""
+    line = document.line_of(min(finding.start, len(document.data))) + 1
+    if finding.start > len(document.data):
+        return f"the text ends before line {line}"
+    if subject.absent:
+        return f"`{subject.quoted[0]}` is not on line {line}"
+    if tree is None:
+        return ""
+    if subject.kind == "syntax":
+        return "" if broken_syntax(tree) else "the text has no syntax error"
+    if is_python(document, file):
+        return await _linted_away(finding, subject, document, ruff, file, root)
+    if subject.kind == "name" and (bound := _bound(subject, tree)):
+        return bound
+    return ""
+
+
+async def _linted_away(
+    finding: Finding, subject: Subject, document: Document, ruff: Ruff, file: Path, root: Path | None
+) -> str:
+    """Ask ruff, where the finding is one of a rule that ruff has."""
+    code = ALIASES.get(finding.code, finding.code)
+    if not RULE.match(code):
+        code = (
+            "F821"
+            if subject.kind == "name" and not _member(subject, document) and "not defined" in finding.message
+            else ""
+        )
+    if not code or ruff.missing:
+        return ""
+    place = Span(*subject.span) if subject.name else Span(finding.start, finding.end)
+    lines = range(document.line_of(place.start), document.line_of(max(place.start, place.end)) + 1)
+    try:
+        for isolated in (False, True):
+            # settings and comments may silence a rule that another tool, or ruff in the editor, does report
+            reports = await ruff.check(document, file, root, select=code, isolated=isolated)
+            found = [report.finding for report in reports]
+            if any(same_place(one, place) or document.line_of(one.start) in lines for one in found):
+                return ""
+    except RuffFailed:
+        return ""
+    if code == "F821" and b"import *" in document.data:
+        return ""
+    return f"ruff does not report {code} there"
+
+
+def _member(subject: Subject, document: Document) -> bool:
+    return document.data[max(0, subject.span.start - 1) : subject.span.start] == b"."
+
+
+def _bound(subject: Subject, tree: SyntaxTree) -> str:
+    """Where a name that is said to be unknown is imported or declared for the whole text; empty where it is nowhere."""
+    before = tree.data[max(0, subject.span.start - 2) : subject.span.start]
+    if not subject.name or before.endswith((b".", b"->", b"::", b"$")):
+        return ""
+    found, brought = declared(tree.language, tree.data, tree.root)
+    for one in brought:
+        if subject.name in (one.alias or one.name or one.module.rpartition("/")[2].rpartition(".")[2],):
+            return f"`{subject.name}` is imported on line {tree.document.line_of(one.start) + 1}"
+    for one in found:
+        if one.parent < 0 and one.name == subject.name and not one.start <= subject.span.start < one.end:
+            return f"`{subject.name}` is declared on line {one.line + 1}"
+    return ""
+
+
+async def premature(subject: Subject, document: Document, ruff: Ruff, file: Path, root: Path | None) -> str:
+    """Why an unused binding must not be removed yet: an unknown name may be a misspelling of it. Empty where it may be."""
+    if subject.kind != "removal" or not subject.name or not is_python(document, file) or ruff.missing:
+        return ""
+    try:
+        reports = await ruff.check(document, file, root, select="F821")
+    except RuffFailed:
+        return ""
+    for unknown in (report.finding for report in reports):
+        written = decode(document.data[unknown.start : unknown.end])
+        if misspelt(written, subject.name):
+            line = document.line_of(unknown.start) + 1
+            return f"`{written}` on line {line} is not defined and may mean `{subject.name}`; fix that first"
+    return ""

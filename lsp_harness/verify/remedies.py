@@ -1,0 +1,245 @@
+"""What an edit may change, by the kind of the finding that it is for: one function for each row of the table in `verify.kept`.
+
+Each returns what the edit changes beyond that, in words, or an empty text.
+"""
+
+from collections.abc import Sequence
+
+from lsp_harness.syntax.declarations import declared
+from lsp_harness.syntax.scope import imports
+from lsp_harness.syntax.tokens import Token
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.position import Span
+from lsp_harness.text.spelling import misspelt
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.difference import Difference, Replacement, called, told
+from lsp_harness.verify.subject import Subject
+
+MAX_SYNTAX_TOKENS = 4
+"""Tokens that the repair of one syntax error may change: a pair of brackets, or a misspelt keyword and a colon."""
+RECEIVERS = frozenset({"self", "this", "cls", "$this", "Self", "super"})
+MEMBER_MARKS = frozenset({".", "->", "::", "?.", "$", "@"})
+CLOSING_WORDS = frozenset({"end", "then", "do", "done", "fi", "esac", "pass", "in"})
+"""Keywords that only open, close or fill a block."""
+ADDED_OPERATORS = frozenset({"=", "==", "=>", "->", "::", ".", "<", ">", "?", ":=", "$", "@", "?>", "</", "/>", "..."})
+FLOW = frozenset(
+    {
+        "return",
+        "raise",
+        "throw",
+        "yield",
+        "await",
+        "async",
+        "if",
+        "elif",
+        "else",
+        "for",
+        "while",
+        "try",
+        "except",
+        "catch",
+    }
+    | {
+        "finally",
+        "with",
+        "break",
+        "continue",
+        "switch",
+        "match",
+        "case",
+        "def",
+        "class",
+        "function",
+        "fn",
+        "func",
+        "defer",
+        "go",
+    }
+    | {"assert", "del", "global", "nonlocal", "unsafe", "loop"}
+)
+"""Keywords that decide what runs."""
+PLACEHOLDERS = frozenset({"_", "pass", "="})
+
+
+def syntax(subject: Subject, found: Difference, change: Change) -> str:
+    """Brackets, quotes, separators and the keywords of blocks may come and go; a word may be replaced by one it misspells."""
+    del subject, change
+    if found.size > MAX_SYNTAX_TOKENS + 1:
+        return _joined(found) or f"changes {found.size} tokens, where one is wrong"
+    quotes = [token for token in found.gained() if token.text.strip("'\"`") == ""]
+    if len(quotes) > 1:
+        return "puts code into a string"
+    for each in found.replacements:
+        if said := _syntax_replacement(each, found):
+            return said
+    return ""
+
+
+def _syntax_replacement(each: Replacement, found: Difference) -> str:
+    old = [token for token in each.old if token.kind != "separator"]
+    new = [token for token in each.new if token.kind != "separator"]
+    if _same_letters(each.old, each.new):
+        # a quote or an operator that was written with a blank in it, or without one
+        return ""
+    if len(old) == len(new) and all(_exchangeable(a, b) for a, b in zip(old, new, strict=True)):
+        return ""
+    if old:
+        return told("drops", old, found.before) or "drops code"
+    strange = [token for token in new if token.text not in CLOSING_WORDS | ADDED_OPERATORS]
+    return told("adds", strange, found.after)
+
+
+def _same_letters(old: Sequence[Token], new: Sequence[Token]) -> bool:
+    return "".join(token.text for token in old) == "".join(token.text for token in new)
+
+
+def _exchangeable(old: Token, new: Token) -> bool:
+    if old.kind == "name" and new.kind == "name":
+        return misspelt(old.text, new.text)
+    return old.kind == new.kind == "operator"
+
+
+def name(subject: Subject, found: Difference, change: Change) -> str:
+    """The unknown name may be replaced by one it misspells, be reached through `self`, or be imported."""
+    if _brings(subject, found, change):
+        return ""
+    for each in found.replacements:
+        old, new = list(each.old), list(each.new)
+        if not old and _qualifies(subject, new, found):
+            continue
+        if not (old and len(old) == len(new) == 1 and _is(subject, old[0])):
+            return _joined(found) or "changes more than the name"
+        if not _respelt(subject.name or old[0].text, new[0]):
+            return f"replaces `{old[0].text}` by `{new[0].text}`, which is another thing"
+    return "" if found.replacements else "changes nothing"
+
+
+def _is(subject: Subject, token: Token) -> bool:
+    if subject.name:
+        return token.text.lstrip("$@") == subject.name.lstrip("$@")
+    return token.start < max(subject.span.end, subject.span.start + 1) and token.end > subject.span.start
+
+
+def _respelt(wrong: str, token: Token) -> bool:
+    return token.kind in ("name", "keyword", "literal") and misspelt(wrong, token.text)
+
+
+def _qualifies(subject: Subject, new: Sequence[Token], found: Difference) -> bool:
+    """Whether what is added is `self.` or the like before the unknown name."""
+    words = [token.text for token in new if token.text not in MEMBER_MARKS]
+    if not new or not all(word in RECEIVERS for word in words):
+        return False
+    behind = next((token for token in found.after if token.start >= new[-1].end), None)
+    return behind is not None and behind.text.lstrip("$@") == subject.name.lstrip("$@")
+
+
+def _brings(subject: Subject, found: Difference, change: Change) -> bool:
+    """Whether nothing is removed, and all that is added stands in imports, one of which says the unknown name."""
+    after = change.tree_after
+    if after is None or found.lost():
+        return False
+    spans = _imports(after)
+    gained = found.gained()
+    inside = all(any(span.start <= token.start < span.end for span in spans) for token in gained)
+    wanted = subject.name or next(iter(subject.quoted), "")
+    said = any(wanted in token.text for token in gained) or _module_of(wanted, gained)
+    return bool(gained) and inside and bool(wanted) and said
+
+
+def _module_of(wanted: str, gained: Sequence[Token]) -> bool:
+    """Whether the import is of a file that is named after what it defines: `require "set"` brings `Set`."""
+    plain = wanted.replace("_", "").lower()
+    return any(plain == token.text.replace("_", "").replace("-", "").rpartition("/")[2].lower() for token in gained)
+
+
+def _imports(tree: SyntaxTree) -> list[Span]:
+    """Where the imports of a text stand; lines that the outline does not know are read from the declarations."""
+    spans = list(imports(tree))
+    _, brought = declared(tree.language, tree.data, tree.root)
+    for each in brought:
+        line = tree.document.line_span(tree.document.line_of(each.start))
+        spans.append(Span(*line))
+    return spans
+
+
+def removal(subject: Subject, found: Difference, change: Change) -> str:
+    """What nothing uses may go, or be renamed to `_`; whatever may do something stays, and so does all else that is bound."""
+    gained = [
+        token
+        for token in found.gained()
+        if token.kind not in ("separator",) and token.text not in PLACEHOLDERS and token.text != f"_{subject.name}"
+    ]
+    if gained:
+        return told("adds", gained, found.after)
+    lost = found.lost()
+    if comments := [token for token in lost if token.kind == "comment"]:
+        return told("drops", comments, found.before)
+    if subject.name and not any(token.text.lstrip("$@") == subject.name for token in found.old):
+        return told("drops", lost, found.before) or f"does not remove `{subject.name}`"
+    others = _unbound_by(subject, change)
+    if others:
+        return f"drops {', '.join(f'`{other}`' for other in others)}, which the finding is not about"
+    importing = _all_imported(lost, change)
+    if not importing:
+        effects = [token for token in lost if called(token, found.before) or token.text in FLOW]
+        if effects and not _unreachable(subject):
+            return told("drops", effects, found.before)
+    return ""
+
+
+def _unreachable(subject: Subject) -> bool:
+    return not subject.quoted
+
+
+def _all_imported(lost: Sequence[Token], change: Change) -> bool:
+    before = change.tree_before
+    spans = _imports(before) if before else []
+    return bool(lost) and all(any(s.start <= token.start < s.end for s in spans) for token in lost)
+
+
+def _unbound_by(subject: Subject, change: Change) -> list[str]:
+    """Names that the text before declares or imports, the text after does not, and the finding is not about."""
+    names: list[set[str]] = []
+    for tree in (change.tree_before, change.tree_after):
+        if tree is None:
+            return []
+        found, brought = declared(tree.language, tree.data, tree.root)
+        bound = {one.alias or one.name or one.module.rpartition(".")[2] for one in brought}
+        names.append({one.name for one in found} | bound)
+    gone = names[0] - names[1]
+    about = {*subject.quoted, subject.name} | {part for quoted in subject.quoted for part in quoted.split(".")}
+    return sorted(one for one in gone if one and one not in about and one.rpartition("/")[2] not in about)
+
+
+def argument(subject: Subject, found: Difference, change: Change) -> str:
+    """Arguments may change places, or be wrapped or written otherwise where the finding is; no name may be lost."""
+    del change
+    lost = [token for token in found.lost() if token.kind != "separator"]
+    within = [token for token in lost if _in(subject.span, token) and token.kind == "literal"]
+    if len(within) < len(lost):
+        return told("drops", [token for token in lost if token not in within], found.before)
+    flow = [token for token in found.gained() if token.text in FLOW or token.kind == "comment"]
+    return told("adds", flow, found.after)
+
+
+def _in(span: Span, token: Token) -> bool:
+    return token.start < max(span.end, span.start + 1) and token.end > span.start
+
+
+def rule(subject: Subject, found: Difference, change: Change) -> str:
+    """Operators and literals may change where the finding is; names, comments, calls and what decides what runs stay."""
+    del change
+
+    def free(token: Token) -> bool:
+        quoted = any(token.text == word or token.text in word.split(".") for word in subject.quoted)
+        return quoted or (_in(subject.span, token) and token.kind in ("operator", "literal", "separator"))
+
+    lost = [token for token in found.lost() if token.kind not in ("separator", "operator") and not free(token)]
+    if lost:
+        return told("drops", lost, found.before)
+    strange = [token for token in found.gained() if token.text in FLOW and token.text not in subject.quoted]
+    return told("adds", strange, found.after)
+
+
+def _joined(found: Difference) -> str:
+    return " and ".join(filter(None, (found.losses(), found.gains())))
