@@ -66,6 +66,8 @@ class Generation:
     """Candidates for a fix, fills and rewrites together; 0 is as many fills as this machine makes best at once, and the rewrites."""
     max_retries: int = 3
     """Rewrites that are told what was wrong with the candidates before; of the `candidates` where these are set, else on top."""
+    repairs: bool = True
+    """Repairs that need no model are tried first: the nearest name, the missing token or import, the linter's own fix. Without them the model is asked at once."""
     temperature: float = 0.6
     """Of the rewrites after the first, which is greedy as the first fill of each kind is; the other fills are drawn 0.1 warmer."""
 

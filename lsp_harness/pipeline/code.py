@@ -65,7 +65,8 @@ class Fix:
         place = locate(tree, self.finding)
         if place is None:
             raise work.failed("there is no code at this diagnostic, only blank space")
-        proposal = await work.repair(await self._repairs(subject, tree), Chooser(job, self.model))
+        found = await self._repairs(subject, tree) if job.config.generation.repairs else []
+        proposal = await work.repair(found, Chooser(job, self.model))
         return proposal or await self._generated(work, subject, tree, place)
 
     async def _repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
