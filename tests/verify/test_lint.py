@@ -90,7 +90,9 @@ async def test_a_ruff_that_fails_is_skipped_and_never_passed(project: Path) -> N
     (project / "ruff.toml").write_text("no-such-setting = 1\n")
     outcome = await LintCheck(Ruff()).run(change("x = 1\n", "x = undefined\n", project))
     assert outcome.status == "skipped"
-    assert outcome.reason.startswith("ruff failed: TOML parse error at line 1, column 1: unknown field `no-such-setting`")
+    assert outcome.reason.startswith(
+        "ruff failed: TOML parse error at line 1, column 1: unknown field `no-such-setting`"
+    )
     with pytest.raises(RuffFailed, match="ruff failed: stream did not contain valid UTF-8"):
         await Ruff().check(Document.of("file:///a.py", b"\xff"), Path("/a.py"), None)
 
