@@ -18,7 +18,7 @@ from tests.benchmarks.one_fault.registry import Candidate
 
 Json = dict[str, Any]
 Key = tuple[str, str]
-PYRIGHT_TIMEOUT_S = 300
+PYRIGHT_TIMEOUT_S = 900
 
 
 @dataclass(frozen=True)

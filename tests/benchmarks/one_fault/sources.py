@@ -43,7 +43,7 @@ PLACES: dict[str, tuple[str, ...]] = {
 """Folders of projects below a root, or archives of modules. `*` alone is for the named folders only."""
 BUILT = re.compile(
     r"(^|/)(dist|build|esm|cjs|umd|_cjs|_esm|_types|min|node_modules|vendor|test_?data|fixtures|lib2to3|idlelib)(/|$)"
-    r"|\.d\.ts$|\.min\.js$|/__init__\.py$|_pb2\.py$|\.pb\.go$|(^|/)z[a-z]*_|AssemblyInfo|\.Designer\.cs"
+    r"|\.d\.ts$|\.min\.js$|(^|/)__init__\.py$|_pb2\.py$|\.pb\.go$|(^|/)z[a-z]*_|AssemblyInfo|\.Designer\.cs"
 )
 """Paths of what no hand has written, or what is broken on purpose."""
 GENERATED = re.compile(rb"(?i)@generated|do not edit|auto-?generated|__esModule|sourceMappingURL")

@@ -172,6 +172,7 @@ MEMBER: dict[str, Say] = {
 PACKAGE: dict[str, Say] = {"go": _go_package}
 JAVA_QUALIFIER = _one("Java", "570425394", "{x} cannot be resolved")
 RUST_TRAIT = _one("rustc", "E0405", "cannot find trait `{x}` in this scope")
+RUST_MODULE = _one("rustc", "E0433", "failed to resolve: use of undeclared crate or module `{x}`")
 RUST_PATH = _one("rustc", "E0433", "failed to resolve: use of undeclared type `{x}`")
 
 UNUSED_VARIABLE: dict[str, list[Wording]] = {
@@ -206,7 +207,7 @@ ARGUMENT: dict[str, Wording] = {
     "go": Wording(
         "compiler",
         "IncompatibleAssign",
-        "cannot use {text} (variable of type {given}) as {wanted} value in argument to {function}",
+        "cannot use {text} ({kind}) as {wanted} value in argument to {function}",
     ),
     "rust": Wording("rustc", "E0308", "arguments to this function are incorrect"),
     "java": Wording(

@@ -1,5 +1,6 @@
 """Two arguments of different types in each other's place."""
 
+import re
 from collections.abc import Iterator
 from random import Random
 
@@ -14,6 +15,15 @@ from tests.benchmarks.one_fault.wording import ARGUMENT
 
 ANY = ("any", "unknown", "interface{}", "object", "Object", "mixed", "T", "dynamic", "var")
 """Types that take every argument."""
+
+UNTYPED = {
+    "int_literal": "untyped int constant",
+    "float_literal": "untyped float constant",
+    "interpreted_string_literal": "untyped string constant",
+    "true": "untyped bool constant",
+    "false": "untyped bool constant",
+}
+"""What gopls calls literals."""
 
 
 def _swapped(code: Code, one: Item, other: Item) -> Edit:
@@ -42,14 +52,23 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
         name = (item.child("function") or item.child("name")) if listed else None
         if listed is None or name is None or "\n" in listed.text:
             continue
-        called = name.text.split(".")[-1].split("::")[-1].split("->")[-1]
+        receiver, _, called = re.sub(r"::|->", ".", name.text).rpartition(".")
+        before = item.child("object") or item.child("scope")
         given, signature = listed.named(), known.get(called)
-        if signature is None or len(given) != len(signature.types):
+        # a method of another object may be another one of the same name
+        own = (before.text if before else receiver) in ("", "this", "self", "Self", "$this", "static")
+        if signature is None or not own or len(given) != len(signature.types) or not all(map(_plain, given)):
             continue
         for at in range(len(given) - 1):
             wanted = signature.types[at : at + 2]
             if _differ(wanted, code) and given[at].text != given[at + 1].text:
                 yield _candidate(code, given, at, signature)
+
+
+def _plain(argument: Item) -> bool:
+    """Whether an argument is a value of its own, with no word before it."""
+    calls = ("call_expression", "func_literal", "composite_literal")
+    return not argument.text.startswith(("out ", "ref ", "in ", "...", "&$")) and argument.type not in calls
 
 
 def _differ(types: tuple[str, ...], code: Code) -> bool:
@@ -66,10 +85,13 @@ def _candidate(code: Code, given: list[Item], at: int, signature: Signature) -> 
     kinds = [kind.removeprefix("?") if language == "php" else kind for kind in signature.types]
     kinds[at], kinds[at + 1] = kinds[at + 1], kinds[at]
     wording = ARGUMENT[language]
+    kind = UNTYPED.get(other.type, f"variable of type {kinds[at]}")
+    literal = other.text if other.type == "string" and language == "typescript" else ""
     message = wording.message.format(
-        given=kinds[at],
+        given=f'"{literal[1:-1]}"' if literal else kinds[at],
         wanted=signature.types[at].removeprefix("?") if language == "php" else signature.types[at],
         text=other.text,
+        kind=kind,
         position=at + 1,
         function=signature.name,
         owner=owner(signature.owner, grammar(code)),

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from random import Random
 
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import encode
 from tests.benchmarks.one_fault.case import Diagnostic
 from tests.benchmarks.one_fault.code import Code, Item
 from tests.benchmarks.one_fault.mutations.uses import grammar
 from tests.benchmarks.one_fault.registry import Candidate, mutation
-from tests.benchmarks.one_fault.wording import RUST_PATH, RUST_TRAIT, TYPE, VARIABLE, Name, Wording
+from tests.benchmarks.one_fault.wording import RUST_MODULE, RUST_PATH, RUST_TRAIT, TYPE, VARIABLE, Name, Wording
 
 NODE = {"fs", "path", "os", "util", "url", "http", "https", "crypto", "events", "assert", "stream", "zlib", "net"}
 ELSEWHERE_TOO = frozenset({"typing", "collections.abc", "typing_extensions"})
@@ -199,7 +198,11 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
     uses = [item for item in code.root.children if item.type == "use_declaration"]
     for item in rng.sample(uses, len(uses)):
         match = re.fullmatch(r"use (?:std|core|alloc)::[\w:]+::([A-Z]\w+);", item.text)
+        module = re.fullmatch(r"use std::(?:\w+::)?([a-z]+);", item.text)
         edit = _line(code, item)
+        use = _first_use(code, module[1], edit, {"identifier"}) if module and edit else None
+        if module and edit and use and use.field == "path":
+            yield _removed(code, edit, use, RUST_MODULE(Name(module[1], module[1]), rng), item.text)
         if match and edit and (use := _first_use(code, match[1], edit, {"type_identifier", "identifier"})):
             path = use.parent is not None and use.parent.type == "scoped_identifier"
             trait = use.field == "trait" or (use.parent is not None and use.parent.type == "trait_bounds")
@@ -241,7 +244,8 @@ def _(code: Code, rng: Random) -> Iterator[Candidate]:
     for item in rng.sample(found, len(found)):
         match = re.fullmatch(r"use ((?:[\w]+\\)*)([A-Z]\w+);", item.text)
         edit = _line(code, item)
-        if match is None or edit is None or (match[1] and code.data.count(encode(match[1])) < 2):
+        siblings = match and match[1] and re.findall(rf"use {re.escape(match[1])}\w+;", code.data.decode())
+        if match is None or edit is None or (siblings is not None and match[1] and len(siblings) < 2):
             continue
         if use := _first_use(code, match[2], edit, {"name"}):
             around = f"{space.text}\\" if space else ""

@@ -80,9 +80,7 @@ def _type_of(code: Code, item: Item, receiver: Item) -> str:
     if receiver.text in SELF:
         around = owner(item, known)
         if language == "rust":
-            function = item.ancestor(*known.functions)
-            by_value = function and "&" not in function.text.partition("self")[0].rpartition("(")[2]
-            return around and (f"struct `{around}`" if by_value else f"reference `&{around}`")
+            return around and _rust_self(item, around)
         return around
     if language in ("javascript", "typescript") and receiver.text in GLOBALS:
         return GLOBALS[receiver.text]
@@ -93,6 +91,17 @@ def _type_of(code: Code, item: Item, receiver: Item) -> str:
             return f"struct `{kind}`" if plain else ""
         return kind if plain and kind not in ("var", "any", "dynamic", "interface") else ""
     return "" if receiver.type == "constant" else WELL_KNOWN.get(language, {}).get(item.text, "")
+
+
+def _rust_self(item: Item, around: str) -> str:
+    """What rustc calls `self` in the method around."""
+    implemented, function = item.ancestor("impl_item"), item.ancestor("function_item")
+    kind = implemented.child("type") if implemented else None
+    shown = " ".join(kind.text.split()) if kind else around
+    given = next((one.text for one in function.walk() if one.type == "self_parameter"), "") if function else ""
+    if "mut" in given and "&" in given:
+        return f"mutable reference `&mut {shown}`"
+    return f"reference `&{shown}`" if "&" in given else f"struct `{shown}`"
 
 
 def _packages(code: Code) -> set[str]:

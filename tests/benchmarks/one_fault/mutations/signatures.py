@@ -60,5 +60,6 @@ def _types(parameters: Item, typed: dict[str, tuple[str, str]]) -> tuple[str, ..
         if fields is None or kind is None or each.type == "optional_parameter":
             return None
         names = sum(child.field == fields[0] for child in each.children)
-        found += [kind.text.removeprefix(":").strip()] * names
+        shown = " ".join(kind.text.removeprefix(":").split()).removeprefix("| ")
+        found += [shown] * names
     return tuple(found)
