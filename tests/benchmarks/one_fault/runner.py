@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import tempfile
+import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
@@ -18,6 +19,7 @@ from tests.benchmarks.one_fault.case import Case
 from tests.benchmarks.one_fault.client import Session
 from tests.benchmarks.one_fault.scorer import score
 
+CRASH = "the product raised"
 Row = dict[str, Any]
 Score = Callable[[Case, str | None], str]
 
@@ -69,6 +71,10 @@ async def _attempts(folder: Path, options: Options) -> AsyncGenerator[Callable[[
             return await attempt(case, work, stale=options.stale)
         except HarnessError as error:
             return Attempt(None, 0.0, error.message)
+        except Exception as error:  # noqa: BLE001
+            # a fault of the product in one case must not end the count of the others
+            traceback.print_exc()
+            return Attempt(None, 0.0, f"{CRASH} {error!r}")
 
     yield ask
 
