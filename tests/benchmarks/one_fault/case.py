@@ -1,0 +1,61 @@
+"""A case: a text with one fault, the true text, and the diagnostic a user would have; and its form on disk."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """What a linter, a compiler or a language server says of a byte range of the faulty text."""
+
+    start: int
+    end: int
+    message: str
+    source: str
+    code: str
+    severity: str = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """`diagnostic` is None for broken syntax: the product finds that by itself. `part` is `dev` or `heldout`."""
+
+    id: str
+    part: str
+    language: str
+    kind: str
+    project: str
+    path: str
+    text: str
+    truth: str
+    diagnostic: Diagnostic | None = None
+    facts: Json = field(default_factory=Json)
+    """What was changed, and how hard it is to undo (see docs/benchmarks.md)."""
+
+    @property
+    def removal(self) -> bool:
+        """Whether the remedy is to take something away."""
+        return self.kind.startswith("unused")
+
+
+def write(file: Path, cases: Iterable[Case]) -> None:
+    """One JSON object a line."""
+    with file.open("w", encoding="utf-8", newline="\n") as out:
+        for case in cases:
+            out.write(json.dumps(asdict(case), ensure_ascii=False) + "\n")
+
+
+def read(file: Path) -> list[Case]:
+    """The cases of a file. Raises OSError, ValueError."""
+    with file.open(encoding="utf-8", newline="\n") as lines:
+        return [_case(json.loads(line)) for line in lines if line.strip()]
+
+
+def _case(row: Json) -> Case:
+    given = row.pop("diagnostic")
+    return Case(**row, diagnostic=Diagnostic(**given) if given else None)
