@@ -7,14 +7,15 @@ Each file is read again when its time or size changes.
 """
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.files.patterns import steady
+from lsp_harness.files.bytewise import bytewise_path
+from lsp_harness.files.folders import outermost
+from lsp_harness.files.patterns import compiled
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -25,7 +26,8 @@ NAMES = (EXCLUDE, ".gitignore", ".lspharnessignore")
 LARGEST = 1_000_000
 """Bytes of an ignore file that are read; more is no list of patterns."""
 LONGEST = 4096
-"""Characters of a line that are a pattern: no path is longer."""
+"""Bytes of a line that are a pattern: no path is longer."""
+BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +78,8 @@ class Ignores:
         return sorted((*outer, *own), key=lambda rules: (rules.rank, len(rules.folder)), reverse=True)
 
     def _root(self, file: Path) -> Path | None:
-        inside = [root for root in self._roots if file.is_relative_to(root)]
         # of workspace folders within each other the outer one sees more rules
-        return min(inside, key=lambda root: len(root.parts), default=None)
+        return outermost(file, self._roots)
 
     def _folders(self, file: Path) -> list[Path]:
         """The folders whose rules count for a file, the outermost first."""
@@ -104,7 +105,8 @@ class Ignores:
 def ignoring(rules: Sequence[Rules], path: str, *, folder: bool) -> str:
     """The ignore file that ignores a file or folder, by the first of the rules that have a word on it; else empty."""
     for one in rules:
-        said = one.spec.check_file(path[len(one.folder.rstrip("/")) + 1 :] + "/" * folder).include
+        inner = bytewise_path(path[len(one.folder.rstrip("/")) + 1 :])
+        said = one.spec.check_file(inner + "/" * folder).include
         if said is not None:
             return one.path if said else ""
     return ""
@@ -129,18 +131,11 @@ def _spec(path: str) -> "GitIgnoreSpec":
 
     try:
         with open(path, "rb") as file:
-            lines = file.read(LARGEST).decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+            lines = file.read(LARGEST).removeprefix(BOM).split(b"\n")
     except OSError:
         lines = []
-    good: list[GitIgnoreSpecPattern] = []
-    for line in lines:
-        if len(line) > LONGEST:
-            continue
-        try:
-            regex, include = GitIgnoreSpecPattern.pattern_to_regex(line)
-            if regex is not None:
-                good.append(GitIgnoreSpecPattern(re.compile(steady(regex)), include))
-        except (ValueError, re.error):
-            continue
+    good = [
+        GitIgnoreSpecPattern(*pattern) for line in lines if len(line) <= LONGEST and (pattern := compiled(line))
+    ]
     # no other engine, which is taken where one is installed, knows what `steady` says
     return GitIgnoreSpec(good, backend="simple")
