@@ -93,7 +93,9 @@ def replaced(path: Path) -> list[Path]:
     """The files that a path means whose client has put U+FFFD for bytes that are not UTF-8."""
     found = [Path(path.anchor)]
     for part in path.parts[1:]:
-        found = [folder / name for folder in found for name in (_shown_as(folder, part) if "\ufffd" in part else [part])]
+        found = [
+            folder / name for folder in found for name in (_shown_as(folder, part) if "\ufffd" in part else [part])
+        ]
     return found if "\ufffd" in str(path) else []
 
 

@@ -134,8 +134,6 @@ def _spec(path: str) -> "GitIgnoreSpec":
             lines = file.read(LARGEST).removeprefix(BOM).split(b"\n")
     except OSError:
         lines = []
-    good = [
-        GitIgnoreSpecPattern(*pattern) for line in lines if len(line) <= LONGEST and (pattern := compiled(line))
-    ]
+    good = [GitIgnoreSpecPattern(*pattern) for line in lines if len(line) <= LONGEST and (pattern := compiled(line))]
     # no other engine, which is taken where one is installed, knows what `steady` says
     return GitIgnoreSpec(good, backend="simple")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, NoAnswer, NotText, UsageError
+from lsp_harness.files.folders import placed
 from lsp_harness.harness import diagnosis, verdicts
 from lsp_harness.harness.engines import Engines
 from lsp_harness.harness.held import Held, Published
@@ -28,7 +29,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
-from lsp_harness.text.uri import elsewhere, innermost, local_path
+from lsp_harness.text.uri import elsewhere, local_path
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
@@ -91,16 +92,17 @@ class Harness:
 
     # -- text
     def open(self, document: Document) -> None:
+        """Also a document that is open already: nothing that is known of its old text is true of the new one."""
+        if document.uri in self.documents:
+            self.close(document.uri)
         self.documents.open(document)
-        self._parsed.forget(document.uri)
-        self._typed.forget(document.uri)
         if self._indexes:
             # what is imported here is wanted soon
             snapshot = self.snapshot_of(document)
             self._indexes.first(snapshot.root, snapshot.path)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
-        """One edit; call in order. Raises NotOpen or Stale."""
+        """One edit; call in order. Raises NotOpen."""
         before, after = self.documents.change(uri, edit, version)
         pressed()
         if self._recent:
@@ -122,8 +124,20 @@ class Harness:
 
     def close(self, uri: str) -> None:
         document = self.documents.close(uri)
+        if document is None:
+            return
         if self._recent:
             self._recent.closed(document)
+        self._forget(uri)
+
+    def lose(self, uri: str, why: str) -> bool:
+        """The text of a document is not known any more: it is not used until the client sends all of it. Whether that is news."""
+        if uri in self.documents:
+            self._forget(uri)
+        return self.documents.lose(uri, why)
+
+    def _forget(self, uri: str) -> None:
+        """What is known of a text that is open no more."""
         self.uptake.closed(uri)
         self._parsed.forget(uri)
         self._typed.forget(uri)
@@ -138,11 +152,11 @@ class Harness:
 
     def snapshot_of(self, document: Document) -> Snapshot:
         """Any text, and where it lies in the workspace."""
-        uri = document.uri
-        file = local_path(uri)
-        root = innermost(file, self.roots)
-        path = str(file.relative_to(root)) if file and root else file.name if file else elsewhere(uri)
-        return Snapshot(document, path, file, root)
+        file = local_path(document.uri)
+        if place := placed(file, self.roots):
+            # under the name that the folder was opened by, whatever name the file was
+            return Snapshot(document, str(place.path), place.file, place.folder)
+        return Snapshot(document, file.name if file else elsewhere(document.uri), file)
 
     def kept_from_model(self, snapshot: Snapshot) -> str:
         """Why no model may see this file, which the session's log on disk does not know either; empty where it may."""

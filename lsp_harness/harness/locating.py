@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lsp_harness.config.schema import Config
 from lsp_harness.context.elsewhere import Known
 from lsp_harness.errors import ConfigError, NoAnswer, UsageError
+from lsp_harness.files.folders import placed
 from lsp_harness.files.kept import Kept
 from lsp_harness.harness import verbs
 from lsp_harness.harness.symbols import open_texts
@@ -21,7 +22,7 @@ from lsp_harness.pipeline.offers import Report
 from lsp_harness.pipeline.seek import RANKINGS, Candidate, Sought, Texts, narrowed, seek
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
-from lsp_harness.text.uri import innermost, local_path
+from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
     from lsp_harness.harness.folder import Folder
@@ -136,12 +137,11 @@ def _folder(harness: "Harness", uri: str) -> "tuple[Folder, str]":
     """The folder that is meant, and the path of the file there that somebody is in."""
     if not harness.roots:
         raise UsageError("no folder is open; open the one that the code is in")
-    file = local_path(uri)
-    root = innermost(file, harness.roots)
-    beside = file.relative_to(root).as_posix() if file and root else ""
-    if root is None and harness.roots[1:]:
+    place = placed(local_path(uri), harness.roots)
+    beside = place.path.as_posix() if place else ""
+    if place is None and harness.roots[1:]:
         raise UsageError("several folders are open; say a file, or the folder, that is meant as uri")
-    root = root or harness.roots[0]
+    root = place.folder if place else harness.roots[0]
     for folder in harness.indexes.folders:
         if folder.root == root:
             return folder, beside

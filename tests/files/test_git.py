@@ -10,12 +10,51 @@ from lsp_harness.files.ignores import Ignores
 from lsp_harness.files.patterns import compiled
 
 PATTERNS = [
-    *(b"a", b"b", b"*", b"?", b"**", b"***", b"/", b"/", b"/", b" ", b"\t", b"!", b"#", b"{", b"(", b"$", b"^", b".", b"--"),
+    *(
+        b"a",
+        b"b",
+        b"*",
+        b"?",
+        b"**",
+        b"***",
+        b"/",
+        b"/",
+        b"/",
+        b" ",
+        b"\t",
+        b"!",
+        b"#",
+        b"{",
+        b"(",
+        b"$",
+        b"^",
+        b".",
+        b"--",
+    ),
     *(b"[ab]", b"[!a]", b"[^b-]", b"[b-a]", b"[]a]", b"[a/b]", b"[--a]", b"[", b"]", b"[\\]]", b"\\", b"\\*", b"\\ "),
     *(b"[[:alpha:]]", b"[[:x:]]", b"[[...slug]]", b"[a&&b]", b"[~~a||]", b"\xc3\xa9", b"\xe9", b"[\xa0-\xff]"),
 ]
 NAMES = [
-    *(b"a", b"b", b"a", b"b", b"ab", b"*", b"s", b"]", b"[", b"\xc3\xa9", b"\xe9", b" ", b"!", b"#", b"-", b"&", b"\t", b"\n"),
+    *(
+        b"a",
+        b"b",
+        b"a",
+        b"b",
+        b"ab",
+        b"*",
+        b"s",
+        b"]",
+        b"[",
+        b"\xc3\xa9",
+        b"\xe9",
+        b" ",
+        b"!",
+        b"#",
+        b"-",
+        b"&",
+        b"\t",
+        b"\n",
+    ),
     *(b"{", b".x", b"l", b"|", b"(", b"$", b"^"),
 ]
 ROUNDS = 60
