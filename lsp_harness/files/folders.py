@@ -60,8 +60,8 @@ def placed(file: Path | None, folders: Iterable[Path]) -> Placed | None:
     there = real(file)
     for above in (there, *there.parents):
         if (found := identity(above)) in by_identity and found:
-            inner = there.relative_to(above)
-            return Placed(by_identity[found], Path(_spelled(above, inner)))
+            folder = by_identity[found]
+            return Placed(folder, Path(_spelled(folder, there.relative_to(above))))
     plain = Path(os.path.normpath(file))
     around = [folder for folder in named if plain.is_relative_to(folder)]
     if not around:
