@@ -102,6 +102,12 @@ class Ignores:
         return known if known.folder == folder else replace(known, folder=folder)
 
 
+def rules_folder(file: Path) -> Path | None:
+    """The folder that the rules in a file are about; None for what is no ignore file."""
+    name = next((name for name in NAMES if f"/{file.as_posix()}".endswith(f"/{name}")), None)
+    return file.parents[name.count("/")] if name else None
+
+
 def ignoring(rules: Sequence[Rules], path: str, *, folder: bool) -> str:
     """The ignore file that ignores a file or folder, by the first of the rules that have a word on it; else empty."""
     for one in rules:

@@ -170,6 +170,10 @@ class Harness:
             self._kept = Kept(self.roots)
         return self._kept.why(uri, path)
 
+    def _kept_by_path(self, path: str) -> bool:
+        """Whether a file of the workspace, by its path there, is kept from the model by now."""
+        return any(self._why_kept((root / path).as_uri(), path) for root in self.roots)
+
     def _edited(self) -> list[Snapshot]:
         """The open texts that were edited, but for those that no model may see."""
         snapshots = map(self.snapshot, self._parsed.edited)
@@ -322,7 +326,7 @@ class Harness:
             *(snapshot.root, snapshot.path, report, related, self.persists(snapshot)),
             installed=self.installed if self.config.knowledge.enabled else None,
             output=output,
-            session=tuple(self.log.summary.about(snapshot.path)),
+            session=tuple(self.log.summary.about(snapshot.path, self._kept_by_path)),
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:

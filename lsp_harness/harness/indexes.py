@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from lsp_harness.files.folders import entries, placed
+from lsp_harness.files.folders import entries, inside, placed
+from lsp_harness.files.ignores import rules_folder
 from lsp_harness.harness.folder import Folder, Heard
 from lsp_harness.store.database import Reader
 from lsp_harness.text.uri import local_path
@@ -66,6 +67,9 @@ class Indexes:
         for root, folder in self._folders.items():
             for path in entries(file, root):
                 folder.changed(path.as_posix())
+            if (rules := rules_folder(file)) and (below := inside(root, rules)) and below.parts:
+                # an ignore file above the workspace folder, which the process does not see
+                folder.scan()
 
     async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
         """What `read` finds in the index of the folder that a document is in; `otherwise` where it is in none. What takes

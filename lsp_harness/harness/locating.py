@@ -59,9 +59,10 @@ def check(config: Config, task: str, otherwise: str) -> None:
         raise ConfigError(f"locate.ranking must be one of {', '.join(RANKINGS)}, not {config.locate.ranking!r}")
 
 
-def texts_of(root: Path, opened: Mapping[str, Document] | None = None) -> Texts:
-    """The texts of a folder, those that are `opened` as they are, all others as they are on disk; none that is kept from the model."""
-    kept = Kept([root])
+def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Sequence[Path] = ()) -> Texts:
+    """The texts of a folder, those that are `opened` as they are, all others as they are on disk; none that is kept from the model by the
+    rules of the folders that are open, `roots`."""
+    kept = Kept(roots or [root])
 
     def text(path: str) -> Document | None:
         file = root / path
@@ -102,7 +103,7 @@ async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
     check(harness.config, task, "select the lines that it is about")
     folder, beside = _folder(harness, uri)
     opened = {one.path: one.document for one in open_texts(harness) if one.root == folder.root}
-    read, texts = texts_of(folder.root, opened), dict[str, Document]()
+    read, texts = texts_of(folder.root, opened, harness.roots), dict[str, Document]()
 
     def text(path: str) -> Document | None:
         # what is done with a place is done in the text that it was found in

@@ -1,6 +1,7 @@
 """The server's copy of a document is the client's, whatever is in it. Read back through an edit of the whole line."""
 
 import asyncio
+from collections.abc import Mapping
 
 import pytest
 
@@ -14,7 +15,7 @@ def at(line: int, character: int) -> dict[str, int]:
     return {"line": line, "character": character}
 
 
-def put(start: dict[str, int], end: dict[str, int], text: str) -> dict[str, object]:
+def put(start: Mapping[str, float], end: Mapping[str, float], text: str) -> dict[str, object]:
     return {"range": {"start": start, "end": end}, "text": text}
 
 
@@ -146,7 +147,7 @@ async def test_a_change_is_taken_whatever_its_version(spawn: Spawn, version: obj
     assert status["outOfStep"] == []
 
 
-FULL = {"text": "x teh"}
+FULL: dict[str, object] = {"text": "x teh"}
 INSERT = put(at(0, 0), at(0, 0), "x")
 IMPOSSIBLE: list[object] = [
     None,
@@ -279,7 +280,7 @@ async def test_a_range_that_ends_beyond_all_numbers_ends_with_the_text(spawn: Sp
     end = {"line": number, "character": number}
     editor.send(
         change(2, put(at(1, 0), end, "teh"), {"range": {"start": at(0, 0), "end": {**end, "line": 0}}, "text": ""})
-    )  # type: ignore[dict-item]
+    )
     assert await typos(editor, 2) == [(1, 0)]
 
 
