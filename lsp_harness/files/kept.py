@@ -40,6 +40,10 @@ class Kept:
                 return f"ignored by {by}"
         return ""
 
+    def in_workspace(self, path: str) -> bool:
+        """Whether a file by its path in a workspace folder is kept."""
+        return any(self.why((root / path).as_uri(), path) for root in self._roots)
+
     def _files(self, name: str) -> Iterator[Path]:
         """The files of this machine that a path may name."""
         if name.startswith("/"):

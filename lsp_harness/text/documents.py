@@ -48,6 +48,10 @@ class Documents:
         except KeyError:
             raise NotOpen(f"{uri} is not open; send textDocument/didOpen first") from None
 
+    def find(self, uri: str) -> Document | None:
+        """None for what is not open."""
+        return self._open.get(uri)
+
     def open(self, document: Document) -> None:
         self._open[document.uri] = document
         for known in (self._client_versions, self._lost, self._closed):

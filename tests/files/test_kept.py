@@ -68,10 +68,10 @@ SECRET = [
     "untitled:/x/.Env.production",
     "vscode-notebook-cell:{w}/.env#x",
     "git:{w}/id_rsa?%7B%7D",
-    "vscode-remote://ssh/home/u/.aws/config",
+    "vscode-remote://ssh/h/u/.aws/config",
     "file://server/share/.aws/config",
     "C:\\Users\\me\\.env",
-    "file:///c%3A/Users/me/.ENV",
+    "file:///c%3A/W/.ENV",
     "file://{w}/%2Eenv",
     ".env",
 ]
