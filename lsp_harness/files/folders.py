@@ -50,14 +50,23 @@ def placed(file: Path | None, folders: Iterable[Path]) -> Placed | None:
 
     A link that leads out of every folder lies where it is named.
     """
-    if file is None or not (named := list(folders)):
-        return None
+    return _placed(file, real(file), list(folders)) if file else None
+
+
+def names(file: Path, folders: Iterable[Path]) -> list[Path]:
+    """The names of a file that rules may be about: its own, the one that links lead to, and the one below the folder it lies in."""
+    there = real(file)
+    place = _placed(file, there, list(folders))
+    return list(dict.fromkeys((Path(os.path.normpath(file)), there, *([place.file] if place else ()))))
+
+
+def _placed(file: Path, there: Path, named: list[Path]) -> Placed | None:
+    """`there` is where links lead."""
     by_identity: dict[Identity, Path] = {}
     for folder in named:
         # of two names of one folder the one that the file is named by
         if (found := identity(folder)) and (found not in by_identity or file.is_relative_to(folder)):
             by_identity[found] = folder
-    there = real(file)
     for above in (there, *there.parents):
         if (found := identity(above)) in by_identity and found:
             folder = by_identity[found]

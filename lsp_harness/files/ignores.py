@@ -50,7 +50,8 @@ class Ignores:
 
     def by(self, file: Path) -> str:
         """The ignore file that `file` is ignored by, as it is called from the workspace; empty where it is not."""
-        folders, root = self._folders(file), self._root(file)
+        root = outermost(file, self._roots)
+        folders = self._folders(file, root)
         rules: Sequence[Rules] = ()
         for folder, below in pairwise((*folders, file)):
             rules = self.within(str(folder), rules)
@@ -65,7 +66,7 @@ class Ignores:
     def above(self, folder: Path) -> Sequence[Rules]:
         """The rules from outside of a folder that count in it."""
         rules: Sequence[Rules] = ()
-        for outer, below in pairwise((*self._folders(folder), folder)):
+        for outer, below in pairwise((*self._folders(folder, outermost(folder, self._roots)), folder)):
             rules = self.within(str(outer), rules)
             rules = () if ignoring(rules, str(below), folder=True) else rules
         return rules
@@ -77,13 +78,10 @@ class Ignores:
             return outer
         return sorted((*outer, *own), key=lambda rules: (rules.rank, len(rules.folder)), reverse=True)
 
-    def _root(self, file: Path) -> Path | None:
-        # of workspace folders within each other the outer one sees more rules
-        return outermost(file, self._roots)
-
-    def _folders(self, file: Path) -> list[Path]:
-        """The folders whose rules count for a file, the outermost first."""
-        up, root = list(file.parents), self._root(file)
+    def _folders(self, file: Path, root: Path | None) -> list[Path]:
+        """The folders whose rules count for a file, the outermost first. Of workspace folders within each other the outer one, which is
+        the `root`, sees more rules."""
+        up = list(file.parents)
         own = up.index(root) if root in up else 0
         repository = next((n for n, folder in enumerate(up) if os.path.lexists(f"{folder}/.git")), own)
         return up[max(own, repository) :: -1]

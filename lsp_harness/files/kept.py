@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lsp_harness.files.folders import placed, real, replaced
+from lsp_harness.files.folders import names, replaced
 from lsp_harness.files.ignores import Ignores
 from lsp_harness.files.secrets import secret_path
 from lsp_harness.text.uri import local_path, mentioned, unescaped
@@ -27,13 +27,13 @@ class Kept:
     def why(self, uri: str, path: str = "") -> str:
         """What the file is (`ignored by .gitignore`); empty where it is not kept. `path` is another name of it."""
         file = local_path(uri)
-        names = [str(file)] if file else []
-        names += [name for name in mentioned(uri) if name not in names]
-        names += [name for name in unescaped(uri) if name not in names and os.path.lexists(name)]
-        for name in (path, *names):
+        said = [str(file)] if file else []
+        said += [name for name in mentioned(uri) if name not in said]
+        said += [name for name in unescaped(uri) if name not in said and os.path.lexists(name)]
+        for name in (path, *said):
             if name and secret_path(name):
                 return SECRET
-        for found in dict.fromkeys(one for name in names for one in self._files(name)):
+        for found in dict.fromkeys(one for name in said for one in self._files(name)):
             if secret_path(str(found)):
                 return SECRET
             if by := self._ignores.by(found):
@@ -53,7 +53,4 @@ class Kept:
             named = [root / name for root in self._roots if "/" in name or os.path.lexists(root / name)]
         for file in named:
             for each in (file, *replaced(file)):
-                yield Path(os.path.normpath(each))
-                yield real(each)
-                if found := placed(each, self._roots):
-                    yield found.file
+                yield from names(each, self._roots)
