@@ -6,6 +6,7 @@
     ├── UsageError            the caller asked for something that makes no sense
     ├── DocumentError         the caller named a text we cannot work on
     │   ├── NotOpen           … because the client never opened it
+    │   │   └── OutOfStep     … or a change of it could not be understood
     │   ├── NotText           … because it is binary
     │   └── Stale             … because it has changed since
     ├── ModelError            a model file is not what it must be
@@ -52,6 +53,9 @@ class DocumentError(HarnessError): ...
 
 
 class NotOpen(DocumentError): ...
+
+
+class OutOfStep(NotOpen): ...
 
 
 class NotText(DocumentError): ...

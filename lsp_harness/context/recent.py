@@ -76,8 +76,10 @@ class Recent:
         """Those that have to do with the lines around this one, the likest first; none of what is near there."""
         wanted = _words(document, max(0, line - AROUND), line + AROUND)
         found: list[tuple[float, int, Piece]] = []
+        # who is kept is looked up on disk: once for a file, not for each of its places
+        kept = {place.uri: self._kept(place.uri, place.path) for place in self._places}
         for age, place in enumerate(self._places):
-            text = self._text(place, document, line)
+            text = "" if kept[place.uri] else self._text(place, document, line)
             words = set(WORD.findall(text))
             alike = len(words & wanted) / len(words | wanted) if words else 0.0
             if LEAST <= alike <= COPY:
@@ -91,9 +93,9 @@ class Recent:
         self._places = [new, *(one for one in self._places if one not in near)][:PLACES]
 
     def _text(self, place: _Place, document: Document, line: int) -> str:
-        """The lines there, with what leads in and out of secrets left out; nothing where the model has them anyway, or may not."""
+        """The lines there, with what leads in and out of secrets left out; nothing where the model has them anyway."""
         here = place.uri == document.uri
-        if (here and abs(place.line - line) <= FAR) or self._kept(place.uri, place.path):
+        if here and abs(place.line - line) <= FAR:
             return ""
         there = document if here else self._opened(place.uri) or self._closed.get(place.uri)
         if there is None or there.binary:

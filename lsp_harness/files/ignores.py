@@ -7,14 +7,15 @@ Each file is read again when its time or size changes.
 """
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.files.patterns import steady
+from lsp_harness.files.bytewise import bytewise_path
+from lsp_harness.files.folders import outermost
+from lsp_harness.files.patterns import compiled
 
 if TYPE_CHECKING:
     from pathspec import GitIgnoreSpec
@@ -25,7 +26,8 @@ NAMES = (EXCLUDE, ".gitignore", ".lspharnessignore")
 LARGEST = 1_000_000
 """Bytes of an ignore file that are read; more is no list of patterns."""
 LONGEST = 4096
-"""Characters of a line that are a pattern: no path is longer."""
+"""Bytes of a line that are a pattern: no path is longer."""
+BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ class Ignores:
 
     def by(self, file: Path) -> str:
         """The ignore file that `file` is ignored by, as it is called from the workspace; empty where it is not."""
-        folders, root = self._folders(file), self._root(file)
+        root = outermost(file, self._roots)
+        folders = self._folders(file, root)
         rules: Sequence[Rules] = ()
         for folder, below in pairwise((*folders, file)):
             rules = self.within(str(folder), rules)
@@ -63,7 +66,7 @@ class Ignores:
     def above(self, folder: Path) -> Sequence[Rules]:
         """The rules from outside of a folder that count in it."""
         rules: Sequence[Rules] = ()
-        for outer, below in pairwise((*self._folders(folder), folder)):
+        for outer, below in pairwise((*self._folders(folder, outermost(folder, self._roots)), folder)):
             rules = self.within(str(outer), rules)
             rules = () if ignoring(rules, str(below), folder=True) else rules
         return rules
@@ -75,14 +78,10 @@ class Ignores:
             return outer
         return sorted((*outer, *own), key=lambda rules: (rules.rank, len(rules.folder)), reverse=True)
 
-    def _root(self, file: Path) -> Path | None:
-        inside = [root for root in self._roots if file.is_relative_to(root)]
-        # of workspace folders within each other the outer one sees more rules
-        return min(inside, key=lambda root: len(root.parts), default=None)
-
-    def _folders(self, file: Path) -> list[Path]:
-        """The folders whose rules count for a file, the outermost first."""
-        up, root = list(file.parents), self._root(file)
+    def _folders(self, file: Path, root: Path | None) -> list[Path]:
+        """The folders whose rules count for a file, the outermost first. Of workspace folders within each other the outer one, which is
+        the `root`, sees more rules."""
+        up = list(file.parents)
         own = up.index(root) if root in up else 0
         repository = next((n for n, folder in enumerate(up) if os.path.lexists(f"{folder}/.git")), own)
         return up[max(own, repository) :: -1]
@@ -101,10 +100,17 @@ class Ignores:
         return known if known.folder == folder else replace(known, folder=folder)
 
 
+def rules_folder(file: Path) -> Path | None:
+    """The folder that the rules in a file are about; None for what is no ignore file."""
+    name = next((name for name in NAMES if f"/{file.as_posix()}".endswith(f"/{name}")), None)
+    return file.parents[name.count("/")] if name else None
+
+
 def ignoring(rules: Sequence[Rules], path: str, *, folder: bool) -> str:
     """The ignore file that ignores a file or folder, by the first of the rules that have a word on it; else empty."""
     for one in rules:
-        said = one.spec.check_file(path[len(one.folder.rstrip("/")) + 1 :] + "/" * folder).include
+        inner = bytewise_path(path[len(one.folder.rstrip("/")) + 1 :])
+        said = one.spec.check_file(inner + "/" * folder).include
         if said is not None:
             return one.path if said else ""
     return ""
@@ -129,18 +135,9 @@ def _spec(path: str) -> "GitIgnoreSpec":
 
     try:
         with open(path, "rb") as file:
-            lines = file.read(LARGEST).decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
+            lines = file.read(LARGEST).removeprefix(BOM).split(b"\n")
     except OSError:
         lines = []
-    good: list[GitIgnoreSpecPattern] = []
-    for line in lines:
-        if len(line) > LONGEST:
-            continue
-        try:
-            regex, include = GitIgnoreSpecPattern.pattern_to_regex(line)
-            if regex is not None:
-                good.append(GitIgnoreSpecPattern(re.compile(steady(regex)), include))
-        except (ValueError, re.error):
-            continue
+    good = [GitIgnoreSpecPattern(*pattern) for line in lines if len(line) <= LONGEST and (pattern := compiled(line))]
     # no other engine, which is taken where one is installed, knows what `steady` says
     return GitIgnoreSpec(good, backend="simple")

@@ -53,6 +53,10 @@ class Folder:
         if self.follow:
             self._keeper.changed([path])
 
+    def scan(self) -> None:
+        """What is ignored may be something else now: every file is looked at again."""
+        self._keeper.scan()
+
     async def aclose(self) -> None:
         await self._keeper.close()
         self._hear({"state": "ended"})

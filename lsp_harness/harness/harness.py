@@ -28,7 +28,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
-from lsp_harness.text.uri import elsewhere, innermost, local_path
+from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Harness:
         """Called on the event loop with what the process says that keeps the index of a folder."""
         self.on_state: Callable[[], None] = lambda: None
         """Called on the event loop when `state` may say something else."""
-        self.uptake = Uptake(lambda uri: self.documents.get(uri) if uri in self.documents else None)
+        self.uptake = Uptake(self.documents.find)
         self.engines = Engines(make_engine, lambda: self.on_state())
         self._pause = Pause(lambda: self.on_state())
         self._completer: Completer | None = None
@@ -91,16 +91,17 @@ class Harness:
 
     # -- text
     def open(self, document: Document) -> None:
+        """Also a document that is open already: nothing that is known of its old text is true of the new one."""
+        if document.uri in self.documents:
+            self.close(document.uri)
         self.documents.open(document)
-        self._parsed.forget(document.uri)
-        self._typed.forget(document.uri)
         if self._indexes:
             # what is imported here is wanted soon
             snapshot = self.snapshot_of(document)
             self._indexes.first(snapshot.root, snapshot.path)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
-        """One edit; call in order. Raises NotOpen or Stale."""
+        """One edit; call in order. Raises NotOpen."""
         before, after = self.documents.change(uri, edit, version)
         pressed()
         if self._recent:
@@ -122,8 +123,17 @@ class Harness:
 
     def close(self, uri: str) -> None:
         document = self.documents.close(uri)
-        if self._recent:
+        if document and self._recent:
             self._recent.closed(document)
+        self._forget(uri)
+
+    def lose(self, uri: str, why: str) -> bool:
+        """The text of a document is not known any more: it is not used until the client sends all of it. Whether that is news."""
+        self._forget(uri)
+        return self.documents.lose(uri, why)
+
+    def _forget(self, uri: str) -> None:
+        """What is known of a text that is open no more."""
         self.uptake.closed(uri)
         self._parsed.forget(uri)
         self._typed.forget(uri)
@@ -138,28 +148,16 @@ class Harness:
 
     def snapshot_of(self, document: Document) -> Snapshot:
         """Any text, and where it lies in the workspace."""
-        uri = document.uri
-        file = local_path(uri)
-        root = innermost(file, self.roots)
-        path = str(file.relative_to(root)) if file and root else file.name if file else elsewhere(uri)
-        return Snapshot(document, path, file, root)
+        return Snapshot.of(document, self.roots)
 
     def kept_from_model(self, snapshot: Snapshot) -> str:
         """Why no model may see this file, which the session's log on disk does not know either; empty where it may."""
-        why = self._why_kept(snapshot.document.uri, snapshot.path)
+        why = self.kept.why(snapshot.document.uri, snapshot.path)
         return f"{why} and not given to the model" if why else ""
-
-    def _why_kept(self, uri: str, path: str = "") -> str:
-        if self._kept is None:
-            from lsp_harness.files.kept import Kept
-
-            self._kept = Kept(self.roots)
-        return self._kept.why(uri, path)
 
     def _edited(self) -> list[Snapshot]:
         """The open texts that were edited, but for those that no model may see."""
-        snapshots = map(self.snapshot, self._parsed.edited)
-        return [one for one in snapshots if not self.kept_from_model(one)]
+        return [one for one in map(self.snapshot, self._parsed.edited) if not self.kept_from_model(one)]
 
     def current(self, document: Document) -> bool:
         """Whether this is still the text of its document."""
@@ -308,7 +306,7 @@ class Harness:
             *(snapshot.root, snapshot.path, report, related, self.persists(snapshot)),
             installed=self.installed if self.config.knowledge.enabled else None,
             output=output,
-            session=tuple(self.log.summary.about(snapshot.path)),
+            session=tuple(self.log.summary.about(snapshot.path, self.kept.in_workspace)),
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
@@ -405,6 +403,14 @@ class Harness:
 
     # -- parts, made when first needed
     @property
+    def kept(self) -> "Kept":
+        if self._kept is None:
+            from lsp_harness.files.kept import Kept
+
+            self._kept = Kept(self.roots)
+        return self._kept
+
+    @property
     def engine(self) -> "Observed":
         return self.engines.of(self.config)
 
@@ -416,18 +422,12 @@ class Harness:
             from lsp_harness.pipeline.completion import Completer
             from lsp_harness.pipeline.restraint import Restraint
 
-            restraint = Restraint(self.config.quiet, self._typed, self._why_kept)
+            restraint = Restraint(self.config.quiet, self._typed, self.kept.why)
             # from now on there is somebody to ask for it
-            self._recent = Recent(
-                lambda uri: self.documents.get(uri) if uri in self.documents else None, self._why_kept
-            )
-            eager, elsewhere = (
-                self.eager and self.trusted,
-                Elsewhere(self.known or self.indexes, self.engine.count, self._recent),
-            )
-            self._completer = Completer(
-                self.engine, self.config.completion, restraint, eager=eager, elsewhere=elsewhere
-            )
+            self._recent = Recent(self.documents.find, self.kept.why)
+            elsewhere = Elsewhere(self.known or self.indexes, self.engine.count, self._recent)
+            settings, eager = self.config.completion, self.eager and self.trusted
+            self._completer = Completer(self.engine, settings, restraint, eager=eager, elsewhere=elsewhere)
         return self._completer
 
     @property
@@ -447,9 +447,8 @@ class Harness:
             def publish(uri: str, held: Held) -> None:
                 self.on_findings(uri, held)
 
-            self._watch = Watch(
-                self.documents, self.ruff, self.config.verification, publish, lambda: self.log, self._why_kept
-            )
+            settings, kept = self.config.verification, self.kept.why
+            self._watch = Watch(self.documents, self.ruff, settings, publish, lambda: self.log, kept)
         return self._watch
 
     @property

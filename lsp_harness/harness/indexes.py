@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from lsp_harness.files.folders import entries, inside, placed
+from lsp_harness.files.ignores import rules_folder
 from lsp_harness.harness.folder import Folder, Heard
 from lsp_harness.store.database import Reader
-from lsp_harness.text.uri import innermost, local_path
+from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Index
@@ -63,24 +65,27 @@ class Indexes:
     def changed(self, file: Path) -> None:
         """A file was written: not every file system tells of that."""
         for root, folder in self._folders.items():
-            if file.is_relative_to(root):
-                folder.changed(file.relative_to(root).as_posix())
+            for path in entries(file, root):
+                folder.changed(path.as_posix())
+            if (rules := rules_folder(file)) and (below := inside(root, rules)) and below.parts:
+                # an ignore file above the workspace folder, which the process does not see
+                folder.scan()
 
     async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
         """What `read` finds in the index of the folder that a document is in; `otherwise` where it is in none. What takes
         longer than a key is `slow`."""
-        root = innermost(local_path(uri), self._folders)
+        root = self._root(uri)
         return await self._folders[root].ask(read, otherwise, slow=slow) if root else otherwise
 
     def opened(self, uri: str) -> "Mapping[str, Opened]":
         """The texts of the folder that a document is in that are open and were edited, by their paths there."""
-        root = innermost(local_path(uri), self._folders)
+        root = self._root(uri)
         return self._opened(root) if root else {}
 
     async def near(self, uri: str, task: str) -> Sequence[bytes]:
         """Digests of the texts that are most like a task, of the folder that a document is in; none where there are no vectors,
         or the engine takes long."""
-        root = innermost(local_path(uri), self._folders)
+        root = self._root(uri)
         return await self._meaning(self._folders[root]).near(task) if root else ()
 
     def embed(self) -> None:
@@ -89,6 +94,11 @@ class Indexes:
             wanted = (folder.updates, self._settings())
             if folder.updates and self._embedded.get(folder.root) != wanted and self._meaning(folder).look():
                 self._embedded[folder.root] = wanted
+
+    def _root(self, uri: str) -> Path | None:
+        """The folder that a document, or the folder that is named, is in."""
+        place = placed(local_path(uri), self._folders)
+        return place.folder if place else None
 
     def _meaning(self, folder: Folder) -> "Meaning":
         # arrays take a tenth of a second to import

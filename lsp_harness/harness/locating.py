@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lsp_harness.config.schema import Config
 from lsp_harness.context.elsewhere import Known
 from lsp_harness.errors import ConfigError, NoAnswer, UsageError
+from lsp_harness.files.folders import placed
 from lsp_harness.files.kept import Kept
 from lsp_harness.harness import verbs
 from lsp_harness.harness.symbols import open_texts
@@ -21,7 +22,7 @@ from lsp_harness.pipeline.offers import Report
 from lsp_harness.pipeline.seek import RANKINGS, Candidate, Sought, Texts, narrowed, seek
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
-from lsp_harness.text.uri import innermost, local_path
+from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
     from lsp_harness.harness.folder import Folder
@@ -58,9 +59,10 @@ def check(config: Config, task: str, otherwise: str) -> None:
         raise ConfigError(f"locate.ranking must be one of {', '.join(RANKINGS)}, not {config.locate.ranking!r}")
 
 
-def texts_of(root: Path, opened: Mapping[str, Document] | None = None) -> Texts:
-    """The texts of a folder, those that are `opened` as they are, all others as they are on disk; none that is kept from the model."""
-    kept = Kept([root])
+def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Sequence[Path] = ()) -> Texts:
+    """The texts of a folder, those that are `opened` as they are, all others as they are on disk; none that is kept from the model by the
+    rules of the folders that are open, `roots`."""
+    kept = Kept(roots or [root])
 
     def text(path: str) -> Document | None:
         file = root / path
@@ -101,7 +103,7 @@ async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
     check(harness.config, task, "select the lines that it is about")
     folder, beside = _folder(harness, uri)
     opened = {one.path: one.document for one in open_texts(harness) if one.root == folder.root}
-    read, texts = texts_of(folder.root, opened), dict[str, Document]()
+    read, texts = texts_of(folder.root, opened, harness.roots), dict[str, Document]()
 
     def text(path: str) -> Document | None:
         # what is done with a place is done in the text that it was found in
@@ -136,12 +138,11 @@ def _folder(harness: "Harness", uri: str) -> "tuple[Folder, str]":
     """The folder that is meant, and the path of the file there that somebody is in."""
     if not harness.roots:
         raise UsageError("no folder is open; open the one that the code is in")
-    file = local_path(uri)
-    root = innermost(file, harness.roots)
-    beside = file.relative_to(root).as_posix() if file and root else ""
-    if root is None and harness.roots[1:]:
+    place = placed(local_path(uri), harness.roots)
+    beside = place.path.as_posix() if place else ""
+    if place is None and harness.roots[1:]:
         raise UsageError("several folders are open; say a file, or the folder, that is meant as uri")
-    root = root or harness.roots[0]
+    root = place.folder if place else harness.roots[0]
     for folder in harness.indexes.folders:
         if folder.root == root:
             return folder, beside

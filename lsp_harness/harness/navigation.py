@@ -144,7 +144,8 @@ class _Search:
     def _spot(self, tree: "SyntaxTree", path: str, at: int, name: str, kind: str) -> Spot:
         document = tree.document
         line = document.line_of(at)
-        return Spot(self.root / path, line, decode(document.data[document.starts[line] : at]), name, kind, "")
+        before = decode(document.data[document.starts[line] : at])
+        return Spot(document.uri, self.root / path, line, before, name, kind, "")
 
 
 def _aliases(view: "View", path: str, names: "Collection[str]", keys: "Collection[Key]") -> set[str]:

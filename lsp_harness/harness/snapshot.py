@@ -1,9 +1,12 @@
 """What a request works on: one version of one document, frozen when the request arrived."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lsp_harness.files.folders import placed
 from lsp_harness.text.document import Document
+from lsp_harness.text.uri import elsewhere, local_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +17,15 @@ class Snapshot:
     path: str
     file: Path | None = None
     root: Path | None = None
+
+    @classmethod
+    def of(cls, document: Document, roots: Sequence[Path]) -> "Snapshot":
+        """Any text, and where it lies in the workspace."""
+        file = local_path(document.uri)
+        if place := placed(file, roots):
+            # under the name that the folder was opened by, whatever name the file was
+            return cls(document, str(place.path), place.file, place.folder)
+        return cls(document, file.name if file else elsewhere(document.uri), file)
 
     @property
     def tool_path(self) -> Path:

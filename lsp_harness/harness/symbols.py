@@ -4,20 +4,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsp_harness.files.folders import inside, same
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.text.position import Span, decode
 
 if TYPE_CHECKING:
     from lsp_harness.harness.harness import Harness
     from lsp_harness.index.lookup import Rank
+    from lsp_harness.index.view import Symbol
     from lsp_harness.store.database import Reader
     from lsp_harness.syntax.declarations import Declaration
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A symbol where it is declared: `before` is what is left of its name on that line; `within` what it is in."""
+    """A symbol where it is declared: `before` is what is left of its name on that line; `within` what it is in. `uri` is that of the
+    file, as the client has it where the file is open."""
 
+    uri: str
     file: Path
     line: int
     before: str
@@ -32,22 +36,27 @@ async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
     from lsp_harness.index.view import View
 
     found = _in_open_texts(harness, query)
-    for folder in harness.indexes.folders:
+    folders = harness.indexes.folders
+    for n, folder in enumerate(folders):
+        if any(same(folder.root, earlier.root) for earlier in folders[:n]):
+            # one folder that is open by two names
+            continue
         open_paths = {snapshot.path for snapshot in open_texts(harness) if snapshot.root == folder.root}
 
+        # a folder within this one has an index of its own
+        inner = [path for root in harness.roots if (path := inside(root, folder.root)) and path.parts]
+
         def read(
-            reader: "Reader", root: Path = folder.root, without: set[str] = open_paths
+            reader: "Reader", root: Path = folder.root, without: set[str] = open_paths, inner: list[Path] = inner
         ) -> "list[tuple[Rank, Spot]]":
             view = View(reader)
             return [
-                (rank, Spot(root / one.path, one.line, view.before(one), one.name, one.kind, _around(one.qualified)))
+                (rank, _listed(root / one.path, one, view.before(one)))
                 for rank, one in called(reader, query, without)
+                if not any(one.path.startswith(f"{folder}/") for folder in inner)
             ]
 
-        inner = [root for root in harness.roots if root != folder.root and root.is_relative_to(folder.root)]
-        listed = await folder.ask(read, [], slow=True)
-        # a folder within this one has an index of its own
-        found += [each for each in listed if not any(each[1].file.is_relative_to(root) for root in inner)]
+        found += await folder.ask(read, [], slow=True)
     found.sort(key=lambda each: (each[0], each[1].file, each[1].line))
     return [spot for _, spot in found[:LIMIT]]
 
@@ -75,7 +84,13 @@ def open_texts(harness: "Harness") -> list[Snapshot]:
 def _spot(snapshot: Snapshot, file: Path, one: "Declaration", within: str) -> Spot:
     document = snapshot.document
     span = Span(document.starts[document.line_of(one.named)], one.named)
-    return Spot(file, document.line_of(one.named), decode(document.data[slice(*span)]), one.name, one.kind, within)
+    return Spot(
+        document.uri, file, document.line_of(one.named), decode(document.data[slice(*span)]), one.name, one.kind, within
+    )
+
+
+def _listed(file: Path, one: "Symbol", before: str) -> Spot:
+    return Spot(file.as_uri(), file, one.line, before, one.name, one.kind, _around(one.qualified))
 
 
 def _around(qualified: str) -> str:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from lsp_harness.errors import NoAnswer, UsageError
+from lsp_harness.files.folders import same
 from lsp_harness.harness import diagnosis
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.pipeline.offers import Offer, Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
+from lsp_harness.text.uri import local_path
 
 if TYPE_CHECKING:
     from lsp_harness.pipeline.job import Job
@@ -161,7 +163,8 @@ def _test_file(root: Path, file: Path) -> Path:
 def _target(harness: Harness, file: Path) -> tuple[Document, bool]:
     """The test file's text, the editor's where it is open, and whether there is no such file yet."""
     uri = file.as_uri()
-    if uri in harness.documents:
-        return harness.documents.get(uri), False
+    for document in harness.documents:
+        if document.uri == uri or ((named := local_path(document.uri)) and same(named, file)):
+            return document, False
     new = not file.exists()
     return Document.of(uri, b"" if new else file.read_bytes(), language="python"), new

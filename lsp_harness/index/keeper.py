@@ -52,6 +52,10 @@ class Keeper:
         that begins looks at everything."""
         self._order(changed=sorted(paths))
 
+    def scan(self) -> None:
+        """Every file is to be looked at again."""
+        self._order(scan=True)
+
     async def close(self) -> None:
         self._task.cancel()
         with suppress(asyncio.CancelledError):

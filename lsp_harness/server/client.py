@@ -1,6 +1,7 @@
 """The editor at the other end: what it can do, what it is told, and the harness that works for it."""
 
 import asyncio
+import json
 import logging
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -20,6 +21,12 @@ from lsp_harness.server.status_feed import StatusFeed
 from lsp_harness.text.document import Document
 
 log = logging.getLogger(__name__)
+
+WARNINGS = 1000
+"""That are remembered as said."""
+LARGEST_VERSION = 2**31 - 1
+"""The protocol has no larger number."""
+TEXT_METHODS = (types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE)
 
 
 class Client:
@@ -47,8 +54,10 @@ class Client:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._marked: set[str] = set()
         self._complaint = ""
+        self._warnings: dict[str, None] = {}
         self._refresh_due = False
         harness.on_findings = self.publish
+        server.lsp.on_unreadable = self.lose_unreadable
         if able.status:
             harness.on_state = StatusFeed(server, harness).changed
 
@@ -82,11 +91,45 @@ class Client:
     def live(self, uri: str) -> Document:
         return self.harness.documents.get(uri)
 
+    def version_of(self, document: Document) -> int | None:
+        """What the client calls this version of a document, where it says that and the protocol can."""
+        version = self.harness.documents.client_version(document)
+        return version if version is not None and abs(version) <= LARGEST_VERSION else None
+
+    def lose(self, uri: str, method: str, why: str) -> None:
+        """The text of a document is not known any more. The client is told once."""
+        if self.harness.lose(uri, f"{method}: {why}"):
+            self.forget(uri)
+            self.warn(
+                f"lsp-harness does not know the text of {uri} ({method}: {why}); "
+                "it does nothing there until the file is closed and opened again"
+            )
+
+    def lose_unreadable(self, body: bytes) -> None:
+        """A message is not JSON: where it was about a text, that is not known any more; where nobody can say which, none is."""
+        method = next((method for method in TEXT_METHODS if method.encode() in body), None)
+        if method is None:
+            return
+        opened = [document.uri for document in self.harness.documents]
+        named = [
+            uri for uri in opened if json.dumps(uri).encode() in body or f'"{uri}"'.encode(errors="replace") in body
+        ]
+        for uri in named or opened:
+            self.lose(uri, method, "the message is not JSON")
+
     # -- telling
     def warn(self, message: str) -> None:
         """A line in the client's log view; never a popup."""
         log.warning("%s", message)
         self.server.window_log_message(types.LogMessageParams(type=types.MessageType.Warning, message=message))
+
+    def warn_once(self, message: str) -> None:
+        """A line in the client's log view that is not said again."""
+        if message not in self._warnings:
+            self._warnings[message] = None
+            while len(self._warnings) > WARNINGS:
+                del self._warnings[next(iter(self._warnings))]
+            self.warn(message)
 
     def first_complaint(self, message: str) -> bool:
         """Whether this is news. A model that is down is one failed request, not one per keystroke."""
@@ -106,7 +149,8 @@ class Client:
         document = documents.get(uri) if uri in documents else None
         if held.findings and (document is None or document.version != held.version):
             return
-        self._push(uri, held.version, convert.diagnostics(document, held, self.able) if document else [])
+        version = self.version_of(document) if document and document.version == held.version else held.version
+        self._push(uri, version, convert.diagnostics(document, held, self.able) if document else [])
 
     def forget(self, uri: str) -> None:
         """The document is closed; nothing of ours stays on it."""

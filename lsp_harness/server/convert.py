@@ -69,9 +69,7 @@ def location(spot: Spot, encoding: Encoding) -> types.Location:
     """Of the name at a spot."""
     start = units(spot.before, encoding)
     end = start + units(spot.name, encoding)
-    return types.Location(
-        spot.file.as_uri(), types.Range(types.Position(spot.line, start), types.Position(spot.line, end))
-    )
+    return types.Location(spot.uri, types.Range(types.Position(spot.line, start), types.Position(spot.line, end)))
 
 
 def diagnostics(document: Document, held: Held, able: Abilities) -> list[types.Diagnostic]:
@@ -148,9 +146,9 @@ def workspace_edit(
     able: Abilities,
     note: Note | None = None,
     *,
-    versioned: bool = True,
+    version: int | None = None,
 ) -> types.WorkspaceEdit:
-    """Bound to the document's version where the client can hold it to that, and annotated where it can show that."""
+    """Bound to a `version` of the document where there is one and the client can hold it to that, and annotated where it can show that."""
     noted = note if able.change_annotations and able.document_changes else None
     changes: list[types.TextEdit | types.AnnotatedTextEdit | types.SnippetTextEdit] = []
     for edit in edits:
@@ -162,8 +160,6 @@ def workspace_edit(
         )
     if not able.document_changes:
         return types.WorkspaceEdit(changes={document.uri: [c for c in changes if isinstance(c, types.TextEdit)]})
-    # a file that is not open has no version
-    version = document.version if versioned else None
     target = types.OptionalVersionedTextDocumentIdentifier(uri=document.uri, version=version)
     return types.WorkspaceEdit(
         document_changes=[types.TextDocumentEdit(text_document=target, edits=changes)],

@@ -58,14 +58,21 @@ Message = Request | Notification | Response | Refused | Noise
 def parse(body: bytes) -> Message:
     """Never raises."""
     try:
-        # surrogatepass as in the text layer: a lone surrogate in a document is no reason to lose the connection
-        raw: Any = json.loads(body.decode("utf-8", "surrogatepass"), parse_constant=_no_constants)
+        raw: Any = json.loads(_text(body), parse_constant=_no_constants)
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
         return Refused(None, PARSE_ERROR, f"the message is not JSON: {reason}")
     if not isinstance(raw, dict):
         return Refused(None, INVALID_REQUEST, "a message must be a JSON object; batches are not part of LSP")
     return _judge(cast("dict[str, Any]", raw))
+
+
+def _text(body: bytes) -> str:
+    """Lone surrogates are kept as in the text layer, and bytes that are not UTF-8 become some: no document is lost for them."""
+    try:
+        return body.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return body.decode("utf-8", "surrogateescape")
 
 
 def _judge(raw: dict[str, Any]) -> Message:

@@ -76,13 +76,10 @@ def written(client: Client, made: Written) -> Fixed:
     """What a verb made, as the client gets it."""
     if made.new and not client.able.create_files:
         raise HarnessError("this editor cannot create a file on a server's request")
-    is_open = made.document.uri in client.harness.documents
-    return fixed(client, made.document, made.proposal, "model", new=made.new, versioned=is_open)
+    return fixed(client, made.document, made.proposal, "model", new=made.new)
 
 
-def fixed(
-    client: Client, document: Document, proposal: Proposal, how: str, *, new: bool = False, versioned: bool = True
-) -> Fixed:
+def fixed(client: Client, document: Document, proposal: Proposal, how: str, *, new: bool = False) -> Fixed:
     """A proposal as the client gets it: annotated with its verdict, and to be confirmed as the settings say."""
     confirm = client.harness.config.edits.confirm
     note = Note(
@@ -90,7 +87,9 @@ def fixed(
         description=proposal.summary,
         confirm=confirm == "always" or (confirm == "model" and how == "model"),
     )
-    edit = workspace_edit(document, proposal.edits, client.able, note, versioned=versioned)
+    # a file that is not open has no version
+    version = client.version_of(document) if document.uri in client.harness.documents else None
+    edit = workspace_edit(document, proposal.edits, client.able, note, version=version)
     if new:
         create = types.CreateFile(document.uri, options=types.CreateFileOptions(ignore_if_exists=True))
         edit.document_changes = [create, *(edit.document_changes or ())]

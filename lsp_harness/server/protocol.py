@@ -19,7 +19,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
-from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.errors import HarnessError, OutOfStep, UsageError
 from lsp_harness.server import envelope, faults
 from lsp_harness.server.envelope import Id, Noise, Notification, Refused, Request, Response
 from lsp_harness.server.transport import Transport
@@ -29,8 +29,12 @@ log = logging.getLogger(__name__)
 # method → request, response, params, registration options
 _PARAMS = cast("dict[str, tuple[Any, Any, Any, Any]]", types.METHOD_TO_TYPES)  # pyright: ignore[reportUnknownMemberType]
 
-RAW = frozenset({types.CANCEL_REQUEST, "lspHarness/didFocus", "lspHarness/didMoveCursor"})
-"""Methods whose handlers read plain JSON: for the sake of ids that do not fit the LSP types, or because LSP has none."""
+RAW = frozenset(
+    {types.CANCEL_REQUEST, "lspHarness/didFocus", "lspHarness/didMoveCursor"}
+    | {types.TEXT_DOCUMENT_DID_OPEN, types.TEXT_DOCUMENT_DID_CHANGE, types.TEXT_DOCUMENT_DID_CLOSE}
+)
+"""Methods whose handlers read plain JSON: for the sake of ids that do not fit the LSP types, because a text must not be lost for a value
+in a corner that is not used, or because LSP has no types for them."""
 
 
 class Protocol(LanguageServerProtocol):
@@ -42,6 +46,8 @@ class Protocol(LanguageServerProtocol):
         super().__init__(server, converter)
         self.running: dict[Id, asyncio.Task[Any]] = {}
         self.shut = False
+        self.on_unreadable: Callable[[bytes], None] = lambda body: None
+        """Called with a message that is not JSON."""
         converter.register_structure_hook(types.InlineCompletionTriggerKind, _trigger_kind)
 
     def _register_builtin_features(self) -> None:
@@ -63,6 +69,8 @@ class Protocol(LanguageServerProtocol):
                 self._response(response)
             case Refused(id, code, reason):
                 self._refuse(id, code, reason)
+                if code == faults.PARSE_ERROR:
+                    self.on_unreadable(body)
             case Noise(reason):
                 log.warning("ignored a message: %s", reason)
 
@@ -104,6 +112,9 @@ class Protocol(LanguageServerProtocol):
             return
         try:
             handler(self._structure(method, params))
+        except OutOfStep as error:
+            # the client was told when it happened
+            log.debug("%s: %s", method, error.message)
         except HarnessError as error:
             log.warning("%s: %s", method, error.message)
         except Exception:

@@ -2,7 +2,7 @@
 
 - a *request* has `METHOD` and `async def run(client, snapshot, params) -> Result | None`. The snapshot is frozen when
   the message arrives, so a change that comes right behind it is not seen. `document(params)`, where a file has it, says
-  which document that is;
+  which document that is. Where its text is not known any more, the answer is `unknown(error)`, where the file has that, else null;
 - a *notification* has `METHOD` and `def run(client, params)`, synchronous, the only kind that changes state. A request
   that changes state (`shutdown`) takes this shape too, and its return value is the answer.
 """
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
+from lsp_harness.errors import OutOfStep
 from lsp_harness.server.client import Client
 
 
@@ -30,9 +31,15 @@ def _handler(client: Client, feature: ModuleType) -> Callable[[Any], Any]:
         return lambda params: run(client, params)
     document: Callable[[Any], str | None] = getattr(feature, "document", _named)
 
+    unknown: Callable[[OutOfStep], Any] = getattr(feature, "unknown", lambda error: None)
+
     def freeze_and_run(params: Any) -> Any:
         uri = document(params)
-        return run(client, client.freeze(uri) if uri is not None else None, params)
+        try:
+            snapshot = client.freeze(uri) if uri is not None else None
+        except OutOfStep as error:
+            return unknown(error)
+        return run(client, snapshot, params)
 
     return freeze_and_run
 

@@ -1,7 +1,7 @@
 """What a session has come to, in a few lines: a fold over its events. The harness keeps it; no model is asked."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -68,9 +68,10 @@ class Summary:
         """The same of everything that is remembered."""
         return self._lines(REMEMBERED, REMEMBERED)
 
-    def about(self, path: str) -> list[str]:
-        """What whoever is to change a file may need to know: what is open, there first, and what was decided there; short lines."""
-        here = sorted(self.open, key=lambda one: one[0] != path)
+    def about(self, path: str, hidden: Callable[[str], object] = lambda path: False) -> list[str]:
+        """What whoever is to change a file may need to know: what is open, there first, and what was decided there; short lines. Nothing
+        of files that are `hidden`."""
+        here = sorted((one for one in self.open if not hidden(one[0])), key=lambda one: one[0] != path)
         decided = [one for one in self.decisions if one.path == path]
         return [
             *(_short(f"Open in {where}: {said}") for where, said in here[:KEPT]),

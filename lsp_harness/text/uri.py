@@ -1,34 +1,113 @@
-"""Which file a URI names: the one place that knows, for the server and for what is below it."""
+"""What a URI names: a file of this machine, or a path somewhere else. The one place that reads URIs.
 
-from collections.abc import Iterable
+Clients send what no standard allows: raw brackets and spaces, `%` that escapes nothing, escapes of bytes that are not UTF-8, plain paths.
+So nothing here raises, and a path keeps its bytes (`os.fsdecode`).
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote, urlsplit
+from typing import Any, NamedTuple, cast
+from urllib.parse import parse_qsl, unquote_to_bytes
+
+URI = re.compile(r"(?:([A-Za-z][A-Za-z0-9+.-]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", re.DOTALL)
+"""As RFC 3986 takes a URI apart, but for a scheme of one letter: that is the drive of a Windows path."""
+DEPTH = 2
+"""How deep URIs within URIs are looked for."""
+REPOSITORY = "/.git/"
+REVISION_PARTS = 8
+"""Folders in front of a file's own path, at most, in a URI that goes through `.git`: `fugitive:///repo/.git//0/a.py`."""
+
+
+class Parts(NamedTuple):
+    """The parts of a URI as they were sent; `scheme` in lower case."""
+
+    scheme: str
+    authority: str
+    path: str
+    query: str
+
+
+def parts(uri: str) -> Parts:
+    scheme, authority, path, query, _ = cast("re.Match[str]", URI.match(uri)).groups(default="")
+    return Parts(scheme.lower(), authority, path, query)
+
+
+def decoded(text: str) -> str:
+    """A part of a URI without its escapes, as the file system has it."""
+    return os.fsdecode(unquote_to_bytes(text.encode("utf-8", "surrogatepass")))
 
 
 def local_path(uri: Any) -> Path | None:
-    """The file a URI names; None for what is not a file on this machine."""
+    """The file of this machine that a URI, or a plain absolute path, names; None where it names none."""
     if not isinstance(uri, str):
         return None
-    try:
-        parts = urlsplit(uri)
-    except ValueError:
+    scheme, authority, path, _ = parts(uri)
+    if scheme == "file" and authority.lower() in ("", "localhost"):
+        name = decoded(path)
+    elif not scheme and not authority:
+        name = uri
+    else:
         return None
-    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not parts.path:
+    if not name.startswith("/") or "\0" in name:
         return None
-    return Path(unquote(parts.path))
-
-
-def innermost(file: Path | None, folders: Iterable[Path]) -> Path | None:
-    """Of the folders that a file lies in the one nearest to it; None where it lies in none."""
-    around = [folder for folder in folders if file and file.is_relative_to(folder)]
-    return max(around, key=lambda folder: len(folder.parts), default=None)
+    # two slashes at the beginning mean something else to `pathlib`
+    return Path("/" + name.lstrip("/"))
 
 
 def elsewhere(uri: str) -> str:
     """The path within a URI that names no file on this machine."""
+    return decoded(parts(uri).path).lstrip("/") or uri
+
+
+def mentioned(uri: str, depth: int = DEPTH) -> list[str]:
+    """Every path that a URI may name, whatever its scheme means: absolute ones, and names without a folder.
+
+    A cell of a notebook, a file as a commit has it or a file of another machine is of the same file as the path in its URI.
+    """
+    return list(dict.fromkeys(_mentioned(uri, depth)))
+
+
+def unescaped(uri: str) -> list[str]:
+    """The paths that a URI names if its client did not escape `?`, `#` and `%`."""
+    scheme, authority, _, _ = parts(uri)
+    behind = uri[len(scheme) + 1 if scheme else 0 :].removeprefix(f"//{authority}")
+    return [name for name in dict.fromkeys((decoded(behind), behind)) if name]
+
+
+def _mentioned(uri: str, depth: int) -> Iterator[str]:
+    _, _, path, query = parts(uri)
+    if name := decoded(path):
+        yield f"/{name.lstrip('/')}" if name.startswith("/") else name
+        yield from _within_repository(name)
+        if depth and parts(name.lstrip("/")).scheme:
+            yield from _mentioned(name.lstrip("/"), depth - 1)
+    for value in _values(query) if depth else ():
+        if value.startswith("/") or parts(value).scheme:
+            yield from _mentioned(value, depth - 1)
+
+
+def _within_repository(name: str) -> Iterator[str]:
+    """A file that is named through the `.git` of its repository, behind the name of a revision."""
+    repository, through, rest = name.partition(REPOSITORY)
+    behind = rest.split("/") if through else []
+    yield from (f"{repository}/{'/'.join(behind[n:])}" for n in range(1, min(len(behind), REVISION_PARTS)))
+
+
+def _values(query: str) -> list[str]:
+    """The texts in the query of a URI, which is an object in JSON or a form."""
+    text = decoded(query)
     try:
-        path = unquote(urlsplit(uri).path)
-    except ValueError:
-        path = uri
-    return path.lstrip("/") or uri
+        found: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        values: list[Any] = list(cast("dict[str, Any]", found).values())
+    else:
+        try:
+            values = [value for _, value in parse_qsl(query, errors="surrogateescape", max_num_fields=64)]
+        except ValueError:
+            values = []
+    return [value for value in values if isinstance(value, str)]

@@ -73,7 +73,8 @@ def test_what_could_fit_in_many_ways_is_answered(tmp_path: Path):
     assert Ignores([tmp_path]).by(tmp_path / "c.py") == ".gitignore"
 
 
-def test_a_range_that_goes_backwards_is_no_pattern(tmp_path: Path):
+def test_of_a_range_that_goes_backwards_git_takes_the_first_character(tmp_path: Path):
     (tmp_path / ".gitignore").write_text("[b-a].py\nc.py\n")
     assert Ignores([tmp_path]).by(tmp_path / "c.py") == ".gitignore"
-    assert Ignores([tmp_path]).by(tmp_path / "b.py") == ""
+    assert Ignores([tmp_path]).by(tmp_path / "b.py") == ".gitignore"
+    assert Ignores([tmp_path]).by(tmp_path / "a.py") == ""

@@ -4,8 +4,11 @@ import pytest
 
 from lsp_harness.errors import NoAnswer
 from lsp_harness.pipeline.offers import Offer
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
 from tests.harness.bench import AREA, Make, fixed
 from tests.harness.tools import checked
+from tests.support import markup
 
 UNUSED = """
     import os
@@ -85,6 +88,61 @@ async def test_a_folder_that_joins_the_workspace_brings_its_rules(bench: Make) -
     assert [found.text for found in await b.harness.complete(snapshot, src.cursor)] == ["3 * r"]
     b.harness.roots.append(b.folder)
     assert b.harness.kept_from_model(snapshot) == "ignored by .lspharnessignore and not given to the model"
+
+
+OTHER_URIS = [
+    "vscode-notebook-cell:{folder}/private/nb.ipynb#W0s",
+    "git:{folder}/private/a.py?%7B%22ref%22%3A%22%22%7D",
+    "vscode-remote://ssh-remote%2Bbox{folder}/private/a.py",
+    "file://{folder}/x/../private/a.py",
+    "FILE:{folder}/link/a.py",
+    "untitled:.env",
+]
+PRIVATE = "def greet_secretly(name, cart):\n    amount = cart.secretly(name)\n    return <|>\n"
+
+
+@pytest.mark.parametrize("form", OTHER_URIS)
+async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(bench: Make, form: str) -> None:
+    b = bench("0")
+    b.harness.eager = True
+    (b.folder / ".gitignore").write_text("/private/\n")
+    (b.folder / "private").mkdir()
+    (b.folder / "link").symlink_to("private")
+    # from now on there is somebody who remembers what is typed
+    assert b.harness.completer
+    src = markup.parse(PRIVATE)
+    uri = form.format(folder=b.folder)
+    b.harness.open(Document.of(uri, src.document.data, language="python", version=1))
+    b.harness.change(uri, Edit(src.cursor, src.cursor, b"amount"), 2)
+    snapshot = b.harness.snapshot(uri)
+    assert b.harness.kept_from_model(snapshot)
+    for automatic in (True, False):
+        assert await b.harness.complete(snapshot, src.cursor, automatic=automatic) == []
+    b.harness._warm(uri)
+    with pytest.raises(NoAnswer, match="not given to the model"):
+        b.harness.check(snapshot)
+    assert b.engine.asked == b.engine.ahead == []
+    assert [one.document.uri for one in b.harness._edited()] == []
+
+    other = b.open("def greet_openly(name, cart):\n    amount = cart.openly(name)\n    return <|>\n", "b.py")
+    await b.harness.complete(b.harness.snapshot(other.document.uri), other.cursor, automatic=False, one=True)
+    assert "openly" in b.engine.prompt(-1)
+    assert "secretly" not in b.engine.prompt(-1)
+    b.harness.close(uri)
+    b.harness.watch.start(src.document, snapshot)
+    assert not b.harness.log.path.exists()
+
+
+async def test_what_was_found_in_a_file_that_is_ignored_by_now_is_in_no_prompt(bench: Make) -> None:
+    b = bench()
+    turn = b.harness.log.turn()
+    turn.tell("invocation.received", kind="check", text="what was taken", path="private/a.py")
+    turn.tell("verify.completed", outcomes=[{"check": "lint", "status": "failed", "said": ["a secret name"]}])
+    src = b.open(AREA, "b.py")
+    snapshot = b.harness.snapshot(src.document.uri)
+    assert b.harness.job(snapshot, lambda progress: None).session == ("Open in private/a.py: a secret name",)
+    (b.folder / ".gitignore").write_text("private/\n")
+    assert b.harness.job(snapshot, lambda progress: None).session == ()
 
 
 async def test_a_file_that_is_not_kept_is_in_the_log(bench: Make) -> None:

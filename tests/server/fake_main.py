@@ -60,6 +60,9 @@ class FakeHarness(Harness):
     def close(self, uri: str) -> None:
         self.documents.close(uri)
 
+    def lose(self, uri: str, why: str) -> bool:
+        return self.documents.lose(uri, why)
+
     def snapshot(self, uri: str) -> Snapshot:
         snapshot = self.snapshot_of(self.documents.get(uri))
         return snapshot if snapshot.root else Snapshot(snapshot.document, uri)

@@ -1,11 +1,12 @@
 """The server's copy of a document is the client's, whatever is in it. Read back through an edit of the whole line."""
 
 import asyncio
+from collections.abc import Mapping
 
 import pytest
 
 from tests.server.conftest import FAKE, Spawn, go_on
-from tests.support.lsp import Editor, ResponseError
+from tests.support.lsp import Editor, ResponseError, frame
 
 URI = "file:///ws/a.py"
 
@@ -14,7 +15,7 @@ def at(line: int, character: int) -> dict[str, int]:
     return {"line": line, "character": character}
 
 
-def put(start: dict[str, int], end: dict[str, int], text: str) -> dict[str, object]:
+def put(start: Mapping[str, float], end: Mapping[str, float], text: str) -> dict[str, object]:
     return {"range": {"start": start, "end": end}, "text": text}
 
 
@@ -100,10 +101,7 @@ async def test_negative_positions_are_refused(spawn: Spawn):
         with pytest.raises(ResponseError, match=r"^-32602: params of textDocument/inlineCompletion are not valid"):
             await seen(editor, line, character)
 
-    editor.send(change(2, put(at(-1, 0), at(0, 0), "x")))
     assert (await seen(editor, 0, 1))[0] == "av1:1a"
-    assert editor.errors.count("params of textDocument/didChange are not valid") == 1
-    assert not [m for m in editor.received if m.get("method") == "window/showMessage"]
 
 
 async def test_a_document_that_is_not_open_is_named_in_the_refusal(spawn: Spawn):
@@ -125,13 +123,180 @@ async def test_a_document_that_is_not_open_is_named_in_the_refusal(spawn: Spawn)
     assert (await seen(editor, 0, 5))[0] == "againv1:5a"
 
 
-async def test_a_change_to_an_older_version_is_ignored(spawn: Spawn):
+MISSING = "missing"
+
+
+@pytest.mark.parametrize("version", [6, 5, 4, 0, -1, 2**40, None, MISSING, "7", 5.0, True])
+async def test_a_change_is_taken_whatever_its_version(spawn: Spawn, version: object):
     editor = await spawn("plain")
-    editor.open(URI, "new", version=5)
+    editor.open(URI, "abc", version=5)
+    one = change(0, put(at(0, 1), at(0, 2), "X"))
+    two = change(0, put(at(0, 1), at(0, 2), "YY"), put(at(0, 4), at(0, 4), "!"))
+    for message in (one, two):
+        identifier: dict[str, object] = message["params"]["textDocument"]  # type: ignore[index]
+        identifier["version"] = version
+        if version is MISSING:
+            del identifier["version"]
 
-    editor.send(change(4, {"text": "old"}))
+    editor.send(one, two)
 
-    assert (await seen(editor, 0, 3))[0] == "newv5:3a"
+    assert (await seen(editor, 0, 9))[0].startswith("aYYc!v")
+    status = await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
+    called = 5 if version == 5.0 and version is not True else version if type(version) is int else None
+    assert status["documents"] == [{"uri": URI, "version": called if called != 2**40 else None, "bytes": 5}]
+    assert status["outOfStep"] == []
+
+
+FULL: dict[str, object] = {"text": "x teh"}
+INSERT = put(at(0, 0), at(0, 0), "x")
+IMPOSSIBLE: list[object] = [
+    None,
+    5,
+    {},
+    [None],
+    ["x"],
+    [{}],
+    [{"text": None}],
+    [{"text": 5}],
+    [INSERT, {"text": 5}],
+    [{"range": 5, "text": ""}],
+    [{"range": {"start": at(0, 0)}, "text": ""}],
+    [put(at(-1, 0), at(0, 0), "")],
+    [{"range": {"start": {"line": 0.5, "character": 0}, "end": at(0, 0)}, "text": ""}],
+]
+
+
+def warnings(editor: Editor) -> list[str]:
+    return [m["params"]["message"] for m in editor.received if m.get("method") == "window/logMessage"]
+
+
+@pytest.mark.parametrize("changes", IMPOSSIBLE)
+async def test_an_impossible_change_is_said_once_and_no_later_one_is_applied_to_a_wrong_text(
+    spawn: Spawn, changes: object
+):
+    editor = await spawn("plain")
+    editor.open(URI, "teh", language="go")
+    await editor.said("textDocument/publishDiagnostics", lambda params: params["diagnostics"])
+    message = change(2)
+    message["params"]["contentChanges"] = changes  # type: ignore[index]
+
+    editor.send(message, message, change(3, INSERT), change(4, INSERT))
+
+    # nothing of ours stays on it, and nothing is answered
+    await editor.said("textDocument/publishDiagnostics", lambda params: not params["diagnostics"])
+    assert await editor.request("textDocument/inlineCompletion", inline(0, 0)) is None
+    assert await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": URI}}) is None
+    with pytest.raises(ResponseError, match=f"^-32602: the text of {URI} is not known .*; close the file and open it"):
+        await editor.request("workspace/executeCommand", {"command": "lspHarness.explain", "arguments": [{"uri": URI}]})
+    status = await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
+    assert status["documents"] == []
+    assert [lost["uri"] for lost in status["outOfStep"]] == [URI]
+    assert [URI in said for said in warnings(editor)] == [True]
+
+    # all of the text ends it
+    editor.send(change(5, INSERT, FULL, put(at(0, 0), at(0, 1), "yy")))
+    assert (await seen(editor, 0, 9))[0].startswith("yy tehv")
+    status = await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
+    assert status["outOfStep"] == []
+
+
+async def test_a_document_that_is_lost_twice_is_said_twice(spawn: Spawn):
+    editor = await spawn("plain")
+    for _ in range(2):
+        editor.open(URI, "x")
+        editor.send({"method": "textDocument/didChange", "params": {"textDocument": {"uri": URI}}})
+    editor.open(URI, "again")
+    assert (await seen(editor, 0, 5))[0] == "againv1:5a"
+    assert len(warnings(editor)) == 2
+
+
+async def test_a_range_of_a_document_that_was_never_opened_is_said_once(spawn: Spawn):
+    editor = await spawn("plain")
+
+    editor.send(change(2, INSERT), change(3, INSERT))
+
+    assert await editor.request("textDocument/inlineCompletion", inline(0, 0)) is None
+    assert ["it was never opened" in said for said in warnings(editor)] == [True]
+    editor.open(URI, "now")
+    assert (await seen(editor, 0, 3))[0] == "nowv1:3a"
+
+
+async def test_all_of_the_text_of_a_document_that_was_never_opened_opens_it(spawn: Spawn):
+    editor = await spawn("plain")
+
+    editor.send(change(2, INSERT, FULL))
+
+    assert (await seen(editor, 0, 5))[0] == "x tehv2:5a"
+    assert warnings(editor) == []
+
+
+async def test_a_change_behind_the_end_of_a_document_is_ignored(spawn: Spawn):
+    editor = await spawn("plain")
+    editor.open(URI, "x")
+    editor.close_document(URI)
+    editor.close_document(URI)
+
+    editor.send(change(2, INSERT), change(3, FULL))
+
+    with pytest.raises(ResponseError, match="is not open"):
+        await seen(editor, 0, 0)
+    assert ["came after it was closed" in said for said in warnings(editor)] == [True]
+    editor.open(URI, "again")
+    assert (await seen(editor, 0, 5))[0] == "againv1:5a"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"%s"},"contentChanges":[NaN]}}',
+        b'{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"%s"},"contentChanges":[{"te',
+        b'{"method":"textDocument/didChange",',
+    ],
+)
+async def test_a_change_that_is_not_json_loses_the_text_it_is_about(spawn: Spawn, body: bytes):
+    editor = await spawn("plain")
+    editor.open(URI, "x")
+    named = b"%s" in body
+    other = URI + "i"
+    editor.open(other, "y")
+
+    editor.write(frame(body % URI.encode() if named else body))
+
+    status = await editor.request("workspace/executeCommand", {"command": "lspHarness.status"})
+    assert [lost["uri"] for lost in status["outOfStep"]] == ([URI] if named else [URI, other])
+
+
+async def test_a_text_with_bytes_that_are_not_utf8_is_opened(spawn: Spawn):
+    editor = await spawn("plain")
+    item = b'{"uri":"%s","languageId":"c","version":1,"text":"a\xe9b teh"}' % URI.encode()
+    editor.write(frame(b'{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":%s}}' % item))
+    assert await typos(editor, 1) == [(0, 4)]
+
+
+@pytest.mark.parametrize("number", [2**31, 2**63, 1e300, 1.7976931348623157e308, 9007199254740991])
+async def test_a_range_that_ends_beyond_all_numbers_ends_with_the_text(spawn: Spawn, number: float):
+    editor = await spawn("plain")
+    editor.open(URI, "é\nb\nc")
+    end = {"line": number, "character": number}
+    editor.send(
+        change(2, put(at(1, 0), end, "teh"), {"range": {"start": at(0, 0), "end": {**end, "line": 0}}, "text": ""})
+    )
+    assert await typos(editor, 2) == [(1, 0)]
+
+
+@pytest.mark.parametrize("item", [{"text": 5}, {"text": None}, {}])
+async def test_a_document_without_a_text_is_said_once(spawn: Spawn, item: dict[str, object]):
+    editor = await spawn("plain")
+    for _ in range(2):
+        editor.notify("textDocument/didOpen", {"textDocument": {"uri": URI, **item}})
+    assert await editor.request("textDocument/inlineCompletion", inline(0, 0)) is None
+    assert len(warnings(editor)) == 1
+
+
+async def test_a_document_without_a_language_or_version_is_opened(spawn: Spawn):
+    editor = await spawn("plain")
+    editor.notify("textDocument/didOpen", {"textDocument": {"uri": URI, "text": "ab"}})
+    assert (await seen(editor, 0, 2))[0] == "abv0:2a"
 
 
 async def test_five_megabytes(spawn: Spawn):

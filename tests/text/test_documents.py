@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.errors import NotOpen, Stale
+from lsp_harness.errors import NotOpen, OutOfStep
 from lsp_harness.text.document import Document
 from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
@@ -23,11 +23,48 @@ def test_a_change_gives_the_text_before_and_after() -> None:
     assert after == Document.of(URI, "x = 22\n", version=4) == documents.get(URI)
 
 
-def test_an_older_version_is_refused_and_changes_nothing() -> None:
+@pytest.mark.parametrize(
+    ("versions", "numbers"),
+    [
+        ([4, 5], [4, 5]),
+        ([3, 3], [4, 5]),
+        ([1, 2, 9], [4, 5, 9]),
+        ([None, None, 2], [4, 5, 6]),
+        ([-7, 10], [4, 10]),
+    ],
+)
+def test_versions_go_up_whatever_the_client_counts(versions: list[int | None], numbers: list[int]) -> None:
+    documents, found = opened(version=3), list[int]()
+    for version in versions:
+        number = documents.next_version(URI, version)
+        for new in (b"y", b"z"):
+            documents.change(URI, Edit(0, 1, new), number)
+        found.append(documents.get(URI).version)
+        assert documents.client_version(documents.get(URI)) == version
+    assert found == numbers
+    assert documents.get(URI).text == "z = 1\n"
+
+
+def test_what_the_client_called_an_earlier_text_is_not_said_of_another() -> None:
+    documents = opened(version=3)
+    before = documents.get(URI)
+    assert documents.client_version(before) == 3
+    documents.change(URI, Edit(0, 1, b"y"), documents.next_version(URI, 2))
+    assert documents.client_version(before) is None
+
+
+def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
     documents = opened()
-    with pytest.raises(Stale, match="version 3; a change to version 2 came too late"):
-        documents.change(URI, Edit(0, 1, b"y"), 2)
-    assert documents.get(URI) == Document.of(URI, "x = 1\n", version=3)
+    assert documents.lose(URI, "it was lost")
+    assert not documents.lose(URI, "again")
+    assert URI not in documents
+    assert list(documents) == []
+    with pytest.raises(OutOfStep, match="it was lost"):
+        documents.get(URI)
+    assert {uri: lost.why for uri, lost in documents.lost.items()} == {URI: "it was lost"}
+    documents.open(Document.of(URI, "y"))
+    assert documents.get(URI).text == "y"
+    assert documents.lost == {}
 
 
 def test_several_changes_may_make_one_version() -> None:
@@ -54,7 +91,9 @@ def test_a_closed_document_is_not_known_any_more() -> None:
     documents = opened()
     assert [d.uri for d in documents] == [URI]
     assert URI in documents
-    assert documents.close(URI).text == "x = 1\n"
+    assert not documents.closed(URI)
+    assert documents.close(URI) == Document.of(URI, "x = 1\n", version=3)
+    assert documents.closed(URI)
     assert URI not in documents
     for use in (documents.get, documents.close, lambda uri: documents.change(uri, Edit(0, 0, b""), 9)):
         with pytest.raises(NotOpen, match="send textDocument/didOpen first"):

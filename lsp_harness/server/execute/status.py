@@ -22,8 +22,9 @@ async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCo
         "model": harness.config.model.path,
         "roots": [str(root) for root in harness.roots],
         "documents": [
-            {"uri": each.uri, "version": each.version, "bytes": len(each.data)} for each in harness.documents
+            {"uri": each.uri, "version": client.version_of(each), "bytes": len(each.data)} for each in harness.documents
         ],
+        "outOfStep": [{"uri": uri, "why": lost.why} for uri, lost in harness.documents.lost.items()],
         # without this one
         "running": len(client.server.lsp.running) - 1,
         **await harness.status(),

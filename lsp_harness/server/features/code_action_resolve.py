@@ -1,7 +1,10 @@
 """`codeAction/resolve`: computes and verifies the edit of a chosen fix, behind a progress bar that can be cancelled."""
 
+from typing import NoReturn
+
 from lsprotocol import types
 
+from lsp_harness.errors import OutOfStep
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.server import commands, fixing, progress
 from lsp_harness.server.client import Client
@@ -12,6 +15,11 @@ METHOD = types.CODE_ACTION_RESOLVE
 def document(params: types.CodeAction) -> str | None:
     """None for an action that is a command only: some clients ask for an edit all the same."""
     return None if params.data is None and params.command else fixing.uri_of(params.data)
+
+
+def unknown(error: OutOfStep) -> NoReturn:
+    """Who chose an action is told why nothing is done."""
+    raise error
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.CodeAction) -> types.CodeAction:

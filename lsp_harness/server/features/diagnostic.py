@@ -2,6 +2,7 @@
 
 from lsprotocol import types
 
+from lsp_harness.errors import OutOfStep
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.server.abilities import Abilities
 from lsp_harness.server.client import Client
@@ -12,6 +13,10 @@ METHOD = types.TEXT_DOCUMENT_DIAGNOSTIC
 
 def offered(able: Abilities) -> bool:
     return able.pull_diagnostics
+
+
+def unknown(error: OutOfStep) -> types.RelatedFullDocumentDiagnosticReport:
+    return types.RelatedFullDocumentDiagnosticReport(items=[])
 
 
 async def run(

@@ -1,12 +1,16 @@
 """`textDocument/didClose`"""
 
+from typing import Any
+
 from lsprotocol import types
 
+from lsp_harness.server import texts
 from lsp_harness.server.client import Client
 
 METHOD = types.TEXT_DOCUMENT_DID_CLOSE
 
 
-def run(client: Client, params: types.DidCloseTextDocumentParams) -> None:
-    client.harness.close(params.text_document.uri)
-    client.forget(params.text_document.uri)
+def run(client: Client, params: Any) -> None:
+    uri = texts.uri_of(METHOD, params)
+    client.harness.close(uri)
+    client.forget(uri)

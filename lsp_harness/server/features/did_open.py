@@ -1,14 +1,24 @@
-"""`textDocument/didOpen`"""
+"""`textDocument/didOpen`, also of a document that is open already: then the text is replaced."""
+
+from typing import Any
 
 from lsprotocol import types
 
+from lsp_harness.errors import UsageError
+from lsp_harness.server import texts
 from lsp_harness.server.client import Client
-from lsp_harness.text.document import Document
 
 METHOD = types.TEXT_DOCUMENT_DID_OPEN
 
 
-def run(client: Client, params: types.DidOpenTextDocumentParams) -> None:
-    item = params.text_document
-    client.harness.open(Document.of(item.uri, item.text, language=str(item.language_id), version=item.version))
-    client.harness.warm(item.uri)
+def run(client: Client, params: Any) -> None:
+    uri = texts.uri_of(METHOD, params)
+    try:
+        document = texts.opened(uri, params)
+    except UsageError as error:
+        return client.lose(uri, METHOD, error.message)
+    if uri in client.harness.documents:
+        client.forget(uri)
+    client.harness.open(document)
+    client.harness.documents.name_version(document, texts.version_of(params))
+    return client.harness.warm(uri)

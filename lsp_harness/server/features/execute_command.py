@@ -1,11 +1,11 @@
 """`workspace/executeCommand`: what each command does is a file in `execute`."""
 
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
 from lsprotocol import types
 
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import OutOfStep, UsageError
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.server.client import Client
 from lsp_harness.server.execute import (
@@ -58,6 +58,11 @@ def document(params: types.ExecuteCommandParams) -> str | None:
     """What the command works on, where that is a text."""
     named = getattr(COMMANDS.get(params.command), "document", None)
     return named(params) if named else None
+
+
+def unknown(error: OutOfStep) -> NoReturn:
+    """Who asked for something is told why nothing is done."""
+    raise error
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> Any:

@@ -4,6 +4,7 @@ Plain JSON in and out: the LSP types take three quarters of the start-up time to
 answer, and begin its own part, before that. Nothing in the capabilities is rejected, see `abilities`.
 """
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -102,4 +103,6 @@ def _roots(params: Any) -> list[Path]:
         uris = [at(params, "rootUri")]
     roots = [path for uri in uris if (path := local_path(uri))]
     legacy = at(params, "rootPath")
-    return roots or ([Path(legacy)] if isinstance(legacy, str) and legacy else [])
+    return roots or (
+        [Path(os.path.abspath(legacy))] if isinstance(legacy, str) and legacy and "\0" not in legacy else []
+    )

@@ -1,0 +1,16 @@
+"""Text with a character for each byte: git compares the bytes of names and patterns, and `?` is one byte of a letter that has two."""
+
+import os
+
+SHIFT = 0x100
+HIGH = {byte: SHIFT + byte for byte in (*range(0x80, 0x100), ord("\n"))}
+"""Bytes beyond ASCII, and the end of a line, get characters that no rule about blanks or lines is about."""
+
+
+def bytewise(data: bytes) -> str:
+    return data.decode("latin-1").translate(HIGH)
+
+
+def bytewise_path(path: str) -> str:
+    """A path as `bytewise` has its bytes."""
+    return path if path.isascii() and "\n" not in path else bytewise(os.fsencode(path))

@@ -1,0 +1,98 @@
+"""Which folder a file lies in: by what both are on disk."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.files import folders
+from lsp_harness.files.folders import entries, inside, placed, replaced, same
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    """`real/app/main.py`, `link` and `real/inner` lead to folders, `real/other.py` to a file, `real/out` leads out."""
+    (tmp_path / "real" / "app").mkdir(parents=True)
+    (tmp_path / "real" / "app" / "main.py").touch()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "real" / "inner").symlink_to("app")
+    (tmp_path / "real" / "other.py").symlink_to("app/main.py")
+    (tmp_path / "real" / "out").symlink_to("../outside")
+    (tmp_path / "real" / "loop").symlink_to("loop")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "roots", "root", "path"),
+    [
+        ("real/app/main.py", ["real"], "real", "app/main.py"),
+        ("real/app/main.py", ["link"], "link", "app/main.py"),
+        ("link/app/main.py", ["real"], "real", "app/main.py"),
+        ("link/app/main.py", ["real", "link"], "link", "app/main.py"),
+        ("real/app/main.py", ["link", "real"], "real", "app/main.py"),
+        ("link/app/main.py", ["link", "real/app"], "real/app", "main.py"),
+        ("link/app/new/main.py", ["real"], "real", "app/new/main.py"),
+        ("real/x/../app/main.py", ["link"], "link", "app/main.py"),
+        ("outside/../link/app/main.py", ["real"], "real", "app/main.py"),
+        ("real/inner/main.py", ["real"], "real", "app/main.py"),
+        ("real/inner/main.py", ["real", "real/app"], "real/app", "main.py"),
+        ("real/other.py", ["link"], "link", "app/main.py"),
+        ("real/out/a.py", ["real"], "real", "out/a.py"),
+        ("real/out/a.py", ["real", "outside"], "outside", "a.py"),
+        ("real/loop/a.py", ["real"], "real", "loop/a.py"),
+        ("real", ["link"], "link", "."),
+        ("realer/a.py", ["real"], None, ""),
+        ("outside/a.py", ["real"], None, ""),
+        ("outside/a.py", [], None, ""),
+        ("gone/a.py", ["gone"], "gone", "a.py"),
+        ("gone/x/../../away/a.py", ["gone"], None, ""),
+    ],
+)
+def test_a_file_is_in_the_innermost_folder(disk: Path, file: str, roots: list[str], root: str | None, path: str):
+    found = placed(disk / file, [disk / name for name in roots])
+    assert (found and (found.folder, str(found.path))) == (root and (disk / root, path))
+
+
+def test_nothing_is_in_no_folder(disk: Path):
+    assert placed(None, [disk]) is None
+    assert inside(Path("/a\0b"), disk) is None
+
+
+def test_a_change_of_a_link_is_one_of_both(disk: Path):
+    assert entries(disk / "link" / "other.py", disk / "real") == {Path("other.py"), Path("app/main.py")}
+    assert entries(disk / "link" / "app" / "main.py", disk / "real") == {Path("app/main.py")}
+    assert entries(disk / "outside" / "a.py", disk / "real") == set()
+
+
+def test_the_same_folder_by_two_names(disk: Path):
+    assert same(disk / "link", disk / "real")
+    assert same(disk / "gone", disk / "gone")
+    assert not same(disk / "gone", disk / "lost")
+    assert not same(disk / "real", disk / "outside")
+
+
+@pytest.mark.parametrize("name", ["APP/MAIN.PY", "App/main.py", "app/main.py"])
+def test_a_file_system_that_takes_names_in_any_case_has_its_own_spelling(
+    disk: Path, monkeypatch: pytest.MonkeyPatch, name: str
+):
+    identity = folders.identity
+
+    def folding(path: str | Path) -> folders.Identity | None:
+        """As such a file system finds a name."""
+        found = Path("/")
+        for part in Path(path).parts[1:]:
+            names = os.listdir(found) if found.is_dir() else []
+            found /= next((each for each in names if each.casefold() == part.casefold()), part)
+        return identity(found)
+
+    monkeypatch.setattr(folders, "identity", folding)
+    assert placed(disk / "real" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))
+    assert placed(disk / "REAL" / name, [disk / "real"]) == (disk / "real", Path("app/main.py"))
+
+
+def test_the_file_that_a_client_cannot_spell_is_found(tmp_path: Path):
+    folder = os.fsencode(tmp_path) + b"/inform\xe1tica"
+    os.mkdir(folder)
+    assert replaced(tmp_path / "inform\ufffdtica" / "a.py") == [Path(os.fsdecode(folder + b"/a.py"))]
+    assert replaced(tmp_path / "a.py") == []

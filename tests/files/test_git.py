@@ -1,0 +1,100 @@
+"""Random ignore files and random names, held against `git check-ignore`."""
+
+import os
+import random
+import subprocess
+from pathlib import Path
+
+from lsp_harness.files.bytewise import bytewise_path
+from lsp_harness.files.ignores import Ignores
+from lsp_harness.files.patterns import compiled
+
+PATTERNS = [
+    *(
+        b"a",
+        b"b",
+        b"*",
+        b"?",
+        b"**",
+        b"***",
+        b"/",
+        b"/",
+        b"/",
+        b" ",
+        b"\t",
+        b"!",
+        b"#",
+        b"{",
+        b"(",
+        b"$",
+        b"^",
+        b".",
+        b"--",
+    ),
+    *(b"[ab]", b"[!a]", b"[^b-]", b"[b-a]", b"[]a]", b"[a/b]", b"[--a]", b"[", b"]", b"[\\]]", b"\\", b"\\*", b"\\ "),
+    *(b"[[:alpha:]]", b"[[:x:]]", b"[[...slug]]", b"[a&&b]", b"[~~a||]", b"\xc3\xa9", b"\xe9", b"[\xa0-\xff]"),
+]
+NAMES = [
+    *(
+        b"a",
+        b"b",
+        b"a",
+        b"b",
+        b"ab",
+        b"*",
+        b"s",
+        b"]",
+        b"[",
+        b"\xc3\xa9",
+        b"\xe9",
+        b" ",
+        b"!",
+        b"#",
+        b"-",
+        b"&",
+        b"\t",
+        b"\n",
+    ),
+    *(b"{", b".x", b"l", b"|", b"(", b"$", b"^"),
+]
+ROUNDS = 60
+
+
+def ignored_by_git(root: Path, names: set[bytes]) -> set[bytes]:
+    command = ["git", "-C", str(root), "check-ignore", "--no-index", "-z", "--stdin"]
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    said = subprocess.run(command, input=b"\0".join(names) + b"\0", capture_output=True, check=False, env=environment)
+    return set(said.stdout.split(b"\0")) - {b""}
+
+
+def test_random_patterns_ignore_what_git_ignores(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    rng, ignored = random.Random(27), 0
+    for _ in range(ROUNDS):
+        lines = [b"".join(rng.choices(PATTERNS, k=rng.randint(1, 6))) for _ in range(rng.randint(1, 3))]
+        (tmp_path / ".gitignore").write_bytes(b"\n".join(lines))
+        names = {
+            b"/".join(b"".join(rng.choices(NAMES, k=rng.randint(1, 3))) for _ in range(rng.randint(1, 4)))
+            for _ in range(20)
+        }
+        wanted, ours = ignored_by_git(tmp_path, names), Ignores([tmp_path])
+        assert {name for name in names if ours.by(tmp_path / os.fsdecode(name))} == wanted, lines
+        ignored += len(wanted)
+    assert ignored > ROUNDS
+
+
+def test_lines_end_where_git_ends_them() -> None:
+    for line, name, ignored in (
+        (b"a\r", "a", True),
+        (b"a\x85b", "a\udc85b", True),
+        (b"a\x0cb", "b", False),
+        ("a\u2028b".encode(), "b", False),
+        (b"a\0b", "a", True),
+        (b"a  ", "a", True),
+        (b"a\\  ", "a ", True),
+        (b"a\t", "a\t", True),
+        ("\u00e0".encode(), "\u00e0", True),
+    ):
+        found = compiled(line)
+        assert found
+        assert bool(found[0].search(bytewise_path(name))) is ignored, line

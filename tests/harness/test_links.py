@@ -1,0 +1,129 @@
+"""A workspace folder and its files by different names: both mean what is on disk."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import pytest
+
+from lsp_harness.harness import navigation
+from lsp_harness.harness.symbols import in_workspace
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from tests.harness.bench import Bench, Make
+
+MAIN = "from app.till import Till\n\n\ndef run(till: Till) -> None:\n    till.deposit()\n"
+TILL = "class Till:\n    def deposit(self) -> int:\n        return 1\n"
+Start = Callable[[str], Awaitable[Bench]]
+
+
+@pytest.fixture
+async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Start]:
+    """A harness whose workspace folder `real`, to which `link` leads, is open by one of these names, and indexed."""
+    benches: list[Bench] = []
+
+    async def start(opened: str) -> Bench:
+        b = bench()
+        monkeypatch.setenv("LSP_HARNESS_HOME", str(b.folder / "home"))
+        (b.folder / "real" / "app").mkdir(parents=True)
+        (b.folder / "link").symlink_to("real")
+        for name, text in (("__init__.py", ""), ("till.py", TILL), ("main.py", MAIN)):
+            (b.folder / "real" / "app" / name).write_text(text)
+        b.harness.roots[:], b.harness.eager = [b.folder / opened], True
+        benches.append(b)
+        b.harness.index()
+        await indexed(b)
+        return b
+
+    yield start
+    for b in benches:
+        await b.harness.indexes.aclose()
+
+
+async def indexed(b: Bench, times: int = 1) -> None:
+    """Until the index was ready so many times."""
+    ready = asyncio.Event()
+    [folder] = b.harness.indexes.folders
+    b.harness.on_indexing = lambda root, said: ready.set()
+    while folder.updates < times:
+        ready.clear()
+        await ready.wait()
+
+
+def uri(b: Bench, name: str) -> str:
+    return (b.folder / name).as_uri()
+
+
+@pytest.mark.parametrize("opened", ["real", "link"])
+@pytest.mark.parametrize("named", ["real", "link", "link/app/..", "real/x/.."])
+async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open(start: Start, opened: str, named: str):
+    b = await start(opened)
+    main = f"file://{b.folder}/{named}/app/main.py"
+    b.harness.open(Document.of(main, MAIN, language="python", version=1))
+    snapshot = b.harness.snapshot(main)
+    assert (snapshot.root, snapshot.path) == (b.folder / opened, "app/main.py")
+    assert snapshot.file == b.folder / opened / "app/main.py"
+
+    [found] = await navigation.definition(b.harness, snapshot, MAIN.index("Till"))
+    # under the name that the folder is open by
+    assert (found.uri, found.line) == (uri(b, f"{opened}/app/till.py"), 0)
+    [symbol] = await in_workspace(b.harness, "Till")
+    assert symbol.uri == uri(b, f"{opened}/app/till.py")
+
+    # what is open has the name that the client gave it, to the byte
+    till = f"FILE://{b.folder}/{named}/app/%74ill.py"
+    b.harness.open(Document.of(till, TILL, language="python", version=1))
+    b.harness.change(till, Edit(0, 0, b"\n"), 2)
+    [found] = await navigation.definition(b.harness, snapshot, MAIN.index("Till"))
+    assert (found.uri, found.line) == (till, 1)
+    [symbol] = await in_workspace(b.harness, "Till")
+    assert (symbol.uri, symbol.line) == (till, 1)
+    assert list(b.harness.indexes.opened(main)) == ["app/till.py"]
+    places = await navigation.references(b.harness, snapshot, MAIN.index("Till"), declaration=False)
+    assert {place.uri for place in places} == {main}
+
+
+@pytest.mark.parametrize("opened", ["real", "link"])
+@pytest.mark.parametrize("named", ["real", "link"])
+async def test_a_file_that_is_written_by_whatever_name_is_read_again(
+    start: Start, monkeypatch: pytest.MonkeyPatch, opened: str, named: str
+):
+    b = await start(opened)
+    told: list[str] = []
+    [folder] = b.harness.indexes.folders
+    monkeypatch.setattr(folder, "changed", told.append)
+    b.harness.written(uri(b, f"{named}/app/till.py"))
+    b.harness.written(uri(b, f"{named}/gone.py"))
+    b.harness.written(uri(b, "elsewhere.py"))
+    assert told == ["app/till.py", "gone.py"]
+
+
+async def test_rules_above_the_folder_that_are_written_are_read_again(start: Start):
+    b = await start("link")
+    main = b.harness.snapshot_of(Document.of(uri(b, "real/app/main.py"), MAIN, language="python"))
+    assert await navigation.definition(b.harness, main, MAIN.index("Till"))
+    (b.folder / ".git" / "info").mkdir(parents=True)
+    for name, rules in ((".gitignore", "till.py\n"), (".gitignore", ""), (".git/info/exclude", "till.py\n")):
+        (b.folder / name).write_text(rules)
+        [folder] = b.harness.indexes.folders
+        updates = folder.updates
+        b.harness.written(uri(b, name))
+        await indexed(b, updates + 1)
+        assert bool(await in_workspace(b.harness, "Till")) is not bool(rules)
+
+
+async def test_the_tests_of_a_file_go_where_the_folder_is(bench: Make):
+    from lsp_harness.harness.verbs import _target, _test_file
+
+    b = bench()
+    (b.folder / "real" / "tests").mkdir(parents=True)
+    (b.folder / "real" / "tests" / "test_a.py").touch()
+    (b.folder / "link").symlink_to("real")
+    b.harness.roots[:] = [b.folder / "link"]
+    snapshot = b.harness.snapshot_of(Document.of(uri(b, "real/a.py"), ""))
+    assert snapshot.root
+    assert snapshot.file
+    file = _test_file(snapshot.root, snapshot.file)
+    assert file == b.folder / "link/tests/test_a.py"
+    opened = Document.of(uri(b, "real/tests/test_a.py"), "x = 1\n", language="python")
+    b.harness.open(opened)
+    assert _target(b.harness, file) == (opened, False)
