@@ -49,6 +49,7 @@ class Client:
         self._complaint = ""
         self._refresh_due = False
         harness.on_findings = self.publish
+        harness.engines.on_trouble = self.alert
         if able.status:
             harness.on_state = StatusFeed(server, harness).changed
 
@@ -87,6 +88,11 @@ class Client:
         """A line in the client's log view; never a popup."""
         log.warning("%s", message)
         self.server.window_log_message(types.LogMessageParams(type=types.MessageType.Warning, message=message))
+
+    def alert(self, message: str) -> None:
+        """What the user should see, whatever the editor does with a request that failed."""
+        log.warning("%s", message)
+        self.server.window_show_message(types.ShowMessageParams(type=types.MessageType.Warning, message=message))
 
     def first_complaint(self, message: str) -> bool:
         """Whether this is news. A model that is down is one failed request, not one per keystroke."""
