@@ -10,9 +10,12 @@ from lsp_harness.errors import ConfigError, EngineError, HarnessError
 if TYPE_CHECKING:
     from lsp_harness.harness.health import Observed
     from lsp_harness.inference.client import Engine
+    from lsp_harness.inference.estimating import Estimating
 
 LOOK_S = 2.0
-"""How long somebody who only wants to know waits for the engine."""
+"""How long somebody who only wants to know waits for an engine that runs."""
+START_S = 15.0
+"""The same for an engine that is started for the question."""
 
 
 class Engines:
@@ -75,6 +78,14 @@ class Engines:
             }
         return {"model": props.model, "pid": props.pid, "scripted": bool(props.raw.get("scripted"))}
 
+    async def estimating(self, config: Config) -> "Estimating":
+        """The engine for a question that needs none: where it does not answer soon, its numbers are estimated."""
+        from lsp_harness.inference.estimating import Estimating
+
+        engine = Estimating(self.of(config), config.model.context_length if self.own(config) else 0)
+        await engine.look(LOOK_S if not self.own(config) or _runs(config) else START_S)
+        return engine
+
     async def restart(self, config: Config) -> dict[str, Any]:
         """End the engine of the settings, and start it again. Raises ConfigError where it is not ours, EngineUnavailable where
         it does not end."""
@@ -100,3 +111,15 @@ class Engines:
                 failed = failed or error
         if failed:
             raise failed
+
+
+def _runs(config: Config) -> bool:
+    """Whether an engine of these settings listens, be it stuck."""
+    from lsp_harness.inference.models.place import resolve
+    from lsp_harness.inference.running import listening
+    from lsp_harness.inference.supervisor import address
+
+    try:
+        return listening(address(resolve(config.model.path), config).socket)
+    except HarnessError:
+        return True
