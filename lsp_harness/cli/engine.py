@@ -12,13 +12,14 @@ from lsp_harness.cli.engine_status import clients, facts
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
+from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.providers import remote
 from lsp_harness.inference.running import LOOK_S, Ended, end, peer
 from lsp_harness.process.memory import resident
 from lsp_harness.process.termination import condition
 
-app = cyclopts.App(name="engine", help="The process that holds the model: start, status, stop, logs, token.")
+app = cyclopts.App(name="engine", help="The process that holds the model: start, status, restart, stop, logs, token.")
 
 
 @app.command
@@ -26,10 +27,7 @@ def start(*, json: AsJson = False) -> int:
     """Start the engine of the settings for programs that use its socket or its port; one that runs is left alone."""
     from lsp_harness.inference.supervisor import Supervisor
 
-    config = load(Path.cwd())[0]
-    if remote(config.engine) or config.engine.script:
-        raise ConfigError("the settings name a server or a script: there is no engine of our own to start")
-    supervisor = Supervisor(config)
+    supervisor = Supervisor(_own())
     # an engine that does not answer is of no use to the programs that it is started for
     supervisor.doubt()
     socket_file = asyncio.run(supervisor.ensure())
@@ -72,6 +70,16 @@ async def _end_all() -> list[Ended | None]:
 
 
 @app.command
+def restart(*, json: AsJson = False) -> int:
+    """End the engine of the settings, by force if it does not end when asked, and start it again."""
+    from lsp_harness.inference.supervisor import end_engine
+
+    config = _own()
+    asyncio.run(end_engine(config))
+    return start(json=json)
+
+
+@app.command
 def logs(*, lines: Annotated[int, Parameter(help="How many lines of each log.")] = 40) -> int:
     """Print the end of the engines' logs."""
     files = sorted(paths.state().glob("engine-*.log"))
@@ -93,6 +101,14 @@ def token() -> int:
         raise EngineUnavailable("there is no token yet; set engine.port and start an engine")
     say(file.read_text())
     return 0
+
+
+def _own() -> Config:
+    """The settings, where they mean an engine of ours. Raises ConfigError."""
+    config = load(Path.cwd())[0]
+    if remote(config.engine) or config.engine.script:
+        raise ConfigError("the settings name a server or a script: there is no engine of our own to start")
+    return config
 
 
 def _show(row: dict[str, Any]) -> None:

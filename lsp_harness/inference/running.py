@@ -42,11 +42,11 @@ def peer(path: Path) -> int | None:
                 return None
 
 
-async def health(path: Path, limit_s: float = LOOK_S) -> dict[str, Any] | None:
-    """What the engine at this socket says to `/health`; None without an answer in time. The kernel accepts connections for a
+async def health(path: Path, limit_s: float | None = None) -> dict[str, Any] | None:
+    """What the engine at this socket says to `/health`; None without an answer in time, by default `LOOK_S`. The kernel accepts connections for a
     process that is stopped, or dying."""
     try:
-        async with asyncio.timeout(limit_s):
+        async with asyncio.timeout(LOOK_S if limit_s is None else limit_s):
             reader, writer = await asyncio.open_unix_connection(path)
             try:
                 writer.write(b"GET /health HTTP/1.1\r\nHost: engine\r\nConnection: close\r\n\r\n")
