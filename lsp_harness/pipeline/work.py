@@ -19,6 +19,7 @@ from lsp_harness.pipeline.verified import tell_verified
 from lsp_harness.pipeline.waves import Maker, finished
 from lsp_harness.text.edit import Edit, changed_size, diff
 from lsp_harness.text.position import decode
+from lsp_harness.text.surrogates import restored
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Verdict
@@ -223,7 +224,10 @@ class Work:
             self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
 
     def _change(self, edits: Sequence[Edit]) -> Change:
-        return Change.of(self.job.document, edits, self.job.file, self.job.root)
+        document = self.job.document
+        # whoever wrote them has seen a text that UTF-8 can express
+        edits = [edit._replace(new=restored(edit.new, document.data[edit.start : edit.end])) for edit in edits]
+        return Change.of(document, edits, self.job.file, self.job.root)
 
     def _rejected(self, candidate: Candidate, reason: str) -> None:
         self.job.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)

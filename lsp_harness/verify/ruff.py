@@ -11,6 +11,7 @@ from lsp_harness.process import tool
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Position, decode, encode
+from lsp_harness.text.surrogates import wellformed
 from lsp_harness.verify.finding import Finding
 
 Json = dict[str, Any]
@@ -52,7 +53,7 @@ class Ruff:
         if select:
             argv += ["--preview", "--select", select]
         argv += ["--stdin-filename", str(file), "-"]
-        ran = await tool.run(argv, stdin=document.data, cwd=root if root and root.is_dir() else None)
+        ran = await tool.run(argv, stdin=wellformed(document.data), cwd=root if root and root.is_dir() else None)
         if ran.code not in (0, 1):
             causes = [line.split("Cause: ", 1)[1] for line in decode(ran.err).splitlines() if "Cause: " in line]
             said = f"ruff failed: {causes[0] if causes else decode(ran.err).strip()}"

@@ -200,8 +200,12 @@ def understood(name: str) -> Generator[None]:
 
 def sendable(body: dict[str, Any]) -> bytes:
     """A body as it goes over the wire, the one place where it is written. A text of the user's may hold half a surrogate pair,
-    which UTF-8 has no bytes for; servers get U+FFFD, and the text itself stays as it is."""
-    return scalar(json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)).encode()
+    which UTF-8 has no bytes for; servers get U+FFFD, and the text itself stays as it is. Raises EngineError: what we cannot write
+    is no fault of the server."""
+    try:
+        return scalar(json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)).encode()
+    except (ValueError, TypeError) as error:
+        raise EngineError(f"this request cannot be sent: {error}") from error
 
 
 def seconds(retry_after: str) -> float:
