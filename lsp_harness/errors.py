@@ -15,6 +15,7 @@
     │   └── PullFailed        … no source served the right bytes
     ├── EngineError           the model process did not do its part
     │   ├── EngineUnavailable … it cannot be started or reached
+    │   │   └── EngineStuck   … because it gives no sign of life
     │   ├── EngineBusy        … its queue is full
     │   └── EngineRefused     … it says the request is wrong
     ├── StoreError            a database cannot be used: no place, no permission
@@ -82,6 +83,9 @@ class EngineError(HarnessError):
 
 
 class EngineUnavailable(EngineError): ...
+
+
+class EngineStuck(EngineUnavailable): ...
 
 
 class EngineBusy(EngineError): ...

@@ -57,6 +57,8 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     for problem in problems:
         sys.stderr.write(f"{problem.file.name if problem.file else 'settings'}: {problem.message}\n")
     harness = make_harness(config)
+    troubles: list[str] = []
+    harness.engines.on_trouble = troubles.append
     harness.roots.append(root)
     document = Document.of(file.as_uri(), data, version=1)
     if document.binary:
@@ -73,6 +75,9 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
                 await harness.aclose()
             raise
         await harness.aclose()
+    # a command that failed by it says so itself
+    for trouble in troubles:
+        sys.stderr.write(f"{trouble}\n")
 
 
 @asynccontextmanager

@@ -73,14 +73,18 @@ async def _context(file: Path, begin: tuple[int, int], task: str, *, last: int =
             await fresh(where)
         with closing(Reader(where.database)) as reader:
             known = Here(reader) if harness.config.index.enabled else None
+            engine = await harness.engines.estimating(harness.config)
             if task:
-                prompt = await seen.edit(harness, snapshot, Span(offset, end), task, known)
+                prompt = await seen.edit(harness, engine, snapshot, Span(offset, end), task, known)
             else:
-                prompt = await seen.completion(harness, snapshot, offset, known)
-        if not explain and not json:
+                prompt = await seen.completion(harness, engine, snapshot, offset, known)
+        shown = explain or json
+        parts, usage = await seen.evaluated(engine, prompt) if shown else ([], Usage())
+        if engine.why:
+            sys.stderr.write(f"token counts are estimates: {engine.why}\n")
+        if not shown:
             say(prompt.text)
             return 0
-        parts, usage = await seen.evaluated(harness.engine, prompt)
     if json:
         rows = [asdict(part) for part in parts]
         spent = {"evaluated": usage.evaluated, "reused": usage.reused, "answer": prompt.answer}

@@ -77,6 +77,10 @@ def _engine() -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
     for row in found:
         props = row["props"]
+        if silent := row.get("silent"):
+            says = f"process {row['pid']}: {silent}; lsp-harness engine stop ends it"
+            rows.append(_row("bad", "engine", says))
+            continue
         rows.append(
             _row("ok", "engine", f"{props.get('model_alias')} in process {row['pid']}, {row['rss_bytes'] >> 20} MiB")
         )

@@ -1,9 +1,7 @@
 """`lsp-harness engine`: the model process: what it is, ending it, reading its log."""
 
 import asyncio
-import os
-import signal
-from contextlib import suppress
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -14,12 +12,14 @@ from lsp_harness.cli.engine_status import clients, facts
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
+from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.providers import remote
-from lsp_harness.inference.supervisor import peer
+from lsp_harness.inference.running import LOOK_S, Ended, end, peer
 from lsp_harness.process.memory import resident
+from lsp_harness.process.termination import condition
 
-app = cyclopts.App(name="engine", help="The process that holds the model: start, status, stop, logs, token.")
+app = cyclopts.App(name="engine", help="The process that holds the model: start, status, restart, stop, logs, token.")
 
 
 @app.command
@@ -27,10 +27,10 @@ def start(*, json: AsJson = False) -> int:
     """Start the engine of the settings for programs that use its socket or its port; one that runs is left alone."""
     from lsp_harness.inference.supervisor import Supervisor
 
-    config = load(Path.cwd())[0]
-    if remote(config.engine) or config.engine.script:
-        raise ConfigError("the settings name a server or a script: there is no engine of our own to start")
-    socket_file = asyncio.run(Supervisor(config).ensure())
+    supervisor = Supervisor(_own())
+    # an engine that does not answer is of no use to the programs that it is started for
+    supervisor.doubt()
+    socket_file = asyncio.run(supervisor.ensure())
     found = [row for row in running() if row["socket"] == str(socket_file)]
     if json:
         as_json(found)
@@ -56,14 +56,27 @@ def status(*, json: AsJson = False) -> int:
 
 @app.command
 def stop(*, json: AsJson = False) -> int:
-    """End all engines of this user; the next request starts one again."""
-    found = running()
-    for row in found:
-        # one that ends by itself meanwhile is what was asked for
-        with suppress(ProcessLookupError):
-            os.kill(row["pid"], signal.SIGTERM)
-    as_json([row["pid"] for row in found]) if json else say(f"stopped {len(found)} engine(s)")
+    """End all engines of this user, by force those that do not end when asked; the next request starts one again."""
+    ended = [one for one in asyncio.run(_end_all()) if one]
+    gone, left = [one for one in ended if one.ending], [one for one in ended if not one.ending]
+    as_json([one.pid for one in gone]) if json else say(f"stopped {len(gone)} engine(s)")
+    if left:
+        raise EngineUnavailable("; ".join(f"an engine {one.words}" for one in left))
     return 0
+
+
+async def _end_all() -> list[Ended | None]:
+    return await asyncio.gather(*(end(path) for path in _sockets()))
+
+
+@app.command
+def restart(*, json: AsJson = False) -> int:
+    """End the engine of the settings, by force if it does not end when asked, and start it again."""
+    from lsp_harness.inference.supervisor import end_engine
+
+    config = _own()
+    asyncio.run(end_engine(config))
+    return start(json=json)
 
 
 @app.command
@@ -90,12 +103,22 @@ def token() -> int:
     return 0
 
 
+def _own() -> Config:
+    """The settings, where they mean an engine of ours. Raises ConfigError."""
+    config = load(Path.cwd())[0]
+    if remote(config.engine) or config.engine.script:
+        raise ConfigError("the settings name a server or a script: there is no engine of our own to start")
+    return config
+
+
 def _show(row: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
     props = row["props"]
     say(f"{props.get('model_alias', 'an engine that does not answer')} (process {row['pid']}, {row['socket']})")
+    if silent := row.get("silent"):
+        say(f"  {silent}; lsp-harness engine stop ends it, and so does the next request that needs it")
     lines = Table(box=None, show_header=False, padding=(0, 1))
     for name, value in facts(props, row["rss_bytes"]):
         lines.add_row(f"  {name}", Text(value))
@@ -108,21 +131,35 @@ def _show(row: dict[str, Any]) -> None:
 
 
 def running() -> list[dict[str, Any]]:
-    """Engines that answer, with their own account of themselves."""
+    """Engines that run, with their own account of themselves; `silent` says why one gives none."""
+    sockets = _sockets()
+    # side by side: each that is stuck takes its time
+    with ThreadPoolExecutor(max(1, len(sockets))) as threads:
+        return [row for row in threads.map(_row, sockets) if row]
+
+
+def _row(path: Path) -> dict[str, Any] | None:
     import httpx2
 
-    found: list[dict[str, Any]] = []
-    for path in sorted(paths.runtime().glob("engine-*.sock")):
-        pid = peer(path)
-        if pid is None:
-            continue
-        with httpx2.Client(
-            transport=httpx2.HTTPTransport(uds=str(path)), base_url="http://engine", timeout=5, trust_env=False
-        ) as http:
-            try:
-                props: Any = http.get("/props").json()
-            except (httpx2.HTTPError, ValueError):
-                props = None
-        shown = cast("dict[str, Any]", props) if isinstance(props, dict) else {}
-        found.append({"pid": pid, "socket": str(path), "rss_bytes": resident(pid), "props": shown})
-    return found
+    pid = peer(path)
+    if pid is None:
+        return None
+    with httpx2.Client(
+        transport=httpx2.HTTPTransport(uds=str(path)), base_url="http://engine", timeout=LOOK_S, trust_env=False
+    ) as http:
+        try:
+            props: Any = http.get("/props").json()
+        except (httpx2.HTTPError, ValueError):
+            props = None
+    shown = cast("dict[str, Any]", props) if isinstance(props, dict) else {}
+    row = {"pid": pid, "socket": str(path), "rss_bytes": resident(pid), "props": shown}
+    return row if shown else row | {"silent": _silent(pid)}
+
+
+def _silent(pid: int) -> str:
+    cause = condition(pid)
+    return f"it does not answer within {LOOK_S:g} s" + (f": it is {cause}" if cause else "")
+
+
+def _sockets() -> list[Path]:
+    return sorted(paths.runtime().glob("engine-*.sock"))

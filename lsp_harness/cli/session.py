@@ -1,8 +1,9 @@
 """`lsp-harness session`: what a session has come to, read off its log."""
 
 import asyncio
+import sys
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -52,21 +53,25 @@ async def _within(told: Summary) -> list[str]:
 
 
 async def count(texts: Sequence[str]) -> list[int]:
-    """Tokens of each, by the model of the settings where an engine has it loaded, else an estimate."""
+    """Tokens of each, by the model of the settings where an engine has it loaded and answers, else an estimate."""
     from lsp_harness.inference.client import EngineClient
     from lsp_harness.inference.models.place import resolve
-    from lsp_harness.inference.supervisor import address, listening
+    from lsp_harness.inference.running import LOOK_S, health, listening
+    from lsp_harness.inference.supervisor import address
 
     config = load(Path.cwd())[0]
+    # none is started for that, and to servers of others nothing is sent
+    if remote(config.engine) or config.engine.script:
+        return estimated(texts)
     try:
-        # none is started for that, and to servers of others nothing is sent
-        if (
-            remote(config.engine)
-            or config.engine.script
-            or not listening(address(resolve(config.model.path), config).socket)
-        ):
-            return estimated(texts)
-        async with aclosing(EngineClient(config)) as engine:
-            return await engine.count(texts)
+        socket = address(resolve(config.model.path), config).socket
     except HarnessError:
         return estimated(texts)
+    if not listening(socket):
+        return estimated(texts)
+    if await health(socket) is not None:
+        with suppress(HarnessError, TimeoutError):
+            async with asyncio.timeout(LOOK_S), aclosing(EngineClient(config)) as engine:
+                return await engine.count(texts)
+    sys.stderr.write("tokens are estimated: the engine does not answer (lsp-harness engine status)\n")
+    return estimated(texts)

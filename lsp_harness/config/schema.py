@@ -44,6 +44,8 @@ class Engine:
     """A remote server that is silent for so long at the beginning of an answer has failed."""
     next_token_seconds: float = 30.0
     """The same within an answer."""
+    silence_s: float = 10.0
+    """Seconds without a sign of life after which our own engine is taken for stuck and ended; the next request starts another. A long prompt is no silence: the engine says that it is at work. [Engine](engine.md#an-engine-that-is-stuck)"""
     script: str = ""
     """A JSON file of replies for the scripted engine: a test double, not a model."""
     idle_seconds: float = 900.0

@@ -98,6 +98,10 @@ class Elsewhere:
         self._recent = recent
         self._choices: dict[str, _Choice] = {}
 
+    def counted_by(self, count: Count) -> "Elsewhere":
+        """Another one that counts in another way, with nothing chosen yet."""
+        return Elsewhere(self._known, count, self._recent, self._clock, self._seconds)
+
     async def of(
         self, document: Document, tree: SyntaxTree | None, offset: int, path: str, budget: int, *, rests: bool
     ) -> tuple[Fragment, ...]:

@@ -1,5 +1,6 @@
 """The engine of the settings: made when first asked, left when they name another, ended with the front end."""
 
+import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,12 @@ from lsp_harness.errors import ConfigError, EngineError, HarnessError
 if TYPE_CHECKING:
     from lsp_harness.harness.health import Observed
     from lsp_harness.inference.client import Engine
+    from lsp_harness.inference.estimating import Estimating
+
+LOOK_S = 2.0
+"""How long somebody who only wants to know waits for an engine that runs."""
+START_S = 15.0
+"""The same for an engine that is started for the question."""
 
 
 class Engines:
@@ -17,6 +24,8 @@ class Engines:
     def __init__(self, make: "Callable[[Config], Engine]", changed: Callable[[], None]) -> None:
         self._make = make
         self._changed = changed
+        self.on_trouble: Callable[[str], None] = lambda message: None
+        """Called on the event loop with what the user should know once, whatever becomes of the requests it is about."""
         self._current: Observed | None = None
         self._left: list[Observed] = []
         """Of earlier settings; requests may still be under way there."""
@@ -26,7 +35,7 @@ class Engines:
         if self._current is None:
             from lsp_harness.harness.health import Observed
 
-            self._current = Observed(self._make(config), self._changed)
+            self._current = Observed(self._make(config), self._changed, lambda message: self.on_trouble(message))
         return self._current
 
     @staticmethod
@@ -55,24 +64,38 @@ class Engines:
         return {"engine": engine.state, "message": engine.message or None, "model": engine.model or None}
 
     async def described(self) -> dict[str, Any] | None:
-        """What the engine in use says it is, or why it says nothing; None where there is none."""
+        """What the engine in use says it is, or why it says nothing; None where there is none. It is not waited for long."""
         if self._current is None:
             return None
         try:
-            props = await self._current.props()
+            async with asyncio.timeout(LOOK_S):
+                props = await self._current.props()
         except HarnessError as error:
             return {"error": error.message}
+        except TimeoutError:
+            return {
+                "error": self._current.message or f"it has not answered within {LOOK_S:g} s ({self._current.state})"
+            }
         return {"model": props.model, "pid": props.pid, "scripted": bool(props.raw.get("scripted"))}
 
+    async def estimating(self, config: Config) -> "Estimating":
+        """The engine for a question that needs none: where it does not answer soon, its numbers are estimated."""
+        from lsp_harness.inference.estimating import Estimating
+
+        engine = Estimating(self.of(config), config.model.context_length if self.own(config) else 0)
+        await engine.look(LOOK_S if not self.own(config) or _runs(config) else START_S)
+        return engine
+
     async def restart(self, config: Config) -> dict[str, Any]:
-        """End the engine of the settings, and start it again. Raises ConfigError where it is not ours."""
-        from lsp_harness.inference.supervisor import end
+        """End the engine of the settings, and start it again. Raises ConfigError where it is not ours, EngineUnavailable where
+        it does not end."""
+        from lsp_harness.inference.supervisor import end_engine
 
         if not self.own(config):
             raise ConfigError("the settings name a server that is not ours to restart")
         # before anything is waited for: the settings may name another one meanwhile
         engine = self.of(config)
-        await end(config)
+        await end_engine(config)
         props = await engine.props()
         return {"model": props.model, "pid": props.pid}
 
@@ -88,3 +111,15 @@ class Engines:
                 failed = failed or error
         if failed:
             raise failed
+
+
+def _runs(config: Config) -> bool:
+    """Whether an engine of these settings listens, be it stuck."""
+    from lsp_harness.inference.models.place import resolve
+    from lsp_harness.inference.running import listening
+    from lsp_harness.inference.supervisor import address
+
+    try:
+        return listening(address(resolve(config.model.path), config).socket)
+    except HarnessError:
+        return True

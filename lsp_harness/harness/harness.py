@@ -316,7 +316,9 @@ class Harness:
         tree = self.tree(snapshot)
         installed = self.installed if self.config.knowledge.enabled else None
         wanted = tree and self.config.generation.repairs
-        previews = diagnosis.Previews(snapshot, tree, self.known or self.indexes, installed) if tree and wanted else None
+        previews = (
+            diagnosis.Previews(snapshot, tree, self.known or self.indexes, installed) if tree and wanted else None
+        )
         return await diagnosis.offers(snapshot, findings, self.ruff, previews, model=not self.refusal(snapshot))
 
     async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:

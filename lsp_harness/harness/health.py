@@ -7,7 +7,15 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from typing import Any, Literal, TypeVar, cast
 
-from lsp_harness.errors import ConfigError, EngineBusy, EngineError, EngineRefused, HarnessError, ModelError
+from lsp_harness.errors import (
+    ConfigError,
+    EngineBusy,
+    EngineError,
+    EngineRefused,
+    EngineStuck,
+    HarnessError,
+    ModelError,
+)
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
 
@@ -16,11 +24,14 @@ State = Literal["off", "starting", "ready", "busy", "failed"]
 
 
 class Observed:
-    """An `Engine` that says how it is. `changed` is called whenever `state` or `message` may be another one."""
+    """An `Engine` that says how it is. `changed` is called whenever `state` or `message` may be another one, `trouble` once for
+    each time that the engine was stuck, however many requests failed by it."""
 
-    def __init__(self, engine: Engine, changed: Callable[[], None]) -> None:
+    def __init__(self, engine: Engine, changed: Callable[[], None], trouble: Callable[[str], None]) -> None:
         self._engine = engine
         self._changed = changed
+        self._trouble = trouble
+        self._stuck = ""
         self._running = 0
         self._answered = False
         self._asked = False
@@ -101,3 +112,6 @@ class Observed:
         if down and not isinstance(error, EngineBusy | EngineRefused):
             self._answered, self.message = False, error.message
             self._changed()
+        if isinstance(error, EngineStuck) and error.message != self._stuck:
+            self._stuck = error.message
+            self._trouble(error.message)

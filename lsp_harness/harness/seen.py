@@ -62,12 +62,15 @@ class Part:
         return line if len(line) <= 40 else f"{line[:39]}…"
 
 
-async def completion(harness: Harness, snapshot: Snapshot, offset: int, known: Known | None = None) -> Prompt:
-    """Of a completion at a byte offset, as it would be asked for now; with what an index that is `known` says, else with what
-    holds for the document. Raises NoAnswer."""
+async def completion(
+    harness: Harness, engine: Engine, snapshot: Snapshot, offset: int, known: Known | None = None
+) -> Prompt:
+    """Of a completion at a byte offset, as it would be asked for now, counted by `engine`; with what an index that is `known`
+    says, else with what holds for the document. Raises NoAnswer."""
     _check(harness, snapshot)
-    elsewhere = Elsewhere(known, harness.engine.count) if known else harness.completer.elsewhere
-    questions = Questions(harness.engine, harness.config.completion, elsewhere=elsewhere)
+    held = harness.completer.elsewhere
+    elsewhere = Elsewhere(known, engine.count) if known else held.counted_by(engine.count) if held else None
+    questions = Questions(engine, harness.config.completion, elsewhere=elsewhere)
     site = Site(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
     question = await questions.about(site)
     prompt = question.prompts[0]
@@ -75,7 +78,7 @@ async def completion(harness: Harness, snapshot: Snapshot, offset: int, known: K
     texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
     [request] = question.read([prompt])
     tokens = question.asked().sampling.n_predict
-    props = await harness.engine.props()
+    props = await engine.props()
     likelier = _likelier(question) if props.features.get("expected") else {}
     return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens, props.n_ctx, likelier)
 
@@ -85,14 +88,18 @@ def _likelier(question: Question) -> dict[str, str]:
     return dict.fromkeys(question.expected, "imported and not used") | dict.fromkeys(needed, "needed below")
 
 
-async def edit(harness: Harness, snapshot: Snapshot, span: Span, task: str, known: Known | None = None) -> Prompt:
-    """Of an edit by instruction. Raises NoAnswer, NotText, UsageError."""
+async def edit(
+    harness: Harness, engine: Engine, snapshot: Snapshot, span: Span, task: str, known: Known | None = None
+) -> Prompt:
+    """Of an edit by instruction, counted by `engine`. Raises NoAnswer, NotText, UsageError."""
     _check(harness, snapshot)
     harness.check(snapshot)
-    job = harness.job(snapshot, lambda progress: None)
-    job = replace(job, related=replace(job.related, known=known)) if known and job.related else job
+    job = replace(harness.job(snapshot, lambda progress: None), engine=engine)
+    if job.related:
+        related = replace(job.related, known=known or job.related.known, count=engine.count)
+        job = replace(job, related=related)
     asked, answer = await Instruct(job, span, task).asked()
-    (text, _), context = await prompted(harness.engine, asked, answer), (await harness.engine.props()).n_ctx
+    (text, _), context = await prompted(engine, asked, answer), (await engine.props()).n_ctx
     texts = [fragment.text for fragment in asked.fragments]
     request = Continuation(text, Sampling(n_predict=0), priority="background", owner=job.owner)
     return Prompt(f"Edit: {task}", text, asked.fragments, texts, request, answer, context)
@@ -107,15 +114,16 @@ async def evaluated(engine: Engine, prompt: Prompt) -> tuple[list[Part], Usage]:
     return list(_parts(prompt, await engine.count(prompt.texts), usage)), usage
 
 
-def document(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> str:
-    """Markdown: a table of the parts, and the prompt."""
+def document(prompt: Prompt, parts: Sequence[Part], usage: Usage, guess: str = "") -> str:
+    """Markdown: a table of the parts, and the prompt; `guess` says why its numbers are estimates."""
     rows = [
         f"| {_cell(part.first)} | {_cell(part.origin)} | {part.reason} | {part.tokens} | {_how(part)} |"
         for part in parts
     ]
     rows += [f"| | | {what} | {tokens} | {how} |" for what, tokens, how in sums(prompt, parts, usage)]
     head = ["| fragment | origin | reason | tokens | |", "| --- | --- | --- | ---: | --- |"]
-    return "\n".join([f"# {prompt.title}", "", *head, *rows, "", *fenced(prompt.text), ""])
+    said = [f"Token counts are estimates: {guess}.", ""] if guess else []
+    return "\n".join([f"# {prompt.title}", "", *said, *head, *rows, "", *fenced(prompt.text), ""])
 
 
 def sums(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> Iterator[tuple[str, int, str]]:

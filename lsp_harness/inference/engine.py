@@ -18,6 +18,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.config import paths
+from lsp_harness.inference.running import record, record_file
+from lsp_harness.process.detached import Beats
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -153,6 +155,7 @@ def bind(path: Path) -> socket.socket:
     finally:
         os.umask(mask)
     listener.listen(128)
+    record(path)
     return listener
 
 
@@ -191,7 +194,7 @@ def open_port(args: argparse.Namespace, engine: "Host", app: "ASGIApp") -> "tupl
     return guard.Guard(app, token), [listener]
 
 
-async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket) -> None:
+async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket, beats: Beats) -> None:
     """Serve until told to stop or idle for `args.idle` seconds."""
     import uvicorn
 
@@ -224,6 +227,7 @@ async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, leave)
     watch = asyncio.create_task(leave_when_idle())
+    beats.stop()
     tell(args.ready_fd, {"pid": os.getpid()})
     await server.serve(sockets=[listener, *ports])
     watch.cancel()
@@ -234,19 +238,22 @@ async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket)
 def main(argv: list[str] | None = None) -> int:
     """Entry point of the process."""
     args = arguments(argv)
+    beats = Beats(args.ready_fd)
     try:
         engine = load(args)
         listener = bind(args.socket)
         ours = bound(args.socket)
     except Exception as error:  # noqa: BLE001 - whatever it is, the parent must hear one sentence
+        beats.stop()
         message = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
         tell(args.ready_fd, {"error": message})
         sys.stderr.write(message + "\n")
         return 1
-    asyncio.run(run(args, engine, listener))
+    asyncio.run(run(args, engine, listener, beats))
     # nobody answers here since the server closed: a successor may have bound the path already
     if bound(args.socket) == ours:
         args.socket.unlink(missing_ok=True)
+        record_file(args.socket).unlink(missing_ok=True)
     # llama.cpp's own teardown order is not ours to get right; the system takes everything back
     os._exit(0)
 

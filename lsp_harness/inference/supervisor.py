@@ -7,11 +7,9 @@ requests fail at once with the reason.
 import asyncio
 import hashlib
 import os
-import signal
-import socket
-import struct
 import sys
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
@@ -24,10 +22,15 @@ from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.embed.recipe import pooling_of
 from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
 from lsp_harness.inference.models.place import resolve
+from lsp_harness.inference.running import STUCK_GRACE_S, end, health, listening
 from lsp_harness.process import detached, openmp
 
 ORDERS = ("auto", "suffix-first", "prefix-suffix-middle")
-LEAVING_SECONDS = 15.0
+TURN_S = 120.0
+"""How long another process may take to start the same engine before a request says so."""
+IMPORT_S = 10.0
+"""How long a process that starts may give no sign of life at least: it can give none before Python has come up."""
+TURN_POLL_S = 0.05
 SOCKET_LIMIT = 100
 """Bytes of a Unix socket's path; the system's limit is 108."""
 
@@ -66,58 +69,12 @@ def address(model: Path, config: Config) -> Address:
     return Address(path, paths.state() / f"{name}.log")
 
 
-def listening(path: Path) -> bool:
-    """Whether somebody answers at this socket."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1)
-        try:
-            probe.connect(str(path))
-        except OSError:
-            return False
-    return True
-
-
-def peer(path: Path) -> int | None:
-    """Who listens there, from the kernel and not from what it says."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        probe.settimeout(1)
-        try:
-            probe.connect(str(path))
-            return struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
-        except OSError:
-            return None
-
-
-async def end(config: Config) -> None:
-    """Asks the engine of these settings to end, and waits until it is gone; one that does not run is left alone.
-
-    Raises EngineUnavailable when it is still there after a while."""
-    where = address(resolve(config.model.path), config)
-    pid = peer(where.socket)
-    if pid is None:
-        return
-    with suppress(ProcessLookupError):
-        os.kill(pid, signal.SIGTERM)
-    try:
-        async with asyncio.timeout(LEAVING_SECONDS):
-            while peer(where.socket) == pid:  # noqa: ASYNC110 - nobody tells when another process ends
-                await asyncio.sleep(0.02)
-    except TimeoutError:
-        raise EngineUnavailable(f"the engine (process {pid}) does not end; see lsp-harness engine logs") from None
-
-
-async def responding(path: Path) -> bool:
-    """Whether the engine at this socket still answers. The kernel accepts connections for a process that is dying."""
-    try:
-        async with asyncio.timeout(2):
-            reader, writer = await asyncio.open_unix_connection(path)
-            try:
-                writer.write(b"GET /health HTTP/1.1\r\nHost: engine\r\nConnection: close\r\n\r\n")
-                return (await reader.readline()).startswith(b"HTTP/1.1 200")
-            finally:
-                writer.close()
-    except (OSError, TimeoutError):
-        return False
+async def end_engine(config: Config) -> None:
+    """End the engine of these settings, and wait until it is gone; one that does not run is left alone. Raises
+    EngineUnavailable when it is still there after SIGKILL."""
+    ended = await end(address(resolve(config.model.path), config).socket)
+    if ended and not ended.ending:
+        raise EngineUnavailable(f"the engine {ended.words}")
 
 
 def _card(model: Path, config: Config) -> ModelCard | None:
@@ -156,7 +113,7 @@ class Supervisor:
             return Path(self._config.engine.url.removeprefix("unix:"))
         model = resolve(self._config.model.path)
         where = address(model, self._config)
-        if await responding(where.socket) if self._doubted else listening(where.socket):
+        if await health(where.socket) is not None if self._doubted else listening(where.socket):
             self._doubted = False
             return where.socket
         if self._starting is None:
@@ -177,23 +134,21 @@ class Supervisor:
             task.exception()
 
     async def _start(self, model: Path, where: Address) -> None:
-        lock = FileLock(where.socket.with_suffix(".lock"), thread_local=False)
-        try:
-            await asyncio.to_thread(lock.acquire, 120)
-        except Timeout:
-            raise EngineUnavailable("another process has been starting the engine for two minutes") from None
-        try:
-            if await responding(where.socket):
-                return
-            said = await detached.start(self._argv(model, where), openmp.environment(), where.log)
-        finally:
-            lock.release()
+        silence_s = self._config.engine.silence_s
+        async with _turn(where.socket.with_suffix(".lock")):
+            if listening(where.socket):
+                if await health(where.socket, silence_s) is not None:
+                    return
+                # a process that listens and does not answer: its socket is needed, and so is its memory
+                await end(where.socket, grace_s=STUCK_GRACE_S)
+            limit_s = max(silence_s, IMPORT_S)
+            said = await detached.start(self._argv(model, where), openmp.environment(), where.log, limit_s)
         if error := said.get("error"):
             self._wait = min(max(self._wait * 2, self.FIRST_WAIT), self.LONGEST_WAIT)
             self._not_before = monotonic() + self._wait
             self._why = str(error)
             raise EngineUnavailable(f"the engine does not start: {error} (see lsp-harness engine logs)")
-        self._wait = 0.0
+        self._wait, self._doubted = 0.0, False
 
     def _argv(self, model: Path, where: Address) -> list[str]:
         config = self._config
@@ -212,3 +167,25 @@ class Supervisor:
             f"--embedding-pooling={pooling_of(config.index)}",
             *(("--tcp", str(config.engine.port)) if config.engine.port > 0 else ()),
         ]
+
+
+@asynccontextmanager
+async def _turn(file: Path) -> AsyncGenerator[None]:
+    """The right to start an engine, which one process has at a time. Raises EngineUnavailable where it takes too long to get."""
+    lock, until = FileLock(file, thread_local=False), monotonic() + TURN_S
+    while True:
+        try:
+            # not in a thread: a program that ends would have to wait for it
+            lock.acquire(timeout=0)
+            break
+        except Timeout:
+            if monotonic() > until:
+                said = (
+                    f"another process has been starting the engine for {TURN_S:.0f} s; end that process, or try again"
+                )
+                raise EngineUnavailable(said) from None
+        await asyncio.sleep(TURN_POLL_S)
+    try:
+        yield
+    finally:
+        lock.release()

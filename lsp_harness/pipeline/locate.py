@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.position import Span, decode
+from lsp_harness.text.position import Span
 from lsp_harness.verify.finding import Finding
 
 UNKNOWN = re.compile(
@@ -58,11 +58,8 @@ def imports_end(tree: SyntaxTree) -> int:
     ]
     if top:
         return _next_line(tree, top[-1].end)
-    first = 0
-    text = decode(document.data[:4096])
-    if match := re.match(r'(?:#[^\n]*\n)*(?:("""|\'\'\')(?:.|\n)*?\1[^\n]*\n)?', text):
-        first = len(match.group().encode())
-    return first
+    match = re.match(rb'(?:#[^\n]*\n)*(?:("""|\'\'\')(?:.|\n)*?\1[^\n]*\n)?', document.data[:4096])
+    return match.end() if match else 0
 
 
 def _next_line(tree: SyntaxTree, offset: int) -> int:

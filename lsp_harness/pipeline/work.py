@@ -22,6 +22,7 @@ from lsp_harness.pipeline.verified import tell_verified
 from lsp_harness.pipeline.waves import Maker, finished
 from lsp_harness.text.edit import Edit, changed_size, diff
 from lsp_harness.text.position import decode
+from lsp_harness.text.surrogates import restored
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Author, Change
 from lsp_harness.verify.finding import Verdict
@@ -280,7 +281,10 @@ class Work:
             self._rejected(candidate, "; ".join(self.tried[-1].said) or "no check could run")
 
     def _change(self, edits: Sequence[Edit], author: Author) -> Change:
-        return Change.of(self.job.document, edits, self.job.file, self.job.root, author)
+        document = self.job.document
+        # the model has seen a text without lone surrogates: what it repeats of the text gets them back
+        edits = [edit._replace(new=restored(edit.new, document.data[edit.start : edit.end])) for edit in edits]
+        return Change.of(document, edits, self.job.file, self.job.root, author)
 
     def _rejected(self, candidate: Candidate, reason: str) -> None:
         self.job.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)

@@ -58,6 +58,7 @@ class Client:
         self._refresh_due = False
         harness.on_findings = self.publish
         server.lsp.on_unreadable = self.lose_unreadable
+        harness.engines.on_trouble = self.alert
         if able.status:
             harness.on_state = StatusFeed(server, harness).changed
 
@@ -130,6 +131,11 @@ class Client:
             while len(self._warnings) > WARNINGS:
                 del self._warnings[next(iter(self._warnings))]
             self.warn(message)
+
+    def alert(self, message: str) -> None:
+        """What the user should see, whatever the editor does with a request that failed."""
+        log.warning("%s", message)
+        self.server.window_show_message(types.ShowMessageParams(type=types.MessageType.Warning, message=message))
 
     def first_complaint(self, message: str) -> bool:
         """Whether this is news. A model that is down is one failed request, not one per keystroke."""

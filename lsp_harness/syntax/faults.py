@@ -23,6 +23,7 @@ from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document, line_starts
 from lsp_harness.text.edit import Edit, apply, between
 from lsp_harness.text.position import decode, encode
+from lsp_harness.text.surrogates import wellformed
 
 CLOSER = {"(": ")", "[": "]", "{": "}", "${": "}", "#{": "}"}
 
@@ -88,7 +89,7 @@ def python_fault(data: bytes) -> Fault | None:
     mark = len(BOM_UTF8) if data.startswith(BOM_UTF8) else 0
     try:
         # Columns are right for text only. What is not UTF-8 says itself what it is, and the compiler reads that.
-        source = data[mark:].decode()
+        source = wellformed(data[mark:]).decode()
     except UnicodeDecodeError:
         source = data
     try:

@@ -11,7 +11,7 @@ from lsp_harness.syntax.tails import complete_tail
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import decode
+from lsp_harness.text.position import decode, encode
 
 WINDOW = 2_000
 """How far back an unclosed bracket is looked for in a text that had errors already; in bytes."""
@@ -42,7 +42,7 @@ def adds_error(before: SyntaxTree, after: SyntaxTree, span: tuple[int, int]) -> 
         for tail in complete_tail(
             text, after.language, since=since, outer=outer, within_line=within_line, has_body=has_body
         ):
-            more = tail.encode()
+            more = encode(tail)
             if small and (part := small.spliced(_shifted(edit, more, offset))) is not None and part.root.has_error:
                 continue
             whole = after.spliced(Edit(end, end, more))

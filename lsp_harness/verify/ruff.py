@@ -14,6 +14,7 @@ from lsp_harness.process import tool
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Position, decode, encode
+from lsp_harness.text.surrogates import wellformed
 from lsp_harness.verify.finding import Finding
 
 Json = dict[str, Any]
@@ -74,7 +75,7 @@ class Ruff:
             return self._known[key]
         options = ["--preview", "--select", select] if select else []
         options += ["--isolated", "--ignore-noqa"] if isolated else []
-        rows = await self._run(document.data, file, root, options)
+        rows = await self._run(wellformed(document.data), file, root, options)
         if not rows:
             await self._prove(file, root)
         reports = tuple(_report(document, row) for row in rows)

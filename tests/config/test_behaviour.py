@@ -223,6 +223,7 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "engine.retries",
         "engine.first_token_seconds",
         "engine.next_token_seconds",
+        "engine.silence_s",  # tests/inference/test_stuck_engine.py
         "engine.script",  # tests/cli
         "completion.enabled",  # tests/harness
         "completion.max_lines",

@@ -14,7 +14,7 @@ TEXT = "import math\n\n\ndef area(r):\n    return <|>math.pi * r ** 2\n"
 async def test_the_prompt_of_a_completion_in_its_parts(bench: Make):
     b = bench()
     src = b.open(TEXT)
-    prompt = await seen.completion(b.harness, b.harness.snapshot(src.document.uri), src.cursor)
+    prompt = await seen.completion(b.harness, b.harness.engine, b.harness.snapshot(src.document.uri), src.cursor)
     parts, usage = await seen.evaluated(b.harness.engine, prompt)
     assert [part.reason for part in parts][-2:] == ["what follows the cursor", "what leads to the cursor"]
     text = seen.document(prompt, parts, usage)
@@ -29,11 +29,11 @@ async def test_the_prompt_of_a_completion_in_its_parts(bench: Make):
 async def test_the_names_that_are_made_likelier(bench: Make):
     b = bench()
     src = b.open("def area(r):\n    <|>\n    return side * r\n")
-    prompt = await seen.completion(b.harness, b.harness.snapshot(src.document.uri), src.cursor)
+    prompt = await seen.completion(b.harness, b.harness.engine, b.harness.snapshot(src.document.uri), src.cursor)
     # an engine that is not told of them
     assert not prompt.likelier
     b.engine.facts["features"] = {"expected": True}
-    prompt = await seen.completion(b.harness, b.harness.snapshot(src.document.uri), src.cursor)
+    prompt = await seen.completion(b.harness, b.harness.engine, b.harness.snapshot(src.document.uri), src.cursor)
     text = seen.document(prompt, *await seen.evaluated(b.harness.engine, prompt))
     assert "| | | names that are made likelier | 1 | side (needed below) |" in text
 
@@ -42,13 +42,13 @@ async def test_the_prompt_of_an_edit_in_its_parts(bench: Make):
     b = bench()
     src = b.open(TEXT)
     snapshot = b.harness.snapshot(src.document.uri)
-    prompt = await seen.edit(b.harness, snapshot, Span(src.cursor, src.cursor), "use r | 2")
+    prompt = await seen.edit(b.harness, b.harness.engine, snapshot, Span(src.cursor, src.cursor), "use r | 2")
     text = seen.document(prompt, *await seen.evaluated(b.harness.engine, prompt))
     assert text.startswith("# Edit: use r | 2\n")
     assert "| `Instruction: use r   2` |  | what to do |" in text
     assert "imports what is used in it" in text
     with pytest.raises(NoAnswer, match="nothing here to edit"):
-        await seen.edit(b.harness, snapshot, Span(12, 12), "use r")
+        await seen.edit(b.harness, b.harness.engine, snapshot, Span(12, 12), "use r")
 
 
 async def test_what_is_kept_from_the_model_is_not_shown_as_if_it_were_seen(bench: Make):
@@ -56,11 +56,11 @@ async def test_what_is_kept_from_the_model_is_not_shown_as_if_it_were_seen(bench
     src = b.open("KEY = <|>1\n", name=".env")
     snapshot = b.harness.snapshot(src.document.uri)
     with pytest.raises(NoAnswer, match="not given to the model"):
-        await seen.completion(b.harness, snapshot, src.cursor)
+        await seen.completion(b.harness, b.harness.engine, snapshot, src.cursor)
     src = b.open("a = <|>1\n")
     b.harness.trusted = False
     with pytest.raises(UsageError, match="not trusted"):
-        await seen.edit(b.harness, b.harness.snapshot(src.document.uri), Span(0, 0), "change it")
+        await seen.edit(b.harness, b.harness.engine, b.harness.snapshot(src.document.uri), Span(0, 0), "change it")
 
 
 async def test_what_the_context_has_no_room_for_is_said(bench: Make):
@@ -68,11 +68,11 @@ async def test_what_the_context_has_no_room_for_is_said(bench: Make):
     src = b.open(TEXT)
     snapshot = b.harness.snapshot(src.document.uri)
     b.engine.facts["n_ctx"] = 64
-    prompt = await seen.completion(b.harness, snapshot, src.cursor)
+    prompt = await seen.completion(b.harness, b.harness.engine, snapshot, src.cursor)
     parts, usage = await seen.evaluated(b.harness.engine, prompt)
     needed = sum(part.tokens for part in parts) + prompt.answer
     assert needed > 64
     text = seen.document(prompt, parts, usage)
     assert f"| | | the model's context | 64 | {needed - 64} too few |" in text
     with pytest.raises(NoAnswer, match="264 are kept for the answer, and the model's context has 64; select less"):
-        await seen.edit(b.harness, snapshot, Span(src.cursor, src.cursor), "use r")
+        await seen.edit(b.harness, b.harness.engine, snapshot, Span(src.cursor, src.cursor), "use r")

@@ -25,7 +25,7 @@ class Moody(ScriptedEngine):
 
 async def test_the_engine_is_as_its_requests_tell():
     engine, seen = Moody([{"text": "a b"}]), list[str]()
-    observed = Observed(engine, lambda: seen.append(observed.state))
+    observed = Observed(engine, lambda: seen.append(observed.state), lambda _: None)
     assert observed.state == "off"
 
     await observed.props()

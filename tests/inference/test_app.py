@@ -51,7 +51,7 @@ async def events(http: httpx2.AsyncClient, path: str, **body: object) -> list[di
 async def test_health_and_what_the_engine_says_of_itself(http: httpx2.AsyncClient, engine: EngineProcess):
     props = (await http.get("/props")).json()
 
-    assert (await http.get("/health")).json() == {"status": "ok"}
+    assert (await http.get("/health")).json() == {"status": "ok", "silent_s": 0.0}
     assert engine.said == {"pid": engine.process.pid}
     assert {key: props[key] for key in ("model_alias", "pid", "fim_order", "pending", "total_slots", "threads")} == {
         "model_alias": "tiny",

@@ -15,6 +15,7 @@ from pathlib import Path
 from textwrap import dedent
 
 from lsp_harness.text.document import Document
+from lsp_harness.text.position import encode
 from lsp_harness.verify.finding import Finding
 
 MARK = "<|>"
@@ -62,7 +63,7 @@ def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
     plain, *rest = marked.split(MARK)
     marks: list[int] = []
     for piece in rest:
-        marks.append(len(plain.encode()))
+        marks.append(len(encode(plain)))
         plain += piece
     document = Document.of(uri, plain, language=LANGUAGES.get(path.suffix, ""), version=version)
     return Source(document, tuple(marks), findings)
@@ -71,7 +72,7 @@ def parse(text: str, path: str | Path = "a.py", *, version: int = 1) -> Source:
 def _findings(text: str, told: list[tuple[int, str, str]]) -> Iterator[Finding]:
     """Columns are those of the text as it is read, marks and all; a mark takes no room in the result."""
     for at, carets, words in told:
-        start = len(text[:at].replace(MARK, "").encode())
-        end = len(text[: at + len(carets)].replace(MARK, "").encode())
+        start = len(encode(text[:at].replace(MARK, "")))
+        end = len(encode(text[: at + len(carets)].replace(MARK, "")))
         code = CODE.match(words)
         yield Finding(start, end, code[2] if code else words, "ruff" if code else "", code[1] if code else "")

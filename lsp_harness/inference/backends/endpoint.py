@@ -4,19 +4,24 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from time import time
 from typing import TYPE_CHECKING, Any, cast
 
-from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable
+from lsp_harness.config.schema import Engine
+from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineStuck, EngineUnavailable
+from lsp_harness.inference.backends.pulse import Pulse, Silent
 from lsp_harness.inference.providers import Target
+from lsp_harness.text.surrogates import scalar
 
 if TYPE_CHECKING:
     import httpx2
 
+DEFAULTS = Engine()
 CONNECT_SECONDS = 5.0
 PROBE_SECONDS = 2.0
+JSON = {"content-type": "application/json"}
 OVERLOADED = 529
 """Anthropic's own status."""
 
@@ -34,10 +39,10 @@ logging.getLogger("asyncio").addFilter(of_consequence)
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Seconds of silence after which a server has failed: before the first chunk, and after it. None is for ever."""
+    """Seconds of silence after which a server has failed: before the first chunk, and after it."""
 
-    first: float | None = None
-    later: float | None = None
+    first: float = DEFAULTS.first_token_seconds
+    later: float = DEFAULTS.next_token_seconds
 
 
 class Setback(Exception):
@@ -56,12 +61,14 @@ class Setback(Exception):
 
 
 class Endpoint:
-    """A server at `target`. `lost` is what is said when it breaks off."""
+    """A server at `target`; `lost` is what is said when it breaks off. Of somebody else's server nothing is known but what it
+    sends, so it is waited for with `patience`; our own is asked for signs of life, which the `pulse` does instead."""
 
-    def __init__(self, target: Target, patience: Patience, lost: str = "") -> None:
+    def __init__(self, target: Target, patience: Patience, lost: str = "", pulse: Pulse | None = None) -> None:
         self.target = target
         self.name = target.name
         self._patience = patience
+        self._pulse = pulse
         self._lost = lost or f"{self.name} cannot be reached or broke off; look whether it runs"
         self._http: httpx2.AsyncClient | None = None
 
@@ -69,19 +76,19 @@ class Endpoint:
         """The data of each server-sent event. Leaving early closes the connection, which ends the work there."""
         async with self._guarded():
             http = self._client()
-            request = http.build_request("POST", path, json=body)
-            async with asyncio.timeout(self._patience.first):
+            request = http.build_request("POST", path, content=sendable(body), headers=JSON)
+            async with self._waiting(self._patience.first):
                 response = await http.send(request, stream=True)
             try:
                 if response.status_code != 200:
-                    async with asyncio.timeout(self._patience.first):
+                    async with self._waiting(self._patience.first):
                         content = await response.aread()
                     raise self._failure(response, content)
                 lines = response.aiter_lines()
                 limit = self._patience.first
                 while True:
                     # whatever comes, a comment too, shows that somebody is there
-                    async with asyncio.timeout(limit):
+                    async with self._waiting(limit):
                         line = await anext(lines, None)
                     if line is None:
                         return
@@ -94,8 +101,9 @@ class Endpoint:
     async def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """The JSON of an answer. Raises Setback, or EngineError when asking again would not help."""
         async with self._guarded():
-            async with asyncio.timeout(self._patience.first):
-                response = await self._client().request(method, path, json=body)
+            content, headers = (None, None) if body is None else (sendable(body), JSON)
+            async with self._waiting(self._patience.first):
+                response = await self._client().request(method, path, content=content, headers=headers)
             if response.status_code != 200:
                 raise self._failure(response, response.content)
             with understood(self.name):
@@ -104,7 +112,7 @@ class Endpoint:
     async def look(self, path: str) -> Any:
         """The JSON at `path`, or None where this server has nothing of the kind. For finding out what it is."""
         async with self._guarded():
-            async with asyncio.timeout(self._patience.first):
+            async with self._waiting(self._patience.first):
                 response = await self._client().get(path)
             if response.status_code in (401, 403, 429) or response.status_code >= 502:
                 raise self._failure(response, response.content)
@@ -128,8 +136,14 @@ class Endpoint:
 
     async def aclose(self) -> None:
         http, self._http = self._http, None
+        if self._pulse:
+            await self._pulse.aclose()
         if http:
             await http.aclose()
+
+    def _waiting(self, limit_s: float) -> AbstractAsyncContextManager[object]:
+        """A wait for the server, which ends."""
+        return self._pulse.waiting() if self._pulse else asyncio.timeout(limit_s)
 
     @asynccontextmanager
     async def _guarded(self) -> AsyncGenerator[None]:
@@ -141,6 +155,8 @@ class Endpoint:
             said = f"{self.name} was silent for too long (engine.first_token_seconds, engine.next_token_seconds)"
             # it may still be working on it: the same again would only add to its load
             raise Setback(EngineUnavailable(said), gone=True, again=False) from error
+        except Silent as error:
+            raise Setback(EngineStuck(error.said), gone=True, again=False) from error
         except httpx2.TransportError as error:
             raise Setback(EngineUnavailable(self._lost), gone=True) from error
 
@@ -180,6 +196,16 @@ def understood(name: str) -> Generator[None]:
         yield
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
         raise EngineError(f"{name} answered something else than its dialect has ({type(error).__name__})") from error
+
+
+def sendable(body: dict[str, Any]) -> bytes:
+    """A body as it goes over the wire, the one place where it is written. A text of the user's may hold half a surrogate pair,
+    which UTF-8 has no bytes for; servers get U+FFFD, and the text itself stays as it is. Raises EngineError: what we cannot write
+    is no fault of the server."""
+    try:
+        return scalar(json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)).encode()
+    except (ValueError, TypeError) as error:
+        raise EngineError(f"this request cannot be sent: {error}") from error
 
 
 def seconds(retry_after: str) -> float:

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 from lsp_harness.config.schema import Config
+from lsp_harness.errors import EngineUnavailable
 from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback
 from lsp_harness.inference.backends.llama_server import OurEngine
+from lsp_harness.inference.backends.pulse import Pulse
 from lsp_harness.inference.backends.supply import Server, Tries
 from lsp_harness.inference.providers import Target
+from lsp_harness.inference.running import STUCK_GRACE_S, alive, end, peer
 from lsp_harness.inference.supervisor import Supervisor
 
 GONE = "the engine went away during this request; the next one starts it again"
@@ -17,6 +20,7 @@ class Local:
 
     def __init__(self, config: Config) -> None:
         self._supervisor = Supervisor(config)
+        self._silence_s = config.engine.silence_s
         self._socket: Path | None = None
         self._server: Server | None = None
 
@@ -27,10 +31,31 @@ class Local:
         socket = await self._supervisor.ensure()
         if self._server is None or socket != self._socket:
             await self.aclose()
-            # a long prompt may wait its turn here for as long as it takes: the engine is the user's own
-            endpoint = Endpoint(Target(socket=str(socket)), Patience(), GONE)
+            endpoint = Endpoint(Target(socket=str(socket)), Patience(), GONE, self._pulse(socket))
             self._server, self._socket = Server(endpoint, OurEngine(endpoint)), socket
         return self._server
+
+    def _pulse(self, socket: Path) -> Pulse:
+        """Of the process that listens at a socket now. A long prompt may wait its turn there for as long as it takes."""
+        pid, silence_s = peer(socket), self._silence_s
+
+        async def sign(limit_s: float) -> bool:
+            return await alive(socket, limit_s, silence_s)
+
+        async def stuck() -> str:
+            self._supervisor.doubt()
+            what = f"the engine (process {pid}) gave no sign of life for {silence_s:g} s"
+            try:
+                ended = await end(socket, grace_s=STUCK_GRACE_S, pid=pid) if pid else None
+            except EngineUnavailable as error:
+                return f"{what}: {error.message}"
+            if ended is None:
+                # another front end was faster
+                return f"{what} and is gone; the next request starts another"
+            cause = f" ({ended.condition})" if ended.condition else ""
+            return f"{what}{cause}; it {ended.words}, and the next request starts another"
+
+        return Pulse(silence_s, sign, stuck)
 
     async def lost(self, server: Server) -> None:
         """Its connection broke. By now another request may have made a new one, which stays."""
@@ -59,7 +84,7 @@ class _Tries:
     async def again(self, setback: Setback) -> bool:
         first, self._first = self._first, False
         # what was never answered can be asked again: the engine is started anew for it
-        return first and setback.gone
+        return first and setback.gone and setback.again
 
     def answered(self, server: Server) -> None:
         pass

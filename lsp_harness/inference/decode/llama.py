@@ -9,6 +9,7 @@ sequence and re-evaluates from the first difference. Tokens are ints, pieces are
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
 
 import ctypes
+import os
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from functools import cached_property, lru_cache
@@ -67,7 +68,7 @@ class Llama:
         wanted = lib.llama_model_default_params()
         wanted.n_gpu_layers = n_gpu_layers if n_gpu_layers >= 0 else 0x7FFFFFFF
         wanted.use_extra_bufts = repack
-        self.model = lib.llama_model_load_from_file(str(path).encode(), wanted)
+        self.model = lib.llama_model_load_from_file(os.fsencode(path), wanted)
         if not self.model:
             raise ModelError(f"llama.cpp cannot load {path.name}: it is damaged or of an unknown architecture")
         self.vocab = lib.llama_model_get_vocab(self.model)
@@ -329,13 +330,13 @@ class Llama:
     def save(self, seq: int, tokens: Sequence[int], file: Path) -> bool:
         """Write a sequence's state, and the tokens it stands for, with llama.cpp's own format."""
         room = (lib.llama_token * len(tokens))(*tokens)
-        return bool(lib.llama_state_seq_save_file(self.ctx, str(file).encode(), seq, room, len(tokens)))
+        return bool(lib.llama_state_seq_save_file(self.ctx, os.fsencode(file), seq, room, len(tokens)))
 
     def restore(self, seq: int, file: Path, most: int) -> list[int]:
         """Read a state back into an empty sequence; its tokens, none when llama.cpp refuses the file."""
         room = (lib.llama_token * most)()
         count = ctypes.c_size_t(0)
-        read = lib.llama_state_seq_load_file(self.ctx, str(file).encode(), seq, room, most, ctypes.byref(count))
+        read = lib.llama_state_seq_load_file(self.ctx, os.fsencode(file), seq, room, most, ctypes.byref(count))
         if read:
             return list(room[: count.value])
         self.cut(seq, 0)

@@ -145,6 +145,8 @@ class Scheduler:
         """The step at work only reads a part of a prompt, or works ahead, and can be given up."""
         self._alarm = False
         """Something was submitted or cancelled since the step at work began."""
+        self._beat = perf_counter()
+        """The last sign of the worker thread."""
         model.llama.should_abort = self._pointless
         self._thread = threading.Thread(target=self._work, name="llama", daemon=True)
         self._thread.start()
@@ -152,6 +154,13 @@ class Scheduler:
     @property
     def pending(self) -> int:
         return len(self._jobs)
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds since the worker thread gave a sign, while it has something to do: it gives one with each step, and on a CPU
+        between two operations of one."""
+        arrived = min((job.arrived for job in list(self._jobs)), default=None)
+        return 0.0 if arrived is None else max(0.0, perf_counter() - max(arrived, self._beat))
 
     def busy(self) -> bool:
         """Something more urgent than background work is going on."""
@@ -213,6 +222,7 @@ class Scheduler:
                     if not self._wake.wait(timeout=self.QUIET):
                         break
                 jobs = list(self._jobs)
+                self._beat = perf_counter()
                 self._seen = self._changes
                 self._alarm = False
                 if not jobs and self._closing:
@@ -233,11 +243,13 @@ class Scheduler:
             return
         idle = [slot for slot in self._model.kv.slots if not slot.busy]
         for held in sorted([*idle, *(lot.sequences if lot else ())], key=lambda held: -held.used):
+            self._beat = perf_counter()
             if all_ or not self._jobs:
                 saved.keep(held)
 
     def _pointless(self) -> bool:
         """Whether the step at work may as well be given up (asked by llama.cpp between two operations)."""
+        self._beat = perf_counter()
         at_work = self._batch
         # asked hundreds of times a step, so the usual answer must cost nothing
         if not self._alarm or not at_work:

@@ -16,7 +16,8 @@ def make_app(host: Host) -> ASGIApp:
     """The application; `host.last_used` moves with every request that uses the model."""
 
     async def health(_: Request) -> Response:
-        return JSONResponse({"status": "ok"})
+        # the model has a thread of its own: that this one answers says nothing of it
+        return JSONResponse({"status": "ok", "silent_s": round(host.silent_s, 3)})
 
     routes = [
         Route("/health", health),

@@ -55,6 +55,11 @@ class Host:
         self.context = model.kv.context
         """Tokens that a prompt and its answers may have together."""
 
+    @property
+    def silent_s(self) -> float:
+        """Seconds since a thread that has something to do, with either model, gave a sign of it."""
+        return max(self.scheduler.silent_s, self.embedder.silent_s)
+
     def props(self) -> Json:
         """What `/props` says: llama-server's fields, and ours."""
         return {

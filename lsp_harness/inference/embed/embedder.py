@@ -11,6 +11,7 @@ import threading
 from collections.abc import AsyncGenerator, Callable
 from itertools import count
 from pathlib import Path
+from time import monotonic
 from typing import Protocol
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineUnavailable, HarnessError
@@ -90,12 +91,20 @@ class Embedder:
         self._jobs: list[Job] = []
         self._wake = threading.Condition()
         self._closing = False
+        self._began: float | None = None
+        """When the text at work was begun."""
         self._thread: threading.Thread | None = None
 
     @property
     def pending(self) -> int:
         """Texts that wait or are at work."""
         return sum(job.left for job in list(self._jobs))
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds that the thread has been at one text."""
+        began = self._began
+        return 0.0 if began is None else monotonic() - began
 
     @property
     def dimensions(self) -> int:
@@ -176,8 +185,12 @@ class Embedder:
         if self._model is None or not job.done:
             self._open(resolve(self.name, "embedding"))
         assert self._model is not None
-        tokens = self._model.tokenize(job.request.texts[job.done], job.request.max_tokens)
-        return self._model.encode(tokens), len(tokens)
+        self._began = monotonic()
+        try:
+            tokens = self._model.tokenize(job.request.texts[job.done], job.request.max_tokens)
+            return self._model.encode(tokens), len(tokens)
+        finally:
+            self._began = None
 
     def _open(self, path: Path) -> None:
         info = path.stat()

@@ -10,6 +10,7 @@ own: batched together, texts share one attention matrix and take longer than one
 
 import ctypes
 import math
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -45,7 +46,7 @@ class Encoder:
         wanted.use_extra_bufts = False
         # small enough for the CPU, and a GPU belongs to the model that people wait for
         wanted.n_gpu_layers = 0
-        self._model = lib.llama_model_load_from_file(str(path).encode(), wanted)
+        self._model = lib.llama_model_load_from_file(os.fsencode(path), wanted)
         if not self._model:
             raise ModelError(f"llama.cpp cannot load {path.name}: it is damaged or of an unknown architecture")
         self._vocab = lib.llama_model_get_vocab(self._model)

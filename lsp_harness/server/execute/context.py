@@ -24,8 +24,10 @@ async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCo
         raise UsageError(f"{params.command} takes a task in words")
     harness = client.harness
     with progress.shown(client, "What the model sees", params.work_done_token):
+        engine = await harness.engines.estimating(harness.config)
         if task:
-            prompt = await seen.edit(harness, found, span, task)
+            prompt = await seen.edit(harness, engine, found, span, task)
         else:
-            prompt = await seen.completion(harness, found, span.end)
-        return {"text": seen.document(prompt, *await seen.evaluated(harness.engine, prompt))}
+            prompt = await seen.completion(harness, engine, found, span.end)
+        parts, usage = await seen.evaluated(engine, prompt)
+        return {"text": seen.document(prompt, parts, usage, engine.why)}

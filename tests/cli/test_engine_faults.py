@@ -1,0 +1,64 @@
+"""Commands beside an engine that is stopped or dead: each ends, by itself and with one outcome."""
+
+import multiprocessing
+from multiprocessing import forkserver
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config import paths
+from lsp_harness.config.load import load
+from lsp_harness.inference.running import peer
+from lsp_harness.inference.supervisor import address
+from lsp_harness.session.log import SessionLog
+from tests.cli.conftest import Shell
+from tests.cli.engine_faults import CELLS, Cell
+from tests.support.stuck import gone, listener
+
+FILES = {
+    "half.py": "def area(r):\n    return r * \n",
+    "unknown.py": "def area(r):\n    return zzqx * r\n",
+    "unused.py": "import os\n\n\ndef area(r):\n    return r * r\n",
+}
+
+
+@pytest.fixture(scope="session")
+def forked() -> None:
+    """The process that those which read files come from: begun before a test has a home, it is not that test's to end."""
+    multiprocessing.set_forkserver_preload(["lsp_harness.index.readers"])
+    forkserver.ensure_running()
+
+
+@pytest.fixture
+def project(forked: None, shell: Shell, home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    """A folder with files, a session, and settings that name the tiny model and little patience."""
+    shell.set("LSP_HARNESS_HOME", str(home))
+    shell.set("LSP_HARNESS_MODEL__PATH", str(tiny_model))
+    shell.set("LSP_HARNESS_ENGINE__SILENCE_S", "0.5")
+    shell.set("LSP_HARNESS_ENGINE__THREADS", "1")
+    for module in ("cli.engine", "harness.engines", "inference.running"):
+        monkeypatch.setattr(f"lsp_harness.{module}.LOOK_S", 0.3)
+    for name, text in FILES.items():
+        shell.file(name, text)
+    log = SessionLog(paths.state() / "sessions")
+    log.turn().tell("invocation.received", kind="edit", text="use pi", path="half.py")
+    log.close()
+    return shell
+
+
+@pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
+def test_a_command_beside_such_an_engine(cell: Cell, project: Shell):
+    config = load(project.folder)[0]
+    place = address(Path(config.model.path), config).socket
+    with listener(place, stopped=cell.fault == "SIGSTOP") as process:
+        if cell.fault == "SIGKILL":
+            process.kill()
+            process.wait(30)
+
+        ran = project.run(*cell.command)
+
+        assert ran.code == cell.code, ran
+        assert cell.out in ran.out
+        assert cell.err in ran.err
+        assert (peer(place) not in (None, process.pid)) is (cell.engine in ("replaced", "started"))
+        assert gone(process.pid) is (cell.engine != "left alone")

@@ -1,0 +1,50 @@
+"""Edits of a text with half a surrogate pair: what the model writes about it leaves it as it is."""
+
+import pytest
+
+from lsp_harness.harness import verbs
+from lsp_harness.harness.diagnosis import diagnose
+from lsp_harness.pipeline.offers import Progress
+from lsp_harness.text.edit import apply
+from lsp_harness.text.position import decode
+from tests.harness.bench import Bench, Make, fixed
+from tests.harness.test_verbs import after, fenced, opened
+from tests.harness.tools import edits, settings
+
+HALF, MARK = "\ud83d", "\ufffd"
+ONE = settings(generation={"candidates": 1, "max_retries": 0})
+
+
+def no_report(progress: Progress) -> None: ...
+
+
+async def test_a_function_that_is_written_again_keeps_it(bench: Make):
+    b = bench(fenced(f'def area(r):\n    name = "{MARK}"\n    return name, 3 * r'), config=ONE)
+    where = opened(b, f'def <|>area(r):\n    name = "{HALF}"\n    return name, r\n')
+
+    made = await verbs.instruct(b.harness, *where, "three times as much", no_report)
+
+    assert after(made) == f'def area(r):\n    name = "{HALF}"\n    return name, 3 * r\n'
+
+
+async def test_a_statement_that_is_filled_again_keeps_it(bench: Make):
+    b = bench(f'return "{MARK}" + width', config=edits(1))
+    src = b.open(f'def area(width):\n    return "{HALF}" + wdth\n    #            ^^^^ F821 what is this\n')
+
+    proposal = await fixed(b, src)
+
+    assert decode(apply(src.document.data, proposal.edits)).startswith(
+        f'def area(width):\n    return "{HALF}" + width\n'
+    )
+
+
+@pytest.mark.parametrize("text", [f'NAME = "{HALF}"\n\n\ndef area(r):\n    return zzqx * r\n'])
+async def test_ruff_reads_such_a_text_and_its_places_are_those_of_the_document(bench: Make, text: str):
+    b: Bench = bench()
+    src = b.open(text)
+    snapshot = b.harness.snapshot(src.document.uri)
+
+    [finding] = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff)
+
+    assert finding.code == "F821"
+    assert src.document.data[finding.start : finding.end] == b"zzqx"

@@ -1,0 +1,53 @@
+"""A text with half a surrogate pair on its way to servers of every dialect, in every kind of request."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from lsp_harness.errors import EngineError
+from lsp_harness.inference.backends.endpoint import sendable
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.request import Around, Continuation, Infill, Owner, Sampling
+from tests.inference.backends.test_remote import OURS, answer, client, llama
+from tests.support.server import FakeServer, Reply, serving
+
+HALF = "\ud83d"
+TEXT = f'NAME = "{HALF}"\n'
+SENT = 'NAME = "\ufffd"\n'
+Ask = Callable[[EngineClient], Awaitable[Any]]
+ASKS: dict[str, Ask] = {
+    "completion": lambda made: answer(made, Continuation(TEXT, Sampling(stop=(HALF,)), owner=Owner(affinity=TEXT))),
+    "infill": lambda made: answer(made, Infill(Around(TEXT, TEXT, ((TEXT, TEXT),)), shorter=(Around(TEXT, ""),))),
+    "count": lambda made: made.count([TEXT]),
+    "embed": lambda made: made.embed([TEXT]),
+    "chat": lambda made: made.chat_prompt([("user", TEXT)]),
+}
+
+
+def served(props: dict[str, Any]) -> FakeServer:
+    server = llama(props=props)
+    ours = "fim_order" in props
+    server.on["POST", "/tokenize"] = Reply(json={"counts": [4]} if ours else {"tokens": [1, 2, 3, 4]})
+    server.on["POST", "/embedding"] = Reply(json=[{"index": 0, "embedding": [1.0]}])
+    server.on["POST", "/apply-template"] = Reply(json={"prompt": "p"})
+    return server
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("props", [OURS, {key: OURS[key] for key in OURS if key != "fim_order"}], ids=["ours", "llama"])
+async def test_servers_get_a_replacement_character(props: dict[str, Any], ask: str):
+    async with serving(served(props)) as server, client(server.url) as made:
+        await ASKS[ask](made)
+
+    posted = [asked.body for asked in server.asked if asked.method == "POST"]
+    assert posted
+    said = repr(posted)
+    assert repr(SENT)[1:-1] in said
+    # json.loads would have taken an escape for one, too
+    assert "\\ud83d" not in said
+
+
+async def test_what_cannot_be_written_is_no_fault_of_the_server():
+    with pytest.raises(EngineError, match="this request cannot be sent: "):
+        sendable({"temperature": float("nan")})

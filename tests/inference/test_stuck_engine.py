@@ -1,0 +1,161 @@
+"""An engine that gives no sign of life: who waits is told, its process is ended, and the next request has another one."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, aclosing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lsp_harness.config import paths
+from lsp_harness.config.schema import Config
+from lsp_harness.errors import EngineStuck, HarnessError
+from lsp_harness.harness.health import Observed
+from lsp_harness.inference import running
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.running import alive, end, listening, peer, record_file
+from lsp_harness.inference.supervisor import Supervisor, address
+from lsp_harness.process.termination import OpenProcess, start_time
+from tests.support.stuck import gone, listener, stop
+
+
+@pytest.fixture
+def impatient(config: Config) -> Config:
+    return replace(config, engine=replace(config.engine, silence_s=0.5))
+
+
+@pytest.fixture
+def place(home: Path, impatient: Config) -> Path:
+    """Where the engine of these settings listens."""
+    return address(Path(impatient.model.path), impatient).socket
+
+
+@pytest.fixture
+async def client(home: Path, impatient: Config) -> AsyncIterator[EngineClient]:
+    async with aclosing(EngineClient(impatient)) as client:
+        yield client
+
+
+async def test_a_stopped_engine_costs_one_request_and_is_replaced(home: Path, config: Config):
+    # a limit that a live engine on a busy machine keeps
+    config = replace(config, engine=replace(config.engine, silence_s=2.0))
+    async with aclosing(EngineClient(config)) as client:
+        first = (await client.props()).pid
+        stop(first)
+
+        with pytest.raises(EngineStuck) as failed:
+            await client.count(["a"])
+
+        assert failed.value.message == (
+            f"the engine (process {first}) gave no sign of life for 2 s (stopped by a signal); it was killed, as it did"
+            " not end when it was asked to, and the next request starts another"
+        )
+        assert gone(first)
+        assert (await client.props()).pid not in (0, first)
+
+
+async def test_an_engine_that_does_not_heed_sigterm_is_killed(
+    place: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("lsp_harness.inference.backends.local.STUCK_GRACE_S", 0.01)
+    with listener(place, deaf=True) as process:
+        with pytest.raises(EngineStuck, match="it was killed, as it did not end when it was asked to"):
+            await client.count(["a"])
+        assert gone(process.pid)
+
+
+async def test_requests_that_wait_together_are_all_told_and_the_user_once(place: Path, impatient: Config):
+    told: list[str] = []
+    engine = Observed(EngineClient(impatient), lambda: None, told.append)
+    async with aclosing(engine):
+        with listener(place, stopped=True):
+            answers = await asyncio.gather(*(engine.count([str(n)]) for n in range(5)), return_exceptions=True)
+
+        messages = {answer.message for answer in answers if isinstance(answer, EngineStuck)}
+        assert [type(answer) for answer in answers] == [EngineStuck] * 5
+        assert messages == set(told)
+        assert len(told) == 1
+        assert engine.state == "failed"
+
+
+async def test_an_engine_is_found_stuck_though_every_request_is_given_up(
+    place: Path, client: EngineClient, caplog: pytest.LogCaptureFixture
+):
+    with listener(place, stopped=True) as process:
+        while not gone(process.pid):
+            # each key gives up the request of the one before
+            with suppress(TimeoutError, HarnessError):
+                async with asyncio.timeout(0.05):
+                    await client.count(["a"])
+    assert (await client.props()).pid != process.pid
+
+
+async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: Path, client: EngineClient):
+    with listener(place, calls=0) as process, ExitStack() as calls:
+        record_file(place).write_text(f"{process.pid} {start_time(process.pid)}\n")
+        while True:
+            call = calls.enter_context(socket.socket(socket.AF_UNIX))
+            call.setblocking(False)
+            try:
+                call.connect(str(place))
+            except BlockingIOError:
+                break
+        assert (listening(place), peer(place)) == (True, process.pid)
+
+        ended = await end(place, grace_s=5)
+
+        assert ended
+        assert ended.ending == "terminated"
+        assert gone(process.pid)
+    assert (await client.props()).pid != process.pid
+
+
+async def test_a_start_finds_a_stuck_engine_and_takes_its_place(place: Path, impatient: Config):
+    with listener(place, stopped=True) as process:
+        supervisor = Supervisor(impatient)
+        # a request has failed: what listens is not believed to answer
+        supervisor.doubt()
+        assert await supervisor.ensure() == place
+        assert gone(process.pid)
+        assert peer(place) not in (None, process.pid)
+
+
+async def test_an_engine_that_took_the_place_of_another_is_left_alone(place: Path):
+    with listener(place) as process:
+        assert await end(place, grace_s=0, pid=process.pid + 1) is None
+        assert process.is_running()
+
+
+@pytest.mark.parametrize("written", ["", "x", "{pid}", "{pid} 0", "0 {started}"])
+def test_a_record_of_another_process_counts_for_nothing(home: Path, written: str):
+    place = paths.runtime() / "engine-0.sock"
+    own = psutil.Process().pid
+    record_file(place).write_text(written.format(pid=own, started=start_time(own)))
+
+    assert running._recorded(place) is None  # pyright: ignore[reportPrivateUsage]
+
+
+async def test_a_signal_reaches_no_later_process_of_the_same_number(tmp_path: Path):
+    with listener(tmp_path / "s") as process:
+        opened = OpenProcess(process.pid)
+        process.kill()
+        process.wait(30)
+
+        assert await opened.end(grace_s=5) == "terminated"
+        opened.close()
+        with pytest.raises(ProcessLookupError):
+            OpenProcess(process.pid)
+
+
+@pytest.mark.parametrize(("said", "lives"), [({}, True), ({"silent_s": 2.9}, True), ({"silent_s": 3.1}, False)])
+async def test_a_model_that_is_stuck_is_no_engine_that_lives(
+    said: dict[str, float], lives: bool, monkeypatch: pytest.MonkeyPatch
+):
+    async def health(*_: object) -> dict[str, float]:
+        return said
+
+    monkeypatch.setattr(running, "health", health)
+    assert await alive(Path("s"), 1.0, silence_s=1.0) is lives

@@ -1,0 +1,71 @@
+"""Halves of surrogate pairs: what leaves the process has none, and what comes back puts them where they were."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsp_harness.text.position import Encoding, Position, decode, encode
+from lsp_harness.text.surrogates import lone, restored, scalar, wellformed
+from tests.support.markup import parse
+
+HALF, OTHER, WHOLE, MARK = "\ud83d", "\ude00", "\U0001f600", "\ufffd"
+TEXTS = st.text(st.one_of(st.characters(codec=None), st.sampled_from([HALF, OTHER, MARK, WHOLE, "\n", "a"])))
+
+
+@pytest.mark.parametrize(
+    ("text", "sent"),
+    [
+        ("", ""),
+        ("plain é 😀", "plain é 😀"),
+        (f"a{HALF}b", f"a{MARK}b"),
+        (f"{OTHER}{HALF}", MARK * 2),
+        # an editor may send the halves of one character one after the other
+        (HALF + OTHER, WHOLE),
+        (HALF + WHOLE, MARK + WHOLE),
+    ],
+)
+def test_what_is_sent_is_utf_8(text: str, sent: str):
+    assert scalar(text) == sent
+    assert lone(text) is (text != sent)
+
+
+@given(TEXTS)
+def test_any_text_can_be_sent(text: str):
+    assert scalar(text).encode().decode() == scalar(text)
+    assert scalar(scalar(text)) == scalar(text)
+
+
+@given(TEXTS, st.sampled_from(["utf-8", "utf-16", "utf-32"]), st.integers(0, 99))
+def test_a_position_means_the_same_in_both(text: str, encoding: Encoding, character: int):
+    document = parse(text.replace("\n", " ")).document
+    sent = parse(decode(wellformed(document.data))).document
+
+    assert len(document.data) == len(sent.data)
+    sent.data.decode()
+    place = Position(0, character)
+    # of a pair in two halves other programs see two characters, too
+    assert document.offset(place, encoding) == sent.offset(place, encoding)
+
+
+@given(TEXTS)
+def test_what_is_written_again_unchanged_is_the_text_it_was(text: str):
+    data = encode(text)
+    assert restored(wellformed(data), data) == data
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "expected"),
+    [
+        (f'x = "{MARK}"\nreturn tax', f'x = "{HALF}"\nreturn tex', f'x = "{HALF}"\nreturn tax'),
+        # in their order, and what was U+FFFD before stays that
+        (f"y = {MARK}, {MARK}, {MARK}", f"x = {HALF}, {MARK}, {OTHER}", f"y = {HALF}, {MARK}, {OTHER}"),
+        # a line that is there still is known whatever becomes of others
+        (f"a = '{MARK}'\nb = 1", f"a = '{HALF}'\nc = '{OTHER}'\nb = 2", f"a = '{HALF}'\nb = 1"),
+        # nobody knows which of the two it is
+        (f"z = {MARK}", f"x = {HALF}, {OTHER}", f"z = {MARK}"),
+        ("gone", HALF, "gone"),
+        (MARK, "plain", MARK),
+    ],
+)
+def test_what_was_there_is_put_back(new: str, old: str, expected: str):
+    assert restored(encode(new), encode(old)) == encode(expected)
