@@ -1,0 +1,24 @@
+"""All sources of repairs without a model, by the kind of subject that they are for."""
+
+from collections.abc import Mapping
+
+from lsp_harness.pipeline.repair.imports import missing_import
+from lsp_harness.pipeline.repair.names import near_names
+from lsp_harness.pipeline.repair.repair import Repair
+from lsp_harness.pipeline.repair.request import RepairRequest, Source
+from lsp_harness.verify.subject import SubjectKind
+
+REPAIRS: Mapping[SubjectKind, tuple[Source, ...]] = {
+    "name": (near_names, missing_import),
+}
+
+
+async def repairs(request: RepairRequest, limit: int) -> list[Repair]:
+    """The repairs of a finding, the likeliest first, each once; at most `limit`."""
+    found: dict[tuple[object, ...], Repair] = {}
+    for source in REPAIRS.get(request.subject.kind, ()):
+        for repair in await source(request):
+            known = found.get(repair.edits)
+            if known is None or repair.cost < known.cost:
+                found[repair.edits] = repair
+    return sorted(found.values(), key=lambda one: one.cost)[:limit]
