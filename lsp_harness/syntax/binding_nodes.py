@@ -1,7 +1,6 @@
-"""The kinds of nodes that bind names and that names are visible in, for every language with queries of ours.
+"""The kinds of nodes that bind names, for every language with queries of ours.
 
-Kinds of one name mean the same in all grammars that have them, so that one table serves all; where they do not, the language is
-named.
+A kind means the same in all grammars that have it, so that one table serves all of them; where it does not, the language is named.
 """
 
 from collections.abc import Mapping
@@ -10,39 +9,6 @@ from typing import Literal
 from tree_sitter import Node
 
 Binding = Literal["variable", "parameter", "function", "class", "import"]
-
-FUNCTIONS = frozenset(
-    {"function_definition", "lambda", "function_declaration", "generator_function_declaration", "function_expression"}
-    | {"generator_function", "arrow_function", "method_definition", "function_signature", "method_signature"}
-    | {"method_declaration", "func_literal", "function_item", "closure_expression", "constructor_declaration"}
-    | {"compact_constructor_declaration", "lambda_expression", "destructor_declaration", "operator_declaration"}
-    | {"local_function_statement", "anonymous_method_expression", "anonymous_function", "method", "singleton_method"}
-    | {"function_signature_item", "indexer_declaration", "property_declaration_body", "accessor_declaration"}
-    | {"type_alias_declaration", "delegate_declaration", "abstract_method_signature", "conversion_operator_declaration"}
-)
-CLASSES = frozenset(
-    {"class_definition", "class_declaration", "class", "abstract_class_declaration", "interface_declaration"}
-    | {"enum_declaration", "impl_item", "trait_item", "struct_item", "enum_item", "union_item"}
-    | {"record_declaration", "annotation_type_declaration", "struct_declaration", "trait_declaration", "singleton_class"}
-    | {"struct_specifier", "union_specifier", "class_specifier", "type_spec", "object_type"}
-    | {"record_struct_declaration", "interface_type", "struct_type"}
-)
-"""Nodes whose names are members. A module within a file (`mod` of Rust) is none: its functions see its names."""
-BLOCKS = frozenset(
-    {"block", "statement_block", "compound_statement", "for_statement", "for_in_statement", "enhanced_for_statement"}
-    | {"foreach_statement", "if_statement", "catch_clause", "match_arm", "for_expression", "if_expression"}
-    | {"while_expression", "for_range_loop", "using_statement", "try_with_resources_statement", "constructor_body"}
-    | {"switch_block_statement_group", "switch_rule", "switch_section", "expression_case", "type_case", "default_case"}
-    | {"communication_case", "switch_case", "switch_default", "case_statement", "expression_switch_statement"}
-    | {"type_switch_statement", "let_chain"}
-)
-COMPREHENSIONS = frozenset(
-    {"list_comprehension", "set_comprehension", "dictionary_comprehension", "generator_expression", "do_block"}
-)
-"""Nodes in which a variable is no other's, in languages that have no other blocks of their own."""
-BLOCK_SCOPED = frozenset({"javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"})
-BARE_MEMBERS = frozenset({"java", "csharp", "cpp", "c", "ruby"})
-"""Languages in which a member of the class around is written without anything before it."""
 
 PATTERNS = frozenset(
     {"tuple_pattern", "list_pattern", "pattern_list", "list_splat_pattern", "dictionary_splat_pattern", "array_pattern"}
@@ -226,33 +192,6 @@ _USES: Mapping[str, frozenset[str]] = {
 
 DECLARING = frozenset({"declaration", "function_definition", "field_declaration"})
 """Nodes of C and C++ that declare a function or a variable, by the form of the declarator."""
-
-IMPORTS = frozenset(
-    {"import_statement", "import_from_statement", "future_import_statement", "import_declaration", "import_spec"}
-    | {"use_declaration", "using_directive", "namespace_use_declaration", "preproc_include", "package_declaration"}
-    | {"package_clause", "namespace_name"}
-)
-KEYS: Mapping[str, tuple[str]] = {
-    "keyword_argument": ("name",),
-    "pair": ("key",),
-    "keyed_element": ("",),
-    "field_initializer": ("field",),
-    "field_pattern": ("name",),
-    "pair_pattern": ("key",),
-    "field_designator": ("",),
-    "argument": ("name",),
-    "name_colon": ("name",),
-    "jsx_attribute": ("",),
-    "element_value_pair": ("key",),
-}
-TYPE_NODES = frozenset(
-    {"type", "named_type", "type_argument_list", "base_list", "nullable_type", "array_type", "type_annotation"}
-    | {"type_arguments", "attribute_item", "base_clause", "class_interface_clause", "superclass", "type_list"}
-    | {"optional_type", "union_type", "type_descriptor"}
-)
-TYPE_FIELDS: Mapping[str, tuple[str, ...]] = {"csharp": ("type", "returns"), "php": ("type", "return_type")}
-PREFIXES = (b"@", b"@@", b"#", b":", b"$")
-"""What belongs to a name in some languages, and is no part of it here."""
 
 
 def bound_as(language: str, parent: Node, node: Node, leaf: Node) -> Binding | None:

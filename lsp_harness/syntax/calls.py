@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.binding_nodes import FUNCTIONS
 from lsp_harness.syntax.languages import Language
+from lsp_harness.syntax.scope_nodes import FUNCTIONS
 from lsp_harness.syntax.tree import SyntaxTree, around, root_of
 from lsp_harness.text.position import Span, decode, encode
 
@@ -18,7 +18,9 @@ CALLS = frozenset(
 )
 ARGUMENTS = frozenset({"arguments", "argument_list", "generator_expression"})
 PARAMETERS = frozenset({"parameters", "formal_parameters", "parameter_list", "method_parameters", "lambda_parameters"})
-NAMED = frozenset({"keyword_argument", "pair", "hash_splat_argument", "dictionary_splat", "list_splat", "spread_element"})
+NAMED = frozenset(
+    {"keyword_argument", "pair", "hash_splat_argument", "dictionary_splat", "list_splat", "spread_element"}
+)
 """Arguments that have no place in the order of parameters."""
 RECEIVERS = frozenset({"self", "cls", "this"})
 NAME = re.compile(r"[^\W\d]\w*")
@@ -128,7 +130,12 @@ def _constructor(node: Node) -> tuple[Parameter, ...]:
         if inner.type == "function_definition" and name and name.text == b"__init__" and (listed := _list(inner)):
             return tuple(_each(listed))
         first = next(iter(one.named_children), None)
-        if one.type == "expression_statement" and first and first.type == "assignment" and first.child_by_field_name("type"):
+        if (
+            one.type == "expression_statement"
+            and first
+            and first.type == "assignment"
+            and first.child_by_field_name("type")
+        ):
             left, kind = first.child_by_field_name("left"), first.child_by_field_name("type")
             fields.append(Parameter(_text(left), _text(kind)))
     return tuple(fields)
@@ -167,9 +174,15 @@ def _name(node: Node) -> Node:
 
 
 def _call(node: Node) -> Call | None:
-    listed = node.child_by_field_name("arguments") or next((one for one in node.children if one.type in ARGUMENTS), None)
+    listed = node.child_by_field_name("arguments") or next(
+        (one for one in node.children if one.type in ARGUMENTS), None
+    )
     called = next(
-        (found for field in ("function", "method", "name", "constructor", "type") if (found := node.child_by_field_name(field))),
+        (
+            found
+            for field in ("function", "method", "name", "constructor", "type")
+            if (found := node.child_by_field_name(field))
+        ),
         None,
     )
     if listed is None:

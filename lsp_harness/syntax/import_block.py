@@ -4,7 +4,7 @@ A statement is text here; which one is needed is not decided in this file.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from lsp_harness.syntax import scope
@@ -14,7 +14,8 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
 
 REQUIRED = re.compile(
-    rb"^(?:const|let|var)[^\n=]{1,300}=[ \t]*require\(([^)\n]{1,200})\)[^\n]*|^require(?:_relative)?[ (]([^\n]{1,200})", re.MULTILINE
+    rb"^(?:const|let|var)[^\n=]{1,300}=[ \t]*require\(([^)\n]{1,200})\)[^\n]*|^require(?:_relative)?[ (]([^\n]{1,200})",
+    re.MULTILINE,
 )
 """Imports by a call: of JavaScript, and of Ruby."""
 NO_IMPORTS = (b"package", b"namespace", b"export", b"pub use", b"pub(")
@@ -58,7 +59,7 @@ def _module(tree: SyntaxTree, span: Span, text: str) -> str:
     names = [one.name for one in imports if span.start <= one.start < span.end]
     if tree.language.id == "rust" and inside:
         return "::".join(filter(None, (inside[0], names[0])))
-    return inside[0].strip("<>\"'") if inside else re.sub(r"^(?:use|using|import|#include)\s+", "", text).strip(" ;<>\"")
+    return inside[0].strip("<>\"'") if inside else re.sub(r"^(?:use|using|import|#include)\s+", "", text).strip(' ;<>"')
 
 
 def placed(tree: SyntaxTree, made: Statement, others: Sequence[Statement]) -> Edit:
@@ -102,13 +103,13 @@ def _plain(text: str) -> str:
     return text.replace("\\", ".").replace("::", ".").lower()
 
 
-ORDERS = (
+ORDERS: tuple[Callable[[Statement], tuple[int, str]], ...] = (
     # `import x` before `from x import y`, as isort and ruff have them
     lambda one: (one.text.startswith("from "), _plain(one.module)),
     lambda one: (0, _plain(one.module)),
     lambda one: (0, one.module),
     lambda one: (0, one.text),
-    lambda one: (0, len(one.text)),
+    lambda one: (len(one.text), ""),
 )
 """In which statements stand, the first that fits those that are there."""
 
@@ -134,7 +135,12 @@ def _first(tree: SyntaxTree, made: Statement, newline: str) -> Edit:
     above = tree.data[:at].rstrip()
     comment = above[above.rfind(b"\n") + 1 :].lstrip()
     blank_above = not tree.data[:at].strip() or tree.data[:at].endswith((b"\n\n", b"\r\n\r\n"))
-    if not blank_above and comment.startswith((b"#", b"//", b"*/")) and not comment.startswith(b"#!") and rest[:1].strip():
+    if (
+        not blank_above
+        and comment.startswith((b"#", b"//", b"*/"))
+        and not comment.startswith(b"#!")
+        and rest[:1].strip()
+    ):
         block = tree.data[:at].rfind(b"\n\n")
         at = block + 2 if block >= 0 else at
         rest = tree.data[at:]

@@ -1,4 +1,4 @@
-"""Statements as whole lines: what is left when they are taken away."""
+"""Statements as whole lines, and parts of lists: what is left when they are taken away."""
 
 import re
 
@@ -46,6 +46,22 @@ def removed_lines(tree: SyntaxTree, first: Node, last: Node | None = None) -> tu
         lines = below[0].splitlines(keepends=True)[:taken]
         end += sum(map(len, lines))
     return (Edit(line, end, encode("")),)
+
+
+def part_removed(tree: SyntaxTree, one: Node) -> Edit:
+    """A part of a list with the comma behind it, or else the one before it; its line where it is alone there."""
+    data, start, end = tree.data, one.start_byte, one.end_byte
+    behind = re.compile(rb"\s*,").match(data, end)
+    if behind:
+        end = behind.end()
+        line = data.rfind(b"\n", 0, start) + 1
+        rest = re.compile(rb"[ \t]*\r?\n").match(data, end)
+        if rest and not data[line:start].strip():
+            return Edit(line, rest.end(), b"")
+        blanks = re.compile(rb"[ \t]*").match(data, end)
+        return Edit(start, blanks.end() if blanks else end, b"")
+    before = re.compile(rb",\s*\Z").search(data, max(0, start - 200), start)
+    return Edit(before.start() if before else start, end, b"")
 
 
 def _is_alone(first: Node, last: Node) -> bool:

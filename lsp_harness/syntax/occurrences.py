@@ -11,7 +11,8 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.binding_nodes import (
+from lsp_harness.syntax.binding_nodes import NOT_BOUND, PATTERNS, Binding, bound_as
+from lsp_harness.syntax.scope_nodes import (
     BLOCK_SCOPED,
     BLOCKS,
     CLASSES,
@@ -19,13 +20,9 @@ from lsp_harness.syntax.binding_nodes import (
     FUNCTIONS,
     IMPORTS,
     KEYS,
-    NOT_BOUND,
-    PATTERNS,
     PREFIXES,
     TYPE_FIELDS,
     TYPE_NODES,
-    Binding,
-    bound_as,
 )
 from lsp_harness.syntax.tree import SyntaxTree, around
 from lsp_harness.text.position import Span, decode, encode
@@ -169,7 +166,11 @@ def _scope_of(tree: SyntaxTree, path: list[Node], binder: int, kind: Binding) ->
         # those of a block of Ruby are the block's
         if kind == "parameter" and not (language == "ruby" and node.type in ("block", "do_block")):
             continue
-        if node.type in COMPREHENSIONS or (language == "ruby" and node.type == "block") or (blocks and node.type in BLOCKS):
+        if (
+            node.type in COMPREHENSIONS
+            or (language == "ruby" and node.type == "block")
+            or (blocks and node.type in BLOCKS)
+        ):
             return Span(*node.byte_range), "function"
     return Span(0, len(tree.data)), "file"
 
@@ -230,7 +231,11 @@ def _is_key(path: list[Node]) -> bool:
     for n, parent in enumerate(path[1:4], 1):
         if fields := KEYS.get(parent.type):
             field = fields[0]
-            return parent.child_by_field_name(field) == path[n - 1] if field else next(iter(parent.named_children), None) == path[n - 1]
+            return (
+                parent.child_by_field_name(field) == path[n - 1]
+                if field
+                else next(iter(parent.named_children), None) == path[n - 1]
+            )
         if parent.type != "literal_element":
             return path[0].type in ("hash_key_symbol", "property_identifier")
     return False

@@ -1,32 +1,41 @@
-"""How code that nothing uses is taken away: an import or one name of it, a variable, and statements that are never reached.
+"""How code that nothing uses is taken away: a variable, and statements that are never reached.
 
-What may do something stays: of `x = f()` the call is kept as a statement of its own. Imports that name nothing, which are there
-for what they do, are no business of this file.
+What may do something stays: of `x = f()` the call is kept as a statement of its own.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from itertools import pairwise
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.binding_nodes import FUNCTIONS, IMPORTS
 from lsp_harness.syntax.calls import CALLS
-from lsp_harness.syntax.lines import removed_lines
+from lsp_harness.syntax.lines import part_removed, removed_lines
 from lsp_harness.syntax.occurrences import Occurrence, occurrence, occurrences
+from lsp_harness.syntax.removals import DROPPED, KEPT_VALUE, PREFIX, REMOVED, Removal, below
+from lsp_harness.syntax.scope_nodes import FUNCTIONS
 from lsp_harness.syntax.tree import SyntaxTree, around
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import Span, decode, encode
+from lsp_harness.text.position import Span, encode
 
 EFFECTS = CALLS | frozenset(
-    {"await", "await_expression", "yield", "yield_expression", "assignment_expression", "augmented_assignment_expression"}
+    {
+        "await",
+        "await_expression",
+        "yield",
+        "yield_expression",
+        "assignment_expression",
+        "augmented_assignment_expression",
+    }
     | {"update_expression", "macro_invocation", "named_expression", "send_statement", "throw_expression", "delete"}
     | {"try_expression", "postfix_unary_expression", "include_expression", "require_expression", "exit_statement"}
     | {"assignment", "operator_assignment", "augmented_assignment", "super", "command_call", "unary_expression_receive"}
 )
 """Expressions that may do something."""
-HARMLESS = re.compile(rb"(?:list|dict|set|tuple|frozenset|str|int|float|bool|object|Vec::new|String::new|Symbol)\(\)\Z")
-"""Calls that make an empty value."""
+HARMLESS = re.compile(
+    rb"(?:(?:list|dict|set|tuple|frozenset|str|int|float|bool|object|Vec::new|String::new|Symbol)\(\)|require\([^()]*\))\Z"
+)
+"""Calls that make an empty value, and imports: a module that is imported for what it does is given no name."""
 DECLARATIONS = frozenset(
     {"lexical_declaration", "variable_declaration", "short_var_declaration", "var_declaration", "let_declaration"}
     | {"local_variable_declaration", "local_declaration_statement", "declaration", "expression_statement", "assignment"}
@@ -35,126 +44,6 @@ DECLARATIONS = frozenset(
 DECLARATORS = frozenset({"variable_declarator", "init_declarator", "var_spec", "assignment", "assignment_expression"})
 PREFIXED = frozenset({"rust", "javascript", "typescript", "tsx", "ruby", "python"})
 """Languages whose tools let a name be that begins with an underscore."""
-REMOVED, KEPT_VALUE, PREFIX, DROPPED = 0.1, 0.2, 0.3, 0.15
-"""What a removal costs: of the statement, of all but its value, of no more than the use of the name, of one of several names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Removal:
-    """Edits that take away what is not used, the cheaper the surer."""
-
-    edits: tuple[Edit, ...]
-    cost: float
-
-
-def unused_import(tree: SyntaxTree, span: Span, names: Sequence[str]) -> list[Removal]:
-    """Of the import statement at a place, the names that are not used; the statement where it has no others."""
-    path = around(tree.root, *span)
-    at = next((n for n, node in enumerate(path) if node.type in IMPORTS), None)
-    if at is None:
-        return []
-    statement = path[at]
-    if statement.type in ("package_clause", "package_declaration", "namespace_name", "preproc_include"):
-        return []
-    if statement.type == "import_spec" or statement.type == "import_declaration" and tree.language.id == "go":
-        return _go_import(tree, path)
-    items = [*_items(statement)]
-    if not items and statement.type in ("import_declaration", "using_directive"):
-        return [Removal(removed_lines(tree, statement), REMOVED)]
-    whole = span.start <= statement.start_byte and span.end >= statement.end_byte - 1
-    unused = [one for one in items if _local(one) in names]
-    if not unused and not whole:
-        # some messages name the module too, and mark just the name
-        unused = [one for one in items if one.start_byte <= span.start and span.end <= one.end_byte]
-    if not items or not (unused or whole):
-        return []
-    if len(unused) == len(items) or not unused:
-        return [Removal(removed_lines(tree, statement), REMOVED)]
-    return [Removal(_without(tree, statement, items, unused), DROPPED)]
-
-
-def _go_import(tree: SyntaxTree, path: Sequence[Node]) -> list[Removal]:
-    spec = next((node for node in path if node.type == "import_spec"), None)
-    declaration = next((node for node in path if node.type == "import_declaration"), None)
-    if declaration is None:
-        return []
-    specs = [one for one in _below(declaration) if one.type == "import_spec"]
-    spec = spec or (specs[0] if len(specs) == 1 else None)
-    if spec is None or (spec.text or b"").startswith((b"_", b".")):
-        return []
-    return [Removal(removed_lines(tree, declaration if len(specs) == 1 else spec), REMOVED)]
-
-
-def _items(statement: Node) -> Iterator[Node]:
-    """The parts of an import that each bind a name."""
-    match statement.type:
-        case "import_statement" | "import_from_statement":
-            clause = next((one for one in statement.named_children if one.type == "import_clause"), None)
-            if clause is None:
-                yield from statement.children_by_field_name("name")
-                return
-            for part in clause.named_children:
-                yield from part.named_children if part.type == "named_imports" else (part,)
-        case "use_declaration":
-            lists = [one for one in _below(statement) if one.type == "use_list"]
-            argument = statement.child_by_field_name("argument")
-            if len(lists) == 1:
-                yield from lists[0].named_children
-            elif argument and not lists:
-                yield argument
-        case "namespace_use_declaration":
-            group = statement.child_by_field_name("body") or statement
-            yield from (one for one in group.named_children if one.type == "namespace_use_clause")
-        case _:
-            return
-
-
-def _local(item: Node) -> str:
-    """What the file calls what a part of an import brings in."""
-    named = item.child_by_field_name("alias") or item.child_by_field_name("name") or item
-    text = decode(named.text or b"")
-    if item.type == "dotted_name" and item.parent and item.parent.type == "import_statement":
-        return text.split(".")[0]
-    return re.split(r"[.\\]|::|\s", text)[-1]
-
-
-def _without(tree: SyntaxTree, statement: Node, items: Sequence[Node], unused: Sequence[Node]) -> tuple[Edit, ...]:
-    gone = {one.id for one in unused}
-    edits: list[Edit] = []
-    for listed in {one.parent.id: one.parent for one in items if one.parent}.values():
-        mine = [one for one in items if one.parent == listed]
-        left = [one for one in mine if one.id not in gone]
-        if not left and listed.type == "named_imports":
-            gone.add(listed.id)
-        elif len(left) == 1 and len(mine) > 1 and statement.type == "use_declaration":
-            # rustc takes the braces away too
-            return (Edit(*listed.byte_range, left[0].text or b""),)
-        elif listed.type != "import_clause":
-            edits += _parts_removed(tree, mine, gone)
-    clause = next((one for one in statement.named_children if one.type == "import_clause"), None)
-    return (*edits, *(_parts_removed(tree, clause.named_children, gone) if clause else ()))
-
-
-def _parts_removed(tree: SyntaxTree, listed: Sequence[Node], gone: set[int]) -> Iterator[Edit]:
-    for one in listed:
-        if one.id in gone:
-            yield _part_removed(tree, one)
-
-
-def _part_removed(tree: SyntaxTree, one: Node) -> Edit:
-    """A part of a list with the comma behind it, or else the one before it; its line where it is alone there."""
-    data, start, end = tree.data, one.start_byte, one.end_byte
-    behind = re.compile(rb"\s*,").match(data, end)
-    if behind:
-        end = behind.end()
-        line = data.rfind(b"\n", 0, start) + 1
-        rest = re.compile(rb"[ \t]*\r?\n").match(data, end)
-        if rest and not data[line:start].strip():
-            return Edit(line, rest.end(), b"")
-        blanks = re.compile(rb"[ \t]*").match(data, end)
-        return Edit(start, blanks.end() if blanks else end, b"")
-    before = re.compile(rb",\s*\Z").search(data, max(0, start - 200), start)
-    return Edit(before.start() if before else start, end, b"")
 
 
 def unused_variable(tree: SyntaxTree, span: Span, name: str) -> list[Removal]:
@@ -182,12 +71,12 @@ def _statement_removed(tree: SyntaxTree, path: list[Node], here: Occurrence, nam
     if others is None:
         return
     declarator = next((node for node in within if node.type in DECLARATORS), None)
-    declared = [one for one in _declarators(statement)]
+    declared = [*_declarators(statement)]
     value = _value(declarator or statement)
     if len(declared) > 1:
         one = next((node for node in declared if node in within), None)
         if one and (value is None or is_pure(value)):
-            yield Removal((_part_removed(tree, one), *others), DROPPED)
+            yield Removal((part_removed(tree, one), *others), DROPPED)
         return
     if value is None or is_pure(value):
         yield Removal((*removed_lines(tree, statement), *others), REMOVED)
@@ -237,8 +126,16 @@ def _other_assignments(tree: SyntaxTree, here: Occurrence, name: str) -> tuple[E
         statement = next((node for node in path if node.type in ("expression_statement", "assignment_statement")), None)
         value = _value(statement) if statement else None
         first = next(iter(statement.named_children), None) if statement else None
-        left = (first.child_by_field_name("left") if first else None) or (statement.child_by_field_name("left") if statement else None)
-        if statement is None or value is None or left is None or left.byte_range != tuple(one.span) or not is_pure(value):
+        left = (first.child_by_field_name("left") if first else None) or (
+            statement.child_by_field_name("left") if statement else None
+        )
+        if (
+            statement is None
+            or value is None
+            or left is None
+            or left.byte_range != tuple(one.span)
+            or not is_pure(value)
+        ):
             return None
         edits += removed_lines(tree, statement)
     return tuple(edits)
@@ -246,7 +143,7 @@ def _other_assignments(tree: SyntaxTree, here: Occurrence, name: str) -> tuple[E
 
 def is_pure(node: Node) -> bool:
     """Whether an expression does nothing but give a value, as far as its form says."""
-    for one in (node, *_below(node, FUNCTIONS)):
+    for one in (node, *below(node, FUNCTIONS)):
         if one.type in EFFECTS and not HARMLESS.match(one.text or b""):
             return False
         if one.type == "unary_expression" and (one.text or b"").startswith(b"<-"):
@@ -266,7 +163,7 @@ def _pattern_without(tree: SyntaxTree, path: list[Node], here: Occurrence, name:
         return
     if leaf.type == "shorthand_property_identifier_pattern" and (pattern := leaf.parent):
         if not any(one.type == "rest_pattern" for one in pattern.named_children) and pattern.named_child_count > 1:
-            yield Removal((_part_removed(tree, leaf),), DROPPED)
+            yield Removal((part_removed(tree, leaf),), DROPPED)
         return
     if language not in PREFIXED or name.startswith("_") or (language == "python" and here.role == "parameter"):
         return
@@ -300,7 +197,7 @@ def _go_blank(tree: SyntaxTree, path: list[Node]) -> Iterator[Removal]:
 def unreachable(tree: SyntaxTree, span: Span) -> list[Removal]:
     """The statements from a place to the end of their block, without functions, which are seen from above."""
     path = around(tree.root, span.start, span.start + 1)
-    for node, parent in zip(path, path[1:], strict=False):
+    for node, parent in pairwise(path):
         if parent.type not in HOLDERS:
             continue
         following = [one for one in parent.named_children if one.start_byte >= node.start_byte and not one.is_extra]
@@ -317,13 +214,3 @@ HOLDERS = frozenset(
     | {"switch_case", "switch_default", "module", "program", "source_file", "case_statement", "block_body"}
 )
 """Nodes whose children are statements that are run one after the other."""
-
-
-def _below(node: Node, without: frozenset[str] = frozenset()) -> Iterator[Node]:
-    waiting = [*node.named_children]
-    while waiting:
-        one = waiting.pop()
-        if one.type in without:
-            continue
-        yield one
-        waiting += one.named_children

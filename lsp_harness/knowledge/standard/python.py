@@ -11,6 +11,7 @@ LISTED = re.compile(r"^__all__\s*(?:\+?=|:[^=\n]+=)\s*(?:tuple|list)?\(?\s*[\[(]
 EXTENDED = re.compile(r"^__all__\s*(?:\+=|\.extend\()\s*\(?\s*[\[(]((?:#[^\n]*|[^\])#])*)", re.MULTILINE)
 WORD = re.compile(r"[\"'](\w+)[\"']")
 DEFINED = re.compile(r"^(?:async def|def|class) ([A-Za-z]\w*)|^([A-Za-z]\w*)[ ]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
+MEMBER = re.compile(r"^[ ]{4}(?:async def|def) (\w+)|\bself\.(\w+) *(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 BUILT_IN = frozenset(
     {"math", "time", "sys", "itertools", "gc", "errno", "array", "cmath", "binascii", "zlib", "select", "fcntl"}
     | {"unicodedata", "marshal", "atexit", "mmap", "pwd", "grp"}
@@ -19,16 +20,49 @@ BUILT_IN = frozenset(
 ALWAYS = frozenset({"os", "os.path"})
 """Modules that put their names together while they run; every process has them."""
 WITHIN = (
-    *("collections.abc", "concurrent.futures", "importlib.metadata", "importlib.resources", "importlib.util", "json.decoder"),
+    *(
+        "collections.abc",
+        "concurrent.futures",
+        "importlib.metadata",
+        "importlib.resources",
+        "importlib.util",
+        "json.decoder",
+    ),
     *("logging.handlers", "logging.config", "multiprocessing.pool", "os.path", "unittest.mock", "urllib.error"),
-    *("urllib.parse", "urllib.request", "http.client", "http.server", "http.cookies", "email.message", "email.mime.text"),
+    *(
+        "urllib.parse",
+        "urllib.request",
+        "http.client",
+        "http.server",
+        "http.cookies",
+        "email.message",
+        "email.mime.text",
+    ),
     *("email.mime.multipart", "email.utils", "email.header", "xml.etree.ElementTree", "xml.dom.minidom", "html.parser"),
-    *("wsgiref.simple_server", "ctypes.util", "curses.ascii", "distutils.core", "asyncio.subprocess", "xml.sax.saxutils"),
+    *(
+        "wsgiref.simple_server",
+        "ctypes.util",
+        "curses.ascii",
+        "distutils.core",
+        "asyncio.subprocess",
+        "xml.sax.saxutils",
+    ),
 )
 """Modules of packages that people import names from."""
 PREFERRED = (
     *("typing", "dataclasses", "pathlib", "collections", "functools", "itertools", "datetime", "enum", "abc"),
-    *("contextlib", "collections.abc", "re", "os.path", "io", "json", "threading", "subprocess", "decimal", "fractions"),
+    *(
+        "contextlib",
+        "collections.abc",
+        "re",
+        "os.path",
+        "io",
+        "json",
+        "threading",
+        "subprocess",
+        "decimal",
+        "fractions",
+    ),
     *("random", "math", "time", "copy", "types", "operator", "urllib.parse", "urllib.request", "unittest.mock"),
     *("concurrent.futures", "textwrap", "tempfile", "string", "struct", "uuid", "inspect", "logging", "argparse"),
 )
@@ -66,6 +100,20 @@ def members(module: str) -> frozenset[str]:
     defined = {name for pair in DEFINED.findall(text) for name in pair if name}
     within = {one.rpartition(".")[2] for one in WITHIN if one.rpartition(".")[0] == module}
     return exports(module) | defined | within
+
+
+@cache
+def class_members(module: str, name: str) -> frozenset[str]:
+    """The methods and attributes of a class of the library, with those of its bases in the same module."""
+    text = _text(RENAMED.get(module, module)) or ""
+    found = re.search(
+        rf"^class {re.escape(name)}\b(?:\(([^)]*)\))?:[^\n]*\n((?:[ \t][^\n]*\n|[ \t]*\n)*)", text, re.MULTILINE
+    )
+    if found is None:
+        return frozenset()
+    bases = [one.strip() for one in (found[1] or "").split(",") if one.strip().isidentifier() and one.strip() != name]
+    own = {name for pair in MEMBER.findall(found[2]) for name in pair if name}
+    return frozenset(own.union(*(class_members(module, base) for base in bases)))
 
 
 def exporting(name: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Names that a file does not show: what the modules that it imports export, the parameters of what it calls, and the index."""
 
+import asyncio
 import re
 from collections.abc import Collection
 
@@ -10,9 +11,10 @@ from lsp_harness.pipeline.repair.request import RepairRequest
 from lsp_harness.pipeline.repair.spelling import similar
 from lsp_harness.pipeline.repair.wanted import Wanted
 from lsp_harness.store.database import Reader
-from lsp_harness.syntax.calls import calls_around, parameters_in, parameters_of
+from lsp_harness.syntax.calls import Call, Parameter, calls_around, parameters_in, parameters_of
 from lsp_harness.syntax.declarations import Import, declared
 from lsp_harness.syntax.occurrences import occurrences
+from lsp_harness.syntax.scope import imports
 from lsp_harness.text.position import encode
 
 INDEXED = 0.4
@@ -26,6 +28,11 @@ NAMES = """
 SELECT DISTINCT name, kind FROM symbols JOIN files ON files.id = symbols.file
 WHERE language IN (?, ?) AND length(name) BETWEEN ? AND ? LIMIT ?
 """
+PARAMETER = re.compile(r"[(,*]?\s*([^\W\d]\w*)\s*(?=[:=,)])")
+CLASS = re.compile(
+    r"(?:class|type|for|of) [\"'`]+(?:type\[)?([\w.\[\]]+?)\]?\*?[\"'`]|^[\"'`]([\w.]+)[\"'`] object has no"
+)
+"""The class that a message says an attribute is not of."""
 SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
 DECLARED = 4
 """Functions of one name in the index that are looked at."""
@@ -36,14 +43,26 @@ def exported_names(request: RepairRequest, wanted: Wanted, name: str) -> Collect
     if wanted.here.role == "import":
         return _importable(request, wanted, name)
     module = _module_of(wanted, wanted.here.receiver)
-    return _exports(request, wanted, module, name) if module else ()
+    if module:
+        return _exports(request, wanted, module, name)
+    return _of_class(request, wanted) if wanted.language == "python" else ()
+
+
+def _of_class(request: RepairRequest, wanted: Wanted) -> Collection[str]:
+    """The members of a class of Python's library that the message names, where this file imports that class."""
+    for said in (one for pair in CLASS.findall(request.finding.message) for one in pair if one):
+        named = said.split("[")[0].rpartition(".")[2]
+        for module in python.exporting(named):
+            if _module_of(wanted, named) or re.search(rf"\b{re.escape(module)}\b", wanted.tree.document.text):
+                return python.class_members(module, named)
+    return ()
 
 
 def _importable(request: RepairRequest, wanted: Wanted, name: str) -> Collection[str]:
     """What the statement may import: a name of its module, or a module."""
     span = _line(wanted)
-    _, imports = declared(wanted.tree.language, wanted.tree.data, wanted.tree.root, span)
-    inside = [one for one in imports if span[0] <= one.start < span[1]]
+    _, brought = declared(wanted.tree.language, wanted.tree.data, wanted.tree.root, span)
+    inside = [one for one in brought if span[0] <= one.start < span[1]]
     named = next((one for one in inside if one.name == name), None)
     # a name that the file uses and binds nowhere else is likely the one that should be imported
     unbound = {other for other, _ in similar(name, _used(wanted)) if _is_unbound(wanted, other)}
@@ -71,16 +90,22 @@ def _module_of(wanted: Wanted, receiver: str) -> str:
     if not re.fullmatch(r"[\w.:\\]+", receiver):
         return ""
     first, *rest = re.split(r"\.|::", receiver)
-    bound = next((one for one in occurrences(wanted.tree, first) if one.binds or one.role == "import"), None)
-    if bound is None:
-        return receiver if wanted.language == "rust" and first == "std" else ""
-    document = wanted.tree.document
-    span = document.line_span(document.line_of(bound.span.start))
-    _, imports = declared(wanted.tree.language, wanted.tree.data, wanted.tree.root, span)
-    for one in imports:
+    if wanted.language == "rust" and first == "std":
+        return receiver
+    for one in _imports(wanted, first):
         if (module := _brought(one, first, wanted.language)) is not None:
-            return ".".join(filter(None, (module, *rest)))
+            return ("::" if wanted.language == "rust" else ".").join(filter(None, (module, *rest)))
     return ""
+
+
+def _imports(wanted: Wanted, name: str) -> list[Import]:
+    """What is imported at the top of the file, and on the line where a name is bound."""
+    tree, document = wanted.tree, wanted.tree.document
+    spans = imports(tree)
+    parts = [(spans[0].start, spans[-1].end)] if spans else []
+    bound = next((one for one in occurrences(tree, name) if one.binds), None)
+    parts += [document.line_span(document.line_of(bound.span.start))] if bound else []
+    return [one for part in parts for one in declared(tree.language, tree.data, tree.root, part)[1]]
 
 
 def _brought(one: Import, first: str, language: str) -> str | None:
@@ -106,7 +131,11 @@ def imported_names(wanted: Wanted) -> Collection[str]:
     text = wanted.tree.document.text
     found: set[str] = set()
     for module, names in table.modules.items():
-        if re.search(rf"^\s*(?:using\s+{re.escape(module)}\s*;|import\s+{re.escape(module)}\.\*|#\s*include\s*<{re.escape(module)}>)", text, re.MULTILINE):
+        if re.search(
+            rf"^\s*(?:using\s+{re.escape(module)}\s*;|import\s+{re.escape(module)}\.\*|#\s*include\s*<{re.escape(module)}>)",
+            text,
+            re.MULTILINE,
+        ):
             found |= names
     return found
 
@@ -116,11 +145,25 @@ async def parameter_names(request: RepairRequest, wanted: Wanted) -> Collection[
     for call in calls_around(wanted.tree, wanted.here.span):
         if own := parameters_of(wanted.tree, call.name):
             return {one.name for listed in own for one in listed}
-        return {one.name for listed in await indexed_parameters(request, call.name) for one in listed}
+        if indexed := {one.name for listed in await indexed_parameters(request, call.name) for one in listed}:
+            return indexed
+        return await asyncio.to_thread(_documented, request, wanted, call)
     return ()
 
 
-async def indexed_parameters(request: RepairRequest, name: str):
+def _documented(request: RepairRequest, wanted: Wanted, call: Call) -> Collection[str]:
+    """The parameters of a function of an installed package, by the signature that is written there."""
+    written = f"{call.receiver}.{call.name}" if call.receiver else call.name
+    module = _module_of(wanted, written)
+    if request.installed is None or request.root is None or not module:
+        return ()
+    near = request.file.parent if request.file else None
+    found = request.installed.documented(request.root, wanted.language, *module.rpartition(".")[::2], near=near)
+    signature = (found.constructor or found.signature) if found else ""
+    return set(PARAMETER.findall(signature.partition("(")[2]))
+
+
+async def indexed_parameters(request: RepairRequest, name: str) -> list[tuple[Parameter, ...]]:
     """The parameters of the functions of a name that other files declare."""
     if request.known is None or not name:
         return []
@@ -145,7 +188,10 @@ async def indexed_names(request: RepairRequest, wanted: Wanted, name: str) -> di
     alike = {"typescript": "tsx", "tsx": "typescript", "cpp": "c", "c": "cpp"}.get(language, language)
 
     def read(reader: Reader) -> list[tuple[str, str]]:
-        return [(str(row[0]), str(row[1])) for row in reader.rows(NAMES, (language, alike, len(name) - 2, len(name) + 2, ROWS))]
+        return [
+            (str(row[0]), str(row[1]))
+            for row in reader.rows(NAMES, (language, alike, len(name) - 2, len(name) + 2, ROWS))
+        ]
 
     rows = await request.known.ask(request.tree.document.uri, read, list[tuple[str, str]](), slow=True)
     fitting = {other for other, kind in rows if (kind in MEMBERS) or role != "member"}

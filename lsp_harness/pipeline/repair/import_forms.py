@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from lsp_harness.context.import_list import ORDERS
 from lsp_harness.knowledge.standard import python
+from lsp_harness.knowledge.standard.tables import standard
 from lsp_harness.syntax.import_block import Statement, placed, statements
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
@@ -104,7 +105,8 @@ def _go(tree: SyntaxTree, found: Sequence[Statement], brought: Brought) -> Edit:
         lines = "".join(f"\t{one}{newline}" for one in specs)
         return Edit(*found[0].span, encode(f"import ({newline}{lines})"))
     specs = [
-        (found.start(), found.end(), found[1]) for found in re.finditer(r"(?m)^[ \t]*(?:[\w.]+[ \t]+)?\"([^\"]+)\"[^\n]*\n?", block.text)
+        (found.start(), found.end(), found[1])
+        for found in re.finditer(r"(?m)^[ \t]*(?:[\w.]+[ \t]+)?\"([^\"]+)\"[^\n]*\n?", block.text)
     ]
     mine = [one for one in specs if _go_rank(one[2]) == _go_rank(brought.module)] or specs
     following = next((one for one in mine if one[2] > brought.module), None)
@@ -140,14 +142,13 @@ def _script(found: Sequence[Statement], brought: Brought) -> str:
     if len(required) * 2 > len(found):
         word = required[-1].text.split()[0]
         return f"{word} {name} = require({quote}{module}{quote}){end}"
-    star = not brought.name and any(re.match(r"import\s+\*\s+as", one.text) for one in found if not one.module.startswith("."))
+    star = not brought.name and any(
+        re.match(r"import\s+\*\s+as", one.text) for one in found if not one.module.startswith(".")
+    )
     return f"import {'* as ' if star else ''}{name} from {quote}{module}{quote}{end}"
 
 
-_BUILTIN = frozenset(
-    "assert async_hooks buffer child_process cluster crypto dns events fs http http2 https module net os path perf_hooks"
-    " process querystring readline stream string_decoder timers tls tty url util v8 vm worker_threads zlib".split()
-)
+_BUILTIN = frozenset(one.partition("/")[0] for one in standard("javascript").modules if one != "react")
 
 
 def _ruby(found: Sequence[Statement], brought: Brought) -> str:
@@ -188,11 +189,15 @@ RANKS: Mapping[str, Callable[[str, str], int]] = {
     "python": _python_rank,
     **dict.fromkeys(
         SCRIPTS,
-        lambda module, text: 2 if module[:1] in "./" else 0 if module.removeprefix("node:").split("/")[0] in _BUILTIN else 1,
+        lambda module, text: (
+            2 if module[:1] in "./" else 0 if module.removeprefix("node:").split("/")[0] in _BUILTIN else 1
+        ),
     ),
     "java": lambda module, text: 1 if text.startswith("import static") else 0,
     "csharp": lambda module, text: 1 if "=" in text or text.startswith("using static") else 0,
-    "rust": lambda module, text: 0 if re.match(r"(?:std|core|alloc)\b", module) else 2 if re.match(r"(?:crate|self|super)\b", module) else 1,
+    "rust": lambda module, text: (
+        0 if re.match(r"(?:std|core|alloc)\b", module) else 2 if re.match(r"(?:crate|self|super)\b", module) else 1
+    ),
     "php": lambda module, text: 1 if re.match(r"use (?:function|const) ", text) else 0,
     "ruby": lambda module, text: 1 if text.startswith("require_relative") else 0,
     **dict.fromkeys(("c", "cpp"), lambda module, text: 1 if '"' in text else 0),

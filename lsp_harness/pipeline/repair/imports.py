@@ -95,6 +95,8 @@ def _python(request: RepairRequest, wanted: Wanted, name: str) -> Costed:
         # `join` or `date` are names of variables as well
         common = COMMON * (name.islower() and not wanted.here.called and not name.startswith("default"))
         cost = NAME + NEXT * n + common + (0.0 if usual else 0.35) + PRESENT * (module in present)
+        if module == "typing" and wanted.here.followed.startswith(b"."):
+            cost += COMMON
         if not members or wanted.here.called or name[:1].isupper() or usual:
             yield Brought(module, name), cost
 
@@ -110,7 +112,9 @@ def _packages(wanted: Wanted, name: str) -> Costed:
     members = _members(wanted, name)
     table = standard("go").modules
     paths = [path for path in table if path.rpartition("/")[2] == name]
-    having = [path for path in paths if members and members <= table[path]] or [path for path in paths if not table[path] and members]
+    having = [path for path in paths if members and members <= table[path]] or [
+        path for path in paths if not table[path] and members
+    ]
     for n, path in enumerate(having):
         yield Brought(path), MODULE + NEXT * n / 2
 
@@ -126,7 +130,9 @@ def _scripts(wanted: Wanted, name: str) -> Costed:
             continue
         if not here and name.islower() and not wanted.here.called:
             continue
-        written = next((one.module for one in statements(wanted.tree) if one.module.removeprefix("node:") == module), module)
+        written = next(
+            (one.module for one in statements(wanted.tree) if one.module.removeprefix("node:") == module), module
+        )
         yield Brought(written, name), (NAME + PRESENT * here + NEXT * n + COMMON * (name.islower() and not here))
 
 
@@ -136,7 +142,11 @@ def _exported(wanted: Wanted, name: str) -> Costed:
     present = {one.module for one in statements(wanted.tree)}
     if language == "php":
         # in a namespace the names of PHP itself are brought in too
-        if name in table.types and name[:1].isupper() and re.search(r"^\s*namespace\s", wanted.tree.document.text, re.MULTILINE):
+        if (
+            name in table.types
+            and name[:1].isupper()
+            and re.search(r"^\s*namespace\s", wanted.tree.document.text, re.MULTILINE)
+        ):
             yield Brought(name), NAME
         return
     if language in ("rust", "ruby") and name in table.types:
@@ -147,12 +157,18 @@ def _exported(wanted: Wanted, name: str) -> Costed:
         # `<cstring>` rather than `<string.h>`
         modules.sort(key=lambda one: (one.endswith(".h"), wanted.here.receiver != "std" and not one.endswith(".h")))
     members = _members(wanted, name)
+    if language == "java" and wanted.here.role == "value" and not (members or wanted.here.called):
+        # a type is no value
+        return
     for n, module in enumerate(modules):
         if language == "rust" and module == "std" and not (members and _path_follows(wanted)):
             continue
         if name[:1].islower() and not wanted.here.called and language in ("csharp",):
             continue
-        yield Brought(module, name if by_name else ""), NAME + NEXT * n + COMMON * (wanted.here.role == "member" and language == "csharp")
+        yield (
+            Brought(module, name if by_name else ""),
+            NAME + NEXT * n + COMMON * (wanted.here.role == "member" and language == "csharp"),
+        )
 
 
 def _path_follows(wanted: Wanted) -> bool:

@@ -25,12 +25,19 @@ MOST = 8
 """Repairs of one finding, at most."""
 FAR = 1.5
 """By how much one may cost more than the cheapest, to be given at all."""
-CEILING, CEILING_PER_LETTER = 1.1, 0.1
-"""What one may cost at all, and what more for each letter: beyond that another name is as likely none that is known here."""
+CEILING, LONG, LONG_CEILING = 1.5, 9, 1.9
+"""What one may cost at all, and what for a name of so many letters: beyond that the right name is likely none that is known here."""
 BUILTIN, OTHER_TABLE, KEYWORD = 0.12, 0.3, 0.45
 """What is added for a builtin, for one of another kind (a type for a value), and for a keyword."""
+UNCALLED = 0.25
+"""What is added for a function of the language where nothing is called."""
+VALUES = frozenset(
+    {"true", "false", "nil", "null", "self", "this", "super", "undefined", "nullptr", "errno", "cls", "iota"}
+)
 COMMON_MEMBER = 0.3
 """What is added for a member that common types have, where the type is not known."""
+MENTIONED, MENTIONED_LENGTH = 0.55, 6
+"""What is added for a name that the file has in comments and strings alone, or in another role, and the letters that it must have."""
 SUGGESTED = re.compile(r"(?:did you mean|similar name|perhaps you meant|maybe you meant)", re.IGNORECASE)
 SAID = -0.5
 """What is added for a name that the tool itself proposes."""
@@ -54,7 +61,7 @@ async def near_names(request: RepairRequest) -> list[Repair]:
     _merge(costs, _suggested(request, name))
     if min(costs.values(), default=FAR) >= FAR:
         _merge(costs, await indexed_names(request, wanted, name))
-    ceiling = CEILING + CEILING_PER_LETTER * len(name)
+    ceiling = LONG_CEILING if len(name) >= LONG else CEILING
     if min(costs.values(), default=0.0) > ceiling:
         return []
     repairs = [repair for other, cost in costs.items() for repair in _repairs(wanted, name, other, cost)]
@@ -68,6 +75,8 @@ def _in_file(request: RepairRequest, wanted: Wanted, name: str) -> dict[str, flo
     for other, cost in similar(name, listed.keys()):
         if (added := fit(wanted, other)) is not None:
             found[other] = cost + added
+        elif len(other) >= MENTIONED_LENGTH and not any(one.binds for one in occurrences(request.tree, other)):
+            found[other] = cost + MENTIONED
     return found
 
 
@@ -80,14 +89,17 @@ def _builtin(wanted: Wanted, name: str) -> dict[str, float]:
             return {other: cost + BUILTIN for other, cost in similar(name, imported_names(wanted))}
         if known := table.statics.get(wanted.here.receiver):
             return dict(similar(name, known))
-        # all objects have those with two underscores
-        members = [one for one in table.members if not wanted.of_self or one.startswith("__")]
+        # all objects have those with two underscores, and in Ruby most others
+        every = not wanted.of_self or wanted.language == "ruby"
+        members = [one for one in table.members if every or one.startswith("__")]
         return {other: cost + COMMON_MEMBER for other, cost in similar(name, members)}
     if role not in ("value", "type") or wanted.sigil:
         return found
     tables = [(table.types, table.globals), (table.globals, table.types)][role == "value"]
     for names, added in zip((*tables, table.keywords), (BUILTIN, OTHER_TABLE, KEYWORD), strict=True):
-        _merge(found, {other: cost + added for other, cost in similar(name, names)})
+        for other, cost in similar(name, names):
+            uncalled = role == "value" and not wanted.here.called and other.islower() and other not in VALUES
+            _merge(found, {other: cost + added + UNCALLED * uncalled})
     _merge(found, {other: cost + BUILTIN for other, cost in similar(name, imported_names(wanted))})
     return found
 
@@ -95,7 +107,7 @@ def _builtin(wanted: Wanted, name: str) -> dict[str, float]:
 async def _beyond(request: RepairRequest, wanted: Wanted, name: str) -> dict[str, float]:
     """Names that the file does not show: exports of a module that it imports, and parameters of a function that it calls."""
     if wanted.here.role == "key":
-        return {other: cost for other, cost in similar(name, await parameter_names(request, wanted))}
+        return dict(similar(name, await parameter_names(request, wanted)))
     if wanted.here.role in ("member", "import"):
         exported = await asyncio.to_thread(exported_names, request, wanted, name)
         return dict(similar(name, exported))

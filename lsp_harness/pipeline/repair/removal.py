@@ -4,7 +4,8 @@ import re
 
 from lsp_harness.pipeline.repair.repair import Repair
 from lsp_harness.pipeline.repair.request import RepairRequest
-from lsp_harness.syntax.unused import unreachable, unused_import, unused_variable
+from lsp_harness.syntax.unused import unreachable, unused_variable
+from lsp_harness.syntax.unused_imports import unused_import
 from lsp_harness.text.edit import Edit
 
 KIND = "removal"

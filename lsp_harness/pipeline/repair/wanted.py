@@ -7,8 +7,8 @@ is further away, of another kind or hardly used, None for one that cannot be mea
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lsp_harness.syntax.binding_nodes import BARE_MEMBERS
 from lsp_harness.syntax.occurrences import Occurrence, Place, class_names, occurrence, occurrences, scopes_around
+from lsp_harness.syntax.scope_nodes import BARE_MEMBERS
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import Span
 
@@ -32,6 +32,8 @@ OTHER_RECEIVER = 0.2
 OTHER_CLASS = 0.35
 KEY = 0.3
 """What is added for a member that is known as the key of an object alone."""
+SAME_NAME, LONG_ENOUGH = 0.5, 5
+"""What is added for a member of whose name only variables are known, and the letters that it must have."""
 SAME_USE, SAME_MEMBER = -0.1, -0.3
 """What is added for a name that is followed by the same text elsewhere: `[`, and by the same member: `.append`."""
 
@@ -101,12 +103,14 @@ def bare_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
     uses = [one for one in found if one.role in ("value", "type", "import") or _is_own(wanted, one)]
     if visible:
         return _visible_fit(wanted, visible, uses) + _kind_fit(wanted, visible, uses)
+    # a method that the class has from another one
+    member = wanted.language in BARE_MEMBERS and wanted.here.called and any(one.role == "member" for one in found)
     if any(one.binds for one in found):
         # bound where it cannot be seen from here, as far as the tree tells
         same = [one for one in uses if one.scope == wanted.here.scope]
-        return ELSEWHERE + _kind_fit(wanted, [], uses) if len(same) > 1 else None
+        return ELSEWHERE + _kind_fit(wanted, [], uses) if len(same) > 1 else OTHER_CLASS if member else None
     if not uses:
-        return None
+        return OTHER_CLASS if member else None
     return UNBOUND + SEEN_ONCE * (len(uses) == 1) + _kind_fit(wanted, [], uses)
 
 
@@ -169,7 +173,9 @@ def _member_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
     for one in found:
         if one.role == "member":
             if one.receiver == receiver or (wanted.of_self and one.receiver in SELF):
-                same_class = not wanted.of_self or class_names(wanted.tree, one.span.start)[:1] == list(wanted.classes[:1])
+                same_class = not wanted.of_self or class_names(wanted.tree, one.span.start)[:1] == list(
+                    wanted.classes[:1]
+                )
                 costs.append(0.0 if same_class else OTHER_CLASS)
             else:
                 costs.append(OTHER_CLASS if wanted.of_self else OTHER_RECEIVER)
@@ -182,7 +188,9 @@ def _member_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
         elif one.role == "key":
             costs.append(KEY)
     if not costs:
-        return None
+        # a member may be called as a variable is that it is given to
+        named = any(one.role in ("value", "parameter", "variable") and not one.called for one in found)
+        return SAME_NAME if named and len(wanted.tree.data[slice(*found[0].span)]) >= LONG_ENOUGH else None
     kind = 0.0
     if wanted.here.called and not any(one.called or one.role == "function" for one in found):
         kind = OTHER_KIND / 2
