@@ -56,7 +56,7 @@ WORDS: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
         re.compile(
             r"\bundefined\b|not defined|\bundeclared\b|not declared|(?:cannot|can't|could not) (?:find|be found|resolve|be resolved)"
             r"|\bunresolved\b|does not exist|doesn't exist|no attribute|cannot access (?:attribute|member)|has no (?:exported )?member"
-            r"|no (?:method|field|function|variant|associated \w+|parameter|such \w+|member|property)\b.*(?:named|found|exists?)?"
+            r"|no (?:method|field|function|variant|template|type|class|associated \w+|parameter|such \w+|member|property)\b.*(?:named|found|exists?)?"
             r"|no (?:parameter|method|field) named|does not contain a definition|unexpected keyword argument|is not a known"
             r"|uninitialized constant|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
             re.IGNORECASE | re.DOTALL,

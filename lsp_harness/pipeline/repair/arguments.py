@@ -36,7 +36,7 @@ TYPED = re.compile(
 TYPES: dict[str, re.Pattern[str]] = {
     "string": re.compile(r"\b(?:str|string|String|CharSequence|char\s*\*|string_view|&str)\b|char\s*\*", re.IGNORECASE),
     "int": re.compile(
-        r"\b(?:u?int\d*|integer|Integer|long|short|byte|number|usize|isize|[iu]\d+|size_t|float\d*|double|f\d+)\b",
+        r"\b(?:SupportsIndex|SupportsInt|u?int\d*|integer|Integer|long|short|byte|number|usize|isize|[iu]\d+|size_t|float\d*|double|f\d+)\b",
         re.IGNORECASE,
     ),
     "float": re.compile(r"\b(?:float\d*|double|number|f\d+|decimal)\b", re.IGNORECASE),

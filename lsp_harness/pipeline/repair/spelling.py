@@ -18,10 +18,10 @@ STYLE = 0.5
 INITIAL = 0.15
 """What is added where the first letter is of another case too: that tells types from values."""
 SWAPPED = 0.75
-NEIGHBOUR = 0.85
+NEIGHBOUR = 0.9
 DOUBLED = 0.75
 """The cost of a letter that is there twice and should be once, or the other way round."""
-LEFT_OUT, ADDED = 0.9, 0.95
+LEFT_OUT, ADDED = 0.85, 0.95
 PLURAL = 0.8
 OTHER = 1.1
 """The cost of a letter in the place of another that is not beside it."""
@@ -71,6 +71,9 @@ def slip(written: str, meant: str) -> float:
         return PLURAL + SHORT * (min(len(written), len(meant)) <= SHORT_NAME - 1)
     if len(written) > SHORT_NAME and meant.startswith(written):
         return CUT
+    if len(written) <= SHORT_NAME and OSA.distance(written, meant) == 1:
+        # of so few letters the kind of the slip does not say which name was meant
+        return LEFT_OUT + SHORT
     short = SHORT if min(len(written), len(meant)) <= SHORT_NAME else 0.0
     first = FIRST if written[0].lower() != meant[0].lower() and sorted(written[:2]) != sorted(meant[:2]) else 0.0
     # the case of letters that are right otherwise costs once
