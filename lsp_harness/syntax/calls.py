@@ -162,7 +162,10 @@ def _each(listed: Node) -> Iterator[Parameter]:
         for named in names:
             text = _text(named).lstrip("$&*.")
             if NAME.fullmatch(text) and text not in RECEIVERS:
-                yield Parameter(text, _text(kind))
+                # the star of C stands with the name
+                declarator = one.child_by_field_name("declarator")
+                star = " *" if declarator and declarator.type in ("pointer_declarator", "array_declarator") else ""
+                yield Parameter(text, _text(kind) + star)
 
 
 def _name(node: Node) -> Node:

@@ -52,6 +52,8 @@ def unused_variable(tree: SyntaxTree, span: Span, name: str) -> list[Removal]:
     if here is None or not here.binds or here.role not in ("variable", "parameter", "function"):
         return []
     path = around(tree.root, *span)
+    if any(node.type in FUNCTIONS and node.child_by_field_name("name") == path[0] for node in path[1:3]):
+        return []
     found = [*_statement_removed(tree, path, here, name), *_pattern_without(tree, path, here, name)]
     return sorted(found, key=lambda one: one.cost)
 
