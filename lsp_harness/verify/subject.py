@@ -27,15 +27,19 @@ CODES: Mapping[str, SubjectKind] = {
     **dict.fromkeys(("2304", "2305", "2339", "2551", "2552", "2503", "2307", "2353", "2561", "2724"), "name"),
     **dict.fromkeys(("CS0103", "CS0117", "CS0234", "CS0246", "CS1061", "CS1739"), "name"),
     **dict.fromkeys(("E0405", "E0412", "E0422", "E0425", "E0432", "E0433", "E0560", "E0599", "E0609"), "name"),
+    **dict.fromkeys(("P1008", "P1009", "P1010", "P1011", "P1012", "P1013", "P1014"), "name"),
     **dict.fromkeys(("UndeclaredName", "MissingFieldOrMethod", "UndeclaredImportedName"), "name"),
     **dict.fromkeys(("F401", "F841", "F842", "W0611", "W0612", "no-unused-vars", "unused-imports"), "removal"),
     **dict.fromkeys(("@typescript-eslint/no-unused-vars", "no-unreachable", "W0101", "unused_imports"), "removal"),
     **dict.fromkeys(("unused_variables", "unused_mut", "dead_code", "unreachable_code", "UnusedVar"), "removal"),
     **dict.fromkeys(("UnusedImport", "6133", "6192", "6196", "6198", "6138", "7027"), "removal"),
     **dict.fromkeys(("CS0162", "CS0168", "CS0219", "CS8019", "CS0169", "IDE0005", "IDE0059"), "removal"),
+    **dict.fromkeys(
+        ("P1003", "Lint/UselessAssignment", "Lint/UnusedMethodArgument", "Lint/UnreachableCode"), "removal"
+    ),
     **dict.fromkeys(("reportUnusedImport", "reportUnusedVariable", "reportUnreachable"), "removal"),
     **dict.fromkeys(("reportArgumentType", "reportCallIssue", "2345", "2554", "CS1503", "CS7036", "E0308"), "argument"),
-    **dict.fromkeys(("E0061", "arg-type", "call-arg", "WrongArgCount"), "argument"),
+    **dict.fromkeys(("P1006", "E0061", "arg-type", "call-arg", "WrongArgCount"), "argument"),
 }
 """The kinds of what common tools report, by their rule. A message may say better: see `WORDS`."""
 
@@ -45,7 +49,7 @@ WORDS: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
         "removal",
         re.compile(
             r"\bunused\b|\bunreachable\b|never (?:used|read|accessed|constructed|called)|not (?:used|accessed)\b"
-            r"|\bdead code\b|unnecessary (?:import|using)",
+            r"|\bdead code\b|unnecessary (?:import|using)|useless assignment|does not need to be mutable",
             re.IGNORECASE,
         ),
     ),
@@ -54,16 +58,16 @@ WORDS: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
         re.compile(
             r"\bundefined\b|not defined|\bundeclared\b|not declared|(?:cannot|can't|could not) (?:find|be found|resolve|be resolved)"
             r"|\bunresolved\b|does not exist|doesn't exist|no attribute|cannot access (?:attribute|member)|has no (?:exported )?member"
-            r"|no (?:method|field|function|variant|associated \w+|parameter|such \w+|member|property)\b.*(?:named|found|exists?)?"
+            r"|no (?:method|field|function|variant|template|type|class|associated \w+|parameter|such \w+|member|property)\b.*(?:named|found|exists?)?"
             r"|no (?:parameter|method|field) named|does not contain a definition|unexpected keyword argument|is not a known"
-            r"|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
+            r"|uninitialized constant|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
             re.IGNORECASE | re.DOTALL,
         ),
     ),
     (
         "argument",
         re.compile(
-            r"\bargument(?:s)? of type|expected \d+ (?:positional )?arguments?|mismatched types|incompatible types?"
+            r"\bargument(?:s)? of type|\bexpected type\b.*\bfound\b|arguments to this \w+ are incorrect|expected \d+ (?:positional )?arguments?|mismatched types|incompatible types?"
             r"|not assignable|cannot be assigned|cannot use .* as |not applicable for the arguments|cannot convert",
             re.IGNORECASE | re.DOTALL,
         ),
@@ -71,11 +75,12 @@ WORDS: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
 )
 """What messages say, the first that fits. Read where the code says nothing."""
 
-QUOTED = re.compile(r"[`'\"‘“]\$?([^\W\d]\w*)[`'\"’”]")
-"""A name that a message quotes."""
+QUOTED = re.compile(r"[`'\"‘“]\$?(?:(?:[\w$]+(?:\.|::|\\|/))+)?([^\W\d]\w*)(?:<[^<>'\"`]*>|\([^()'\"`]*\))?[`'\"’”]")
+"""A name that a message quotes: of a path its last part, without type arguments."""
 BARE = re.compile(
     r"(?:undefined|undeclared name|declared and not used|unresolved reference|unused variable):? \$?(?:[\w.]+\.)?([^\W\d]\w*)\s*(?:\(|\Z)"
     r"|\A([^\W\d]\w*) (?:cannot be resolved|declared (?:and|but) not used|is (?:not defined|undefined))"
+    r"|\A(?:\w+\.)+([^\W\d]\w*) undefined|uninitialized constant (?:\w+::)*([^\W\d]\w*)"
     r"|method ([^\W\d]\w*)\(|\bvalue of the \w+ variable ([^\W\d]\w*) is",
     re.IGNORECASE,
 )

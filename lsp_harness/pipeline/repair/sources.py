@@ -2,11 +2,19 @@
 
 from collections.abc import Mapping
 
+from lsp_harness.pipeline.repair.arguments import swapped_arguments
+from lsp_harness.pipeline.repair.imports import missing_import
+from lsp_harness.pipeline.repair.names import near_names
+from lsp_harness.pipeline.repair.removal import removal
 from lsp_harness.pipeline.repair.repair import Repair
 from lsp_harness.pipeline.repair.request import RepairRequest, Source
 from lsp_harness.verify.subject import SubjectKind
 
-REPAIRS: Mapping[SubjectKind, tuple[Source, ...]] = {}
+REPAIRS: Mapping[SubjectKind, tuple[Source, ...]] = {
+    "name": (near_names, missing_import),
+    "removal": (removal,),
+    "argument": (swapped_arguments,),
+}
 
 
 async def repairs(request: RepairRequest, limit: int) -> list[Repair]:

@@ -1,0 +1,67 @@
+"""The names of each language and its standard library, read once from the tables beside this file."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+PARENTS = {"typescript": "javascript", "tsx": "typescript", "cpp": "c"}
+"""Languages that have all that another one has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """What a language has without a package.
+
+    `statics` are the members of known values (`Math`, `console`), `modules` the exports of modules (`fs`, `strings`, `java.util`),
+    `aliases` the modules that are mostly imported by another name.
+    """
+
+    globals: frozenset[str] = frozenset()
+    types: frozenset[str] = frozenset()
+    keywords: frozenset[str] = frozenset()
+    members: frozenset[str] = frozenset()
+    statics: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    modules: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    aliases: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def exporting(self, name: str) -> list[str]:
+        """The modules that export a name."""
+        return [module for module, names in self.modules.items() if name in names]
+
+    def exports(self, module: str) -> frozenset[str]:
+        """What a module exports; nothing where it is not known."""
+        return self.modules.get(module) or self.modules.get(module.removeprefix("node:")) or frozenset()
+
+
+@cache
+def standard(language: str) -> Standard:
+    """What a language has; nothing for a language without a table."""
+    base = standard(PARENTS[language]) if language in PARENTS else Standard()
+    file = Path(__file__).with_name(f"{language}.toml")
+    if not file.is_file():
+        return base
+    read: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    listed = {key: frozenset(value.split()) for key, value in read.items() if isinstance(value, str)}
+    tables: dict[str, dict[str, str]] = {key: value for key, value in read.items() if isinstance(value, dict)}
+    named = {
+        table: {key: frozenset(names.split()) for key, names in tables.get(table, {}).items()}
+        for table in ("statics", "modules")
+    }
+    return Standard(
+        globals=base.globals | listed.get("globals", frozenset()),
+        types=base.types | listed.get("types", frozenset()),
+        keywords=base.keywords | listed.get("keywords", frozenset()),
+        members=base.members | listed.get("members", frozenset()),
+        statics={**base.statics, **named["statics"]},
+        modules={**base.modules, **named["modules"]},
+        aliases=tables.get("aliases", {}),
+    )
+
+
+@cache
+def common_words() -> frozenset[str]:
+    """Words that names are commonly made of: a name of these alone is seldom misspelt."""
+    return frozenset(Path(__file__).with_name("words.txt").read_text("utf-8").split())

@@ -1,0 +1,242 @@
+"""The kinds of nodes that bind names, for every language with queries of ours.
+
+A kind means the same in all grammars that have it, so that one table serves all of them; where it does not, the language is named.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from tree_sitter import Node
+
+Binding = Literal["variable", "parameter", "function", "class", "import"]
+
+PATTERNS = frozenset(
+    {"tuple_pattern", "list_pattern", "pattern_list", "list_splat_pattern", "dictionary_splat_pattern", "array_pattern"}
+    | {"typed_parameter", "default_parameter", "typed_default_parameter", "as_pattern_target", "tuple", "list"}
+    | {"object_pattern", "rest_pattern", "pair_pattern", "assignment_pattern", "object_assignment_pattern"}
+    | {"expression_list", "mut_pattern", "ref_pattern", "reference_pattern", "slice_pattern", "tuple_struct_pattern"}
+    | {"struct_pattern", "field_pattern", "captured_pattern", "or_pattern", "match_pattern", "pointer_declarator"}
+    | {"reference_declarator", "array_declarator", "init_declarator", "function_declarator", "parenthesized_declarator"}
+    | {"variable_name", "left_assignment_list", "destructured_left_assignment", "rest_assignment", "by_ref"}
+    | {"structured_binding_declarator", "parenthesized_variable_designation", "list_literal", "dotted_name"}
+    | {"optional_parameter", "keyword_parameter", "splat_parameter", "hash_splat_parameter", "block_parameter"}
+    | {"destructured_parameter", "reference_modifier", "import_specifier", "named_imports", "namespace_import"}
+    | {"import_clause", "generic_type", "use_list", "scoped_use_list", "use_as_clause", "var_spec_list"}
+    | {"use_wildcard", "type_annotation_pattern", "attributed_declarator", "splat_pattern"}
+)
+"""Nodes that a bound name may be in, within the one that binds it."""
+NOT_BOUND = ("value", "right", "type", "default_value", "size", "arguments", "path", "parameters", "subscript", "key")
+"""Fields of those in which nothing is bound."""
+
+_BINDERS: Mapping[str, Mapping[str, Binding]] = {
+    # Python
+    "named_expression": {"name": "variable"},
+    "for_statement": {"left": "variable"},
+    "for_in_clause": {"left": "variable"},
+    "as_pattern": {"alias": "variable"},
+    "parameters": {"": "parameter"},
+    "lambda_parameters": {"": "parameter"},
+    "function_definition": {"name": "function", "declarator": "function"},
+    "class_definition": {"name": "class"},
+    "aliased_import": {"alias": "import"},
+    "import_statement": {"": "import"},
+    "import_from_statement": {"name": "import"},
+    "case_pattern": {"": "variable"},
+    "type_alias_statement": {"left": "class"},
+    # JavaScript, TypeScript
+    "variable_declarator": {"name": "variable"},
+    "for_in_statement": {"left": "variable"},
+    "catch_clause": {"parameter": "variable", "name": "variable"},
+    "arrow_function": {"parameter": "parameter"},
+    "formal_parameters": {"": "parameter"},
+    "required_parameter": {"pattern": "parameter", "name": "parameter"},
+    "function_declaration": {"name": "function"},
+    "generator_function_declaration": {"name": "function"},
+    "function_expression": {"name": "function"},
+    "method_definition": {"name": "function"},
+    "public_field_definition": {"name": "variable"},
+    "field_definition": {"property": "variable"},
+    "property_signature": {"name": "variable"},
+    "method_signature": {"name": "function"},
+    "abstract_method_signature": {"name": "function"},
+    "function_signature": {"name": "function"},
+    "class_declaration": {"name": "class"},
+    "class": {"name": "class"},
+    "abstract_class_declaration": {"name": "class"},
+    "interface_declaration": {"name": "class"},
+    "enum_declaration": {"name": "class"},
+    "type_alias_declaration": {"name": "class"},
+    "internal_module": {"name": "class"},
+    "type_parameter": {"name": "class", "": "class"},
+    "enum_body": {"name": "variable"},
+    "enum_assignment": {"name": "variable"},
+    # Go
+    "short_var_declaration": {"left": "variable"},
+    "range_clause": {"left": "variable"},
+    "receive_statement": {"left": "variable"},
+    "type_switch_statement": {"alias": "variable"},
+    "var_spec": {"name": "variable"},
+    "const_spec": {"name": "variable"},
+    "parameter_declaration": {"name": "parameter", "declarator": "parameter"},
+    "variadic_parameter_declaration": {"name": "parameter", "declarator": "parameter"},
+    "optional_parameter_declaration": {"declarator": "parameter"},
+    "method_declaration": {"name": "function"},
+    "method_elem": {"name": "function"},
+    "type_spec": {"name": "class"},
+    "type_alias": {"name": "class"},
+    "import_spec": {"name": "import"},
+    # Rust
+    "let_declaration": {"pattern": "variable"},
+    "let_condition": {"pattern": "variable"},
+    "parameter": {"pattern": "parameter", "name": "parameter"},
+    "closure_parameters": {"": "parameter"},
+    "for_expression": {"pattern": "variable"},
+    "match_arm": {"pattern": "variable"},
+    "function_item": {"name": "function"},
+    "function_signature_item": {"name": "function"},
+    "struct_item": {"name": "class"},
+    "enum_item": {"name": "class"},
+    "union_item": {"name": "class"},
+    "trait_item": {"name": "class"},
+    "type_item": {"name": "class"},
+    "mod_item": {"name": "class"},
+    "associated_type": {"name": "class"},
+    "const_item": {"name": "variable"},
+    "static_item": {"name": "variable"},
+    "macro_definition": {"name": "function"},
+    "enum_variant": {"name": "variable"},
+    "use_declaration": {"argument": "import"},
+    # Java, C#
+    "formal_parameter": {"name": "parameter"},
+    "catch_formal_parameter": {"name": "variable"},
+    "enhanced_for_statement": {"name": "variable"},
+    "resource": {"name": "variable"},
+    "inferred_parameters": {"": "parameter"},
+    "lambda_expression": {"parameters": "parameter"},
+    "instanceof_expression": {"name": "variable"},
+    "type_pattern": {"": "variable"},
+    "record_declaration": {"name": "class"},
+    "record_pattern_component": {"name": "variable"},
+    "annotation_type_declaration": {"name": "class"},
+    "enum_constant": {"name": "variable"},
+    "constructor_declaration": {"name": "function"},
+    "parameter_list": {"name": "parameter"},
+    "foreach_statement": {"left": "variable"},
+    "catch_declaration": {"name": "variable"},
+    "declaration_expression": {"name": "variable"},
+    "declaration_pattern": {"name": "variable"},
+    "property_declaration": {"name": "variable"},
+    "event_declaration": {"name": "variable"},
+    "enum_member_declaration": {"name": "variable"},
+    "struct_declaration": {"name": "class"},
+    "delegate_declaration": {"name": "class"},
+    "local_function_statement": {"name": "function"},
+    "from_clause": {"name": "variable"},
+    "let_clause": {"name": "variable"},
+    # PHP
+    "simple_parameter": {"name": "parameter"},
+    "variadic_parameter": {"name": "parameter"},
+    "property_promotion_parameter": {"name": "parameter"},
+    "property_element": {"name": "variable", "": "variable"},
+    "const_element": {"": "variable"},
+    "trait_declaration": {"name": "class"},
+    "enum_case": {"name": "variable"},
+    "global_declaration": {"": "variable"},
+    "static_variable_declaration": {"name": "variable"},
+    "namespace_use_clause": {"alias": "import"},
+    # Ruby
+    "method_parameters": {"": "parameter"},
+    "block_parameters": {"": "parameter"},
+    "method": {"name": "function"},
+    "singleton_method": {"name": "function"},
+    "module": {"name": "class"},
+    "exception_variable": {"": "variable"},
+    "for": {"pattern": "variable"},
+    # C, C++
+    "declaration": {"declarator": "variable"},
+    "field_declaration": {"declarator": "variable", "name": "variable"},
+    "type_definition": {"declarator": "class"},
+    "struct_specifier": {"name": "class"},
+    "union_specifier": {"name": "class"},
+    "enum_specifier": {"name": "class"},
+    "class_specifier": {"name": "class"},
+    "enumerator": {"name": "variable"},
+    "preproc_def": {"name": "variable"},
+    "preproc_function_def": {"name": "function"},
+    "for_range_loop": {"declarator": "variable"},
+    "alias_declaration": {"name": "class"},
+    "namespace_definition": {"name": "class"},
+    "lambda_capture_specifier": {"": "variable"},
+    "type_parameter_declaration": {"": "class", "name": "class"},
+}
+"""By the kind of a node, its fields in which names are bound, `` for all of its children, and as what they are."""
+_OF: Mapping[str, Mapping[str, Mapping[str, Binding]]] = {
+    "python": {"assignment": {"left": "variable"}},
+    "ruby": {"assignment": {"left": "variable"}},
+    "php": {
+        "assignment_expression": {"left": "variable"},
+        "foreach_statement": {"": "variable"},
+        "pair": {"": "variable"},
+    },
+    "javascript": {"import_clause": {"": "import"}},
+    "typescript": {"import_clause": {"": "import"}},
+    "tsx": {"import_clause": {"": "import"}},
+    "java": {"import_declaration": {"": "import"}},
+    "csharp": {"using_directive": {"name": "import"}},
+}
+_USES: Mapping[str, frozenset[str]] = {
+    "c": frozenset({"struct_specifier", "union_specifier", "enum_specifier"}),
+    "cpp": frozenset({"struct_specifier", "union_specifier", "enum_specifier", "class_specifier"}),
+}
+"""Nodes that bind their name only where they have a body."""
+
+DECLARING = frozenset({"declaration", "function_definition", "field_declaration"})
+"""Nodes of C and C++ that declare a function or a variable, by the form of the declarator."""
+
+
+def bound_as(language: str, parent: Node, node: Node, leaf: Node) -> Binding | None:
+    """As what a child of a node is bound there; None where it is not."""
+    kind = parent.type
+    fields = _OF.get(language, {}).get(kind) or _BINDERS.get(kind)
+    if not fields:
+        return None
+    if kind in _USES.get(language, ()) and parent.child_by_field_name("body") is None:
+        return None
+    if kind == "import_statement" and language != "python":
+        return None
+    for field, binding in fields.items():
+        if field == "":
+            if any(parent.child_by_field_name(other) == node for other in NOT_BOUND):
+                continue
+            return _specific(parent, node, leaf, binding)
+        # a field may have several nodes: `a, b int`
+        if node in parent.children_by_field_name(field):
+            return _specific(parent, node, leaf, binding)
+    return None
+
+
+def _specific(parent: Node, node: Node, leaf: Node, binding: Binding) -> Binding | None:
+    """The binding by the form of what is around it: a declarator of C may be that of a function or of a variable."""
+    if parent.type == "foreach_statement" and next(iter(parent.named_children), None) == node:
+        return None
+    if parent.type == "pair" and (parent.parent is None or parent.parent.type != "foreach_statement"):
+        return None
+    if parent.type in DECLARING and parent.child_by_field_name("declarator"):
+        return "function" if _declares_function(node) else "variable"
+    if binding == "variable" and parent.type == "variable_declarator":
+        value = parent.child_by_field_name("value")
+        return "function" if value and value.type in ("arrow_function", "function_expression") else "variable"
+    if parent.type in ("match_arm", "case_pattern", "let_condition") and leaf.type == "identifier":
+        text = leaf.text or b""
+        # a name in a pattern is a constant where it is written as one
+        return None if text[:1].isupper() else binding
+    return binding
+
+
+def _declares_function(node: Node) -> bool:
+    while node.type != "function_declarator":
+        inner = node.child_by_field_name("declarator")
+        if inner is None:
+            return False
+        node = inner
+    return True

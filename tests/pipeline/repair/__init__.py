@@ -1,0 +1,1 @@
+"""Repairs that need no model."""
