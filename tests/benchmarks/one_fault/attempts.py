@@ -94,7 +94,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
 async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
     """The first thing that the product itself has against the faulty text."""
     async with compose.headless(written(case, case.text, folder)) as (harness, snapshot):
-        findings = await diagnose(snapshot, harness.tree(snapshot), harness.ruff)
+        findings = (await diagnose(snapshot, harness.tree(snapshot), harness.ruff)).findings
     if not findings:
         return None
     found = findings[0]
