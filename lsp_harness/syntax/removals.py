@@ -7,7 +7,7 @@ from tree_sitter import Node
 
 from lsp_harness.text.edit import Edit
 
-REMOVED, DROPPED, KEPT_VALUE, PREFIX = 0.1, 0.15, 0.2, 0.3
+REMOVED, DROPPED, KEPT_VALUE, PREFIX = 0.1, 0.15, 0.2, 0.9
 """What a removal costs: of a statement, of one of several names, of all but a value, of no more than the use of a name."""
 
 
