@@ -85,7 +85,7 @@ def _statement_removed(tree: SyntaxTree, path: list[Node], here: Occurrence, nam
     else:
         kept = Edit(statement.start_byte, value.start_byte, b"")
         # rustc proposes the underscore there
-        yield Removal((kept, *others), KEPT_VALUE + 0.2 * (tree.language.id == "rust"))
+        yield Removal((kept, *others), KEPT_VALUE + 2 * PREFIX * (tree.language.id == "rust"))
 
 
 def _is_inner(node: Node) -> bool:
