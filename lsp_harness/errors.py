@@ -16,6 +16,8 @@
     │   ├── EngineUnavailable … it cannot be started or reached
     │   ├── EngineBusy        … its queue is full
     │   └── EngineRefused     … it says the request is wrong
+    ├── FileProblem           a file or folder cannot be read or written
+    │   └── FileMissing       … because there is none
     ├── StoreError            a database cannot be used: no place, no permission
     │   ├── StoreDamaged      … because it is none any more
     │   └── StoreLate         … within the time a question has
@@ -84,6 +86,13 @@ class EngineBusy(EngineError): ...
 
 
 class EngineRefused(EngineError): ...
+
+
+class FileProblem(HarnessError):
+    exit_code = 8
+
+
+class FileMissing(FileProblem): ...
 
 
 class StoreError(HarnessError):

@@ -11,12 +11,14 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.engine_status import clients, facts
-from lsp_harness.cli.say import AsJson, as_json, console, say
+from lsp_harness.cli.say import AsJson, as_json, console, say, warn
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
-from lsp_harness.errors import ConfigError, EngineUnavailable
+from lsp_harness.disk.reading import read_end, read_text
+from lsp_harness.errors import ConfigError, EngineUnavailable, FileMissing, FileProblem
 from lsp_harness.inference.providers import remote
 from lsp_harness.inference.supervisor import peer
+from lsp_harness.process.detached import LOG_BYTES
 from lsp_harness.process.memory import resident
 
 app = cyclopts.App(name="engine", help="The process that holds the model: start, status, stop, logs, token.")
@@ -74,7 +76,12 @@ def logs(*, lines: Annotated[int, Parameter(help="How many lines of each log.")]
         raise EngineUnavailable("no engine has written a log yet")
     for file in files:
         say(f"== {file}")
-        say("\n".join(file.read_text(errors="replace").splitlines()[-lines:]))
+        try:
+            said = read_end(file, LOG_BYTES).decode("utf-8", "replace")
+        except FileProblem as error:
+            warn(error.message)
+        else:
+            say("\n".join(said.splitlines()[-lines:]))
     return 0
 
 
@@ -84,9 +91,10 @@ def token() -> int:
     from lsp_harness.inference.door.guard import token_file
 
     file = token_file()
-    if not file.exists():
-        raise EngineUnavailable("there is no token yet; set engine.port and start an engine")
-    say(file.read_text())
+    try:
+        say(read_text(file))
+    except FileMissing:
+        raise EngineUnavailable("there is no token yet; set engine.port and start an engine") from None
     return 0
 
 

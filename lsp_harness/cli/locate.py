@@ -57,7 +57,7 @@ async def sought(task: str, folder: Path, *, explain: bool = False) -> Sought:
     where = placed(folder)
     config, _ = load(where.root)
     locating.check(config, task, "name the place, FILE:LINE")
-    await fresh(where)
+    where = await fresh(where)
 
     @asynccontextmanager
     async def engine() -> AsyncGenerator[Engine]:

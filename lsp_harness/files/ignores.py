@@ -14,6 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsp_harness.disk.notice import warn_once
+from lsp_harness.disk.reading import UTF_16, read_start, read_text
+from lsp_harness.errors import FileMissing, FileProblem
 from lsp_harness.files.patterns import steady
 
 if TYPE_CHECKING:
@@ -113,12 +116,29 @@ def ignoring(rules: Sequence[Rules], path: str, *, folder: bool) -> str:
 def _excluded_by_worktree(folder: Path) -> str:
     """Where a worktree, whose `.git` is a file that names the place, has the excludes of its repository."""
     try:
-        place = folder / (folder / ".git").read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        place = folder / read_text(folder / ".git").removeprefix("gitdir:").strip()
         common = place / "commondir"
-        shared = place / common.read_text(encoding="utf-8").strip() if common.is_file() else place
-    except (OSError, ValueError):
+        shared = place / read_text(common).strip() if os.path.lexists(common) else place
+    except (FileProblem, ValueError) as error:
+        warn_once(f"the excludes of the repository of {folder} are not known: {error}")
         return ""
     return str(shared / "info" / "exclude")
+
+
+def _lines(path: str) -> list[str]:
+    """The lines of an ignore file; of one that is no such file none, which is said."""
+    try:
+        data = read_start(Path(path), LARGEST + 1)
+        if len(data) > LARGEST:
+            warn_once(f"{path}: only its first {LARGEST:,} bytes count; what is ignored beyond them is not known")
+        elif data.startswith(UTF_16):
+            warn_once(f"{path} is UTF-16, and so names no file; save it as UTF-8")
+    except FileMissing:
+        return []
+    except FileProblem as error:
+        warn_once(f"{error.message}, and what it would ignore is not ignored")
+        return []
+    return data[:LARGEST].decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
 
 
 def _spec(path: str) -> "GitIgnoreSpec":
@@ -127,11 +147,7 @@ def _spec(path: str) -> "GitIgnoreSpec":
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-    try:
-        with open(path, "rb") as file:
-            lines = file.read(LARGEST).decode("utf-8", "replace").removeprefix("\ufeff").splitlines()
-    except OSError:
-        lines = []
+    lines = _lines(path)
     good: list[GitIgnoreSpecPattern] = []
     for line in lines:
         if len(line) > LONGEST:

@@ -3,12 +3,14 @@
 "Everywhere" is a file, so that every server of this user sees it, those that are started later too.
 """
 
+import os
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from lsp_harness.config import paths
+from lsp_harness.disk.reading import reason
+from lsp_harness.errors import FileProblem
 
 Scope = Literal["here", "everywhere"]
 
@@ -42,13 +44,18 @@ class Pause:
         if scope == "here" or not on:
             self._here = on
         if scope == "everywhere" and on:
-            _file().touch(mode=0o600)
+            try:
+                _file().touch(mode=0o600)
+            except OSError as error:
+                raise FileProblem(f"{_file()} cannot be written ({reason(error)}); {paths.STATE.advice}") from error
         elif not on:
-            with suppress(FileNotFoundError):
-                _file().unlink()
+            try:
+                _file().unlink(missing_ok=True)
+            except OSError as error:
+                raise FileProblem(f"{_file()} cannot be removed ({reason(error)}); remove it yourself") from error
 
     def _scope(self) -> Scope | None:
-        if _file().exists():
+        if os.path.lexists(_file()):
             return "everywhere"
         return "here" if self._here else None
 

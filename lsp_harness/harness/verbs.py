@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from lsp_harness.disk.reading import read_file
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness import diagnosis
 from lsp_harness.harness.harness import Harness
@@ -164,4 +165,4 @@ def _target(harness: Harness, file: Path) -> tuple[Document, bool]:
     if uri in harness.documents:
         return harness.documents.get(uri), False
     new = not file.exists()
-    return Document.of(uri, b"" if new else file.read_bytes(), language="python"), new
+    return Document.of(uri, b"" if new else read_file(file), language="python"), new

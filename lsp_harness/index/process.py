@@ -50,7 +50,11 @@ class Orders:
 
     def _listen(self) -> None:
         for line in sys.stdin:
-            order = json.loads(line)
+            try:
+                order = json.loads(line)
+            except ValueError:
+                # who wrote it was killed in the middle of it: the end follows
+                continue
             self.first |= set(order.get("first", ()))
             for path in order.get("changed", ()):
                 self.changed.put(path)

@@ -11,6 +11,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from lsp_harness.disk.reading import regular
+from lsp_harness.disk.writing import clear
 from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
 
 SUFFIXES = ("", "-wal", "-shm")
@@ -51,7 +53,9 @@ class Writer:
             self._file = os.stat(path)
 
     def _opened(self, schema: str, version: str) -> sqlite3.Connection:
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        for suffix in SUFFIXES:
+            clear(Path(f"{self.path}{suffix}"))
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600))
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         try:
             # what is lost in a crash of the machine is indexed again
@@ -169,6 +173,10 @@ class Reader:
             return None
         if self._connection is None or file != self._file:
             self.close()
+            for suffix in SUFFIXES:
+                # SQLite would wait for ever at a pipe
+                if os.path.lexists(part := Path(f"{self.path}{suffix}")) and not regular(part):
+                    raise StoreDamaged(f"{part} is no regular file; remove it")
             self._connection = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
             self._file = file
             # a file that was deleted may leave its number to the next
