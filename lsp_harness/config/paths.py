@@ -57,6 +57,7 @@ def runtime() -> Path:
     path = Path(base) / APP
     if problem := _unfit(Path(base), path) or _not_private(path):
         return _instead(RUNTIME, temporary(), problem)
+    _replaced.pop(RUNTIME, None)
     return path
 
 
@@ -78,6 +79,14 @@ def unkept(what: str, kind: Kind, path: Path, error: Exception) -> None:
     warn_once(f"{what} is not kept: {path} cannot be written ({reason(error)}); free some room there, or {kind.advice}")
 
 
+def replaced(kind: Kind) -> str:
+    """What was said when another folder took the place of the usual one, the last time it was asked for; empty where none did."""
+    return _replaced.get(kind, "")
+
+
+_replaced: dict[Kind, str] = {}
+
+
 def _not_private(path: Path) -> str:
     """Why a folder is not for this user alone, after it was made where there was none; empty where it is."""
     try:
@@ -93,7 +102,8 @@ def _folder(kind: Kind, usual: Path) -> Path:
     home = os.environ.get("LSP_HARNESS_HOME")
     path = Path(home) / kind.folder if home else usual
     if problem := _unusable(path):
-        path = _instead(kind, private(temporary() / kind.folder), problem)
+        return _instead(kind, private(temporary() / kind.folder), problem)
+    _replaced.pop(kind, None)
     return path
 
 
@@ -136,5 +146,6 @@ def _unfit(base: Path, path: Path) -> str:
 
 
 def _instead(kind: Kind, path: Path, problem: str) -> Path:
-    warn_once(f"{problem}; {path} is used instead: {kind.advice}")
+    _replaced[kind] = f"{problem}; {path} is used instead: {kind.advice}"
+    warn_once(_replaced[kind])
     return path

@@ -4,10 +4,10 @@ Only regular files are read, and only up to a limit. A link counts as what it le
 opened, because to open some devices does something, and again when it is open, because it may have been replaced in between.
 """
 
+import io
 import os
 import stat
 from pathlib import Path
-from typing import BinaryIO
 
 from lsp_harness.errors import FileMissing, FileProblem
 
@@ -25,7 +25,7 @@ BOM = b"\xef\xbb\xbf"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> io.BufferedReader:
     """Open a regular file for reading, without ever waiting for it. Raises FileMissing or FileProblem."""
     try:
         _check(path, os.stat(path))

@@ -16,6 +16,9 @@ from lsp_harness.verify.finding import Finding
 Json = dict[str, Any]
 
 
+SETTINGS = (".ruff.toml", "ruff.toml", "pyproject.toml")
+
+
 class RuffFailed(HarnessError):
     """ruff could not say anything: broken settings, or too slow. That is not the same as nothing to say."""
 
@@ -48,6 +51,8 @@ class Ruff:
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
+        if bad := _no_file(file):
+            raise RuffFailed(f"ruff was not asked: {bad} is no regular file, and ruff would wait for it")
         argv = [tool.find("ruff") or "ruff", "check", "--no-cache", "--quiet", "--output-format", "json"]
         if select:
             argv += ["--preview", "--select", select]
@@ -62,6 +67,15 @@ class Ruff:
         while len(self._known) > self.KEPT:
             self._known.popitem(last=False)
         return reports
+
+
+def _no_file(file: Path) -> Path | None:
+    """A settings file that ruff would open for this file and never read to the end: a pipe, or a link to a device."""
+    for folder in file.absolute().parents:
+        for name in SETTINGS:
+            if (path := folder / name).exists() and not path.is_file() and not path.is_dir():
+                return path
+    return None
 
 
 def _offset(document: Document, place: Json) -> int:
