@@ -1,12 +1,11 @@
 """Where the parts are joined: settings to engine to harness, and files on disk to snapshots."""
 
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.config.load import load
+from lsp_harness.cli.settings import settings
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.reading import read_file
 from lsp_harness.errors import FileMissing, FileProblem, HarnessError, NotText, UsageError
@@ -54,9 +53,7 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     file = file.absolute()
     data = read_named(file)
     root = project_of(file)
-    config, problems = load(root)
-    for problem in problems:
-        sys.stderr.write(f"{problem.file.name if problem.file else 'settings'}: {problem.message}\n")
+    config = settings(root)
     harness = make_harness(config)
     harness.roots.append(root)
     document = Document.of(file.as_uri(), data, version=1)

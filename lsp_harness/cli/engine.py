@@ -12,8 +12,8 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.engine_status import clients, facts
 from lsp_harness.cli.say import AsJson, as_json, console, say, warn
+from lsp_harness.cli.settings import settings
 from lsp_harness.config import paths
-from lsp_harness.config.load import load
 from lsp_harness.disk.reading import read_end, read_text
 from lsp_harness.errors import ConfigError, EngineUnavailable, FileMissing, FileProblem
 from lsp_harness.inference.providers import remote
@@ -29,7 +29,7 @@ def start(*, json: AsJson = False) -> int:
     """Start the engine of the settings for programs that use its socket or its port; one that runs is left alone."""
     from lsp_harness.inference.supervisor import Supervisor
 
-    config = load(Path.cwd())[0]
+    config = settings(Path.cwd())
     if remote(config.engine) or config.engine.script:
         raise ConfigError("the settings name a server or a script: there is no engine of our own to start")
     socket_file = asyncio.run(Supervisor(config).ensure())

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from lsp_harness.cli.settings import settings
 from lsp_harness.config import paths
-from lsp_harness.config.load import load
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.indexer import Indexer, Scanned
 from lsp_harness.index.place import Place, elsewhere, place
@@ -39,7 +39,7 @@ def placed(folder: Path) -> Place:
 def wanted(folder: Path) -> Place:
     """The same, where the settings let the folder be indexed. Raises UsageError."""
     where = placed(folder)
-    config, _ = load(where.root)
+    config = settings(where.root)
     if not config.index.enabled:
         raise UsageError(f"index.enabled is off: nothing is known of {where.root}; set it to true to have that indexed")
     return where
@@ -68,12 +68,12 @@ async def fresh(where: Place) -> Place:
         await _brought_up(where)
     except (OSError, StoreError) as error:
         if _whole(where):
-            paths.unkept("what changed since the index was made", paths.CACHE, where.folder, error)
+            paths.unkept("what changed since the index was made", paths.CACHE, where.folder, error.__cause__ or error)
             return where
         instead = elsewhere(where.root)
         if instead.folder == where.folder:
             raise
-        paths.unkept("the index", paths.CACHE, where.folder, error)
+        paths.unkept("the index", paths.CACHE, where.folder, error.__cause__ or error)
         await _brought_up(instead)
         return instead
     return where

@@ -74,7 +74,7 @@ def private(path: Path) -> Path:
     return path
 
 
-def unkept(what: str, kind: Kind, path: Path, error: Exception) -> None:
+def unkept(what: str, kind: Kind, path: Path, error: BaseException) -> None:
     """Warn that something which is only remembered could not be written; the work goes on."""
     warn_once(f"{what} is not kept: {path} cannot be written ({reason(error)}); free some room there, or {kind.advice}")
 

@@ -100,7 +100,7 @@ def unreadable(path: Path, error: Exception) -> FileProblem:
     return FileProblem(f"{path} cannot be read: {reason(error)}")
 
 
-def reason(error: Exception) -> str:
+def reason(error: BaseException) -> str:
     """What the system says, without number and name."""
     return (error.strerror if isinstance(error, OSError) else "") or str(error)
 

@@ -3,13 +3,13 @@
 "Everywhere" is a file, so that every server of this user sees it, those that are started later too.
 """
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
 from lsp_harness.config import paths
-from lsp_harness.disk.reading import reason
+from lsp_harness.disk.reading import reason, regular
+from lsp_harness.disk.writing import clear
 from lsp_harness.errors import FileProblem
 
 Scope = Literal["here", "everywhere"]
@@ -45,7 +45,7 @@ class Pause:
             self._here = on
         if scope == "everywhere" and on:
             try:
-                _file().touch(mode=0o600)
+                clear(_file()).touch(mode=0o600)
             except OSError as error:
                 raise FileProblem(f"{_file()} cannot be written ({reason(error)}); {paths.STATE.advice}") from error
         elif not on:
@@ -55,7 +55,7 @@ class Pause:
                 raise FileProblem(f"{_file()} cannot be removed ({reason(error)}); remove it yourself") from error
 
     def _scope(self) -> Scope | None:
-        if os.path.lexists(_file()):
+        if regular(_file()):
             return "everywhere"
         return "here" if self._here else None
 

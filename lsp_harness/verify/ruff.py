@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from lsp_harness.disk.notice import warn_once
 from lsp_harness.errors import HarnessError
 from lsp_harness.process import tool
 from lsp_harness.text.document import Document
@@ -16,7 +17,7 @@ from lsp_harness.verify.finding import Finding
 Json = dict[str, Any]
 
 
-SETTINGS = (".ruff.toml", "ruff.toml", "pyproject.toml")
+OWN_SETTINGS = (".ruff.toml", "ruff.toml")
 
 
 class RuffFailed(HarnessError):
@@ -51,9 +52,10 @@ class Ruff:
         if key in self._known:
             self._known.move_to_end(key)
             return self._known[key]
-        if bad := _no_file(file):
-            raise RuffFailed(f"ruff was not asked: {bad} is no regular file, and ruff would wait for it")
         argv = [tool.find("ruff") or "ruff", "check", "--no-cache", "--quiet", "--output-format", "json"]
+        if bad := _no_file(file):
+            warn_once(f"{bad} is no regular file, and ruff would wait for it; it is asked without settings")
+            argv.append("--isolated")
         if select:
             argv += ["--preview", "--select", select]
         argv += ["--stdin-filename", str(file), "-"]
@@ -72,9 +74,11 @@ class Ruff:
 def _no_file(file: Path) -> Path | None:
     """A settings file that ruff would open for this file and never read to the end: a pipe, or a link to a device."""
     for folder in file.absolute().parents:
-        for name in SETTINGS:
-            if (path := folder / name).exists() and not path.is_file() and not path.is_dir():
-                return path
+        # ruff looks at what these are, and goes by the nearest
+        if any((folder / name).is_file() for name in OWN_SETTINGS):
+            return None
+        if (path := folder / "pyproject.toml").exists() and not path.is_file() and not path.is_dir():
+            return path
     return None
 
 
