@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.cli.settings import settings
 from lsp_harness.config.schema import Config
+from lsp_harness.disk.notice import warn_once
 from lsp_harness.disk.reading import read_file
-from lsp_harness.errors import FileMissing, FileProblem, HarnessError, NotText, UsageError
+from lsp_harness.errors import ConfigError, FileMissing, FileProblem, HarnessError, NotText, StoreError, UsageError
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.inference.client import Engine
@@ -82,10 +83,19 @@ async def _known(config: Config, root: Path) -> AsyncGenerator["Known | None"]:
     from lsp_harness.index.place import place as index_of
     from lsp_harness.store.database import Reader
 
-    if not config.index.enabled or not (where := index_of(root)).database.exists():
+    if not config.index.enabled:
         yield None
         return
-    where = await fresh(where)
+    try:
+        where = index_of(root)
+        where = await fresh(where) if where.database.exists() else None
+    except (ConfigError, StoreError) as error:
+        # what a command is about is in its file: it does without the others
+        warn_once(error.message)
+        where = None
+    if where is None:
+        yield None
+        return
     with closing(Reader(where.database)) as reader:
         yield Here(reader)
 

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.settings import settings
 from lsp_harness.config import paths
+from lsp_harness.disk.reading import reason
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.indexer import Indexer, Scanned
 from lsp_harness.index.place import Place, elsewhere, place
@@ -74,7 +75,10 @@ async def fresh(where: Place) -> Place:
         if instead.folder == where.folder:
             raise
         paths.unkept("the index", paths.CACHE, where.folder, error.__cause__ or error)
-        await _brought_up(instead)
+        try:
+            await _brought_up(instead)
+        except OSError as other:
+            raise StoreError(f"{instead.folder} cannot be written ({reason(other)}); {paths.CACHE.advice}") from other
         return instead
     return where
 

@@ -108,9 +108,9 @@ def _status(error: SystemExit) -> int:
 
 def _of_system(error: OSError) -> str:
     """What the system refuses, and where; the details are kept, as it may be a fault of ours, too."""
-    where = f"{error.filename} " if error.filename else ""
+    where = error.filename or "standard output, or a file,"
     said = error.strerror or str(error)
-    return f"{where}cannot be used: {said}; free some room there or change who may write it, and run this again"
+    return f"{where} cannot be used: {said}; free some room there or change who may use it, and run this again"
 
 
 def _kept() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from lsp_harness.disk.reading import reason
-from lsp_harness.errors import ConfigError
+from lsp_harness.errors import HarnessError
 from lsp_harness.harness.folder import Folder, Heard
 from lsp_harness.store.database import Reader
 from lsp_harness.text.uri import innermost, local_path
@@ -54,7 +54,7 @@ class Indexes:
             try:
                 if root not in self._folders and root.is_dir():
                     self._folders[root] = Folder(root, self._heard, follow=follow)
-            except (OSError, ConfigError) as error:
+            except (OSError, HarnessError) as error:
                 log.warning("%s is not indexed: %s", root, reason(error))
 
     def first(self, root: Path | None, path: str) -> None:

@@ -7,9 +7,9 @@ from hashlib import blake2b
 from pathlib import Path
 
 from lsp_harness.config import paths
-from lsp_harness.disk.reading import read_file
+from lsp_harness.disk.reading import read_file, reason
 from lsp_harness.disk.writing import put_file
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileProblem, StoreError
 from lsp_harness.process.lead import led
 
 
@@ -35,7 +35,7 @@ class Place:
 
 def place(root: Path) -> Place:
     """The place is made. A folder is told from others by where it really is. Where the cache cannot be written, an index is made
-    in a folder for temporary files. Raises OSError or ConfigError where that cannot be, either."""
+    in a folder for temporary files. Raises ConfigError or StoreError where that cannot be, either."""
     real = root.resolve()
     folder = _all() / _name(real)
     try:
@@ -50,9 +50,13 @@ def place(root: Path) -> Place:
 
 
 def elsewhere(root: Path) -> Place:
-    """The place of an index in a folder for temporary files. Raises OSError or ConfigError."""
+    """The place of an index in a folder for temporary files. Raises ConfigError or StoreError."""
     real = root.resolve()
-    return _made(real, paths.private(paths.temporary() / "index") / _name(real))
+    folder = paths.private(paths.temporary() / "index") / _name(real)
+    try:
+        return _made(real, folder)
+    except OSError as error:
+        raise StoreError(f"{folder} cannot be written ({reason(error)}); free some room there, or {paths.CACHE.advice}") from error
 
 
 def _name(real: Path) -> str:

@@ -31,9 +31,9 @@ def marks(count: int) -> str:
 
 
 def remove(path: Path) -> None:
-    """Deletes a database with its journal."""
+    """Deletes a database with its journal. Raises StoreError."""
     for suffix in SUFFIXES:
-        with suppress(FileNotFoundError):
+        with _told(path), suppress(FileNotFoundError):
             os.unlink(f"{path}{suffix}")
 
 
@@ -186,7 +186,7 @@ class Reader:
                 self._connection.execute("PRAGMA schema_version")
             except sqlite3.OperationalError as error:
                 # beside a database that is written to, SQLite makes files for readers, which a full or read-only disk refuses
-                if not _full(error) or os.path.lexists(f"{self.path}-wal"):
+                if not _full(error) or _size(f"{self.path}-wal"):
                     raise
                 self._connection.close()
                 self._connection = self._connect("immutable=1")
@@ -230,6 +230,13 @@ def _told(path: Path) -> Generator[None]:
 def _code(error: sqlite3.Error) -> int:
     # what Python says by itself has none
     return getattr(error, "sqlite_errorcode", 0)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def _busy(error: sqlite3.Error) -> bool:

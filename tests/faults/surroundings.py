@@ -137,6 +137,12 @@ def read_only_file(world: World) -> None:
     _drop_override()
 
 
+def read_only_folder(world: World) -> None:
+    """The files in it may be written."""
+    world.project.chmod(0o500)
+    _drop_override()
+
+
 def _drop_override() -> None:
     """Root may write what it may not write: take that right from this process and its children."""
     if os.geteuid() == 0:

@@ -38,6 +38,7 @@ FAULTS = (
     Fault("read-only-runtime", "", s.unwritable(lambda w: w.runtime)),
     Fault("read-only-project", "", s.unwritable(lambda w: w.project)),
     Fault("read-only-file", "", s.read_only_file),
+    Fault("read-only-folder", "", s.read_only_folder),
     Fault("no-home", "", s.environment(HOME=None)),
     Fault("home-is-root", "", s.stranger(HOME="/")),
     Fault("no-home-no-name", "", s.stranger(HOME=None)),
