@@ -18,6 +18,8 @@
     │   │   └── EngineStuck   … because it gives no sign of life
     │   ├── EngineBusy        … its queue is full
     │   └── EngineRefused     … it says the request is wrong
+    ├── FileProblem           a file or folder cannot be read or written
+    │   └── FileMissing       … because there is none
     ├── StoreError            a database cannot be used: no place, no permission
     │   ├── StoreDamaged      … because it is none any more
     │   └── StoreLate         … within the time a question has
@@ -92,6 +94,13 @@ class EngineBusy(EngineError): ...
 
 
 class EngineRefused(EngineError): ...
+
+
+class FileProblem(HarnessError):
+    exit_code = 8
+
+
+class FileMissing(FileProblem): ...
 
 
 class StoreError(HarnessError):

@@ -1,14 +1,15 @@
 """Where the parts are joined: settings to engine to harness, and files on disk to snapshots."""
 
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.config.load import load
+from lsp_harness.cli.settings import settings
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import HarnessError, NotText, UsageError
+from lsp_harness.disk.notice import warn_once
+from lsp_harness.disk.reading import read_file
+from lsp_harness.errors import ConfigError, FileMissing, FileProblem, HarnessError, NotText, StoreError, UsageError
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.inference.client import Engine
@@ -18,6 +19,9 @@ from lsp_harness.text.position import Position
 if TYPE_CHECKING:
     from lsp_harness.context.elsewhere import Known
     from lsp_harness.context.related import Near
+
+LARGEST = 64_000_000
+"""Bytes of a file that is worked on."""
 
 
 def make_engine(config: Config) -> Engine:
@@ -48,14 +52,9 @@ def project_of(file: Path) -> Path:
 async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     """A harness with one file open, for commands that have no editor."""
     file = file.absolute()
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    data = read_named(file)
     root = project_of(file)
-    config, problems = load(root)
-    for problem in problems:
-        sys.stderr.write(f"{problem.file.name if problem.file else 'settings'}: {problem.message}\n")
+    config = settings(root)
     harness = make_harness(config)
     troubles: list[str] = []
     harness.engines.on_trouble = troubles.append
@@ -77,7 +76,7 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
         await harness.aclose()
     # a command that failed by it says so itself
     for trouble in troubles:
-        sys.stderr.write(f"{trouble}\n")
+        warn(trouble)
 
 
 @asynccontextmanager
@@ -89,11 +88,19 @@ async def _known(config: Config, root: Path) -> AsyncGenerator["Known | None"]:
     from lsp_harness.index.place import place as index_of
     from lsp_harness.store.database import Reader
 
-    where = index_of(root)
-    if not config.index.enabled or not where.database.exists():
+    if not config.index.enabled:
         yield None
         return
-    await fresh(where)
+    try:
+        where = index_of(root)
+        where = await fresh(where) if where.database.exists() else None
+    except (ConfigError, StoreError) as error:
+        # what a command is about is in its file: it does without the others
+        warn_once(error.message)
+        where = None
+    if where is None:
+        yield None
+        return
     with closing(Reader(where.database)) as reader:
         yield Here(reader)
 
@@ -108,6 +115,16 @@ def _near(root: Path) -> "Near":
         return await nearest(index_of(root), task)
 
     return near
+
+
+def read_named(file: Path) -> bytes:
+    """The bytes of a file that somebody named. Raises UsageError."""
+    try:
+        return read_file(file, LARGEST)
+    except FileMissing:
+        raise UsageError(f"{file} cannot be read: No such file or directory") from None
+    except FileProblem as error:
+        raise UsageError(error.message) from error
 
 
 def place(spec: str, parts: int) -> tuple[Path, list[int]]:

@@ -70,7 +70,7 @@ async def _context(file: Path, begin: tuple[int, int], task: str, *, last: int =
         end = snapshot.document.line_span(last - 1)[1] if last else offset
         where = index_of(snapshot.root or file.parent)
         if harness.config.index.enabled:
-            await fresh(where)
+            where = await fresh(where)
         with closing(Reader(where.database)) as reader:
             known = Here(reader) if harness.config.index.enabled else None
             engine = await harness.engines.estimating(harness.config)

@@ -14,6 +14,8 @@ from lsp_harness.verify.digest.digest import TOOLS
 from lsp_harness.verify.digest.digest import digest as digested
 
 LINES = 50
+LARGEST = 64_000_000
+"""Bytes of an output."""
 
 
 def digest(
@@ -41,6 +43,11 @@ def read(file: Path | None) -> bytes:
     if file is None or str(file) == "-":
         return sys.stdin.buffer.read()
     try:
-        return file.read_bytes()
+        # a shell may name a pipe here, so that there is no waiting for a regular file; but some end never
+        with file.open("rb") as printed:
+            data = printed.read(LARGEST + 1)
     except OSError as error:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    if len(data) > LARGEST:
+        raise UsageError(f"{file} has more than the {LARGEST:,} bytes that are read of an output; give the end of it")
+    return data

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli.say import AsJson, as_json, say
-from lsp_harness.config.load import load
+from lsp_harness.cli.settings import settings
 from lsp_harness.errors import UsageError
 from lsp_harness.knowledge.fragment import Absent, DocFragment
 from lsp_harness.knowledge.installed import LANGUAGES, Installed
@@ -37,7 +37,7 @@ def docs(
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder")
     root = folder.resolve()
-    config, _ = load(root)
+    config = settings(root)
     found = _found(Installed(python=config.knowledge.python), root, [language] if language else LANGUAGES, name)
     if json:
         as_json({**asdict(found), "called": found.called})

@@ -1,17 +1,16 @@
 """`lsp-harness doctor`: what works here, what does not, and what to do about it."""
 
-import os
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from lsp_harness.cli.doctor_surroundings import Finding, ignore_problems, surroundings
 from lsp_harness.cli.engine import running
 from lsp_harness.cli.engine_status import limits
 from lsp_harness.cli.remote import servers
-from lsp_harness.cli.say import AsJson, as_json, console
-from lsp_harness.config import paths
+from lsp_harness.cli.say import AsJson, as_json, console, mark
 from lsp_harness.config.load import load, user_file
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models import place
@@ -21,7 +20,7 @@ from lsp_harness.process import tool
 
 def doctor(*, json: AsJson = False) -> int:
     """Check this installation; exits 1 if something that is needed is missing."""
-    rows = [*_python(), *_settings(), *_model(), *_engine(), *_index(), *_tools(), *_folders()]
+    rows = [*_python(), *map(_as_row, surroundings()), *_settings(), *_model(), *_engine(), *_index(), *_tools()]
     if json:
         as_json(rows)
     else:
@@ -30,9 +29,13 @@ def doctor(*, json: AsJson = False) -> int:
         marks = {"ok": "[green]✓[/]", "note": "[yellow]![/]", "bad": "[red]✗[/]"}
         table = Table(box=None, show_header=False)
         for row in rows:
-            table.add_row(marks[row["state"]], row["what"], row["says"].replace("[", "\\["))
+            table.add_row(mark(marks[row["state"]]), row["what"], row["says"].replace("[", "\\["))
         console().print(table)
     return 1 if any(row["state"] == "bad" for row in rows) else 0
+
+
+def _as_row(found: Finding) -> dict[str, Any]:
+    return _row(*found)
 
 
 def _row(state: str, what: str, says: str) -> dict[str, Any]:
@@ -51,6 +54,7 @@ def _python() -> list[dict[str, Any]]:
 
 def _settings() -> list[dict[str, Any]]:
     _, problems = load(Path.cwd())
+    problems += ignore_problems(Path.cwd())
     if not problems:
         return [_row("ok", "settings", f"defaults, {user_file()} and this folder's files are in order")]
     return [_row("note", "settings", f"{p.file or 'environment'}:{p.line + 1}: {p.message}") for p in problems]
@@ -69,7 +73,10 @@ def _model() -> list[dict[str, Any]]:
 
 
 def _engine() -> list[dict[str, Any]]:
-    found = running()
+    try:
+        found = running()
+    except HarnessError as error:
+        return [_row("bad", "engine", error.message)]
     if not found and remote(load(Path.cwd())[0].engine):
         return [_row("ok", "engine", "none of our own: the settings name a server")]
     if not found:
@@ -114,15 +121,3 @@ def _tools() -> list[dict[str, Any]]:
     if ruff:
         return [_row("ok", "ruff", ruff)]
     return [_row("note", "ruff", "not found: Python edits are not linted before they are offered (pip install ruff)")]
-
-
-def _folders() -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = []
-    for name, folder in (("state", paths.state), ("cache", paths.cache), ("runtime", paths.runtime)):
-        try:
-            path = folder()
-            good = os.access(path, os.W_OK)
-            rows.append(_row("ok" if good else "bad", name, str(path) if good else f"{path} cannot be written"))
-        except (HarnessError, OSError) as error:
-            rows.append(_row("bad", name, str(error)))
-    return rows

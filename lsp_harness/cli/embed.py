@@ -24,7 +24,7 @@ def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
     settings = load(where.root)[0].index
     # first, as it says what is missing
     model = recipe(settings).model
-    asyncio.run(fresh(where))
+    where = asyncio.run(fresh(where))
     made, texts = asyncio.run(_made(where, settings))
     if json:
         as_json({"model": model, "made": made, "texts": texts})

@@ -9,13 +9,14 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.engine_status import clients, facts
-from lsp_harness.cli.say import AsJson, as_json, console, say
+from lsp_harness.cli.say import AsJson, as_json, console, say, warn
 from lsp_harness.config import paths
-from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import ConfigError, EngineUnavailable
+from lsp_harness.disk.reading import read_end, read_text
+from lsp_harness.errors import ConfigError, EngineUnavailable, FileMissing, FileProblem
 from lsp_harness.inference.providers import remote
 from lsp_harness.inference.running import LOOK_S, Ended, end, peer
+from lsp_harness.process.detached import LOG_BYTES
 from lsp_harness.process.memory import resident
 from lsp_harness.process.termination import condition
 
@@ -87,7 +88,12 @@ def logs(*, lines: Annotated[int, Parameter(help="How many lines of each log.")]
         raise EngineUnavailable("no engine has written a log yet")
     for file in files:
         say(f"== {file}")
-        say("\n".join(file.read_text(errors="replace").splitlines()[-lines:]))
+        try:
+            said = read_end(file, LOG_BYTES).decode("utf-8", "replace")
+        except FileProblem as error:
+            warn(error.message)
+        else:
+            say("\n".join(said.splitlines()[-lines:]))
     return 0
 
 
@@ -97,15 +103,16 @@ def token() -> int:
     from lsp_harness.inference.door.guard import token_file
 
     file = token_file()
-    if not file.exists():
-        raise EngineUnavailable("there is no token yet; set engine.port and start an engine")
-    say(file.read_text())
+    try:
+        say(read_text(file))
+    except FileMissing:
+        raise EngineUnavailable("there is no token yet; set engine.port and start an engine") from None
     return 0
 
 
 def _own() -> Config:
     """The settings, where they mean an engine of ours. Raises ConfigError."""
-    config = load(Path.cwd())[0]
+    config = settings(Path.cwd())
     if remote(config.engine) or config.engine.script:
         raise ConfigError("the settings name a server or a script: there is no engine of our own to start")
     return config

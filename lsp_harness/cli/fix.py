@@ -10,6 +10,7 @@ from lsp_harness.cli.compose import headless, offset_of, place
 from lsp_harness.cli.digest import read
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.cli.verdicts import Verdicts
+from lsp_harness.disk.writing import replace_file
 from lsp_harness.errors import Stale, UsageError
 from lsp_harness.harness.diagnosis import diagnose, of_output
 from lsp_harness.harness.harness import Harness
@@ -70,7 +71,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
         if write:
             if file.read_bytes() != snapshot.document.data:
                 raise Stale(f"{file} changed while the fix was computed; run it again")
-            file.write_bytes(apply(snapshot.document.data, proposal.edits))
+            replace_file(file, apply(snapshot.document.data, proposal.edits))
             harness.applied(snapshot.document.uri, proposal.id)
         if json:
             as_json(result | {"candidates": verdicts.rows, "applied": write})

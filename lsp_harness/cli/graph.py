@@ -33,7 +33,7 @@ def graph(
         Its name, with those around it where several are called so: `Config.parse`, or `src/config.py:Config.parse`.
     """
     where = wanted(folder)
-    asyncio.run(fresh(where))
+    where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         view = View(reader)
         named = called(view, symbol)

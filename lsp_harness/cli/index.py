@@ -17,7 +17,8 @@ from lsp_harness.cli.indexed import Folder, called, fresh, placed, scan, wanted
 from lsp_harness.cli.nearest import EMBED, without
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.context.extract import Extract, extracts
-from lsp_harness.errors import HarnessError, UsageError
+from lsp_harness.disk.reading import read_file
+from lsp_harness.errors import FileProblem, HarnessError, UsageError
 from lsp_harness.index.doc import doc
 from lsp_harness.index.patterns import Pattern, patterns
 from lsp_harness.index.vectors import Vectors
@@ -25,7 +26,7 @@ from lsp_harness.index.view import View
 from lsp_harness.process.lead import led
 from lsp_harness.store.database import Reader, remove
 from lsp_harness.syntax.languages import language_for
-from lsp_harness.syntax.tree import parse
+from lsp_harness.syntax.tree import LIMIT, parse
 from lsp_harness.text.document import Document
 
 app = cyclopts.App(
@@ -81,7 +82,7 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
         Its name, with those around it where several are called so: `Config.parse`, or `src/config.py:Config.parse`.
     """
     where = wanted(folder)
-    asyncio.run(fresh(where))
+    where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         view = View(reader)
         found = [
@@ -99,8 +100,8 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
 
 def _extracts(root: Path, path: str, name: str) -> list[Extract]:
     try:
-        tree = parse(Document.of((root / path).as_uri(), (root / path).read_bytes()))
-    except OSError:
+        tree = parse(Document.of((root / path).as_uri(), read_file(root / path, LIMIT)))
+    except FileProblem:
         return []
     return extracts(tree, path, name) if tree else []
 
@@ -111,7 +112,7 @@ def shown_patterns(
 ) -> int:
     """Print what kinds of code the folder has many of (handlers, tests, models), the most frequent first, and one of each."""
     where = wanted(folder)
-    asyncio.run(fresh(where))
+    where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         found = patterns(reader, max(0, limit))
     if json:

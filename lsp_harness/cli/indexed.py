@@ -10,10 +10,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.config.load import load
+from lsp_harness.cli.settings import settings
+from lsp_harness.config import paths
+from lsp_harness.disk.reading import reason
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.indexer import Indexer, Scanned
-from lsp_harness.index.place import Place, place
+from lsp_harness.index.place import Place, elsewhere, place
 from lsp_harness.index.tables import SCHEMA, finished, version
 from lsp_harness.index.view import Symbol, View
 from lsp_harness.process.lead import lead, led
@@ -38,7 +40,7 @@ def placed(folder: Path) -> Place:
 def wanted(folder: Path) -> Place:
     """The same, where the settings let the folder be indexed. Raises UsageError."""
     where = placed(folder)
-    config, _ = load(where.root)
+    config = settings(where.root)
     if not config.index.enabled:
         raise UsageError(f"index.enabled is off: nothing is known of {where.root}; set it to true to have that indexed")
     return where
@@ -60,9 +62,29 @@ def called(view: View, symbol: str) -> list[Symbol]:
     return [found[key] for key in sorted(found)]
 
 
-async def fresh(where: Place) -> None:
-    """Takes up what changed on disk where no server does that. Who makes the index for the first time is waited for, a server or
-    another command."""
+async def fresh(where: Place) -> Place:
+    """Takes up what changed on disk where no server does that; the place of the index to be asked. Where it cannot be written,
+    one that is whole is asked as it is, and otherwise another is made in a folder for temporary files. Raises StoreError."""
+    try:
+        await _brought_up(where)
+    except (OSError, StoreError) as error:
+        if _whole(where):
+            paths.unkept("what changed since the index was made", paths.CACHE, where.folder, error.__cause__ or error)
+            return where
+        instead = elsewhere(where.root)
+        if instead.folder == where.folder:
+            raise
+        paths.unkept("the index", paths.CACHE, where.folder, error.__cause__ or error)
+        try:
+            await _brought_up(instead)
+        except OSError as other:
+            raise StoreError(f"{instead.folder} cannot be written ({reason(other)}); {paths.CACHE.advice}") from other
+        return instead
+    return where
+
+
+async def _brought_up(where: Place) -> None:
+    """Who makes the index for the first time is waited for, a server or another command."""
     if led(where.lock):
         await _made(where)
     if not led(where.lock) and await scan(where) is None:

@@ -13,7 +13,7 @@ from lsp_harness.cli.compose import make_engine
 from lsp_harness.cli.indexed import Folder, fresh, placed
 from lsp_harness.cli.nearest import nearest
 from lsp_harness.cli.say import AsJson, as_json, say
-from lsp_harness.config.load import load
+from lsp_harness.cli.settings import settings
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness import locating
@@ -55,9 +55,9 @@ async def sought(task: str, folder: Path, *, explain: bool = False) -> Sought:
     """What is found in a folder, whose index is made if there is none; `explain` says why not by meaning. Raises UsageError,
     ConfigError, NoAnswer."""
     where = placed(folder)
-    config, _ = load(where.root)
+    config = settings(where.root)
     locating.check(config, task, "name the place, FILE:LINE")
-    await fresh(where)
+    where = await fresh(where)
 
     @asynccontextmanager
     async def engine() -> AsyncGenerator[Engine]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from lsp_harness.cli.say import AsJson, as_json, console, say
-from lsp_harness.config.load import load
+from lsp_harness.cli.settings import settings
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import ConfigError
 from lsp_harness.inference.providers import NAMES, Target, by_name, remote, targets
@@ -22,9 +22,9 @@ def models(
     """List the models of a remote server. (`lsp-harness model list` has those for this machine.)"""
     from lsp_harness.inference.backends.served import served
 
-    settings = load()[0].engine
-    replicas = _targets(provider, base_url, settings)
-    found = asyncio.run(served(replicas, settings))
+    chosen = settings().engine
+    replicas = _targets(provider, base_url, chosen)
+    found = asyncio.run(served(replicas, chosen))
     if json:
         as_json([asdict(model) for model in found])
     elif not found:

@@ -1,8 +1,11 @@
 """What commands print: text or tables for people, one JSON value for programs."""
 
+import codecs
+import io
 import json
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
 
@@ -11,6 +14,20 @@ if TYPE_CHECKING:
 
 WIDTH = 200
 """Columns where there is no terminal: nobody sees them, and a program that cuts them wants whole words."""
+ASCII = "lsp-harness-ascii"
+"""The name under which Python knows how we write what an encoding lacks."""
+SIGNS = {
+    **dict(
+        zip(
+            "✓✗–—⏎·→←×│─━‘’≤≥≈•",
+            ["ok", "x", "-", "-", "|", "-", "->", "<-", "x", "|", "-", "-", "'", "'", "<=", ">=", "~", "*"],
+            strict=True,
+        )
+    ),
+    **dict.fromkeys("“”„", '"'),
+    **dict.fromkeys("╭╮╰╯├┤┬┴┼┌┐└┘╷╵╸╺╇╈┡┩┏┓┗┛┃┳┻╋", "+"),
+    "…": "...",
+}
 AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
 
 
@@ -24,15 +41,55 @@ def console(width: int = WIDTH) -> "Console":
 
 def say(text: str = "") -> None:
     """As it is: what is shown may be code, in which rich would expand tabs and put pictures for `:key:`."""
-    encoding = sys.stdout.encoding or "utf-8"
-    sys.stdout.write(f"{text}\n".encode(encoding, "replace").decode(encoding))
+    sys.stdout.write(f"{shown(text, sys.stdout)}\n")
+
+
+def warn(sentence: str) -> None:
+    """A line on standard error. Where nobody can read it, nothing is lost."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(f"lsp-harness: {shown(sentence, sys.stderr)}\n")
 
 
 def as_json(value: Any) -> None:
-    say(json.dumps(value, indent=2, ensure_ascii=False))
+    say(json.dumps(value, indent=2, ensure_ascii=not _unicode(sys.stdout)))
 
 
 def as_line(value: Any) -> None:
     """One line of JSON, at once: whoever reads along waits for it."""
-    say(json.dumps(value, ensure_ascii=False))
+    say(json.dumps(value, ensure_ascii=not _unicode(sys.stdout)))
     sys.stdout.flush()
+
+
+def shown(text: str, stream: TextIO) -> str:
+    """The text as a stream can show it: signs that its encoding lacks in ASCII, other characters as `?`."""
+    encoding = stream.encoding or "utf-8"
+    return text.encode(encoding, ASCII).decode(encoding)
+
+
+def mark(sign: str) -> str:
+    """A sign, or what stands for it where standard output cannot show it."""
+    return shown(sign, sys.stdout)
+
+
+def can_show_anything() -> None:
+    """Let no character end a command: what a stream cannot show is written in ASCII."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=ASCII)
+
+
+def _unicode(stream: TextIO) -> bool:
+    try:
+        return codecs.lookup(stream.encoding or "utf-8").name.startswith("utf")
+    except LookupError:
+        return False
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lacking = error.object[error.start : error.end]
+    return "".join(SIGNS.get(character, "?") for character in lacking), error.end
+
+
+codecs.register_error(ASCII, _in_ascii)

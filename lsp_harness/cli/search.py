@@ -64,7 +64,7 @@ def search(
     if files and not query:
         raise UsageError('say in words what the files are about: lsp-harness search --files "words"')
     where = wanted(folder)
-    asyncio.run(fresh(where))
+    where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         if near and View(reader).file(near) is None:
             raise UsageError(f"the index has no file {near!r}; name it by its path in the folder")
@@ -103,10 +103,7 @@ def _at(reader: Reader, where: Place, said: str) -> At:
     file, numbers = compose.place(said, 2)
     if not numbers:
         raise UsageError("say where in the file: lsp-harness search --at FILE:LINE or FILE:LINE:COL")
-    try:
-        document = Document.of(file.absolute().as_uri(), file.read_bytes())
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+    document = Document.of(file.absolute().as_uri(), compose.read_named(file))
     line, column = [*numbers, 1][:2]
     try:
         path = file.resolve().relative_to(where.root.resolve()).as_posix()

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.say import AsJson, as_json, say
+from lsp_harness.cli.say import AsJson, as_json, say, warn
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, UsageError
@@ -37,7 +37,10 @@ def session(
         raise UsageError(f"there is no session {id!r}" if id else "there is no session yet: nothing was asked for")
     if id and len(found) > 1:
         raise UsageError(f"{len(found)} sessions begin with {id!r}; give more of the name")
-    told = summary(read(found[-1] / "events.jsonl"))
+    record = read(found[-1] / "events.jsonl")
+    told = summary(record)
+    if record.said:
+        warn(record.said)
     if json:
         as_json({"id": found[-1].name, **asdict(told)})
     else:

@@ -4,6 +4,7 @@ from typing import Any
 
 from rich.table import Table
 
+from lsp_harness.cli.say import mark
 from lsp_harness.wire.event import Event
 
 MARKS = {"passed": "[green]✓[/]", "failed": "[red]✗[/]", "skipped": "–"}
@@ -44,7 +45,7 @@ class Verdicts:
         table = Table("#", "kind", "candidate", *CHECKS, "", box=None, pad_edge=False)
         for row in self.rows:
             text = " ⏎ ".join(line.strip() for line in row["text"].splitlines() if line.strip())
-            marks = [MARKS.get(row["checks"].get(check, ""), "") for check in CHECKS]
+            marks = [mark(MARKS.get(row["checks"].get(check, ""), "")) for check in CHECKS]
             short = text if len(text) <= 48 else text[:47] + "…"
             table.add_row(
                 str(row["candidate"]), row["kind"], short.replace("[", "\\["), *marks, row["reason"].replace("[", "\\[")

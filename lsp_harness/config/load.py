@@ -24,11 +24,15 @@ import platformdirs
 
 from lsp_harness.config.planned import PLANNED
 from lsp_harness.config.schema import Config, names_file, tables
+from lsp_harness.disk.reading import read_text
+from lsp_harness.errors import FileMissing, FileProblem
 
 PREFIX = "LSP_HARNESS_"
 USER_ONLY = frozenset({"engine"})
 NOT_BY_EDITOR = {"engine": frozenset({"url", "model", "api_key_env", "script"})}
 MODEL_FILES = (("model", "path"), ("index", "embedding_model"))
+WITHOUT_HOME = Path("/etc/lsp-harness")
+"""Where the user's settings are looked for where the user has no home folder."""
 PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
 
 
@@ -60,7 +64,9 @@ Load = Callable[[Path | None], tuple[Config, list[Problem]]]
 
 def user_file() -> Path:
     home = os.environ.get("LSP_HARNESS_HOME")
-    return Path(home) / "config.toml" if home else Path(platformdirs.user_config_dir("lsp-harness")) / "config.toml"
+    usual = Path(home or platformdirs.user_config_dir("lsp-harness"))
+    # without a home folder the usual place would be one in the current folder, which anybody may have written
+    return (usual if usual.is_absolute() or home else WITHOUT_HOME) / "config.toml"
 
 
 def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[Config, list[Problem]]:
@@ -69,7 +75,10 @@ def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> t
     config = _from_file(config, user_file(), problems)
     if project:
         named = project / "lsp-harness.toml"
-        for file in (named if named.exists() else project / "localcode.toml", project / "lsp-harness.local.toml"):
+        for file in (
+            named if os.path.lexists(named) else project / "localcode.toml",
+            project / "lsp-harness.local.toml",
+        ):
             config = _from_file(config, file, problems, project)
     return _from_env(config, os.environ if env is None else env, problems), problems
 
@@ -83,11 +92,11 @@ def from_settings(base: Config, settings: Mapping[str, Any], roots: Sequence[Pat
 
 def _from_file(config: Config, file: Path, problems: list[Problem], project: Path | None = None) -> Config:
     try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        text = read_text(file)
+    except FileMissing:
         return config
-    except (OSError, UnicodeDecodeError) as error:
-        problems.append(Problem(f"{file.name} cannot be read: {error}", file))
+    except FileProblem as error:
+        problems.append(Problem(error.message, file))
         return config
     try:
         given = tomllib.loads(text)

@@ -1,50 +1,151 @@
-"""Where this user's files live: state (logs, sessions), cache (probe results, models) and runtime (sockets).
+"""Where this user's files live: state (logs, sessions), cache (probe results, indexes) and runtime (sockets).
 
-`LSP_HARNESS_HOME` puts all three under one directory, which tests and portable installs use.
+`LSP_HARNESS_HOME` puts all three under one directory, which tests and portable installs use. Where a folder cannot be used
+because there is no home, it belongs to somebody else, or it cannot be made, a private folder for temporary files takes its
+place, and a warning says so once. A folder that is there and can only be read stays: what it holds can still be read.
 """
 
 import os
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
 
+from lsp_harness.disk.notice import warn_once
+from lsp_harness.disk.reading import reason
 from lsp_harness.errors import ConfigError
 
 APP = "lsp-harness"
 
 
-def _own(path: Path) -> Path:
-    """The directory, made for this user alone."""
-    path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return path
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of files: the name of its folder below `LSP_HARNESS_HOME`, and the variable that moves it."""
+
+    folder: str
+    variable: str
+
+    @property
+    def advice(self) -> str:
+        variable = "LSP_HARNESS_HOME" if os.environ.get("LSP_HARNESS_HOME") else self.variable
+        return f"set {variable} to a folder of yours that can be written"
+
+
+STATE = Kind("state", "XDG_STATE_HOME")
+CACHE = Kind("cache", "XDG_CACHE_HOME")
+RUNTIME = Kind("run", "XDG_RUNTIME_DIR")
 
 
 def state() -> Path:
     """Logs and session records; kept."""
-    home = os.environ.get("LSP_HARNESS_HOME")
-    return _own(Path(home) / "state" if home else Path(platformdirs.user_state_dir(APP)))
+    return _folder(STATE, Path(platformdirs.user_state_dir(APP)))
 
 
 def cache() -> Path:
     """What can be made again."""
-    home = os.environ.get("LSP_HARNESS_HOME")
-    return _own(Path(home) / "cache" if home else Path(platformdirs.user_cache_dir(APP)))
+    return _folder(CACHE, Path(platformdirs.user_cache_dir(APP)))
 
 
 def runtime() -> Path:
-    """Sockets. Refused when somebody else could have made it."""
-    home = os.environ.get("LSP_HARNESS_HOME")
-    base = os.environ.get("XDG_RUNTIME_DIR")
+    """Sockets. Raises ConfigError where somebody else could have made the folder."""
+    home, base = os.environ.get("LSP_HARNESS_HOME"), os.environ.get("XDG_RUNTIME_DIR")
     if home:
-        path = Path(home) / "run"
-    elif base and os.access(base, os.W_OK):
-        path = Path(base) / APP
-    else:
-        # tempfile.gettempdir() would write a file to find out whether it can
-        path = Path(os.environ.get("TMPDIR", "/tmp")) / f"{APP}-{os.getuid()}"
-    _own(path)
-    info = path.lstat()
-    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid() or info.st_mode & 0o077:
-        raise ConfigError(f"{path} must be a directory of yours with mode 0700; remove it or set XDG_RUNTIME_DIR")
+        return private(Path(home) / RUNTIME.folder)
+    if not base:
+        return temporary()
+    path = Path(base) / APP
+    if problem := _unfit(Path(base), path) or _not_private(path):
+        return _instead(RUNTIME, temporary(), problem)
+    _replaced.pop(RUNTIME, None)
+    return path
+
+
+def temporary() -> Path:
+    """A folder of this user's for temporary files. Raises ConfigError where somebody else could have made it."""
+    # tempfile.gettempdir() would write a file to find out whether it can
+    return private(Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}")
+
+
+def private(path: Path) -> Path:
+    """Make a folder for this user alone. Raises ConfigError where that is not so."""
+    if problem := _not_private(path):
+        raise ConfigError(f"{problem}; remove it or set {RUNTIME.variable}")
+    return path
+
+
+def unkept(what: str, kind: Kind, path: Path, error: BaseException) -> None:
+    """Warn that something which is only remembered could not be written; the work goes on."""
+    warn_once(f"{what} is not kept: {path} cannot be written ({reason(error)}); free some room there, or {kind.advice}")
+
+
+def replaced(kind: Kind) -> str:
+    """What was said when another folder took the place of the usual one, the last time it was asked for; empty where none did."""
+    return _replaced.get(kind, "")
+
+
+_replaced: dict[Kind, str] = {}
+
+
+def _not_private(path: Path) -> str:
+    """Why a folder is not for this user alone, after it was made where there was none; empty where it is."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        info = path.lstat()
+    except (OSError, ValueError) as error:
+        return f"{path} cannot be made ({reason(error)})"
+    mine = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o077
+    return "" if mine else f"{path} must be a directory of yours with mode 0700"
+
+
+def _folder(kind: Kind, usual: Path) -> Path:
+    home = os.environ.get("LSP_HARNESS_HOME")
+    path = Path(home) / kind.folder if home else usual
+    if problem := _unusable(path):
+        return _instead(kind, private(temporary() / kind.folder), problem)
+    _replaced.pop(kind, None)
+    return path
+
+
+def _unusable(path: Path) -> str:
+    """Why a folder cannot be used, after it was made where there was none; empty where it can."""
+    if not path.is_absolute():
+        return f"{path} is no absolute path, as there is no home folder"
+    if owner := _owner_before_sudo(path):
+        return f"{path} is in a folder of the user {owner}, who runs this with sudo"
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:
+        return f"{path} cannot be made ({reason(error)})"
+    return "" if os.access(path, os.R_OK | os.X_OK) else f"{path} belongs to somebody else"
+
+
+def _owner_before_sudo(path: Path) -> str:
+    """The user that sudo was called by, where files of root would be made among theirs: they could not use them."""
+    user = os.environ.get("SUDO_UID", "")
+    if os.getuid() != 0 or user in ("", "0"):
+        return ""
+    for folder in (path, *path.parents):
+        try:
+            return user if str(folder.stat().st_uid) == user else ""
+        except OSError:
+            continue
+    return ""
+
+
+def _unfit(base: Path, path: Path) -> str:
+    """Why no sockets are made in a runtime folder; empty where they are."""
+    try:
+        owner = base.stat().st_uid
+    except (OSError, ValueError) as error:
+        return f"{base} cannot be used ({reason(error)})"
+    # for root every folder can be written: what it makes in one of another user that user could neither use nor remove
+    if owner != os.getuid():
+        return f"{base} belongs to another user"
+    return "" if os.access(path if path.is_dir() else base, os.W_OK) else f"{base} cannot be written"
+
+
+def _instead(kind: Kind, path: Path, problem: str) -> Path:
+    _replaced[kind] = f"{problem}; {path} is used instead: {kind.advice}"
+    warn_once(_replaced[kind])
     return path

@@ -13,6 +13,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsp_harness.disk.notice import warn_once
+from lsp_harness.disk.reading import UTF_16, read_start, read_text
+from lsp_harness.errors import FileMissing, FileProblem
 from lsp_harness.files.bytewise import bytewise_path
 from lsp_harness.files.folders import outermost
 from lsp_harness.files.patterns import compiled
@@ -119,12 +122,29 @@ def ignoring(rules: Sequence[Rules], path: str, *, folder: bool) -> str:
 def _excluded_by_worktree(folder: Path) -> str:
     """Where a worktree, whose `.git` is a file that names the place, has the excludes of its repository."""
     try:
-        place = folder / (folder / ".git").read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+        place = folder / read_text(folder / ".git").removeprefix("gitdir:").strip()
         common = place / "commondir"
-        shared = place / common.read_text(encoding="utf-8").strip() if common.is_file() else place
-    except (OSError, ValueError):
+        shared = place / read_text(common).strip() if os.path.lexists(common) else place
+    except (FileProblem, ValueError) as error:
+        warn_once(f"the excludes of the repository of {folder} are not known: {error}")
         return ""
     return str(shared / "info" / "exclude")
+
+
+def _lines(path: str) -> list[bytes]:
+    """The lines of an ignore file; of one that is no such file none, which is said."""
+    try:
+        data = read_start(Path(path), LARGEST + 1)
+        if len(data) > LARGEST:
+            warn_once(f"{path}: only its first {LARGEST:,} bytes count; what is ignored beyond them is not known")
+        elif data.startswith(UTF_16):
+            warn_once(f"{path} is UTF-16, and so names no file; save it as UTF-8")
+    except FileMissing:
+        return []
+    except FileProblem as error:
+        warn_once(f"{error.message}, and what it would ignore is not ignored")
+        return []
+    return data[:LARGEST].removeprefix(BOM).split(b"\n")
 
 
 def _spec(path: str) -> "GitIgnoreSpec":
@@ -133,11 +153,7 @@ def _spec(path: str) -> "GitIgnoreSpec":
     from pathspec import GitIgnoreSpec
     from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-    try:
-        with open(path, "rb") as file:
-            lines = file.read(LARGEST).removeprefix(BOM).split(b"\n")
-    except OSError:
-        lines = []
+    lines = _lines(path)
     good = [GitIgnoreSpecPattern(*pattern) for line in lines if len(line) <= LONGEST and (pattern := compiled(line))]
     # no other engine, which is taken where one is installed, knows what `steady` says
     return GitIgnoreSpec(good, backend="simple")

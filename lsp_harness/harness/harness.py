@@ -399,8 +399,7 @@ class Harness:
             await self._completer.aclose()
         if self._log:
             self._log.close()
-        with suppress(OSError):
-            self.uptake.flush()
+        self.uptake.flush()
         await self.engines.aclose()
 
     # -- parts, made when first needed

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from lsp_harness.disk.reading import reason
+from lsp_harness.errors import HarnessError
 from lsp_harness.files.folders import entries, inside, placed
 from lsp_harness.files.ignores import rules_folder
 from lsp_harness.harness.folder import Folder, Heard
@@ -54,8 +56,8 @@ class Indexes:
             try:
                 if root not in self._folders and root.is_dir():
                     self._folders[root] = Folder(root, self._heard, follow=follow)
-            except OSError as error:
-                log.warning("%s is not indexed: %s", root, error.strerror or error)
+            except (OSError, HarnessError) as error:
+                log.warning("%s is not indexed: %s", root, reason(error))
 
     def first(self, root: Path | None, path: str) -> None:
         """A file of a folder should be read before others."""

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.config.schema import Config
 from lsp_harness.context.elsewhere import Known
-from lsp_harness.errors import ConfigError, NoAnswer, UsageError
+from lsp_harness.disk.reading import read_file
+from lsp_harness.errors import ConfigError, FileProblem, NoAnswer, UsageError
 from lsp_harness.files.folders import placed
 from lsp_harness.files.kept import Kept
 from lsp_harness.harness import verbs
@@ -62,6 +63,8 @@ def check(config: Config, task: str, otherwise: str) -> None:
 def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Sequence[Path] = ()) -> Texts:
     """The texts of a folder, those that are `opened` as they are, all others as they are on disk; none that is kept from the model by the
     rules of the folders that are open, `roots`."""
+    from lsp_harness.syntax.tree import LIMIT
+
     kept = Kept(roots or [root])
 
     def text(path: str) -> Document | None:
@@ -69,8 +72,8 @@ def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Se
         try:
             if kept.why(file.as_uri()):
                 return None
-            return (opened or {}).get(path) or Document.of(file.as_uri(), file.read_bytes())
-        except OSError:
+            return (opened or {}).get(path) or Document.of(file.as_uri(), read_file(file, LIMIT))
+        except (OSError, FileProblem):
             return None
 
     return text

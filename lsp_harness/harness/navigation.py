@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsp_harness.disk.reading import read_file
+from lsp_harness.errors import FileProblem
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.harness.symbols import Spot, open_texts
 from lsp_harness.text.document import Document
@@ -130,12 +132,12 @@ class _Search:
         """A text of the folder, as it is open or else on disk; None for what is not there, or in no language we know."""
         from lsp_harness.index.resolve import Text
         from lsp_harness.syntax.declarations import declared
-        from lsp_harness.syntax.tree import parse
+        from lsp_harness.syntax.tree import LIMIT, parse
 
         file = self.root / path
         try:
-            tree = parse(self.texts.get(path) or Document.of(file.as_uri(), file.read_bytes()))
-        except OSError:
+            tree = parse(self.texts.get(path) or Document.of(file.as_uri(), read_file(file, LIMIT)))
+        except FileProblem:
             return None
         return tree and _Read(
             tree, Text(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0], tree.data)

@@ -4,11 +4,13 @@
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from lsp_harness.config import paths
+from lsp_harness.disk.reading import reason, regular
+from lsp_harness.disk.writing import clear
+from lsp_harness.errors import FileProblem
 
 Scope = Literal["here", "everywhere"]
 
@@ -42,13 +44,18 @@ class Pause:
         if scope == "here" or not on:
             self._here = on
         if scope == "everywhere" and on:
-            _file().touch(mode=0o600)
+            try:
+                clear(_file()).touch(mode=0o600)
+            except OSError as error:
+                raise FileProblem(f"{_file()} cannot be written ({reason(error)}); {paths.STATE.advice}") from error
         elif not on:
-            with suppress(FileNotFoundError):
-                _file().unlink()
+            try:
+                _file().unlink(missing_ok=True)
+            except OSError as error:
+                raise FileProblem(f"{_file()} cannot be removed ({reason(error)}); remove it yourself") from error
 
     def _scope(self) -> Scope | None:
-        if _file().exists():
+        if regular(_file()):
             return "everywhere"
         return "here" if self._here else None
 

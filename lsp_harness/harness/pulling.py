@@ -22,7 +22,11 @@ async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[st
     step = "looking for it"
     async with aclosing(lines([*argv, model.name])) as said:
         async for line in said:
-            event: dict[str, Any] = json.loads(line)
+            try:
+                event: dict[str, Any] = json.loads(line)
+            except ValueError:
+                # cut off by the end of the process, which is told below
+                continue
             if "error" in event:
                 raise PullFailed(event["error"])
             if "path" in event:

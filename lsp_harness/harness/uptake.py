@@ -6,7 +6,6 @@ text: who types the first letters of it, takes a word of it, or goes on to type 
 
 import asyncio
 import json
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
@@ -14,12 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.config import paths
+from lsp_harness.disk.notice import warn_once
+from lsp_harness.disk.reading import read_text
+from lsp_harness.disk.writing import clear, put_file
+from lsp_harness.errors import FileMissing, FileProblem
 from lsp_harness.pipeline.offers import Suggestion
 from lsp_harness.pipeline.since import PAIRS, before_cursor
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 
+LOCK_SECONDS = 1.0
+"""How long another server may hold the file of the figures; it takes milliseconds."""
 SURVIVES_AFTER = 30.0
 """Seconds after which a text that was taken and still stands there has survived."""
 
@@ -138,22 +143,28 @@ class Uptake:
     def kept(self) -> dict[str, Any]:
         """The figures of all runs, this one included, and since when."""
         self.flush()
-        return _read()
+        # where they could not be written, those of this run count nevertheless
+        new = self.counts.plus(self._flushed, -1)
+        kept = _read()
+        return kept | {f.name: kept[f.name] + getattr(new, f.name) for f in fields(Counts)}
 
     def flush(self) -> None:
-        """Add what is new to the user's file. Raises OSError where that cannot be written."""
+        """Add what is new to the user's file, where it can be written."""
         new = self.counts.plus(self._flushed, -1)
         if new == Counts():
             return
-        from filelock import FileLock
+        from filelock import FileLock, Timeout
 
-        with FileLock(_file().with_suffix(".lock"), mode=0o600):
-            kept = _read()
-            total = Counts(**{f.name: kept[f.name] for f in fields(Counts)}).plus(new)
-            part = _file().with_suffix(".part")
-            part.write_text(json.dumps({"since": kept["since"], **asdict(total)}), encoding="utf-8")
-            os.replace(part, _file())
-        self._flushed = self.counts.plus(Counts())
+        file = _file()
+        try:
+            with FileLock(clear(file.with_suffix(".lock")), mode=0o600, timeout=LOCK_SECONDS):
+                kept = _read()
+                total = Counts(**{f.name: kept[f.name] for f in fields(Counts)}).plus(new)
+                put_file(file, json.dumps({"since": kept["since"], **asdict(total)}).encode())
+        except (OSError, Timeout) as error:
+            paths.unkept("what became of suggestions", paths.STATE, file, error)
+        else:
+            self._flushed = self.counts.plus(Counts())
 
     # -- counting
     def _leave(self, uri: str) -> None:
@@ -200,7 +211,12 @@ def _read() -> dict[str, Any]:
     """What is kept; from the beginning where there is nothing, or nothing that can be read."""
     kept: dict[str, Any] = {"since": datetime.now(UTC).date().isoformat(), **asdict(Counts())}
     try:
-        found = json.loads(_file().read_text(encoding="utf-8"))
+        found = json.loads(read_text(_file()))
         return kept | {name: type(value)(found[name]) for name, value in kept.items()}
-    except (OSError, ValueError, KeyError, TypeError):
+    except FileMissing:
+        return kept
+    except FileProblem as error:
+        warn_once(error.message)
+        return kept
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return kept

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from lsp_harness.disk.reading import read_file
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.files.folders import same
 from lsp_harness.harness import diagnosis
@@ -167,4 +168,4 @@ def _target(harness: Harness, file: Path) -> tuple[Document, bool]:
         if document.uri == uri or ((named := local_path(document.uri)) and same(named, file)):
             return document, False
     new = not file.exists()
-    return Document.of(uri, b"" if new else file.read_bytes(), language="python"), new
+    return Document.of(uri, b"" if new else read_file(file), language="python"), new

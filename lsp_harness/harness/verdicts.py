@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lsp_harness.config import paths
-from lsp_harness.errors import UsageError
+from lsp_harness.errors import FileProblem, UsageError
 from lsp_harness.pipeline.offers import MARKS
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.text.markdown import fenced
@@ -28,14 +28,20 @@ def document(name: str, log: SessionLog | None) -> str:
     if not found:
         raise UsageError(f"{name!r} names no verdict")
     session, turn = found[1], int(found[2])
+    left_out = ""
     if log and log.id == session:
         events = log.turns.get(turn, [])
     else:
         file = paths.state() / "sessions" / session / "events.jsonl"
-        events = [event for event in read(file) if event.turn == turn] if file.exists() else []
+        record = read(file)
+        try:
+            events = [event for event in record if event.turn == turn]
+        except FileProblem:
+            events = []
+        left_out = record.said
     if not events:
         raise UsageError("nothing is known of this verdict any more")
-    return "\n".join(_lines(events)) + "\n"
+    return "\n".join([*_lines(events), *([f"\n({left_out}.)"] if left_out else [])]) + "\n"
 
 
 def _lines(events: Iterable[Event]) -> Iterator[str]:

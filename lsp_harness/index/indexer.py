@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
+from lsp_harness.disk.reading import read_start
+from lsp_harness.errors import FileProblem
 from lsp_harness.files.ignores import Ignores
 from lsp_harness.files.walk import Found, Left, walk
 from lsp_harness.files.walk import found as walked
@@ -149,7 +151,6 @@ class Indexer:
     def _text(self, path: str) -> str:
         """Of a small file: settings that say what imports mean."""
         try:
-            with open(self._root / path, "rb") as file:
-                return decode(file.read(SETTINGS_LIMIT))
-        except OSError:
+            return decode(read_start(self._root / path, SETTINGS_LIMIT))
+        except FileProblem:
             return ""

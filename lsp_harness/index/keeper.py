@@ -12,10 +12,10 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from time import monotonic
-from typing import Any
+from typing import Any, cast
 
 from lsp_harness.index.place import Place
-from lsp_harness.process.detached import rotate
+from lsp_harness.process.detached import open_log
 from lsp_harness.process.lead import lead
 from lsp_harness.process.tool import end
 
@@ -93,7 +93,8 @@ class Keeper:
             self._order(first=sorted(self._first))
             assert process.stdout
             async for line in process.stdout:
-                said = json.loads(line)
+                if (said := _said(line)) is None:
+                    continue
                 self._did_something |= said["state"] == "ready" or said.get("done", 0) > 0
                 self._say(said)
             self._say({"state": "ended", "code": await process.wait()})
@@ -107,10 +108,9 @@ class Keeper:
             await end(process)
 
     async def _start(self, lock: int) -> asyncio.subprocess.Process:
-        rotate(self._place.log)
         argv = ["--root", str(self._place.root), "--database", str(self._place.database)]
         argv += [] if self._follow else ["--no-follow"]
-        with open(os.open(self._place.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as log:
+        with open_log(self._place.log) as log:
             return await asyncio.create_subprocess_exec(
                 # -P: what is called like a module in the current folder, which is a workspace's, is none
                 *(sys.executable, "-P", "-m", "lsp_harness.index.process", *argv),
@@ -131,3 +131,12 @@ class Keeper:
     def _order(self, **order: Any) -> None:
         if self._process and self._process.stdin:
             self._process.stdin.write(json.dumps(order).encode() + b"\n")
+
+
+def _said(line: bytes) -> dict[str, Any] | None:
+    """What the process says in a line; None where it was killed in the middle of it."""
+    try:
+        said: Any = json.loads(line)
+    except ValueError:
+        return None
+    return cast("dict[str, Any]", said) if isinstance(said, dict) and "state" in said else None

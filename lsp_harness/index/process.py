@@ -50,7 +50,11 @@ class Orders:
 
     def _listen(self) -> None:
         for line in sys.stdin:
-            order = json.loads(line)
+            try:
+                order = json.loads(line)
+            except ValueError:
+                # who wrote it was killed in the middle of it: the end follows
+                continue
             self.first |= set(order.get("first", ()))
             for path in order.get("changed", ()):
                 self.changed.put(path)
@@ -92,10 +96,16 @@ class Process:
                         self._update(indexer, writer)
             except StoreDamaged as error:
                 say("paused", why=f"{error.message}; it is made anew")
-                remove(self._database)
+                try:
+                    remove(self._database)
+                except StoreError as other:
+                    self._pause(other)
             except StoreError as error:
-                say("paused", why=error.message)
-                self._orders.ended.wait(PAUSE_SECONDS)
+                self._pause(error)
+
+    def _pause(self, error: StoreError) -> None:
+        say("paused", why=error.message)
+        self._orders.ended.wait(PAUSE_SECONDS)
 
     def _update(self, indexer: Indexer, writer: Writer) -> None:
         for paths in self._changes():

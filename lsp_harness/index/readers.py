@@ -18,6 +18,8 @@ from multiprocessing import forkserver
 from pathlib import Path
 from typing import Any
 
+from lsp_harness.disk.reading import read_file
+from lsp_harness.errors import FileProblem
 from lsp_harness.files.walk import Found, Left, left
 from lsp_harness.index.extract import Extract, digest, extract
 from lsp_harness.syntax.tree import LIMIT
@@ -50,9 +52,10 @@ def read(root: Path, found: Found, known: bytes) -> Read:
     if found.size > LIMIT:
         return Extract(found, b"", skipped=f"larger than {LIMIT // 1000} kB")
     try:
-        data = (root / found.path).read_bytes()
-    except OSError as error:
-        return left(found.path, error)
+        data = read_file(root / found.path, LIMIT)
+    except FileProblem as error:
+        why = error.__cause__
+        return left(found.path, why) if isinstance(why, OSError) else Left(found.path, error.message)
     return found if known and digest(data) == known else extract(found, data)
 
 

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from lsp_harness.errors import StoreError
+from lsp_harness.disk.reading import open_regular
+from lsp_harness.disk.writing import clear
+from lsp_harness.errors import FileProblem, StoreError
 from lsp_harness.store.database import Reader, Writer, marks, remove
 
 FORMAT = 1
@@ -94,7 +96,7 @@ class Vectors:
             return
         # the first go into a new file: whoever reads the old one reads on
         name = self.matrix if first else self.matrix.with_suffix(".new")
-        with open(os.open(name, os.O_RDWR | os.O_CREAT, 0o600), "r+b") as file:
+        with open(os.open(clear(name), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600), "r+b") as file:
             file.seek(first * rows.shape[1] * NUMBER.itemsize)
             file.write(rows.tobytes())
         if not first:
@@ -125,7 +127,9 @@ class Vectors:
     def _matrix(self, dimension: int) -> "np.ndarray[Any, np.dtype[np.float32]]":
         """All whole rows of the file."""
         try:
-            rows = self.matrix.stat().st_size // (dimension * NUMBER.itemsize)
-            return np.memmap(self.matrix, NUMBER, "r", shape=(rows, dimension)) if rows else NONE
-        except OSError:
+            # a mapping outlives the descriptor
+            with open_regular(self.matrix) as file:
+                rows = os.fstat(file.fileno()).st_size // (dimension * NUMBER.itemsize)
+                return np.memmap(file, NUMBER, "r", shape=(rows, dimension)) if rows else NONE
+        except (OSError, FileProblem):
             return NONE

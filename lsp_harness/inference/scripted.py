@@ -15,10 +15,13 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any, cast
 
-from lsp_harness.errors import ConfigError, EngineError
+from lsp_harness.disk.reading import read_text
+from lsp_harness.errors import ConfigError, EngineError, FileProblem
 from lsp_harness.inference.backends.backend import FEATURES, Features
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props, Stop, TokenLogprob, Usage
 
+LARGEST = 16_000_000
+"""Bytes of a script."""
 DIMENSIONS = 64
 """Of the scripted embeddings."""
 
@@ -29,8 +32,8 @@ class ScriptedEngine:
     def __init__(self, script: Path | Sequence[dict[str, Any]]) -> None:
         if isinstance(script, Path):
             try:
-                replies = json.loads(script.read_text())
-            except (OSError, ValueError) as error:
+                replies = json.loads(read_text(script, LARGEST))
+            except (FileProblem, ValueError) as error:
                 raise ConfigError(f"engine.script {script} cannot be read: {error}") from error
             if not isinstance(replies, list) or not all(isinstance(r, dict) for r in cast("list[Any]", replies)):
                 raise ConfigError(f"engine.script {script} must be a JSON list of objects")

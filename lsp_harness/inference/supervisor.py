@@ -18,6 +18,8 @@ from filelock import FileLock, Timeout
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
+from lsp_harness.disk.notice import warn_once
+from lsp_harness.disk.writing import clear
 from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.embed.recipe import pooling_of
 from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
@@ -66,7 +68,16 @@ def address(model: Path, config: Config) -> Address:
         raise EngineUnavailable(
             f"{path} is too long for a socket; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path"
         )
-    return Address(path, paths.state() / f"{name}.log")
+    return Address(path, _log(name))
+
+
+def _log(name: str) -> Path:
+    try:
+        return paths.state() / f"{name}.log"
+    except ConfigError as error:
+        # an engine that says nothing is better than none
+        warn_once(error.message)
+        return Path(os.devnull)
 
 
 async def end_engine(config: Config) -> None:
@@ -135,7 +146,7 @@ class Supervisor:
 
     async def _start(self, model: Path, where: Address) -> None:
         silence_s = self._config.engine.silence_s
-        async with _turn(where.socket.with_suffix(".lock")):
+        async with _turn(clear(where.socket.with_suffix(".lock"))):
             if listening(where.socket):
                 if await health(where.socket, silence_s) is not None:
                     return

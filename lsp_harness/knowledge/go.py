@@ -79,7 +79,7 @@ class Go:
         for base in filter(None, self._environ.get("GOPATH", "").split(os.pathsep)):
             yield Path(base) / "pkg" / "mod"
         if not self._environ.get("GOPATH"):
-            yield Path(self._environ.get("HOME", "~")).expanduser() / "go" / "pkg" / "mod"
+            yield Path(os.path.expanduser(self._environ.get("HOME", "~"))) / "go" / "pkg" / "mod"
 
     def _requirements(self) -> dict[str, tuple[str, str]]:
         """By module: the path and version that it is kept under."""

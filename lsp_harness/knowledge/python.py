@@ -124,7 +124,7 @@ class Python:
     def _prefixes(self) -> list[Path]:
         """The first environment there is, and the one that the front end was started in if the folder has none."""
         if self._environment:
-            return [self._root / Path(self._environment).expanduser()]
+            return [self._root / os.path.expanduser(self._environment)]
         for folder in FOLDERS:
             if (self._root / folder / "pyvenv.cfg").is_file():
                 return [self._root / folder]

@@ -1,5 +1,6 @@
 """Rust: the crates that `Cargo.lock` names, in cargo's registry."""
 
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -86,7 +87,7 @@ class Rust:
 
     def _home(self) -> Path:
         home = self._environ.get("CARGO_HOME")
-        return Path(home) if home else Path(self._environ.get("HOME", "~")).expanduser() / ".cargo"
+        return Path(home) if home else Path(os.path.expanduser(self._environ.get("HOME", "~"))) / ".cargo"
 
     def _crates(self) -> dict[str, list[tuple[str, str]]]:
         """Crates as they are locked, by what they are called in code, the newest first."""

@@ -5,7 +5,6 @@ Nothing of them is run. A file that is none of that, too large, or not text, is 
 
 import json
 import os
-import stat
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import cast
 
+from lsp_harness.disk.reading import read_file
+from lsp_harness.errors import FileProblem
 from lsp_harness.files.secrets import secret_path
 from lsp_harness.knowledge.exports import SCRIPTS, exported
 from lsp_harness.syntax.declarations import Declaration, Import
@@ -91,16 +92,12 @@ def contents(path: Path, place: Path) -> bytes | None:
     """The bytes of a file within a place; None for whatever should not be read."""
     try:
         found = os.path.realpath(path, strict=True)
-        told = os.stat(found)
-        if not Path(found).is_relative_to(place) or not stat.S_ISREG(told.st_mode) or told.st_size > LARGEST:
+        if not Path(found).is_relative_to(place) or secret_path(found[len(str(place)) :]):
             return None
-        if secret_path(found[len(str(place)) :]):
-            return None
-        with open(found, "rb") as file:
-            data = file.read(LARGEST + 1)
-    except (OSError, ValueError):
+        data = read_file(Path(found), LARGEST)
+    except (OSError, ValueError, FileProblem):
         return None
-    return None if len(data) > LARGEST or b"\0" in data[:8192] else data
+    return None if b"\0" in data[:8192] else data
 
 
 def told(path: Path, place: Path) -> str:

@@ -13,6 +13,10 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO, cast
+
+from lsp_harness.config import paths
+from lsp_harness.disk.writing import append_open
 
 LOG_BYTES = 1_000_000
 BEAT_S = 0.5
@@ -20,10 +24,16 @@ BEAT_S = 0.5
 READ_BYTES = 65536
 
 
-def rotate(log: Path) -> None:
-    """Keep one older log once the current one has grown past `LOG_BYTES`."""
-    if log.exists() and log.stat().st_size > LOG_BYTES:
-        log.replace(log.with_suffix(log.suffix + ".1"))
+def open_log(log: Path) -> BinaryIO:
+    """Open the log of a process for appending; one older log is kept once the current one has grown past `LOG_BYTES`. Where it
+    cannot be written, what the process says is thrown away."""
+    try:
+        if log.exists() and log.stat().st_size > LOG_BYTES:
+            log.replace(log.with_suffix(log.suffix + ".1"))
+        return os.fdopen(append_open(log), "ab")
+    except OSError as error:
+        paths.unkept("the log of a process", paths.STATE, log, error)
+        return open(os.devnull, "ab")
 
 
 class Beats:
@@ -56,10 +66,9 @@ async def start(
     Returns the one JSON object the process writes to descriptor N; `{"error": …}` when it ends without a word. A process that
     writes nothing for `silence_s` is killed.
     """
-    rotate(log)
     reader, writer = os.pipe()
     try:
-        with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as out:
+        with open_log(log) as out:
             child = subprocess.Popen(  # noqa: ASYNC220 - it must not be tied to this event loop
                 [*argv, "--ready-fd", str(writer)],
                 stdin=subprocess.DEVNULL,
@@ -88,8 +97,10 @@ async def start(
         return {"error": f"it gave no sign of life for {silence_s:g} s while starting and was ended"}
     finally:
         transport.close()
-    if said.strip():
-        return json.loads(said)
+    with suppress(ValueError):
+        # a process that was killed while it wrote did not start
+        if isinstance(answer := json.loads(said), dict):
+            return cast("dict[str, object]", answer)
     code = await asyncio.to_thread(child.wait)
     return {"error": f"it ended with {'signal' if code < 0 else 'exit code'} {abs(code)} while starting"}
 

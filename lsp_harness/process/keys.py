@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 
 from lsp_harness.config import paths
+from lsp_harness.disk.writing import clear
 from lsp_harness.errors import ConfigError
 
 NAME = "typed"
@@ -17,7 +18,7 @@ NAME = "typed"
 def pressed() -> None:
     """Somebody typed."""
     with suppress(OSError, ConfigError):
-        (paths.runtime() / NAME).touch(mode=0o600)
+        clear(paths.runtime() / NAME).touch(mode=0o600)
 
 
 def since() -> float:

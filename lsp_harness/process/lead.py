@@ -7,12 +7,16 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
+from lsp_harness.disk.reading import open_regular
+from lsp_harness.disk.writing import clear
+from lsp_harness.errors import FileProblem
+
 
 async def lead(path: Path) -> int:
     """Waits until nobody else holds the lock. Its descriptor: the lock is held until it, and what a child inherits of it,
     are closed, by a crash at the latest."""
     loop = asyncio.get_running_loop()
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(clear(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0o600)
     locked: asyncio.Future[int] = loop.create_future()
 
     def tell(error: OSError | None) -> None:
@@ -49,7 +53,7 @@ async def lead(path: Path) -> int:
 
 def led(path: Path) -> bool:
     """Whether somebody holds the lock."""
-    with suppress(FileNotFoundError), open(path, "rb") as file:
+    with suppress(FileProblem), open_regular(path) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

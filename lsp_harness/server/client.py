@@ -122,6 +122,10 @@ class Client:
     def warn(self, message: str) -> None:
         """A line in the client's log view; never a popup."""
         log.warning("%s", message)
+        self.tell(message)
+
+    def tell(self, message: str) -> None:
+        """The same, of what is in our own log already."""
         self.server.window_log_message(types.LogMessageParams(type=types.MessageType.Warning, message=message))
 
     def warn_once(self, message: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lsp_harness.config.load import Load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, UsageError
-from lsp_harness.server import opening, parent
+from lsp_harness.server import notices, opening, parent
 from lsp_harness.server.features.initialize import Greeting
 from lsp_harness.server.logs import stderr_log
 from lsp_harness.server.transport import Transport
@@ -51,7 +51,10 @@ async def _serve(make_harness: "Callable[[Config], Harness]", load: Load, tcp: s
     try:
         messages = transport.messages()
         greeting = await opening.greet(transport, messages)
-        return 1 if greeting is None else await _converse(make_harness, load, greeting, transport, messages)
+        with notices.forwarded() as warnings:
+            return (
+                1 if greeting is None else await _converse(make_harness, load, greeting, transport, messages, warnings)
+            )
     except asyncio.CancelledError:
         return 128 + signal.SIGTERM
     finally:
@@ -82,8 +85,10 @@ async def _converse(
     greeting: Greeting,
     transport: Transport,
     messages: AsyncIterator[bytes],
+    warnings: notices.Notices,
 ) -> int:
     client = _client(make_harness, load, greeting, transport)
+    warnings.to(client.tell)
 
     async def listen() -> int:
         protocol = client.server.lsp

@@ -14,12 +14,16 @@ from typing import Any, cast
 from ulid import ULID
 
 from lsp_harness.config import paths
+from lsp_harness.disk.reading import open_regular
+from lsp_harness.disk.writing import append_open, write_all
 from lsp_harness.files.secrets import redacted
 from lsp_harness.session.summary import Summary
 from lsp_harness.wire.event import Event, decode, encode
 
 Listener = Callable[[Event], None]
 KEPT_TURNS = 64
+LONGEST = 64_000_000
+"""Bytes of a line that are read at once; no event is that long."""
 
 
 class SessionLog:
@@ -33,6 +37,8 @@ class SessionLog:
         self._file: int | None = None
         self._seq = 0
         self._turn = -1
+        self._torn = False
+        """Whether the last write may have ended in the middle of a line."""
         self._unwritten: set[int] = set()
         self.summary = Summary()
         """Of what is kept so far."""
@@ -75,10 +81,19 @@ class SessionLog:
         return event
 
     def _write(self, event: Event) -> None:
-        if self._file is None:
-            self.path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
-            self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        os.write(self._file, (encode(event) + "\n").encode("utf-8", "replace"))
+        """Append a line. Where the disk is full or the folder cannot be written, the session goes on without it."""
+        line = (encode(event) + "\n").encode("utf-8", "replace")
+        path = self.path
+        try:
+            if self._file is None:
+                path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+                self._file = append_open(path)
+            # what the last write began without ending it is a line by itself, which readers leave out
+            write_all(self._file, b"\n" * self._torn + line)
+            self._torn = False
+        except OSError as error:
+            self._torn = self._file is not None
+            paths.unkept("what happens in this session", paths.STATE, path, error)
 
     def close(self) -> None:
         if self._file is not None:
@@ -119,10 +134,39 @@ def _without_secrets(value: Any) -> Any:
     return value
 
 
-def read(path: Path) -> Iterator[Event]:
-    """The events of a log, without a torn last line."""
-    with path.open("rb") as lines:
-        for line in lines:
-            # a last line without its end may stop inside of a character
-            if line.endswith(b"\n"):
-                yield decode(line.decode("utf-8"))
+def read(path: Path) -> "Record":
+    """The events of a log, without the lines that are none."""
+    return Record(path)
+
+
+class Record:
+    """The events of a log on disk, read once. `torn` counts the lines that were left out because they are no events: a full
+    disk or a crash cut them off."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.torn = 0
+
+    def __iter__(self) -> Iterator[Event]:
+        """Raises FileMissing or FileProblem."""
+        with open_regular(self._path) as lines:
+            while line := lines.readline(LONGEST):
+                # a last line without its end is still being written, or was cut off
+                event = _event(line) if line.endswith(b"\n") else None
+                if event:
+                    yield event
+                elif line.strip():
+                    self.torn += 1
+
+    @property
+    def said(self) -> str:
+        """That lines were left out; empty where none were."""
+        lines = "1 line" if self.torn == 1 else f"{self.torn} lines"
+        return f"{lines} of {self._path} cannot be read, and were left out" if self.torn else ""
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        return decode(line.decode("utf-8"))
+    except (ValueError, RecursionError):
+        return None

@@ -11,6 +11,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
+from lsp_harness.config import paths
+from lsp_harness.disk.reading import regular
+from lsp_harness.disk.writing import clear
 from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
 
 SUFFIXES = ("", "-wal", "-shm")
@@ -28,9 +31,9 @@ def marks(count: int) -> str:
 
 
 def remove(path: Path) -> None:
-    """Deletes a database with its journal."""
+    """Deletes a database with its journal. Raises StoreError."""
     for suffix in SUFFIXES:
-        with suppress(FileNotFoundError):
+        with _told(path), suppress(FileNotFoundError):
             os.unlink(f"{path}{suffix}")
 
 
@@ -51,7 +54,9 @@ class Writer:
             self._file = os.stat(path)
 
     def _opened(self, schema: str, version: str) -> sqlite3.Connection:
-        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))
+        for suffix in SUFFIXES:
+            clear(Path(f"{self.path}{suffix}"))
+        os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600))
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         try:
             # what is lost in a crash of the machine is indexed again
@@ -122,6 +127,8 @@ class Reader:
         self._connection: sqlite3.Connection | None = None
         self._file = 0
         self._opened = 0
+        self._frozen = False
+        """Whether the file is read as one that nobody writes: then it is opened anew for each question."""
         self._over: Callable[[], bool] | None = None
 
     @contextmanager
@@ -167,14 +174,31 @@ class Reader:
         except OSError:
             self.close()
             return None
-        if self._connection is None or file != self._file:
+        if self._connection is None or file != self._file or self._frozen:
             self.close()
-            self._connection = sqlite3.connect(f"{self.path.as_uri()}?mode=ro", uri=True, check_same_thread=False)
+            for suffix in SUFFIXES:
+                # SQLite would wait for ever at a pipe
+                if os.path.lexists(part := Path(f"{self.path}{suffix}")) and not regular(part):
+                    raise StoreDamaged(f"{part} is no regular file; remove it")
+            self._connection = self._connect("mode=ro")
+            self._frozen = False
+            try:
+                self._connection.execute("PRAGMA schema_version")
+            except sqlite3.OperationalError as error:
+                # beside a database that is written to, SQLite makes files for readers, which a full or read-only disk refuses
+                if not _full(error) or _size(f"{self.path}-wal"):
+                    raise
+                self._connection.close()
+                self._connection = self._connect("immutable=1")
+                self._frozen = True
             self._file = file
             # a file that was deleted may leave its number to the next
             self._opened += 1
             self._look()
         return self._connection
+
+    def _connect(self, how: str) -> sqlite3.Connection:
+        return sqlite3.connect(f"{self.path.as_uri()}?{how}", uri=True, check_same_thread=False)
 
     def _look(self) -> None:
         if self._connection:
@@ -193,11 +217,12 @@ def _told(path: Path) -> Generator[None]:
     except sqlite3.OperationalError as error:
         if _code(error) == sqlite3.SQLITE_INTERRUPT:
             raise StoreLate(f"{path}: a question took longer than it may") from error
-        raise StoreError(f"{path}: {error}") from error
+        remedy = f"; free some room there, or {paths.CACHE.advice}" if _full(error) and not _busy(error) else ""
+        raise StoreError(f"{path}: {error}{remedy}") from error
     except sqlite3.DatabaseError as error:
         raise StoreDamaged(f"{path}: {error}") from error
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror or error}") from error
+        raise StoreError(f"{path}: {error.strerror or error}; {paths.CACHE.advice}") from error
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: {error.object!a} is not UTF-8, and so is in no index") from error
 
@@ -205,6 +230,17 @@ def _told(path: Path) -> Generator[None]:
 def _code(error: sqlite3.Error) -> int:
     # what Python says by itself has none
     return getattr(error, "sqlite_errorcode", 0)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def _busy(error: sqlite3.Error) -> bool:
+    return _code(error) & 0xFF == sqlite3.SQLITE_BUSY
 
 
 def _full(error: sqlite3.Error) -> bool:

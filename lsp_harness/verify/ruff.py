@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, cast
 
+from lsp_harness.disk.notice import warn_once
 from lsp_harness.errors import HarnessError
 from lsp_harness.process import tool
 from lsp_harness.text.document import Document
@@ -29,6 +30,9 @@ CANARY = b"(\n"
 """A text that ruff always reports, whatever rules are selected: a syntax error cannot be ignored."""
 CANARY_TTL_S = 10.0
 """How long it is believed that ruff reads a file: its settings may change."""
+
+
+OWN_SETTINGS = (".ruff.toml", "ruff.toml")
 
 
 class RuffFailed(HarnessError):
@@ -88,6 +92,9 @@ class Ruff:
         if self.missing:
             raise RuffFailed(self.missing)
         argv = [tool.find("ruff") or "ruff", "check", "--no-cache", "--quiet", "--output-format", "json", *options]
+        if "--isolated" not in options and (bad := _no_file(file)):
+            warn_once(f"{bad} is no regular file, and ruff would wait for it; it is asked without settings")
+            argv.append("--isolated")
         argv += ["--stdin-filename", str(file), "-"]
         ran = await tool.run(argv, stdin=text, cwd=root if root and root.is_dir() else None)
         if ran.code is None:
@@ -115,6 +122,17 @@ def _cause(said: str) -> str:
     reason = ": ".join(dict.fromkeys(lines))
     place = next((found.group(1) for cause in causes[:-1] if (found := SETTINGS.search(cause))), "")
     return f"{reason} ({place})" if place else reason
+
+
+def _no_file(file: Path) -> Path | None:
+    """A settings file that ruff would open for this file and never read to the end: a pipe, or a link to a device."""
+    for folder in file.absolute().parents:
+        # ruff looks at what these are, and goes by the nearest
+        if any((folder / name).is_file() for name in OWN_SETTINGS):
+            return None
+        if (path := folder / "pyproject.toml").exists() and not path.is_file() and not path.is_dir():
+            return path
+    return None
 
 
 def _offset(document: Document, place: Json) -> int:

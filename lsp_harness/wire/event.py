@@ -5,9 +5,11 @@
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, cast
 
 VERSION = 1
+NEEDED: dict[str, type] = {"id": str, "seq": int, "ts": str, "session_id": str, "type": str, "data": dict}
+"""What every event has, and of which type it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,10 @@ def encode(event: Event) -> str:
 
 
 def decode(line: str) -> Event:
-    """The inverse of `encode`; unknown keys are dropped, so that a newer writer can be read."""
-    body = json.loads(line)
-    return Event(**{key: body.get(key) for key in Event.__dataclass_fields__})
+    """The inverse of `encode`; unknown keys are dropped, so that a newer writer can be read. Raises ValueError."""
+    found: Any = json.loads(line)
+    body = cast("dict[str, Any]", found) if isinstance(found, dict) else dict[str, Any]()
+    if any(not isinstance(body.get(key), kind) for key, kind in NEEDED.items()):
+        raise ValueError("it is no event")
+    values: dict[str, Any] = {key: body.get(key) for key in Event.__dataclass_fields__}
+    return Event(**values)

@@ -48,7 +48,7 @@ def half(writer: Writer) -> Filling:
     return filling
 
 
-async def waits(task: asyncio.Task[None]) -> bool:
+async def waits(task: asyncio.Task[Place]) -> bool:
     """Whether it does after it had its turns."""
     for _ in range(5):
         await asyncio.sleep(0)

@@ -3,11 +3,15 @@
 import json
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from math import inf
 from pathlib import Path
 from time import perf_counter
 from typing import Any
+
+from lsp_harness.config import paths
+from lsp_harness.disk.reading import read_text
+from lsp_harness.disk.writing import put_file
+from lsp_harness.errors import FileProblem
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128)
 NEAR = 0.8
@@ -54,21 +58,23 @@ class Machine:
     def remembered(cls, file: Path, key: str) -> "Machine | None":
         """The curve an earlier load measured under `key`."""
         try:
-            kept = json.loads(file.read_text())[key]
+            kept = json.loads(read_text(file))[key]
             curve = {int(size): float(ms) for size, ms in kept["step_ms"].items()}
             move_ms = None if kept["move_ms"] is None else float(kept["move_ms"])
-        except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        except (FileProblem, ValueError, KeyError, AttributeError, TypeError):
             return None
         return cls(curve, move_ms) if set(SIZES) <= set(curve) and min(curve.values()) > 0 else None
 
     def remember(self, file: Path, key: str) -> None:
         """Keep the curve for the next load; where it cannot be kept, that one measures again."""
         try:
-            kept = dict(json.loads(file.read_text()))
-        except (OSError, ValueError, TypeError):
+            kept = dict(json.loads(read_text(file)))
+        except (FileProblem, ValueError, TypeError):
             kept = {}
-        with suppress(OSError):
-            file.write_text(json.dumps(kept | {key: {"step_ms": self.step_ms, "move_ms": self.move_ms}}))
+        try:
+            put_file(file, json.dumps(kept | {key: {"step_ms": self.step_ms, "move_ms": self.move_ms}}).encode())
+        except OSError as error:
+            paths.unkept("what this machine can do", paths.CACHE, file, error)
 
     def cost(self, tokens: int) -> float:
         """Milliseconds of a step over so many tokens, at the pace of late."""

@@ -7,11 +7,14 @@ a machine tries one small batch in a child process; the answer is kept per proce
 import json
 import subprocess
 import sys
-from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any, cast
 
 from lsp_harness.config import paths
+from lsp_harness.disk.reading import read_text
+from lsp_harness.disk.writing import put_file
+from lsp_harness.errors import FileProblem
 
 
 def processor() -> str:
@@ -34,9 +37,10 @@ def repacking_works(model: Path) -> bool:
     file = paths.cache() / "probe.json"
     key = f"{processor()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
     try:
-        known: dict[str, bool] = json.loads(file.read_text())
-    except (OSError, ValueError):
-        known = {}
+        found: Any = json.loads(read_text(file))
+    except (FileProblem, ValueError):
+        found = {}
+    known = cast("dict[str, bool]", found) if isinstance(found, dict) else {}
     if key not in known:
         try:
             child = subprocess.run(
@@ -46,8 +50,10 @@ def repacking_works(model: Path) -> bool:
         except subprocess.TimeoutExpired:
             known[key] = False
         # a disk that is full costs the next start another look, not this one the engine
-        with suppress(OSError):
-            file.write_text(json.dumps(known))
+        try:
+            put_file(file, json.dumps(known).encode())
+        except OSError as error:
+            paths.unkept("what this processor can do", paths.CACHE, file, error)
     return known[key]
 
 

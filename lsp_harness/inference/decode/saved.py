@@ -15,6 +15,8 @@ from pathlib import Path
 from time import time_ns
 from typing import Any, Protocol
 
+from lsp_harness.disk.reading import open_regular
+from lsp_harness.errors import FileProblem
 from lsp_harness.inference.decode.held import ENDLESS, Held, common
 from lsp_harness.inference.decode.kv import Kv, Slot
 from lsp_harness.inference.decode.parked import Parked
@@ -111,13 +113,15 @@ class Saved:
             return False
         draft = self._folder / f"draft-{os.getpid()}.tmp"
         try:
+            # llama.cpp would wait at a pipe
+            draft.unlink(missing_ok=True)
             self._write(held, draft)
             draft.chmod(0o600)
             name = hashlib.sha256(struct.pack(f"<{len(tokens)}i", *tokens)).hexdigest()[:16]
             end = f"-{pure}" if pure < len(tokens) else ""
             file = self._folder / f"{name}-{_digest(draft)}{end}.kv"
             draft.replace(file)
-        except OSError as error:
+        except (OSError, FileProblem) as error:
             self._remove(draft)
             _say(f"a sequence could not be saved: {error}")
             return False
@@ -188,10 +192,10 @@ def _size(file: Path) -> int:
 def _tokens(file: Path) -> list[int] | None:
     """The tokens a file says it holds, if it looks like one of ours."""
     try:
-        with file.open("rb") as data:
+        with open_regular(file) as data:
             magic, _, count = HEADER.unpack(data.read(HEADER.size))
             held = data.read(4 * count) if magic == MAGIC and count < 1_000_000 else b""
-    except (OSError, struct.error):
+    except (OSError, FileProblem, struct.error):
         return None
     if not held or len(held) != 4 * count:
         return None
@@ -200,14 +204,14 @@ def _tokens(file: Path) -> list[int] | None:
 
 
 def _digest(file: Path) -> str:
-    with file.open("rb") as data:
+    with open_regular(file) as data:
         return hashlib.file_digest(data, "sha256").hexdigest()[:32]
 
 
 def _whole(file: Path) -> bool:
     try:
         return file.stem.split("-")[1:2] == [_digest(file)]
-    except OSError:
+    except (OSError, FileProblem):
         return False
 
 

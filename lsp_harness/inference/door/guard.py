@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lsp_harness.config import paths
+from lsp_harness.disk.reading import read_text
 from lsp_harness.errors import EngineUnavailable
 from lsp_harness.inference.door.answer import error
 
@@ -32,7 +33,7 @@ def token_file() -> Path:
 def token() -> str:
     """This user's token: one for all engines, made by the first that opens a port."""
     file = token_file()
-    if not file.exists():
+    if not os.path.lexists(file):
         made = file.with_name(f"token-{os.getpid()}")
         made.unlink(missing_ok=True)
         with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
@@ -45,7 +46,7 @@ def token() -> str:
         finally:
             made.unlink()
     info = file.lstat()
-    found = file.read_text() if stat.S_ISREG(info.st_mode) and not info.st_mode & 0o077 else ""
+    found = read_text(file) if stat.S_ISREG(info.st_mode) and not info.st_mode & 0o077 else ""
     if len(found) < 32:
         raise EngineUnavailable(f"{file} is not a token that only you can read; remove it")
     return found

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from lsp_harness.disk.reading import read_text
 from lsp_harness.errors import UnknownModel
 from lsp_harness.inference.models.converted import Converted, Piece, Repository, Wheel
 from lsp_harness.inference.models.sources import Hub, LocalFile, Source, Url, Wheels
@@ -52,7 +53,7 @@ _KINDS: Mapping[str, Callable[..., Source]] = {"hub": Hub, "wheels": Wheels, "ur
 @cache
 def cards() -> tuple[ModelCard, ...]:
     """Every model of the catalogue, in its order."""
-    text = Path(__file__).with_name("catalogue.toml").read_text(encoding="utf-8")
+    text = read_text(Path(__file__).with_name("catalogue.toml"))
     return tuple(_card(row) for row in tomllib.loads(text)["model"])
 
 

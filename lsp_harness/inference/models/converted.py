@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from lsp_harness.disk.reading import open_regular
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.download import download
@@ -110,7 +111,7 @@ class Converted:
             part.scratch.mkdir(parents=True, exist_ok=True)
             made = part.scratch / part.file
             convert(files, made, name=self.name, license=self.license)
-            with open(made, "rb") as file, part.appending(str(self), 0) as write:
+            with open_regular(made) as file, part.appending(str(self), 0) as write:
                 while chunk := file.read(CHUNK):
                     write(chunk)
         finally:

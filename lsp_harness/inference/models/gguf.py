@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.errors import ModelError
+from lsp_harness.disk.reading import open_regular
+from lsp_harness.errors import FileProblem, ModelError
 from lsp_harness.inference.models.fim import FIM_KEYS, FIM_TEXTS, WELL_KNOWN, FimToken
 
 STRING, ARRAY, BOOL = 8, 9, 7
@@ -79,11 +80,13 @@ class Header:
 def read_header(path: Path) -> Header:
     """Read the header of the file, or raise a ModelError that says what is wrong with it."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             if file.read(4) != b"GGUF":
                 raise ModelError(f"{path} is not a GGUF file")
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 return _Reader(data).header()
+    except FileProblem as error:
+        raise ModelError(error.message) from error
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
     except _Damaged as error:

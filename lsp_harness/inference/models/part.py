@@ -10,7 +10,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lsp_harness.errors import PullFailed
+from lsp_harness.disk.reading import read_text
+from lsp_harness.disk.writing import clear, put_file
+from lsp_harness.errors import FileProblem, PullFailed
 from lsp_harness.inference.models.report import Report
 
 
@@ -45,7 +47,7 @@ class Part:
     def appending(self, source: str, start: int, pieces: int = 0) -> Generator[Callable[[bytes], None]]:
         """Write on behalf of `source` from byte `start` on; what lay behind it is cut off."""
         # Unbuffered: a full disk must show itself in `write`, not when the file is closed.
-        with open(self.path, "ab", buffering=0) as file:
+        with open(clear(self.path), "ab", buffering=0) as file:
             file.truncate(start)
             self._record(source, pieces, start)
             self.fresh = self.fresh or start == 0
@@ -76,12 +78,12 @@ class Part:
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def _record(self, source: str, pieces: int, end: int) -> None:
-        self.ledger.write_text(json.dumps({"source": source, "pieces": pieces, "bytes": end}), encoding="utf-8")
+        put_file(self.ledger, json.dumps({"source": source, "pieces": pieces, "bytes": end}).encode())
 
     def _entry(self) -> tuple[str, int, int]:
         try:
-            entry = json.loads(self.ledger.read_text(encoding="utf-8"))
+            entry = json.loads(read_text(self.ledger))
             return str(entry["source"]), int(entry["pieces"]), int(entry["bytes"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (FileProblem, ValueError, KeyError, TypeError):
             # No ledger, or one that was cut off by a crash: the bytes have no owner and are written over.
             return "", 0, 0

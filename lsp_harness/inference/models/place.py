@@ -11,8 +11,11 @@ import shutil
 from pathlib import Path
 from typing import Literal
 
+from lsp_harness.config import paths
 from lsp_harness.config.schema import names_file
-from lsp_harness.errors import ModelError, ModelMissing, UnknownModel
+from lsp_harness.disk.reading import read_start, read_text
+from lsp_harness.disk.writing import put_file
+from lsp_harness.errors import FileProblem, ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
 
 State = Literal["present", "partial", "damaged", "missing"]
@@ -21,13 +24,15 @@ HEAD = 2**20
 
 
 def folder() -> Path:
-    """The folder of all models; LSP_HARNESS_MODELS overrides it."""
+    """The folder of all models; LSP_HARNESS_MODELS overrides it. It is not made here."""
     chosen = os.environ.get("LSP_HARNESS_MODELS")
     if chosen:
-        return Path(chosen).expanduser().absolute()
+        return Path(os.path.expanduser(chosen)).absolute()
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir("lsp-harness", appauthor=False)) / "models"
+    usual = Path(platformdirs.user_cache_dir("lsp-harness", appauthor=False))
+    # without a home there is only the cache of this machine's own
+    return (usual if usual.is_absolute() else paths.cache()) / "models"
 
 
 def path_of(model: ModelCard) -> Path:
@@ -40,6 +45,8 @@ def state(model: ModelCard) -> State:
     path = path_of(model)
     if path.is_file():
         return "present" if model.bytes in (0, path.stat().st_size) else "damaged"
+    if os.path.lexists(path):
+        return "damaged"
     return "partial" if path.with_name(f"{path.name}.part").exists() else "missing"
 
 
@@ -64,11 +71,11 @@ def resolve(spec: str, kind: Kind | None = None) -> Path:
 def checked(path: Path) -> str:
     """The SHA-256 this very file was found to have, or nothing."""
     try:
-        entry = json.loads(_record(path).read_text(encoding="utf-8"))
+        entry = json.loads(read_text(_record(path)))
         file = path.stat()
         unchanged = (entry["bytes"], entry["mtime_ns"]) == (file.st_size, file.st_mtime_ns)
         return str(entry["sha256"]) if unchanged else ""
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, FileProblem, ValueError, KeyError, TypeError):
         return ""
 
 
@@ -81,8 +88,7 @@ def fingerprint(model: Path) -> str:
     if noted := checked(model):
         return noted[:16]
     file = model.stat()
-    with model.open("rb") as data:
-        head = data.read(HEAD)
+    head = read_start(model, HEAD)
     return hashlib.sha256(f"{file.st_size} {file.st_mtime_ns} ".encode() + head).hexdigest()[:16]
 
 
@@ -90,7 +96,10 @@ def remember(path: Path, sha256: str) -> None:
     """Note what the file was found to be."""
     file = path.stat()
     entry = {"sha256": sha256, "bytes": file.st_size, "mtime_ns": file.st_mtime_ns}
-    _record(path).write_text(json.dumps(entry), encoding="utf-8")
+    try:
+        put_file(_record(path), json.dumps(entry).encode())
+    except OSError as error:
+        paths.unkept("that the model was found right", paths.CACHE, _record(path), error)
 
 
 def remove(model: ModelCard) -> int:
@@ -110,8 +119,8 @@ def remove(model: ModelCard) -> int:
                 path.with_name(f"{path.name}.part"),
                 path.with_name(f"{path.name}.part.json"),
             ):
-                if file.exists():
-                    freed += file.stat().st_size
+                if os.path.lexists(file):
+                    freed += file.lstat().st_size
                     file.unlink()
             shutil.rmtree(path.with_name(f"{path.name}.wheel"), ignore_errors=True)
             return freed
@@ -133,6 +142,8 @@ def _record(path: Path) -> Path:
 def _pulled(model: ModelCard) -> Path:
     path = path_of(model)
     found = state(model)
+    if found == "damaged" and not path.is_file():
+        raise ModelError(f"{path} is no regular file; remove it and run `lsp-harness model pull {model.name}`")
     if found == "damaged":
         raise ModelError(f"{path} has the wrong size; `lsp-harness model pull {model.name}` replaces it")
     if found != "present":
@@ -142,10 +153,9 @@ def _pulled(model: ModelCard) -> Path:
 
 def _gguf(path: Path) -> Path:
     try:
-        with open(path, "rb") as file:
-            magic = file.read(4)
-    except OSError as error:
-        raise ModelError(f"{path} cannot be read: {error.strerror}") from error
+        magic = read_start(path, 4)
+    except FileProblem as error:
+        raise ModelError(error.message) from error
     if magic != b"GGUF":
         raise ModelError(f"{path} is not a GGUF file")
     return path

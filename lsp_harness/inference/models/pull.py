@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from lsp_harness.disk.writing import clear
 from lsp_harness.errors import ModelError, PullFailed, UsageError
 from lsp_harness.inference.models import place
 from lsp_harness.inference.models.catalogue import ModelCard
@@ -51,6 +52,7 @@ def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: Re
 def _ensure(model: ModelCard, path: Path, wanted: str, verify: bool, report: Report) -> Source | None:
     """The source that served it, or None if it was there."""
     with _alone(path, report):
+        clear(path)
         if path.exists():
             if _is_right(path, model, wanted, verify, report):
                 return None
@@ -91,7 +93,7 @@ def _alone(path: Path, report: Report) -> Generator[None]:
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(place.lock_of(path))
+    lock = FileLock(clear(place.lock_of(path)))
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from lsp_harness.disk.reading import open_regular
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.download import download
@@ -69,10 +70,10 @@ class LocalFile:
 
     def fetch(self, part: Part) -> None:
         part.report.step(f"copying {self.path}")
-        path = Path(self.path).expanduser()
+        path = Path(os.path.expanduser(self.path))
         if not (path.is_file() and os.access(path, os.R_OK)):
             raise PullFailed("cannot be read")
-        with open(path, "rb") as file, part.appending(str(self), 0) as write:
+        with open_regular(path) as file, part.appending(str(self), 0) as write:
             while chunk := file.read(CHUNK):
                 write(chunk)
 

@@ -1,0 +1,19 @@
+"""The settings of a folder, for commands: what is wrong in them is said on standard error, and the rest counts."""
+
+import sys
+from pathlib import Path
+
+from lsp_harness.config.load import Problem, load
+from lsp_harness.config.schema import Config
+
+_told: set[Problem] = set()
+
+
+def settings(folder: Path | None = None) -> Config:
+    """Read the settings; each problem is said once in a process."""
+    config, problems = load(folder)
+    for problem in problems:
+        if problem not in _told:
+            _told.add(problem)
+            sys.stderr.write(f"{problem.file.name if problem.file else 'settings'}: {problem.message}\n")
+    return config

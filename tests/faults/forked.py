@@ -1,0 +1,119 @@
+"""Runs a command in a fork of this process, which has imported everything: real exit statuses and real output, in milliseconds.
+
+A command that does not end is killed, with what it started, and one that wants too much memory gets none.
+"""
+
+import fcntl
+import io
+import os
+import resource
+import select
+import signal
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+LIMIT_S = 15.0
+ROOM = 1 << 20
+MEMORY = 3 << 30
+"""Bytes of address space: enough for every command, and soon used up by one that reads a device without end."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a command ended: its exit status, None where it had to be killed, what it printed, and what a file is then."""
+
+    code: int | None
+    out: str
+    err: str
+    file: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a command runs: its folder, its environment, the encoding of its output, where that goes (a pipe by default), and a
+    file to be read when it has ended, as only it may see it."""
+
+    folder: Path
+    environment: dict[str, str]
+    encoding: str
+    stdout: str
+    file: Path
+
+
+def run(work: Callable[[], None], place: Place) -> Ran:
+    """Run `work`, which may end by SystemExit."""
+    pipes = [_pipe() for _ in range(3)]
+    pid = os.fork()
+    if pid == 0:
+        _be(work, place, [writer for _, writer in pipes])
+    for _, writer in pipes:
+        os.close(writer)
+    code = _end(pid)
+    return Ran(code, *(_said(reader, place.encoding) for reader, _ in pipes))
+
+
+def _pipe() -> tuple[int, int]:
+    """One that nobody has to read from meanwhile."""
+    reader, writer = os.pipe()
+    fcntl.fcntl(writer, fcntl.F_SETPIPE_SZ, ROOM)
+    os.set_blocking(reader, False)
+    return reader, writer
+
+
+def _said(reader: int, encoding: str) -> str:
+    with os.fdopen(reader, "rb") as file:
+        return (file.read() or b"").decode(encoding, "replace")
+
+
+def _end(pid: int) -> int | None:
+    descriptor = os.pidfd_open(pid)
+    try:
+        ended, _, _ = select.select([descriptor], [], [], LIMIT_S)
+    finally:
+        os.close(descriptor)
+    with suppress(ProcessLookupError):
+        # it leads a group, which may have more in it
+        os.killpg(pid, signal.SIGKILL)
+    _, status = os.waitpid(pid, 0)
+    return os.waitstatus_to_exitcode(status) if ended else None
+
+
+def _be(work: Callable[[], None], place: Place, streams: list[int]) -> None:
+    """Become the process of the command, and end with it."""
+    code = 1
+    out, err, file = streams
+    try:
+        os.setsid()
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        null = os.open(os.devnull, os.O_RDONLY)
+        for source, descriptor in (
+            (null, 0),
+            (os.open(place.stdout, os.O_WRONLY) if place.stdout else out, 1),
+            (err, 2),
+        ):
+            os.dup2(source, descriptor)
+        sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False), place.encoding, "strict")  # noqa: SIM115
+        sys.stderr = io.TextIOWrapper(
+            open(2, "wb", 0, closefd=False),
+            place.encoding,
+            "backslashreplace",
+            write_through=True,  # noqa: SIM115
+        )
+        os.environ.clear()
+        os.environ.update(place.environment)
+        os.chdir(place.folder)
+        try:
+            work()
+            code = 0
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
+        sys.stdout.flush()
+        os.write(file, place.file.read_bytes())
+    except BaseException:  # noqa: BLE001 - a child process must end here whatever happened
+        os.write(2, traceback.format_exc().encode())
+    finally:
+        os._exit(code)

@@ -1,0 +1,101 @@
+"""`python -m tests.faults.runner FOLDER`: runs every command under each fault whose name comes in as a line; a line of JSON
+comes out for it, with how each command ended. One process for all of them, as to import everything takes longest."""
+
+import json
+import multiprocessing
+import os
+import shutil
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tests.faults.commands import COMMANDS, Command
+from tests.faults.forked import Place, Ran, run
+from tests.faults.table import FAULTS, Fault
+from tests.faults.world import World
+
+
+class Runner:
+    """Works below `folder`, whose path is short enough for sockets."""
+
+    def __init__(self, folder: Path) -> None:
+        self._world, self._template = World(folder / "w"), folder / "t"
+        self._world.base.mkdir(mode=0o700)
+        self._world.make()
+        for name in ("fix unused.py", "index rebuild"):
+            made = self._run(Command(name), FAULTS[0])
+            assert made.code == 0, made
+        self._world.fill()
+        shutil.copytree(self._world.base, self._template, symlinks=True)
+
+    def outcomes(self, fault: Fault) -> dict[str, Any]:
+        """How each of the commands ended, by name."""
+        found: dict[str, Any] = {}
+        for command in COMMANDS:
+            self._world.restore(self._template)
+            found[command.name] = asdict(self._run(command, fault))
+        return found
+
+    def _run(self, command: Command, fault: Fault) -> Ran:
+        world = self._world
+        environment = world.environment()
+        if command.script:
+            environment["LSP_HARNESS_ENGINE__SCRIPT"] = str(world.project / command.script)
+
+        def work() -> None:
+            fault.damage(world)
+            command.work(world)()
+
+        # what a server says on its standard output is for an editor
+        stdout = fault.stdout if command.name != "serve" else ""
+        return run(work, Place(world.project, environment, fault.encoding, stdout, world.project / "unused.py"))
+
+
+def _import_all() -> None:
+    """What commands import when they need it: once, and not in each of them."""
+    from lsp_harness.index import readers
+
+    # processes that read files come from a fork as well: there are no threads here that could mind
+    readers.START = "fork"
+    multiprocessing.set_start_method("fork", force=True)
+    for name in (
+        *("lsp_harness.cli.app", "lsp_harness.cli.serve", "lsp_harness.cli.complete", "lsp_harness.cli.fix"),
+        *("lsp_harness.cli.context", "lsp_harness.cli.search", "lsp_harness.cli.locate", "lsp_harness.cli.index"),
+        *("lsp_harness.cli.session", "lsp_harness.cli.digest", "lsp_harness.cli.docs", "lsp_harness.cli.model"),
+        *("lsp_harness.cli.models", "lsp_harness.cli.engine", "lsp_harness.cli.doctor", "lsp_harness.cli.bench"),
+        *(
+            "lsp_harness.server.main",
+            "lsp_harness.server.table",
+            "lsp_harness.server.register",
+            "pathspec",
+            "rich.progress",
+            "rich.live",
+        ),
+        *("lsp_harness.pipeline.completion", "lsp_harness.pipeline.code", "rich.table", "httpx2", "watchfiles"),
+        *("lsp_harness.inference.scripted", "lsp_harness.harness.watch", "lsp_harness.harness.indexes"),
+    ):
+        __import__(name)
+
+    _parse_something()
+
+
+def _parse_something() -> None:
+    """The patterns of a language are made when it is first read."""
+    from lsp_harness.syntax.declarations import declared
+    from lsp_harness.syntax.tree import parse
+    from lsp_harness.text.document import Document
+
+    tree = parse(Document.of("file:///a.py", b"import a\ndef f(): pass\n"))
+    assert tree
+    declared(tree.language, tree.data, tree.root)
+
+
+if __name__ == "__main__":
+    os.chdir("/")
+    _import_all()
+    runner = Runner(Path(sys.argv[1]))
+    for line in sys.stdin:
+        [chosen] = [fault for fault in FAULTS if fault.name == line.strip()]
+        sys.stdout.write(json.dumps(runner.outcomes(chosen)) + "\n")
+        sys.stdout.flush()

@@ -1,0 +1,212 @@
+"""Ways to break a world. Each takes the world as it is before a command, in the process that will run the command."""
+
+import ctypes
+import os
+import resource
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.faults.world import (
+    CACHE_NAMES,
+    INDEX_NAMES,
+    MODEL_NAMES,
+    PROJECT_NAMES,
+    RUNTIME_NAMES,
+    STATE_NAMES,
+    World,
+)
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
+CAPABILITY_VERSION, DAC_OVERRIDE, DAC_READ_SEARCH = 0x20080522, 1, 2
+PR_SET_KEEPCAPS, PR_CAPBSET_DROP, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE = 8, 24, 47, 2
+STRANGER = 4242
+"""A user that this machine has no name for."""
+Break = Callable[[World], None]
+SMALL_DISK = "size=2m"
+
+
+def nothing(world: World) -> None:
+    """Leave it as it is."""
+
+
+# -- what lies under a name
+def _replace(path: Path, make: Callable[[Path], object]) -> None:
+    path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    path.unlink(missing_ok=True)
+    make(path)
+
+
+def _zero(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+def _project(world: World) -> list[Path]:
+    return [world.project / name for name in PROJECT_NAMES]
+
+
+def _state(world: World) -> list[Path]:
+    return [world.settings, *(world.state / name for name in STATE_NAMES), world.session]
+
+
+def _cache(world: World) -> list[Path]:
+    index = world.index
+    return [*(world.cache / name for name in CACHE_NAMES), *(index / name for name in INDEX_NAMES)]
+
+
+def _runtime(world: World) -> list[Path]:
+    return [world.runtime / "lsp-harness" / name for name in RUNTIME_NAMES]
+
+
+def _models(world: World) -> list[Path]:
+    return [world.models / name for name in MODEL_NAMES]
+
+
+def special(paths: Callable[[World], list[Path]], make: Callable[[Path], object]) -> Break:
+    def replaced(world: World) -> None:
+        for path in paths(world):
+            _replace(path, make)
+
+    return replaced
+
+
+GROUPS = {"project": _project, "state": _state, "cache": _cache, "runtime": _runtime, "models": _models}
+MAKERS: dict[str, Callable[[Path], object]] = {"pipe": os.mkfifo, "zero": _zero}
+
+
+# -- full disks
+def full(folder: Callable[[World], Path]) -> Break:
+    def filled(world: World) -> None:
+        place = folder(world)
+        _mount(place)
+        with open(place / "filler", "wb", 0) as filler:
+            try:
+                while filler.write(bytes(4096)):
+                    pass
+            except OSError:
+                return
+
+    return filled
+
+
+def _mount(place: Path) -> None:
+    """Put a small disk under a folder, with what is in it, for this process and its children alone."""
+    beside = place.with_name(f"{place.name}.before")
+    shutil.copytree(place, beside, symlinks=True)
+    _system("unshare", CLONE_NEWNS)
+    _system("mount", b"none", b"/", None, MS_REC | MS_PRIVATE, None)
+    _system("mount", b"tmpfs", bytes(place), b"tmpfs", 0, f"{SMALL_DISK},mode=0700".encode())
+    shutil.copytree(beside, place, symlinks=True, dirs_exist_ok=True)
+    shutil.rmtree(beside)
+
+
+def may_mount() -> bool:
+    """Whether this user may have mounts of their own: else a limit on the size of files stands in for a full disk."""
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if os.geteuid() == 0 and not LIBC.unshare(CLONE_NEWNS) else 1)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def _system(name: str, *arguments: object) -> None:
+    if getattr(LIBC, name)(*arguments):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), name)
+
+
+def no_file_grows(world: World) -> None:
+    """What a full disk is like to whoever may mount none: no byte can be written to any file."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+
+# -- permissions
+def unwritable(*folders: Callable[[World], Path]) -> Break:
+    def locked(world: World) -> None:
+        for folder in folders:
+            for place, _, names in os.walk(folder(world), topdown=False):
+                for name in names:
+                    os.chmod(Path(place) / name, 0o400)
+                os.chmod(place, 0o500)
+        _drop_override()
+
+    return locked
+
+
+def read_only_file(world: World) -> None:
+    (world.project / "unused.py").chmod(0o444)
+    _drop_override()
+
+
+def read_only_folder(world: World) -> None:
+    """The files in it may be written."""
+    world.project.chmod(0o500)
+    _drop_override()
+
+
+def _drop_override() -> None:
+    """Root may write what it may not write: take that right from this process and its children."""
+    if os.geteuid() == 0:
+        for right in (DAC_OVERRIDE, DAC_READ_SEARCH):
+            # else it comes back with every program that is started
+            _system("prctl", PR_CAPBSET_DROP, right, 0, 0, 0)
+        _change_rights(lambda kinds: [kind & ~(1 << DAC_OVERRIDE | 1 << DAC_READ_SEARCH) for kind in kinds])
+
+
+def _change_rights(change: Callable[[list[int]], list[int]]) -> None:
+    """Of the effective, permitted and inheritable rights of this process."""
+    header, rights = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()
+    _system("capget", header, rights)
+    rights[:3] = change(list(rights[:3]))
+    _system("capset", header, rights)
+
+
+# -- homes
+def environment(**values: str | None) -> Break:
+    def changed(world: World) -> None:
+        for name, value in values.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value.format(base=world.base)
+
+    return changed
+
+
+def stranger(**values: str | None) -> Break:
+    """A user without a name, as in `docker run -u 4242`, who may read everything (the code lies where it lies)."""
+
+    def became(world: World) -> None:
+        environment(**values)(world)
+        if os.geteuid() != 0:
+            return
+        for place, _, names in os.walk(world.base):
+            for path in (place, *(os.path.join(place, name) for name in names)):
+                os.chown(path, STRANGER, STRANGER, follow_symlinks=False)
+        only = 1 << DAC_READ_SEARCH
+        _system("prctl", PR_SET_KEEPCAPS, 1, 0, 0, 0)
+        os.setgroups([])
+        os.setresgid(STRANGER, STRANGER, STRANGER)
+        os.setresuid(STRANGER, STRANGER, STRANGER)
+        _change_rights(lambda _: [only, only, only])
+        _system("prctl", PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, DAC_READ_SEARCH, 0, 0)
+
+    return became
+
+
+def foreign_runtime(world: World) -> None:
+    """A runtime folder of another user, as `sudo -E` leaves it; root may write there."""
+    if os.geteuid() == 0:
+        os.chown(world.runtime, STRANGER, STRANGER)
+
+
+def long_runtime(world: World) -> None:
+    deep = world.runtime / ("d" * 90)
+    deep.mkdir(mode=0o700)
+    os.environ["XDG_RUNTIME_DIR"] = str(deep)
+
+
+def torn_log(world: World) -> None:
+    """A session log with a line cut off in its middle."""
+    lines = world.session.read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1][: len(lines[1]) // 2]
+    world.session.write_bytes(b"".join(lines))
