@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lsp_harness.cli.say import warn
 from lsp_harness.cli.settings import settings
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.notice import warn_once

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.engine_status import clients, facts
 from lsp_harness.cli.say import AsJson, as_json, console, say, warn
+from lsp_harness.cli.settings import settings
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.reading import read_end, read_text

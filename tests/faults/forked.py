@@ -101,7 +101,7 @@ def _be(work: Callable[[], None], place: Place, streams: list[int]) -> None:
             open(2, "wb", 0, closefd=False),
             place.encoding,
             "backslashreplace",
-            write_through=True,  # noqa: SIM115
+            write_through=True,
         )
         os.environ.clear()
         os.environ.update(place.environment)
