@@ -1,19 +1,17 @@
 """Where the parts are joined: settings to engine to harness, and files on disk to snapshots."""
 
-import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.config.load import load
+from lsp_harness.config.load import Problem, load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, NotText, UsageError
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.inference.client import Engine
 from lsp_harness.text.document import Document
-from lsp_harness.text.position import Position
 
 if TYPE_CHECKING:
     from lsp_harness.context.elsewhere import Known
@@ -54,13 +52,12 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
     root = project_of(file)
     config, problems = load(root)
-    for problem in problems:
-        sys.stderr.write(f"{problem.file.name if problem.file else 'settings'}: {problem.message}\n")
+    _report(problems)
     harness = make_harness(config)
     harness.roots.append(root)
     document = Document.of(file.as_uri(), data, version=1)
     if document.binary:
-        raise NotText(f"{file.name} is not a text")
+        raise NotText(f"{file.name} is a binary file, not a text file; name a file with code")
     harness.open(document)
     if config.index.enabled:
         harness.near = _near(root)
@@ -73,6 +70,14 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
                 await harness.aclose()
             raise
         await harness.aclose()
+
+
+def _report(problems: list[Problem]) -> None:
+    # a server is composed in this module too, and does not need what reads a command line
+    from lsp_harness.cli.say import warn
+
+    for problem in problems:
+        warn(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
 
 
 @asynccontextmanager
@@ -103,21 +108,3 @@ def _near(root: Path) -> "Near":
         return await nearest(index_of(root), task)
 
     return near
-
-
-def place(spec: str, parts: int) -> tuple[Path, list[int]]:
-    """`FILE`, `FILE:LINE` or `FILE:LINE:COL` (counted from 1, as editors and compilers do), up to `parts` numbers."""
-    name, numbers = spec, list[int]()
-    while len(numbers) < parts and not Path(name).is_file():
-        name, _, number = name.rpartition(":")
-        if not name or not number.isdigit() or int(number) < 1:
-            raise UsageError(f"there is no file {spec!r} (lines and columns are counted from 1)")
-        numbers.insert(0, int(number))
-    return Path(name), numbers
-
-
-def offset_of(document: Document, line: int, column: int) -> int:
-    """Byte offset of a line and a column in characters, both from 1."""
-    if line > len(document.starts):
-        raise UsageError(f"the file has {len(document.starts)} lines; line {line} is past its end")
-    return document.offset(Position(line - 1, column - 1), "utf-32")

@@ -1,4 +1,4 @@
-"""`lsp-harness doctor`: what works here, what does not, and what to do about it."""
+"""`lsp-harness doctor`: what works here, what does not, and how to repair it."""
 
 import os
 import platform
@@ -20,7 +20,10 @@ from lsp_harness.process import tool
 
 
 def doctor(*, json: AsJson = False) -> int:
-    """Check this installation; exits 1 if something that is needed is missing."""
+    """Check this installation and say how to repair it.
+
+    The exit status is 1 if something necessary is missing.
+    """
     rows = [*_python(), *_settings(), *_model(), *_engine(), *_index(), *_tools(), *_folders()]
     if json:
         as_json(rows)

@@ -1,4 +1,4 @@
-"""`lsp-harness engine`: the model process: what it is, ending it, reading its log."""
+"""`lsp-harness engine`: the engine, which is the process with the model: start, status, stop, logs, token."""
 
 import asyncio
 import os
@@ -18,18 +18,19 @@ from lsp_harness.errors import ConfigError, EngineUnavailable
 from lsp_harness.inference.providers import remote
 from lsp_harness.inference.supervisor import peer
 from lsp_harness.process.memory import resident
+from lsp_harness.text.wording import counted
 
-app = cyclopts.App(name="engine", help="The process that holds the model: start, status, stop, logs, token.")
+app = cyclopts.App(name="engine", help="Start, stop and inspect the engine, the process with the model.")
 
 
 @app.command
 def start(*, json: AsJson = False) -> int:
-    """Start the engine of the settings for programs that use its socket or its port; one that runs is left alone."""
+    """Start the engine, for programs that use its socket or port. If it runs already, nothing is changed."""
     from lsp_harness.inference.supervisor import Supervisor
 
     config = load(Path.cwd())[0]
     if remote(config.engine) or config.engine.script:
-        raise ConfigError("the settings name a server or a script: there is no engine of our own to start")
+        raise ConfigError("the settings name a remote server or a script, so there is no local engine to start")
     socket_file = asyncio.run(Supervisor(config).ensure())
     found = [row for row in running() if row["socket"] == str(socket_file)]
     if json:
@@ -42,7 +43,7 @@ def start(*, json: AsJson = False) -> int:
 
 @app.command
 def status(*, json: AsJson = False) -> int:
-    """Show the engines that run now: memory, speed, who has sequences in the cache, reuse and requests."""
+    """Show the running engines: memory, speed, cached prompts, clients and requests."""
     found = running()
     if json:
         as_json(found)
@@ -56,18 +57,20 @@ def status(*, json: AsJson = False) -> int:
 
 @app.command
 def stop(*, json: AsJson = False) -> int:
-    """End all engines of this user; the next request starts one again."""
+    """Stop all engines of this user. The next request starts one again."""
     found = running()
     for row in found:
         # one that ends by itself meanwhile is what was asked for
         with suppress(ProcessLookupError):
             os.kill(row["pid"], signal.SIGTERM)
-    as_json([row["pid"] for row in found]) if json else say(f"stopped {len(found)} engine(s)")
+    as_json([row["pid"] for row in found]) if json else say(
+        f"stopped {counted(len(found), 'engine')}" if found else "no engine is running"
+    )
     return 0
 
 
 @app.command
-def logs(*, lines: Annotated[int, Parameter(help="How many lines of each log.")] = 40) -> int:
+def logs(*, lines: Annotated[int, Parameter(help="The number of lines of each log.")] = 40) -> int:
     """Print the end of the engines' logs."""
     files = sorted(paths.state().glob("engine-*.log"))
     if not files:
@@ -80,12 +83,12 @@ def logs(*, lines: Annotated[int, Parameter(help="How many lines of each log.")]
 
 @app.command
 def token() -> int:
-    """Print the token that programs need on the engine's loopback port."""
+    """Print the token that programs need to use the engine's port."""
     from lsp_harness.inference.door.guard import token_file
 
     file = token_file()
     if not file.exists():
-        raise EngineUnavailable("there is no token yet; set engine.port and start an engine")
+        raise EngineUnavailable("there is no token yet; set engine.port and run lsp-harness engine start")
     say(file.read_text())
     return 0
 

@@ -14,11 +14,13 @@ def main(argv: list[str] | None = None) -> None:
             from lsp_harness.cli.serve import serve
 
             sys.exit(serve())
-        from lsp_harness.cli.app import app
+        from lsp_harness.cli.usage import run
 
-        sys.exit(app(arguments, result_action="return_int_as_exit_code_else_zero"))
+        sys.exit(run(arguments))
     except HarnessError as error:
-        sys.stderr.write(f"lsp-harness: {error.message}\n")
+        from lsp_harness.cli.say import warn
+
+        warn(error.message)
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(130)
