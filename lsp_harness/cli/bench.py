@@ -1,4 +1,4 @@
-"""`lsp-harness bench`: measure the engine by real work, beside llama-server where there is one.
+"""`lsp-harness bench`: measure the engine with real work, and compare it with llama-server if there is one.
 
 Every benchmark starts an engine of its own, in directories of its own, and ends it; a running engine of the user's is
 never touched. Results go to stdout, progress to stderr.
@@ -19,12 +19,13 @@ from cyclopts import Parameter
 
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.errors import UsageError
+from lsp_harness.text.wording import counted
 
 if TYPE_CHECKING:
     from lsp_harness.bench.figures import Result
     from lsp_harness.bench.lab import Lab
 
-app = cyclopts.App(name="bench", help="Measure the engine by real work, beside llama-server where there is one.")
+app = cyclopts.App(name="bench", help="Measure the speed of the engine.")
 OWN_TEXT = ("lookup",)
 """Those that need no real edits."""
 ALL = ("typing", "jump", "candidates", "preempt", "cancel", "restart", "share", "lookup", "threads", "indexing")
@@ -36,20 +37,26 @@ class Run:
     """What every benchmark may be told."""
 
     anchor: Annotated[
-        Path | None, Parameter(help="A llama-server to stand beside; else LSP_HARNESS_BENCH_ANCHOR, else none.")
+        Path | None,
+        Parameter(help="A llama-server program to compare with. The default is LSP_HARNESS_BENCH_ANCHOR, or none."),
     ] = None
     repo: Annotated[
-        Path | None, Parameter(help="A git repository whose recent commits are replayed, for the development set.")
+        Path | None,
+        Parameter(help="A git repository whose recent commits are typed again, instead of the development set."),
     ] = None
-    limit: Annotated[int, Parameter(help="Shorten the run to so many requests or rounds; 0 is all.")] = 0
+    limit: Annotated[int, Parameter(help="Stop after this number of requests or rounds; 0 means all.")] = 0
     anchor_every: Annotated[
-        int, Parameter(help="Let llama-server do one of so many edits, jumps or keys: it takes most of the time.")
+        int,
+        Parameter(
+            help="Let llama-server do only one in this number of edits, jumps or keys, because it takes most of the time."
+        ),
     ] = 1
 
 
 WIDE = 140
 Rest = Annotated[
-    bool, Parameter(negative="", help="Let the cursor rest before each edit, until its full prompt is evaluated.")
+    bool,
+    Parameter(negative="", help="Wait before each edit until its full prompt is evaluated, as when the cursor rests."),
 ]
 Settings = Annotated[Run | None, Parameter(name="*")]
 
@@ -117,7 +124,7 @@ def threads(*, run: Settings = None, json: AsJson = False) -> int:
 @app.command
 def report(
     results: Annotated[
-        Sequence[Path], Parameter(help="Results saved with --json; without any, every benchmark is run.")
+        Sequence[Path], Parameter(help="Files with results that --json printed. Without files, every benchmark is run.")
     ] = (),
     /,
     *,
@@ -132,7 +139,7 @@ def report(
         out.write_text(page(found), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from error
-    say(f"{out}: {len(found)} benchmark(s)")
+    say(f"{out}: {counted(len(found), 'benchmark')}")
     return 0
 
 
@@ -147,9 +154,9 @@ def _measured(name: str, run: Run | None, *, rest: bool = False) -> "Result":
 
     given = run or Run()
     if given.limit < 0:
-        raise UsageError("--limit must be 0 (everything) or more")
+        raise UsageError("--limit must be 0 (all) or more")
     if given.anchor_every < 1:
-        raise UsageError("--anchor-every must be 1 (everything) or more")
+        raise UsageError("--anchor-every must be 1 (all) or more")
     suite: Callable[[Lab], Awaitable[Result]] = import_module(f"lsp_harness.bench.suite.{name}").run
 
     async def measure() -> "Result":
@@ -204,5 +211,5 @@ def _saved(file: Path) -> "Result":
         return from_json(body)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UsageError(
-            f"{file} is not a saved result ({type(error).__name__}); make one with lsp-harness bench … --json"
+            f"{file} is not a saved benchmark result ({type(error).__name__}); make one with lsp-harness bench … --json"
         ) from error

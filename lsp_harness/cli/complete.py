@@ -1,26 +1,27 @@
-"""`lsp-harness complete`: what ghost text there would be at a place."""
+"""`lsp-harness complete`: the completion at a place in a file."""
 
 import asyncio
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 
-from lsp_harness.cli.compose import headless, offset_of, place
+from lsp_harness.cli.compose import headless
+from lsp_harness.cli.place import offset_of, place
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.errors import UsageError
 
 
 def complete(at: str, /, *, json: AsJson = False) -> int:
-    """Show the completion at a place of a file.
+    """Show the completion at a place in a file.
 
     Parameters
     ----------
     at
-        FILE:LINE:COL, counted from 1.
+        FILE:LINE:COL. Lines and columns count from 1; columns are characters.
     """
     file, numbers = place(at, 2)
     if len(numbers) != 2:
-        raise UsageError("say where: lsp-harness complete FILE:LINE:COL")
+        raise UsageError(f"say where in the file: lsp-harness complete {file}:LINE:COL")
     return asyncio.run(_complete(file, *numbers, json=json))
 
 
@@ -39,5 +40,5 @@ async def _complete(file: Path, line: int, column: int, *, json: bool) -> int:
             f"  ({ms} ms, {stats['evaluated']} prompt tokens evaluated, {stats['reused']} reused, {stats['generated']} generated)"
         )
     else:
-        say("nothing to suggest here")
+        say("no suggestion here")
     return 0

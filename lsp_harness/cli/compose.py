@@ -15,7 +15,6 @@ from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.inference.client import Engine
 from lsp_harness.text.document import Document
-from lsp_harness.text.position import Position
 
 if TYPE_CHECKING:
     from lsp_harness.context.elsewhere import Known
@@ -62,7 +61,7 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     harness.roots.append(root)
     document = Document.of(file.as_uri(), data, version=1)
     if document.binary:
-        raise NotText(f"{file.name} is not a text")
+        raise NotText(f"{file.name} is a binary file, not a text file; name a file with code")
     harness.open(document)
     if config.index.enabled:
         harness.near = _near(root)
@@ -78,6 +77,14 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     # a command that failed by it says so itself
     for trouble in troubles:
         warn(trouble)
+
+
+def _report(problems: list[Problem]) -> None:
+    # a server is composed in this module too, and does not need what reads a command line
+    from lsp_harness.cli.say import warn
+
+    for problem in problems:
+        warn(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
 
 
 @asynccontextmanager

@@ -1,7 +1,6 @@
-"""`lsp-harness context`: what the model would see at a place, or of a task there, where each part comes from, and what it costs."""
+"""`lsp-harness context`: the prompt at a place in a file, where each part of it comes from, and what it costs."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
@@ -10,10 +9,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.compose import headless, offset_of, place
+from lsp_harness.cli.compose import headless
 from lsp_harness.cli.indexed import fresh
 from lsp_harness.cli.locate import sought
-from lsp_harness.cli.say import AsJson, as_json, console, say
+from lsp_harness.cli.place import offset_of, place
+from lsp_harness.cli.say import AsJson, as_json, console, say, warn
 from lsp_harness.context.elsewhere import Here
 from lsp_harness.errors import UsageError
 from lsp_harness.harness import seen
@@ -30,36 +30,37 @@ def context(
     task: Annotated[
         str,
         Parameter(
-            help="What is to be done to the function there: the prompt of that edit. Without a place, it is found."
+            help="Show the prompt of an edit: what to do with the function at that place, in words. Without a place, the function is searched for."
         ),
     ] = "",
     explain: Annotated[
-        bool, Parameter(negative="", help="Show its parts, with where each is from and what it costs.")
+        bool,
+        Parameter(negative="", help="Show the parts of the prompt, where each comes from and how many tokens it has."),
     ] = False,
     json: AsJson = False,
 ) -> int:
-    """Show the prompt of a completion at a place of a file, or of an edit by instruction.
+    """Show the prompt that the model would get at a place in a file.
 
     Parameters
     ----------
     at
-        FILE:LINE:COL, counted from 1; with a task FILE:LINE will do, or nothing.
+        FILE:LINE:COL, counted from 1. With --task, FILE:LINE is enough, and no place at all means that it is searched for.
     """
     if task and not at:
         return asyncio.run(_found(task, explain=explain, json=json))
     if not at:
-        raise UsageError('say where: lsp-harness context FILE:LINE:COL, or what is to be done: --task "…"')
+        raise UsageError('say where: lsp-harness context FILE:LINE:COL, or describe a task: --task "WORDS"')
     file, numbers = place(at, 2)
     if len(numbers) != 2 and not (task and numbers):
-        raise UsageError("say where: lsp-harness context FILE:LINE:COL")
+        raise UsageError(f"say where in the file: lsp-harness context {file}:LINE:COL")
     begin = numbers[0], numbers[1] if numbers[1:] else 1
     return asyncio.run(_context(file, begin, task, explain=explain, json=json))
 
 
 async def _found(task: str, *, explain: bool, json: bool) -> int:
-    """Of the place that the task is about; which that is is said beside."""
+    """Of the place that the task is about; which place that is, is printed on standard error."""
     best = (await sought(task, Path(), explain=explain)).best
-    sys.stderr.write(f"{best.place}: {best.symbol or 'text'}\n")
+    warn(f"the prompt is that of {best.place} ({best.symbol or 'text'})")
     return await _context(Path(best.path), (best.first, 1), task, last=best.last, explain=explain, json=json)
 
 

@@ -40,12 +40,12 @@ class Untrue(HarnessError):
 
 
 def demo(*, keep: bool = False) -> int:
-    """Complete code at several cursors and repair a diagnostic of a bundled sample, with the real model.
+    """Watch the real model complete code and repair an error.
 
     Parameters
     ----------
     keep
-        Leave the edited copy of the sample where it is, and say where.
+        Keep the edited copy of the sample project, and say where it is.
     """
     folder = Path(tempfile.mkdtemp(prefix="lsp-harness-demo-")).resolve()
     try:

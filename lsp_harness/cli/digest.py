@@ -1,4 +1,4 @@
-"""`lsp-harness digest`: the problems in what a tool has printed, a line each."""
+"""`lsp-harness digest`: the problems in the output of a tool, one line each."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.say import AsJson, as_json, say
+from lsp_harness.cli.say import AsJson, as_json, say, warn
 from lsp_harness.errors import UsageError
 from lsp_harness.text.position import decode
 from lsp_harness.verify.digest.digest import TOOLS
@@ -19,15 +19,22 @@ LARGEST = 64_000_000
 
 
 def digest(
-    file: Annotated[Path | None, Parameter(help="What a tool has printed; standard input by default.")] = None,
+    file: Annotated[
+        Path | None, Parameter(help="A file with the output of a tool. The default is standard input.")
+    ] = None,
     *,
-    tool: Annotated[str, Parameter(help=f"Which tool, where it is not to be recognised: {', '.join(TOOLS)}.")] = "",
-    limit: Annotated[int, Parameter(help="Lines of problems at most.")] = LINES,
+    tool: Annotated[
+        str, Parameter(help=f"The tool that printed it, if it is not recognized: {', '.join(TOOLS)}.")
+    ] = "",
+    limit: Annotated[int, Parameter(help="The largest number of lines to show.")] = LINES,
     json: AsJson = False,
 ) -> int:
-    """Show the problems in the output of tests, linters and compilers, a line each. Exit status 1 if there are any."""
+    """Shorten the output of tests, linters and compilers to one line per problem.
+
+    The exit status is 1 if there is a problem.
+    """
     if limit < 1:
-        raise UsageError(f"--limit is {limit}, but a digest has one line at least")
+        raise UsageError(f"--limit must be 1 or more, not {limit}")
     found = digested(decode(read(file)), tool, os.getcwd())
     if json:
         as_json(found.as_json())
@@ -39,8 +46,10 @@ def digest(
 
 
 def read(file: Path | None) -> bytes:
-    """What was printed into a file, or comes in. Raises UsageError."""
+    """The output of a tool, from a file or standard input. Raises UsageError."""
     if file is None or str(file) == "-":
+        if sys.stdin.isatty():
+            warn("paste the output of a tool, then press Ctrl-D; Ctrl-C cancels (usual: pytest | lsp-harness digest)")
         return sys.stdin.buffer.read()
     try:
         # a shell may name a pipe here, so that there is no waiting for a regular file; but some end never

@@ -1,4 +1,4 @@
-"""`lsp-harness docs`: what an installed package says of one of its names."""
+"""`lsp-harness docs`: the signature and documentation of a name in an installed package."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -17,25 +17,28 @@ KNOWN = (*LANGUAGES, "javascript")
 
 def docs(
     name: str,
-    folder: Annotated[Path, Parameter(help="The workspace folder; here by default.")] = Path(),
+    folder: Annotated[Path, Parameter(help="The folder of the project. The default is the current folder.")] = Path(),
     /,
     *,
     language: Annotated[
-        str, Parameter(help=f"Whose package it is: {', '.join(KNOWN)}; by default the first in which there is one.")
+        str,
+        Parameter(
+            help=f"The language of the package: {', '.join(KNOWN)}. By default the first one that has such a package."
+        ),
     ] = "",
     json: AsJson = False,
 ) -> int:
-    """Show the signature and first words of a name of an installed package.
+    """Show the signature and documentation of a name in an installed package.
 
     Parameters
     ----------
     name
-        As it is imported and used: requests.get, lodash.debounce, serde_json::from_str, github.com/owner/name.Func.
+        The name as code writes it: requests.get, lodash.debounce, serde_json::from_str, github.com/owner/name.Func.
     """
     if language and language not in KNOWN:
-        raise UsageError(f"no packages are known of {language!r}, but of {', '.join(KNOWN)}")
+        raise UsageError(f"--language must be one of {', '.join(KNOWN)}, not {language!r}")
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder")
+        raise UsageError(f"there is no folder {str(folder)!r}")
     root = folder.resolve()
     config = settings(root)
     found = _found(Installed(python=config.knowledge.python), root, [language] if language else LANGUAGES, name)
@@ -57,14 +60,16 @@ def _found(installed: Installed, root: Path, languages: "list[str] | tuple[str, 
         if known:
             absent.append(known)
         elif release := installed.release(root, language, name):
-            raise UsageError(f"{release} is installed, but {name} cannot be read off its files")
+            raise UsageError(f"{release} is installed, but its files do not say what {name} is")
         looked += installed.looked(root, language)
     if absent:
         one = absent[0]
         nearest = ", ".join(near.name for near in one.nearest)
-        raise UsageError(f"{one.release} has no {one.name}" + (f"; the nearest: {nearest}" if nearest else ""))
-    places = ", ".join(dict.fromkeys(looked)) or "nowhere: there is no go.mod that requires it"
-    raise UsageError(f"no package that {name} may be of is installed for {root}; looked in {places}")
+        raise UsageError(
+            f"{one.release} has no {one.name}" + (f"; the most similar names are: {nearest}" if nearest else "")
+        )
+    places = ", ".join(dict.fromkeys(looked)) or "no place, because no go.mod requires it"
+    raise UsageError(f"{root} has no installed package with {name}; searched in {places}")
 
 
 def _show(found: DocFragment) -> None:

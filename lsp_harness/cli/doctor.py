@@ -1,4 +1,4 @@
-"""`lsp-harness doctor`: what works here, what does not, and what to do about it."""
+"""`lsp-harness doctor`: what works here, what does not, and how to repair it."""
 
 import platform
 import sys

@@ -1,4 +1,4 @@
-"""`lsp-harness index embed`: vectors for what has none, now and here."""
+"""`lsp-harness index embed`: make the missing vectors of an index now."""
 
 import asyncio
 from contextlib import closing
@@ -15,11 +15,14 @@ from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embed.alone import Alone
 from lsp_harness.inference.embed.recipe import recipe
 from lsp_harness.store.database import Reader, remove
+from lsp_harness.text.wording import counted
 
 
 def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
-    """Have search go by meaning, too: make a vector of each text of the index that has none. The engine is not needed, and
-    what is made stays when this is interrupted."""
+    """Let search use meaning as well: make a vector of each text in the index that has none.
+
+    This needs no engine. If it is interrupted, the vectors made so far are kept.
+    """
     where = wanted(folder)
     settings = load(where.root)[0].index
     # first, as it says what is missing
@@ -29,7 +32,7 @@ def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
     if json:
         as_json({"model": model, "made": made, "texts": texts})
     else:
-        say(f"{made:,} made; all {texts:,} texts have a vector by {model}")
+        say(f"{counted(made, 'vector')} made with {model}; all {counted(texts, 'text')} have one")
     return 0
 
 
@@ -50,7 +53,7 @@ async def _made(where: Place, settings: Index) -> tuple[int, int]:
             if texts := texts_of(reader, new[at : at + BATCH]):
                 made = await made_of(model, how, texts)
                 if recipe(settings) != how:
-                    raise ModelError("the embedding model became another one meanwhile; run this again")
+                    raise ModelError("the embedding model changed during this run; run the command again")
                 vectors.put(how.name, made, living(reader))
                 count += len(made)
             tell(at + BATCH, len(new))

@@ -1,4 +1,4 @@
-"""`lsp-harness engine`: the model process: what it is, ending it, reading its log."""
+"""`lsp-harness engine`: the engine, which is the process with the model: start, status, stop, logs, token."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
@@ -26,7 +26,7 @@ app = cyclopts.App(name="engine", help="The process that holds the model: start,
 
 @app.command
 def start(*, json: AsJson = False) -> int:
-    """Start the engine of the settings for programs that use its socket or its port; one that runs is left alone."""
+    """Start the engine, for programs that use its socket or port. If it runs already, nothing is changed."""
     from lsp_harness.inference.supervisor import Supervisor
 
     supervisor = Supervisor(_own())
@@ -44,7 +44,7 @@ def start(*, json: AsJson = False) -> int:
 
 @app.command
 def status(*, json: AsJson = False) -> int:
-    """Show the engines that run now: memory, speed, who has sequences in the cache, reuse and requests."""
+    """Show the running engines: memory, speed, cached prompts, clients and requests."""
     found = running()
     if json:
         as_json(found)
@@ -82,7 +82,7 @@ def restart(*, json: AsJson = False) -> int:
 
 
 @app.command
-def logs(*, lines: Annotated[int, Parameter(help="How many lines of each log.")] = 40) -> int:
+def logs(*, lines: Annotated[int, Parameter(help="The number of lines of each log.")] = 40) -> int:
     """Print the end of the engines' logs."""
     files = sorted(paths.state().glob("engine-*.log"))
     if not files:
@@ -100,7 +100,7 @@ def logs(*, lines: Annotated[int, Parameter(help="How many lines of each log.")]
 
 @app.command
 def token() -> int:
-    """Print the token that programs need on the engine's loopback port."""
+    """Print the token that programs need to use the engine's port."""
     from lsp_harness.inference.door.guard import token_file
 
     file = token_file()

@@ -6,8 +6,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.cli.compose import headless, offset_of, place
+from lsp_harness.cli.compose import headless
 from lsp_harness.cli.digest import read
+from lsp_harness.cli.place import offset_of, place
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.cli.verdicts import Verdicts
 from lsp_harness.disk.writing import replace_file
@@ -27,17 +28,18 @@ from lsp_harness.verify.standing import Examined
 
 
 def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: AsJson = False) -> int:
-    """Fix the first diagnostic of a file, or the one at a line; shows the diff.
+    """Repair an error in a file and show the diff.
 
     Parameters
     ----------
     at
-        FILE or FILE:LINE. Diagnostics are syntax errors and, for Python, ruff's.
+        FILE, for the first error in it, or FILE:LINE, for an error on that line. Errors are syntax errors and, for Python,
+        what ruff reports.
     failing
-        A file with what tests, a linter or a compiler have printed (- is standard input): what that says of the file is fixed
-        first; where tests fail, name a line of the function they are about.
+        A file with the output of tests, a linter or a compiler (- is standard input). The errors it reports in FILE are
+        repaired first. If a test fails, name a line of the function that it tests: FILE:LINE.
     apply
-        Write the file.
+        Write the repaired file. Without this, only the diff is shown.
     """
     file, numbers = place(at, 1)
     printed = digest(decode(read(failing)), "", os.getcwd()) if failing else None

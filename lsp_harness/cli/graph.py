@@ -1,4 +1,4 @@
-"""`lsp-harness index graph`: what a symbol calls and extends, who calls and extends it, what tests it, who imports its file."""
+"""`lsp-harness index graph`: what a symbol calls and extends, and what calls, extends, tests and imports it."""
 
 import asyncio
 from collections.abc import Iterator
@@ -25,12 +25,15 @@ def graph(
     *,
     json: AsJson = False,
 ) -> int:
-    """Print what a symbol has to do with others, as far as imports, scopes and written types tell; the rest is `unresolved`.
+    """Print what a symbol calls and extends, and what calls, extends, tests and imports it.
+
+    A link that imports, scopes and written types do not prove is marked `unresolved`.
 
     Parameters
     ----------
     symbol
-        Its name, with those around it where several are called so: `Config.parse`, or `src/config.py:Config.parse`.
+        Its name. If several symbols have this name, write the class or the file as well: `Config.parse` or
+        `src/config.py:Config.parse`.
     """
     where = wanted(folder)
     where = asyncio.run(fresh(where))
@@ -43,7 +46,7 @@ def graph(
     else:
         say("\n\n".join("\n".join(_lines(*one)) for one in found))
         if named[MOST:]:
-            say(f"\nand {len(named) - MOST} more are called so; name one as FILE:NAME")
+            say(f"\nand {len(named) - MOST} more have this name; write FILE:NAME for one of them")
     return 0
 
 
@@ -63,7 +66,7 @@ def _lines(found: Graph, _: str, said: str) -> Iterator[str]:
 
 
 def _line(one: Edge) -> str:
-    where = f"  {one.path}:{one.line + 1} {one.name or '(in no function)'}"
+    where = f"  {one.path}:{one.line + 1} {one.name or '(outside of functions)'}"
     return where + f", through {one.through}" * bool(one.through) + "  unresolved" * (not one.sure)
 
 

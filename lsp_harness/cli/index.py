@@ -1,7 +1,6 @@
-"""`lsp-harness index`: what is known of a workspace folder."""
+"""`lsp-harness index`: the index of a folder's code."""
 
 import asyncio
-import sys
 from contextlib import closing, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -15,7 +14,7 @@ from lsp_harness.cli.graph import graph
 from lsp_harness.cli.index_status import show, told
 from lsp_harness.cli.indexed import Folder, called, fresh, placed, scan, wanted
 from lsp_harness.cli.nearest import EMBED, without
-from lsp_harness.cli.say import AsJson, as_json, say
+from lsp_harness.cli.say import AsJson, as_json, say, warn
 from lsp_harness.context.extract import Extract, extracts
 from lsp_harness.disk.reading import read_file
 from lsp_harness.errors import FileProblem, HarnessError, UsageError
@@ -28,17 +27,16 @@ from lsp_harness.store.database import Reader, remove
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.tree import LIMIT, parse
 from lsp_harness.text.document import Document
+from lsp_harness.text.wording import counted
 
-app = cyclopts.App(
-    name="index", help="What is known of a workspace folder: status, context, graph, patterns, embed, rebuild."
-)
+app = cyclopts.App(name="index", help="Inspect and rebuild the index of a folder's code.")
 app.command(graph)
 app.command(embed)
 
 
 @app.command
 def status(folder: Folder = Path(), *, json: AsJson = False) -> int:
-    """Show what the index of a folder holds, what was left out of it and why, and who keeps it."""
+    """Show what the index of a folder contains, which files were left out and why, and which process updates it."""
     where = placed(folder)
     if json:
         as_json(told(where))
@@ -49,37 +47,41 @@ def status(folder: Folder = Path(), *, json: AsJson = False) -> int:
 
 @app.command
 def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
-    """Throw the index of a folder away and make it anew. A server that has the folder open does so, if there is one. Vectors of
-    texts that are still there stay; `index embed` makes those that are missing."""
+    """Delete the index of a folder and make a new one.
+
+    If a server has the folder open, the server does it. Vectors of texts that still exist are kept; `index embed` makes the
+    missing ones.
+    """
     where = wanted(folder)
     remove(where.database)
     with closing(Vectors(where.folder)) as vectors:
         if not vectors.sound():
             remove(vectors.database)
     if led(where.lock):
-        say("the server that has this folder open makes it anew")
+        say("the server that has this folder open makes a new index")
         return 0
     if (scanned := asyncio.run(scan(where))) is None:
-        say("the server that has this folder open makes it anew")
+        say("the server that has this folder open makes a new index")
     elif json:
         as_json(told(where))
     else:
-        say(f"{scanned.files:,} files, {scanned.parsed:,} of them read")
+        say(f"{counted(scanned.files, 'file')}, {scanned.parsed:,} of them read")
         # where there is no model `doctor` says so
         with suppress(HarnessError):
             if left := without(where):
-                sys.stderr.write(f"texts without a vector: {left:,}; {EMBED} makes them\n")
+                warn(f"{counted(left, 'text')} without a vector; {EMBED} makes the missing vectors")
     return 0
 
 
 @app.command
 def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> int:
-    """Print what a symbol is: its text, and the imports that this needs.
+    """Print the code of a symbol, with the imports that it needs.
 
     Parameters
     ----------
     symbol
-        Its name, with those around it where several are called so: `Config.parse`, or `src/config.py:Config.parse`.
+        Its name. If several symbols have this name, write the class or the file as well: `Config.parse` or
+        `src/config.py:Config.parse`.
     """
     where = wanted(folder)
     where = asyncio.run(fresh(where))
@@ -89,7 +91,9 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
             (one, doc(view, it)) for it in called(view, symbol) for one in _extracts(where.root, it.path, it.qualified)
         ]
     if not found:
-        raise UsageError(f"{symbol!r} is not in its file any more, which changed since it was indexed; ask again")
+        raise UsageError(
+            f"{symbol!r} is no longer in its file, which has changed since it was indexed; run the command again"
+        )
     if json:
         as_json([asdict(one) | {"doc": said} for one, said in found])
     else:
@@ -108,9 +112,12 @@ def _extracts(root: Path, path: str, name: str) -> list[Extract]:
 
 @app.command(name="patterns")
 def shown_patterns(
-    folder: Folder = Path(), *, limit: Annotated[int, Parameter(help="Patterns at most.")] = 20, json: AsJson = False
+    folder: Folder = Path(),
+    *,
+    limit: Annotated[int, Parameter(help="The largest number of patterns.")] = 20,
+    json: AsJson = False,
 ) -> int:
-    """Print what kinds of code the folder has many of (handlers, tests, models), the most frequent first, and one of each."""
+    """Print the kinds of code that the folder has many of (handlers, tests, models), most frequent first, each with an example."""
     where = wanted(folder)
     where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:

@@ -27,13 +27,13 @@ TAKEN = 1.0
 """Seconds for a lock that was free: a server that got it in between keeps it."""
 LOOK = 0.1
 """Seconds between two looks at how far the other is."""
-Folder = Annotated[Path, Parameter(help="The workspace folder; here by default.")]
+Folder = Annotated[Path, Parameter(help="The folder of the project. The default is the current folder.")]
 
 
 def placed(folder: Path) -> Place:
     """Where the index of a folder is. Raises UsageError."""
     if not folder.is_dir():
-        raise UsageError(f"{folder} is no folder")
+        raise UsageError(f"there is no folder {str(folder)!r}")
     return place(folder)
 
 
@@ -42,7 +42,7 @@ def wanted(folder: Path) -> Place:
     where = placed(folder)
     config = settings(where.root)
     if not config.index.enabled:
-        raise UsageError(f"index.enabled is off: nothing is known of {where.root}; set it to true to have that indexed")
+        raise UsageError(f"{where.root} is not indexed, because the setting index.enabled is false; set it to true")
     return where
 
 
@@ -58,7 +58,7 @@ def called(view: View, symbol: str) -> list[Symbol]:
     path, name = named(symbol)
     found = {(one.path, one.qualified): one for one in reversed(view.called(name)) if path in ("", one.path)}
     if not found:
-        raise UsageError(f"nothing is called {symbol!r} here; lsp-harness search finds what is like it")
+        raise UsageError(f"there is no symbol {symbol!r} in this folder; lsp-harness search finds similar code")
     return [found[key] for key in sorted(found)]
 
 

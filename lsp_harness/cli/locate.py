@@ -1,4 +1,4 @@
-"""`lsp-harness locate`: the code that a task is about."""
+"""`lsp-harness locate`: the lines of code that a task would change."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from lsp_harness.cli.compose import make_engine
 from lsp_harness.cli.indexed import Folder, fresh, placed
 from lsp_harness.cli.nearest import nearest
+from lsp_harness.cli.place import check_folder
 from lsp_harness.cli.say import AsJson, as_json, say
 from lsp_harness.cli.settings import settings
 from lsp_harness.context.elsewhere import Here
@@ -27,17 +28,18 @@ def locate(
     folder: Folder = Path(),
     *,
     explain: Annotated[
-        bool, Parameter(negative="", help="Show the other candidates too, and by what each was found.")
+        bool, Parameter(negative="", help="Show the other candidates as well, and how each was found.")
     ] = False,
     json: AsJson = False,
 ) -> int:
-    """Find the code that a task is about: the lines of the declaration that is to be changed.
+    """Find the lines of code that a task would change.
 
     Parameters
     ----------
     task
-        What is to be done, in words: "add input validation to parse_config".
+        The task in words: "add input validation to parse_config".
     """
+    check_folder(folder, "locate", task)
     found = asyncio.run(sought(task, folder, explain=explain))
     if json:
         as_json({"chosen": found.chosen, "by": found.by, "candidates": [asdict(one) for one in found.candidates]})
@@ -72,5 +74,5 @@ async def sought(task: str, folder: Path, *, explain: bool = False) -> Sought:
         texts = locating.texts_of(where.root)
         found = await locating.sought(config, Here(reader), where.root, task, texts, engine, near)
     if found is None:
-        raise NoAnswer(f"nothing in {where.root} has to do with that; name a function, or the place: FILE:LINE")
+        raise NoAnswer(f"no code in {where.root} fits this task; name a function in it, or say the place as FILE:LINE")
     return found

@@ -1,4 +1,4 @@
-"""`lsp-harness model`: which models there are, fetching one, what a file is, and removing it.
+"""`lsp-harness model`: which models there are; downloading, inspecting and deleting one.
 
 Results go to stdout, as tables or with `--json` for programs; progress goes to stderr.
 """
@@ -14,7 +14,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models import place
 from lsp_harness.inference.models.catalogue import ModelCard, card, cards
 
-app = cyclopts.App(name="model", help="Pull, list and inspect model files.")
+app = cyclopts.App(name="model", help="Download, list, inspect and delete models.")
 
 Spec = Annotated[str, Parameter(help="A name, or the path of a GGUF file.")]
 Name = Annotated[str, Parameter(help="A name from `lsp-harness model list`.")]
@@ -25,7 +25,7 @@ TEMPLATE_LINES = 5
 
 @app.command(name="list")
 def list_(*, json: AsJson = False) -> None:
-    """List the models of the catalogue, and which of them are here."""
+    """List the models of the catalogue, and which of them are on this machine."""
     if json:
         return as_json([_row(known) for known in cards()])
     from rich.table import Table
@@ -40,13 +40,19 @@ def list_(*, json: AsJson = False) -> None:
 def pull(
     name: Name = DEFAULT,
     *,
-    sha256: Annotated[str, Parameter(help="The SHA-256 it must have, for models whose hash we do not know.")] = "",
-    verify: Annotated[bool, Parameter(negative="", help="Read the file again even if it was found right.")] = False,
-    quiet: Annotated[bool, Parameter(negative="", help="No progress.")] = False,
-    events: Annotated[bool, Parameter(negative="", help="Progress and result as JSON lines on stdout.")] = False,
+    sha256: Annotated[
+        str, Parameter(help="The SHA-256 that the file must have, for a model whose SHA-256 is not in the catalogue.")
+    ] = "",
+    verify: Annotated[
+        bool, Parameter(negative="", help="Check the SHA-256 again even if it was right before.")
+    ] = False,
+    quiet: Annotated[bool, Parameter(negative="", help="Do not show progress.")] = False,
+    events: Annotated[
+        bool, Parameter(negative="", help="Print progress and result as JSON lines on standard output.")
+    ] = False,
     json: AsJson = False,
 ) -> int:
-    """Fetch a model from the first source that serves it. Unfinished downloads are continued."""
+    """Download a model. An unfinished download is continued."""
     from lsp_harness.inference.models.pull import pull as fetch
     from lsp_harness.inference.models.report import Events, on_stderr
 
@@ -74,21 +80,21 @@ def pull(
     elif json:
         as_json(result)
     else:
-        how = f"pulled from {done.source} in {done.seconds:.0f} s" if done.source else "already here"
+        how = f"downloaded from {done.source} in {done.seconds:.0f} s" if done.source else "already downloaded"
         say(f"{model.name} ({model.license}): {how}, {done.path}")
     return 0
 
 
 @app.command
 def path(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
-    """Print where a model's file is."""
+    """Print the path of a model's file."""
     found = str(place.resolve(name))
     return as_json({"name": name, "path": found}) if json else say(found)
 
 
 @app.command
 def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
-    """Show what a model file says about itself."""
+    """Show the properties of a model file."""
     from lsp_harness.inference.models.gguf import read_header
 
     file = place.resolve(name)
@@ -125,11 +131,11 @@ def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
 
 @app.command
 def rm(name: Name, *, json: AsJson = False) -> None:
-    """Delete a model's file, and what an unfinished pull left of it."""
+    """Delete a model's file, and the rest of an unfinished download."""
     model = card(name)
     freed = place.remove(model)
     result = {"name": model.name, "path": str(place.path_of(model)), "freed": freed}
-    return as_json(result) if json else say(f"{model.name} is removed, {_size(freed)} are free again")
+    return as_json(result) if json else say(f"{model.name} is deleted; this freed {_size(freed)}")
 
 
 def _row(model: ModelCard) -> dict[str, Any]:

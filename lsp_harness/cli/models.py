@@ -1,4 +1,4 @@
-"""`lsp-harness models`: what a server that somebody else runs has, before it is put into the settings."""
+"""`lsp-harness models`: the models of a remote server, to choose one before it goes into the settings."""
 
 import asyncio
 from dataclasses import asdict
@@ -15,11 +15,16 @@ from lsp_harness.inference.providers import NAMES, Target, by_name, remote, targ
 
 def models(
     *,
-    provider: Annotated[str, Parameter(help=f"One of {', '.join(NAMES)}; without it the server of the settings.")] = "",
-    base_url: Annotated[str, Parameter(help="Where that provider is, if not at its usual address.")] = "",
+    provider: Annotated[
+        str, Parameter(help=f"One of {', '.join(NAMES)}. The default is the server in the settings.")
+    ] = "",
+    base_url: Annotated[str, Parameter(help="The address of the provider, if it is not the usual one.")] = "",
     json: AsJson = False,
 ) -> int:
-    """List the models of a remote server. (`lsp-harness model list` has those for this machine.)"""
+    """List the models of a remote server.
+
+    `lsp-harness model list` shows the models for this machine.
+    """
     from lsp_harness.inference.backends.served import served
 
     chosen = settings().engine
@@ -28,14 +33,14 @@ def models(
     if json:
         as_json([asdict(model) for model in found])
     elif not found:
-        say(f"{replicas[0].name} lists no model")
+        say(f"{replicas[0].name} does not list any model")
     else:
         from rich.table import Table
         from rich.text import Text
 
-        table = Table("model", "owner", "fills holes", box=None)
+        table = Table("model", "owner", "fill-in-the-middle", box=None)
         for model in found:
-            table.add_row(Text(model.name), Text(model.owner), model.infill or "not as far as is known")
+            table.add_row(Text(model.name), Text(model.owner), model.infill or "not known")
         console().print(table)
     return 0
 
@@ -46,7 +51,7 @@ def _targets(provider: str, base_url: str, settings: Engine) -> list[Target]:
         own = not remote(settings) or (not settings.url and settings.model.startswith(f"{provider}/"))
         return [by_name(provider, settings if own else Engine(api_key_env=""), url=base_url)]
     if base_url:
-        raise ConfigError(f"--base-url needs a --provider: one of {', '.join(NAMES)}")
+        raise ConfigError(f"--base-url needs --provider as well: one of {', '.join(NAMES)}")
     if not remote(settings):
-        raise ConfigError(f"the settings name no server; name a --provider: one of {', '.join(NAMES)}")
+        raise ConfigError(f"the settings name no remote server; choose one with --provider: {', '.join(NAMES)}")
     return targets(settings)

@@ -4,9 +4,9 @@ The query is embedded in this process: the small model is there in a quarter of 
 that answers as well.
 """
 
-import sys
 from contextlib import closing
 
+from lsp_harness.cli.say import warn
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.meaning import missing, near
@@ -15,6 +15,7 @@ from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embed.alone import Alone
 from lsp_harness.inference.embed.recipe import Recipe, model_of, recipe
 from lsp_harness.store.database import Reader
+from lsp_harness.text.wording import counted
 
 SEARCH_SECONDS = 2.0
 """How long a search may take."""
@@ -36,7 +37,9 @@ async def nearest(where: Place, query: str, *, explain: bool = False) -> list[by
             with closing(Alone(settings)) as model:
                 found = await near(vectors, model, how, query, LOADING_SECONDS)
             if explain and (left := without(where)):
-                sys.stderr.write(f"texts without a vector, found by words alone: {left:,}; {EMBED} makes the rest\n")
+                warn(
+                    f"{counted(left, 'text')} without a vector can only be found by words; {EMBED} makes the missing vectors"
+                )
             return found
         except HarnessError as error:
             _told(error.message, say=explain or _any(vectors))
@@ -48,9 +51,11 @@ async def nearest(where: Place, query: str, *, explain: bool = False) -> list[by
 def unfit(made: tuple[str, int] | None, how: Recipe) -> str:
     """Why a query cannot be compared with the vectors there are; empty where it can."""
     if made is None:
-        return f"nothing here has a vector yet; {EMBED} makes them"
+        return f"this folder has no vectors yet; {EMBED} makes them"
     if made[0] != how.name:
-        return f"the vectors are by {model_of(made[0])} as it was set up before; {EMBED} makes those by {how.model}"
+        return (
+            f"the vectors were made by {model_of(made[0])} with other settings; {EMBED} makes new ones with {how.model}"
+        )
     return ""
 
 
@@ -70,4 +75,4 @@ def _any(vectors: Vectors) -> bool:
 
 def _told(why: str, *, say: bool) -> None:
     if say:
-        sys.stderr.write(f"by names and words alone: {why}\n")
+        warn(f"searched by names and words only: {why}")

@@ -3,6 +3,7 @@
 import codecs
 import io
 import json
+import re
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -31,12 +32,36 @@ SIGNS = {
 AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
 
 
-def console(width: int = WIDTH) -> "Console":
-    """A console, `width` columns wide where there is no terminal."""
-    from rich.console import Console
+CONTROLS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+"""What changes a terminal instead of being shown: control characters, but for line ends and tabs, and changes of direction."""
 
-    terminal = Console(highlight=False, soft_wrap=True, emoji=False)
-    return terminal if terminal.is_terminal else Console(highlight=False, soft_wrap=True, emoji=False, width=width)
+
+def printable(text: str) -> str:
+    """The text with `\\u001b` in place of what a terminal would obey. File names and code may hold anything."""
+    return CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def console(width: int = WIDTH) -> "Console":
+    """A console for tables, `width` columns wide if the output is no terminal."""
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+    from rich.text import Text
+
+    class PrintableConsole(Console):
+        """A console whose contents cannot control the terminal; its own colours can."""
+
+        def render_str(self, text: str, **keywords: Any) -> Text:
+            # before the widths of columns are measured
+            return super().render_str(printable(text), **keywords)
+
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            for text, style, control in super().render(renderable, options):
+                yield Segment(text if control else printable(text), style, control)
+
+    terminal = PrintableConsole(highlight=False, soft_wrap=True, emoji=False)
+    if terminal.is_terminal:
+        return terminal
+    return Console(highlight=False, soft_wrap=True, emoji=False, width=width)
 
 
 def say(text: str = "") -> None:

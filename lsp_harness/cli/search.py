@@ -1,7 +1,6 @@
-"""`lsp-harness search`: finding the code that words or names mean, or that has to do with a place or a symbol."""
+"""`lsp-harness search`: code found by words, by a symbol or by a place in a file."""
 
 import asyncio
-import sys
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -9,10 +8,10 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from lsp_harness.cli import compose
+from lsp_harness.cli import place
 from lsp_harness.cli.indexed import Folder, fresh, named, wanted
 from lsp_harness.cli.nearest import EMBED, SEARCH_SECONDS, nearest
-from lsp_harness.cli.say import AsJson, as_json, say
+from lsp_harness.cli.say import AsJson, as_json, say, warn
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.doc import doc
 from lsp_harness.index.place import Place
@@ -31,50 +30,56 @@ def search(
     query: str = "",
     folder: Folder = Path(),
     *,
-    at: Annotated[str, Parameter(help="FILE:LINE or FILE:LINE:COL: what has to do with what stands there.")] = "",
-    symbol: Annotated[
-        str, Parameter(help="A name, or src/file.py:name: what is called so, what that uses, and what uses it.")
-    ] = "",
+    at: Annotated[str, Parameter(help="FILE:LINE or FILE:LINE:COL: find the code related to this place.")] = "",
+    symbol: Annotated[str, Parameter(help="NAME or FILE:NAME: find this symbol, what it uses and what uses it.")] = "",
     files: Annotated[
         bool,
         Parameter(
             negative="",
-            help="The files that a longer text is about, such as a report of a fault: those it names count, too.",
+            help="Find files instead of declarations, for a longer text such as a bug report. File names in the text count.",
         ),
     ] = False,
-    limit: Annotated[int, Parameter(help="Hits at most.")] = 10,
+    limit: Annotated[int, Parameter(help="The largest number of results.")] = 10,
     near: Annotated[
-        str, Parameter(help="A file of the folder: what it imports, or what imports it, comes before what is as good.")
+        str,
+        Parameter(
+            help="A file of the folder. Of results that fit equally well, those that it imports or that import it come first."
+        ),
     ] = "",
     explain: Annotated[
         bool,
         Parameter(
             negative="",
-            help="Show by which way each hit was found, its rank there, and the first line of its documentation.",
+            help="Show how each result was found, with its rank, and the first line of its documentation.",
         ),
     ] = False,
     json: AsJson = False,
 ) -> int:
-    """Find the code that some words or names mean, or that has to do with a place or a symbol."""
+    """Find code by words, by a symbol or by a place in a file.
+
+    The exit status is 1 if nothing was found.
+    """
     if at or symbol:
         # what is found is said by the option, and only the folder is left to say
         folder, query = Path(query or folder), ""
     if [bool(query), bool(at), bool(symbol)].count(True) != 1:
-        raise UsageError('say what to find: lsp-harness search "words", --at FILE:LINE, or --symbol NAME')
+        raise UsageError('say what to find: lsp-harness search "WORDS", --at FILE:LINE or --symbol NAME')
     if files and not query:
-        raise UsageError('say in words what the files are about: lsp-harness search --files "words"')
+        raise UsageError('--files needs words: lsp-harness search --files "WORDS"')
+    if query or at:
+        place.check_folder(folder, "search" if query else "search --at", query or at)
     where = wanted(folder)
     where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
         if near and View(reader).file(near) is None:
-            raise UsageError(f"the index has no file {near!r}; name it by its path in the folder")
+            raise UsageError(f"the index has no file {near!r}; write its path relative to the folder")
         asked = query or (_at(reader, where, at) if at else _named(reader, symbol))
         if isinstance(asked, str):
             alike = asyncio.run(nearest(where, asked, explain=explain))
         else:
             alike = _like(where, [spot.digest for spot in spots(reader, asked)])
             if explain and not alike:
-                sys.stderr.write(f"not by meaning: what was asked about has no vector; {EMBED} makes them\n")
+                warn(f"not searched by meaning: this code has no vector yet; {EMBED} makes the missing vectors")
         # there is nobody who types meanwhile
         if isinstance(asked, str) and files:
             return _files(Search(reader).files(asked, limit, alike, beside=near, seconds=SEARCH_SECONDS), json=json)
@@ -100,7 +105,7 @@ def _files(found: Sequence[tuple[str, float]], *, json: bool) -> int:
 
 
 def _at(reader: Reader, where: Place, said: str) -> At:
-    file, numbers = compose.place(said, 2)
+    file, numbers = place.place(said, 2)
     if not numbers:
         raise UsageError("say where in the file: lsp-harness search --at FILE:LINE or FILE:LINE:COL")
     document = Document.of(file.absolute().as_uri(), compose.read_named(file))
@@ -109,18 +114,22 @@ def _at(reader: Reader, where: Place, said: str) -> At:
         path = file.resolve().relative_to(where.root.resolve()).as_posix()
     except ValueError:
         raise UsageError(
-            f"{file} is not in {where.root}; name its folder: lsp-harness search --at {said} FOLDER"
+            f"{file} is not in {where.root}; write its folder as well: lsp-harness search --at {said} FOLDER"
         ) from None
     if View(reader).file(path) is None:
-        raise UsageError(f"the index has no file {path!r}; lsp-harness index status says what was left out, and why")
-    return At(path, compose.offset_of(document, line, column))
+        raise UsageError(
+            f"the index has no file {path!r}; lsp-harness index status shows which files were left out and why"
+        )
+    return At(path, place.offset_of(document, line, column))
 
 
 def _named(reader: Reader, said: str) -> Named:
     path, name = named(said)
     found = Named(name, path)
     if not declared(reader, found):
-        raise UsageError(f'nothing is called {said!r} here; lsp-harness search "{name}" finds what is like it')
+        raise UsageError(
+            f'there is no symbol {said!r} in this folder; to find similar code: lsp-harness search "{name}"'
+        )
     return found
 
 

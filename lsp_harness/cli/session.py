@@ -1,4 +1,4 @@
-"""`lsp-harness session`: what a session has come to, read off its log."""
+"""`lsp-harness session`: what was done in an editing session, read from its log."""
 
 import asyncio
 import sys
@@ -18,23 +18,31 @@ from lsp_harness.inference.backends.backend import estimated
 from lsp_harness.inference.providers import remote
 from lsp_harness.session.log import read
 from lsp_harness.session.summary import BUDGET, Summary, summary
+from lsp_harness.text.wording import counted
 
 
 def session(
-    id: Annotated[str, Parameter(help="The name of its folder, or the beginning of it; the last one by default.")] = "",
+    id: Annotated[
+        str, Parameter(help="The name of the session, or the beginning of the name. The default is the last session.")
+    ] = "",
     /,
     *,
     all: Annotated[
-        bool, Parameter(negative="", help=f"All that is remembered, also what is more than {BUDGET} tokens.")
+        bool, Parameter(negative="", help=f"Show everything in the log, even if it is longer than {BUDGET} tokens.")
     ] = False,
     json: AsJson = False,
 ) -> int:
-    """Show what was asked for in a session, what became of it, and what is still wrong, in 200 tokens of the model's."""
+    """Show what was done in an editing session.
+
+    It lists what was asked for, the results and the errors that remain, in 200 tokens of the model.
+    """
     folder = paths.state() / "sessions"
     known = sorted(file.parent for file in folder.glob("*/events.jsonl"))
     found = [one for one in known if one.name.startswith(id)]
     if not found:
-        raise UsageError(f"there is no session {id!r}" if id else "there is no session yet: nothing was asked for")
+        raise UsageError(
+            f"there is no session {id!r}" if id else "there is no session yet; one begins with the first fix or edit"
+        )
     if id and len(found) > 1:
         raise UsageError(f"{len(found)} sessions begin with {id!r}; give more of the name")
     record = read(found[-1] / "events.jsonl")
@@ -45,7 +53,7 @@ def session(
         as_json({"id": found[-1].name, **asdict(told)})
     else:
         lines = told.all if all else asyncio.run(_within(told))
-        say("\n".join([f"{found[-1].name}, {told.turns} turns", *lines]))
+        say("\n".join([f"{found[-1].name}, {counted(told.turns, 'turn')}", *lines]))
         if lines != told.all:
             say("(--all shows more)")
     return 0

@@ -15,15 +15,26 @@ HEAD = """# Settings
 
 Generated from `lsp_harness/config/schema.py` by `make docs`; do not edit.
 
-Every key can be set, weakest first, in `config.toml` in the user's configuration directory (`~/.config/lsp-harness` on
-Linux), in the project's `lsp-harness.toml` (or `localcode.toml`) and `lsp-harness.local.toml`, in the environment
-(`LSP_HARNESS_<TABLE>__<KEY>`), and by the editor (section `lspHarness`, same tables and keys). The project is an editor's
-first workspace folder, and on the command line the nearest folder upwards that has such a file or is a repository. A
-change in a file counts at once where it is saved in the editor, or where the editor watches files for its servers (VS Code
-does), whoever made it; else from the next start. `LSP_HARNESS_HOME` puts state, cache, sockets and the user's file under
-one folder, `LSP_HARNESS_MODELS` names the one of the models. Opening a folder must not decide who is talked to: the
-project's files may not set `[engine]`, and an editor, whose settings a workspace can change, not its `url`, `model`,
-`api_key_env` and `script`. What is not understood, or only planned and read by nothing yet, is reported and ignored.
+A setting is taken from the first of these places that has it:
+
+1. the editor (section `lspHarness`, with the same tables and keys);
+2. the environment: `LSP_HARNESS_<TABLE>__<KEY>`;
+3. the project: `lsp-harness.local.toml`, then `lsp-harness.toml` (or `localcode.toml`);
+4. the user: `config.toml` in the user's configuration directory (`~/.config/lsp-harness` on Linux);
+5. the default.
+
+**The project** is the first workspace folder of the editor. On the command line it is the nearest folder upwards that has such a
+file or is a repository.
+
+**A change counts at once** if the file is saved in the editor, or if the editor watches files for its servers, as VS Code does.
+Otherwise it counts from the next start.
+
+**A project's files cannot set `[engine]`**, and an editor cannot set `engine.url`, `engine.model`, `engine.api_key_env` and
+`engine.script`, because a workspace can change the settings of an editor: opening a folder must not decide which server gets your code.
+
+**A setting that is unknown**, or only planned, is reported and ignored.
+
+`LSP_HARNESS_HOME` puts state, cache, sockets and the user's file under one folder. `LSP_HARNESS_MODELS` names the folder of the models.
 """
 
 

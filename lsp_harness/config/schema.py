@@ -10,13 +10,13 @@ class Model:
     """Which model the engine loads, and how."""
 
     path: str = "qwen2.5-coder-0.5b-instruct"
-    """A catalogue name, or the path of a GGUF file; of a file in the project only by the user's own settings."""
+    """The name of a model in the catalogue (`lsp-harness model list`), or the path of a GGUF file. A file inside the project can only be named by the user's own settings."""
     context_length: int = 8192
-    """Tokens of the KV cache, shared by all resident sequences; 2,048 more are kept for typing."""
+    """The size of the model's memory (KV cache) in tokens, shared by all prompts that are kept in it; 2,048 more are reserved for typing."""
     n_gpu_layers: int = -1
-    """Layers to put on a GPU; -1 is all. Without one it has no effect."""
+    """The number of model layers to put on a GPU; -1 is all. Without a GPU it has no effect."""
     fim_order: str = "auto"
-    """How our engine lays out a hole: `suffix-first`, `prefix-suffix-middle`, or `auto`: what its card says, without a card `prefix-suffix-middle`."""
+    """The order of a fill-in-the-middle prompt: `suffix-first`, `prefix-suffix-middle`, or `auto`, which takes what the catalogue says of the model and else `prefix-suffix-middle`."""
 
 
 def names_file(path: str) -> bool:
@@ -29,180 +29,180 @@ class Engine:
     """The process that holds the model."""
 
     url: str = ""
-    """A server to ask instead of our own engine: `http://host:8080`, several separated by commas, or a Unix socket path."""
+    """A server to use instead of the local engine: `http://host:8080`, several addresses separated by commas, or the path of a Unix socket."""
     model: str = ""
-    """The name of the remote model; without a `url` as `provider/model`: openai, anthropic, openrouter, ollama, lmstudio, vllm, llama.cpp."""
+    """The name of the remote model. Without a `url`, write `provider/model`, with one of these providers: openai, anthropic, openrouter, ollama, lmstudio, vllm, llama.cpp."""
     dialect: str = "auto"
-    """What a remote server speaks: `llama-server`, `openai`, `anthropic`, or `auto` to find out."""
+    """The protocol of the remote server: `llama-server`, `openai`, `anthropic`, or `auto` to find out."""
     api_key_env: str = "LSP_HARNESS_API_KEY"
-    """The environment variable that holds the key of a remote server. Keys are never read from a file."""
+    """The name of the environment variable with the key for the remote server. Keys are never read from a file."""
     fim: str = "auto"
-    """How a remote server is given a hole: by the tokens of a model family (qwen2.5-coder, qwen3-coder, codegemma, starcoder, granite, deepseek-coder; `auto`: by the model's name), or with `suffix` in the server's own way; with `none` never, and fixes are rewrites only."""
+    """How a fill-in-the-middle prompt is sent to a remote server: with the special tokens of a model family (qwen2.5-coder, qwen3-coder, codegemma, starcoder, granite, deepseek-coder), with `suffix` in the server's own format, or with `auto` as the model's name suggests. With `none`, no such prompt is sent: there is no completion, and fixes only rewrite whole functions."""
     retries: int = 3
-    """How often a remote request is tried again while nothing of its answer has come."""
+    """How often a remote request is repeated, as long as no part of its answer has arrived."""
     first_token_seconds: float = 60.0
-    """A remote server that is silent for so long at the beginning of an answer has failed."""
+    """How many seconds a remote server may take to begin an answer before the request fails."""
     next_token_seconds: float = 30.0
     """The same within an answer."""
     silence_s: float = 10.0
     """Seconds without a sign of life after which our own engine is taken for stuck and ended; the next request starts another. A long prompt is no silence: the engine says that it is at work. [Engine](engine.md#an-engine-that-is-stuck)"""
     script: str = ""
-    """A JSON file of replies for the scripted engine: a test double, not a model."""
+    """For tests: a JSON file of replies that are given instead of a model's."""
     idle_seconds: float = 900.0
-    """The engine exits after this long without a request; like the four settings below from its next start on (`lsp-harness engine stop`)."""
+    """The engine ends after this many seconds without a request. This setting and the four below take effect when the engine starts the next time (`lsp-harness engine stop`)."""
     threads: int = 0
-    """Threads for prompts; 0 is one per core."""
+    """The number of threads that evaluate prompts; 0 is one per core."""
     kv_disk_mb: int = 512
-    """MiB of evaluated prompts that are kept on disk, so that a restarted engine need not read them again; 0 keeps none."""
+    """How many MiB of evaluated prompts are kept on disk, so that a restarted engine need not evaluate them again; 0 keeps none."""
     cache_reuse: int = 32
-    """Where the lines around the cursor move up or down in a prompt, runs of so many tokens are moved along instead of read again; 0 moves none."""
+    """When lines move up or down in a prompt, unchanged parts of at least this many tokens are reused instead of evaluated again; 0 turns this off."""
     port: int = 0
-    """A loopback port on which our engine serves other programs as well; 0 is none. [Engine](engine.md)"""
+    """A port of this machine (127.0.0.1) on which the engine serves other programs as well; 0 is none. See [Engine](engine.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """How many answers are tried, and how varied they are."""
+    """How many candidates are generated for a fix, and how much they vary."""
 
     candidates: int = 0
-    """Candidates for a fix, fills and rewrites together; 0 is as many fills as this machine makes best at once, and the rewrites."""
+    """The number of candidates for a fix, filled lines and rewritten functions together. 0 means as many filled lines as this machine generates efficiently at once, and the rewrites in addition."""
     max_retries: int = 3
     """Rewrites that are told what was wrong with the candidates before; of the `candidates` where these are set, else on top."""
     repairs: bool = True
     """Repairs that need no model are tried first: the nearest name, the missing token or import, the linter's own fix. Without them the model is asked at once."""
     temperature: float = 0.6
-    """Of the rewrites after the first, which is greedy as the first fill of each kind is; the other fills are drawn 0.1 warmer."""
+    """The sampling temperature of all rewrites but the first. The first rewrite and the first fill of each kind use temperature 0; other fills use 0.1 more than this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Token shares of an instruction prompt; hard limits, counted by the model's own tokenizer. What these and the answer leave of
-    the model's context is a limit, too: what is around the code gives way to it."""
+    """The share of each part of an instruction prompt, in tokens of the model. These are hard limits. If the prompt and the answer
+    would be larger than the model's context, the parts around the code are shortened first."""
 
     system_budget: int = 256
-    """For what the model is told it is. A longer one is not sent, and that is an error."""
+    """For the system prompt. A longer one is an error."""
     code_budget: int = 1536
-    """For the code to change; a longer function is not rewritten, only filled."""
+    """For the code to change. A longer function is not rewritten as a whole; only single statements are filled in again."""
     related_budget: int = 384
-    """For what is related to it: the imports it needs, signatures of what it calls, and who calls it; of what the code leaves of its own share. 0 leaves it out."""
+    """For related code: the imports, the signatures of what the code calls, and its callers. It is taken from what the code does not use of its own share; 0 leaves it out."""
     docs_budget: int = 128
-    """For signatures of what the code uses of installed packages; of what the code and what is related to it leave of the code's share. 0 leaves them out. [Knowledge](knowledge.md)"""
+    """For the signatures of what the code uses from installed packages. It is taken from what code and related code do not use of the code's share; 0 leaves them out. See [Knowledge](knowledge.md)."""
     few_shot_examples: int = 1
-    """Whole declarations of the project that are built like the code to change, shown as examples; 0 leaves them out. One, because a model on a CPU reads each of them before it writes a word. [Index](index.md#patterns)"""
+    """The number of declarations of the project that are shown as examples, because they are built like the code to change; 0 shows none. The default is one, because a model on a CPU needs time to read each. See [Index](index.md#patterns)."""
     few_shot_budget: int = 192
-    """For the examples, of what the code and what is shown besides leave of the code's share; one that does not fit whole is left out."""
+    """For these examples. It is taken from what the other parts do not use of the code's share; an example that does not fit as a whole is left out."""
     task_budget: int = 512
-    """For the task, what else is wrong in the code, and the feedback on earlier attempts; what does not fit is left out, of what else is wrong first."""
+    """For the task, the feedback on earlier attempts, and other errors in the code. What does not fit is left out, the other errors first."""
     session_budget: int = 200
-    """For what the session has decided about the file before and what checks say that nothing has mended, of what the task leaves of its own share; whole lines. 0 leaves it out. [Verbs](verbs.md)"""
+    """For the history of the session: earlier decisions about this file and errors that are still there, in whole lines. It is taken from what the task does not use of its own share; 0 leaves it out. See [Verbs](verbs.md)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """Inline completion at the cursor."""
+    """Inline completion (ghost text) at the cursor."""
 
     enabled: bool = True
-    """Whether suggestions come by themselves; who asks for one gets it all the same."""
+    """Show suggestions while the user types. If this is off, a suggestion can still be requested."""
     prefix_tokens: int = 384
-    """Tokens of the text before the cursor, and at most 60 lines of it."""
+    """Tokens of the text before the cursor in the prompt, at most 60 lines."""
     suffix_tokens: int = 96
-    """Tokens of the text after the cursor, and at most 19 lines of it."""
+    """Tokens of the text after the cursor in the prompt, at most 19 lines."""
     outline_tokens: int = 400
-    """Tokens of the file's outline; 0 leaves it out."""
+    """Tokens of the file's outline (imports and signatures) in the prompt; 0 leaves it out."""
     repository_tokens: int = 512
-    """Tokens of what other files of the workspace say: definitions of what is used near the cursor, and code that is like it; 0 leaves it out. [Index](index.md)"""
+    """Tokens of code from other files of the workspace in the prompt: definitions of what is used near the cursor, and similar code; 0 leaves it out. See [Index](index.md)."""
     max_tokens: int = 64
-    """Tokens that are generated at most; fewer where the machine would take too long for them."""
+    """The largest number of tokens in a suggestion. It is smaller if the machine would need too long for them."""
     max_lines: int = 8
-    """Lines that are generated at most."""
+    """The largest number of lines in a suggestion."""
     alternatives: int = 4
-    """Different suggestions that who asks for one may choose from, the likeliest first."""
+    """How many different suggestions are shown if the user requests one, the most likely first."""
     latency_ms: int = 400
-    """Milliseconds to the first text. A prompt that would take longer to evaluate gives way to a shorter one until it is warm. After twice that time a line that is complete ends the suggestion, after five times whatever there is is shown."""
+    """The time until the first text, in milliseconds. If a prompt would take longer to evaluate, a shorter one is used until the longer one has been evaluated in the background. After twice this time the suggestion ends with the first complete line, after five times it is shown as it is."""
     warm: bool = True
-    """Evaluate the prompt before it is asked for: after open, save, accept, and where the cursor rests."""
+    """Evaluate the prompt before it is needed: after a document is opened or saved, after a suggestion is accepted, and when the cursor rests."""
     speculate: bool = True
-    """Work out the suggestion after the one that is shown, as if that had been accepted; with our own engine only."""
+    """While a suggestion is shown, compute the one that would follow if it were accepted. Only with the local engine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quiet:
-    """When nothing is suggested by itself. Who asks for a suggestion gets it all the same. [Quiet](quiet.md)"""
+    """When no suggestion is shown while the user types. A suggestion that the user requests is always shown. See [Quiet](quiet.md)."""
 
     in_word: bool = True
-    """Nothing in the middle of a word."""
+    """No suggestion in the middle of a word."""
     in_comment: bool = True
-    """Nothing in a comment."""
+    """No suggestion in a comment."""
     in_string: bool = True
-    """Nothing in a string or docstring; in data and markup (JSON, YAML, HTML, …), where strings are the content, it has no effect."""
+    """No suggestion in a string or docstring. It has no effect in data and markup (JSON, YAML, HTML, …), where strings are the content."""
     after_deletion: bool = True
-    """Nothing on a line on which something was deleted, until something is typed."""
+    """After a deletion, no suggestion on that line until something is typed there."""
     after_dismissal: bool = True
-    """Nothing where a suggestion was dismissed, until more than two letters there have changed."""
+    """After a suggestion was dismissed, none at that place until more than two letters there have changed."""
     generated_files: bool = True
-    """Nothing in files that say they are generated, lock files and minified ones."""
+    """No suggestion in generated files, lock files and minified files."""
     min_probability: float = 0.65
-    """Nothing whose tokens are less probable than this, by their geometric mean; 0 shows all. The default is for the default model. A server that gives no probabilities has no such rule."""
+    """No suggestion if the mean (geometric) probability of its tokens is lower than this; 0 shows all. The default fits the default model. For a server that reports no probabilities, the rule is off."""
     debounce_ms: int = -1
-    """Milliseconds after a key before the model is asked; -1 follows the user's own typing rhythm, up to a quarter of `completion.latency_ms`."""
+    """How many milliseconds to wait after a key before the model is asked. -1 adapts to the user's typing rhythm, up to a quarter of `completion.latency_ms`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """The gates an edit must pass before it is offered, and what is checked after it was taken."""
+    """The checks that an edit must pass before it is offered, and the checks after it was applied."""
 
     parse_check: bool = True
-    """No new syntax error."""
+    """The edit must not add a syntax error."""
     lint: bool = True
-    """No new finding of the linter (ruff for Python), and the diagnostic itself gone."""
+    """The edit must not add a finding of the linter (ruff, for Python), and the diagnostic to repair must be gone."""
     debounce_ms: int = 300
-    """Quiet time before an accepted or applied edit is verified again."""
+    """How many milliseconds without a change to wait before an accepted or applied edit is checked again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """Edits that are not ghost text: fixes, and what is done on an instruction."""
+    """Edits other than ghost text: fixes, and edits by instruction."""
 
     confirm: str = "model"
-    """Which edits an editor that can do so lays before the user as a diff before it applies them: those of the `model`, `always` all, `never` any."""
+    """Which edits the editor shows as a diff for confirmation, if it can: those written by the `model`, `always` (all) or `never` (none)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The index of the workspace folders: what they declare and import, and the words of their texts. [Index](index.md)"""
+    """The index of the workspace folders: declarations, imports and the words in their files. See [Index](index.md)."""
 
     enabled: bool = True
-    """Index the folders of a trusted workspace."""
+    """Index the folders of a workspace that the user trusts."""
     update_on_save: bool = True
-    """Take up what changes on disk, when it does; else only when a server starts."""
+    """Update the index when a file changes on disk. If this is off, the index is only updated when a server starts."""
     embedding_model: str = "all-minilm-l6-v2"
-    """The model that embeds code: a catalogue name, or the path of a GGUF file. [Models](models.md#other-embedding-models)"""
+    """The model that makes the vectors for search by meaning (embeddings): a name in the catalogue, or the path of a GGUF file. See [Models](models.md#other-embedding-models)."""
     embedding_query_prefix: str = "auto"
-    """What stands before a query that is embedded; `auto`: what is known of the model, which for most is nothing."""
+    """The text that is put before a query before its vector is made. `auto` takes what the model needs, which for most models is nothing."""
     embedding_document_prefix: str = "auto"
-    """The same before a text of the index; texts are embedded anew where it is another, as with the two settings below."""
+    """The text that is put before a piece of code before its vector is made. If this setting or one of the two below changes, all vectors are made again."""
     embedding_pooling: str = "auto"
-    """How the vectors of a text's tokens become one: `mean`, `cls`, `last`, or `auto`: what the GGUF says."""
+    """How the vectors of the tokens of a text are combined into one: `mean`, `cls`, `last`, or `auto`, which takes what the GGUF file says."""
     embedding_tokens: int = 128
-    """Tokens of a text that count, its prefix among them; 1 to 510. More make a vector of code less telling, and cost more."""
+    """How many tokens of a text are used for its vector, including the prefix; 1 to 510. More tokens cost more time and make search for code less precise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Locate:
-    """Finding the code that a task is about where nobody says it. [Index](index.md#locate)"""
+    """Finding the code that a task would change, if the user names no place. See [Index](index.md#locate)."""
 
     ranking: str = "index"
-    """Who chooses among the candidates: the `index` by its ranks, or the `model`, which is shown eight of them at most, within `context.task_budget`. A model of 0.5B chooses worse than the index ([benchmarks](benchmarks.md#search))."""
+    """What chooses among the places found: the `index` by its ranking, or the `model`, which is shown at most eight of them within `context.task_budget`. A 0.5B model chooses worse than the index ([benchmarks](benchmarks.md#search))."""
 
 
 @dataclass(frozen=True, slots=True)
 class Knowledge:
-    """What installed packages say of themselves: their signatures, read from their own files. [Knowledge](knowledge.md)"""
+    """The signatures of installed packages, read from their files. See [Knowledge](knowledge.md)."""
 
     enabled: bool = True
-    """Tell the model what the packages have that the code uses, and a retry what they have that the failed attempts used."""
+    """Put the signatures of the packages that the code uses into the prompt, and into a retry those of the packages that the failed attempts used."""
     python: str = ""
-    """The environment that has the Python packages, relative to the workspace folder; by default its `.venv`, `venv` or `env`, else `VIRTUAL_ENV` or `CONDA_PREFIX`."""
+    """The virtual environment with the Python packages, relative to the workspace folder. The default is `.venv`, `venv` or `env` there, else `VIRTUAL_ENV` or `CONDA_PREFIX`."""
 
 
 @dataclass(frozen=True, slots=True)

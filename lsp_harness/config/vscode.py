@@ -50,9 +50,9 @@ def _group(table: str) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Without links to pages that the extension does not have."""
+    """The text without links to pages that the extension does not contain."""
     link = r"\[[^\]]*\]\([^)]*\.md[^)]*\)"
-    return re.sub(rf"\s*(?:\({link}\)|{link})", "", text)
+    return re.sub(rf"\s*(?:\({link}\)|(?:See )?{link}\.?)", "", text)
 
 
 if __name__ == "__main__":

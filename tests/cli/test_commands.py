@@ -36,7 +36,7 @@ def test_complete_for_programs(shell: Shell) -> None:
 def test_nothing_to_suggest_is_said_and_no_error(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies("")
-    assert shell.run("complete", "a.py:2:12") == (0, "nothing to suggest here\n", "")
+    assert shell.run("complete", "a.py:2:12") == (0, "no suggestion here\n", "")
     assert shell.run("complete", "a.py:2:12", "--json").json == []
 
 
@@ -239,16 +239,16 @@ def test_models_are_listed(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["complete", "nope.py:1:1"], 2, "nope.py cannot be read: No such file or directory"),
+        (["complete", "nope.py:1:1"], 2, "there is no file 'nope.py'"),
         (["complete", "a.py:9:1"], 2, "the file has 4 lines; line 9 is past its end"),
-        (["complete", "a.py:0:1"], 2, "there is no file 'a.py:0:1' (lines and columns are counted from 1)"),
-        (["complete", "a.py:x:1"], 2, "there is no file 'a.py:x:1' (lines and columns are counted from 1)"),
-        (["complete", "a.py"], 2, "say where: lsp-harness complete FILE:LINE:COL"),
-        (["complete", "."], 2, "there is no file '.' (lines and columns are counted from 1)"),
-        (["complete", "binary.py:1:1"], 1, "binary.py is not a text"),
-        (["fix", "nope.py"], 2, "there is no file 'nope.py' (lines and columns are counted from 1)"),
+        (["complete", "a.py:0:1"], 2, "a.py:0:1: lines and columns count from 1, so there is no 0"),
+        (["complete", "a.py:x:1"], 2, "'x:1' is no line of a.py; write FILE:LINE:COL with numbers"),
+        (["complete", "a.py"], 2, "say where in the file: lsp-harness complete a.py:LINE:COL"),
+        (["complete", "."], 2, ". is a folder; name one file in it"),
+        (["complete", "binary.py:1:1"], 1, "binary.py is a binary file, not a text file"),
+        (["fix", "nope.py"], 2, "there is no file 'nope.py'"),
         (["fix", "a.py:99"], 2, "the file has 4 lines; line 99 is past its end"),
-        (["fix", "binary.py"], 1, "binary.py is not a text"),
+        (["fix", "binary.py"], 1, "binary.py is a binary file, not a text file"),
         (["fix", "latin.py"], 1, "ruff failed: stream did not contain valid UTF-8"),
         (
             ["model", "info", "nope"],
@@ -302,7 +302,7 @@ def test_broken_settings_are_told_and_do_not_stop_a_command(shell: Shell) -> Non
     shell.replies("3 * r")
     ran = shell.run("complete", "a.py:2:12")
     assert ran.out.startswith("3 * r\n")
-    assert ran.err.startswith("lsp-harness.toml: unknown key completion.max_token; known are enabled, ")
+    assert ran.err.startswith("lsp-harness: lsp-harness.toml: unknown key completion.max_token; known are enabled, ")
 
 
 def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_path: Path) -> None:

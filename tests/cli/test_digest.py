@@ -2,7 +2,6 @@
 
 import io
 import sys
-from types import SimpleNamespace
 
 import pytest
 
@@ -26,7 +25,7 @@ def test_a_file(shell: Shell):
 
 def test_standard_input_with_paths_of_this_folder(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     text = f"{shell.folder}/src/a.ts(3,7): error TS2322: Type 'a' is not 'b'.\n"
-    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(text.encode())))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     ran = shell.run("digest", "--tool", "tsc")
     assert ran == (1, "src/a.ts:3:7: error: Type 'a' is not 'b'. [TS2322]\ntsc: 1 error\n", "")
 
@@ -57,4 +56,4 @@ def test_what_makes_no_sense(shell: Shell):
     ran = shell.run("digest", "clean.txt", "--tool", "jest")
     assert ran.code == 2
     assert "jest is no tool whose output is known; there are pytest, junit, ruff" in ran.err
-    assert "--limit is 0" in shell.run("digest", "clean.txt", "--limit", "0").err
+    assert "--limit must be 1 or more, not 0" in shell.run("digest", "clean.txt", "--limit", "0").err

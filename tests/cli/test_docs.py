@@ -74,14 +74,14 @@ def test_a_module_says_what_it_is(project: Shell):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["requests.fetch"], "requests 2.32.3 has no fetch; the nearest: patch"),
+        (["requests.fetch"], "requests 2.32.3 has no fetch; the most similar names are: patch"),
         (["requests.zzz"], "requests 2.32.3 has no zzz"),
-        (["lodash.debounce.x"], "lodash 4.17.21 is installed, but lodash.debounce.x cannot be read off its files"),
+        (["lodash.debounce.x"], "lodash 4.17.21 is installed, but its files do not say what lodash.debounce.x is"),
         (
             ["x.y", "--language", "cobol"],
-            "no packages are known of 'cobol', but of python, typescript, go, rust, javascript",
+            "--language must be one of python, typescript, go, rust, javascript, not 'cobol'",
         ),
-        (["x.y", "absent"], "absent is no folder"),
+        (["x.y", "absent"], "there is no folder 'absent'"),
     ],
 )
 def test_what_cannot_be_shown(project: Shell, arguments: list[str], message: str):
@@ -92,15 +92,13 @@ def test_what_cannot_be_shown(project: Shell, arguments: list[str], message: str
 def test_of_what_is_not_installed_it_is_said_where_was_looked(project: Shell, tmp_path: Path):
     ran = project.run("docs", "flask.Flask")
     assert ran.code == 2
-    assert ran.err.startswith(
-        f"lsp-harness: no package that flask.Flask may be of is installed for {project.folder}; looked in "
-    )
+    assert ran.err.startswith(f"lsp-harness: {project.folder} has no installed package with flask.Flask; searched in ")
     assert SITE in ran.err
     assert "node_modules" in ran.err
     empty = tmp_path / "empty"
     empty.mkdir()
     ran = project.run("docs", "flask.Flask", str(empty), "--language", "python")
-    assert ran.err.endswith("looked in .venv/, venv/, env/, $VIRTUAL_ENV, $CONDA_PREFIX\n")
+    assert ran.err.endswith("searched in .venv/, venv/, env/, $VIRTUAL_ENV, $CONDA_PREFIX\n")
 
 
 def test_the_environment_of_the_settings(project: Shell, tmp_path: Path):

@@ -61,16 +61,16 @@ def test_what_has_to_do_with_a_place_or_a_symbol(project: Shell):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], 'lsp-harness search "words", --at FILE:LINE, or --symbol NAME'),
+        ([], 'lsp-harness search "WORDS", --at FILE:LINE or --symbol NAME'),
         (["--at", "here.py:1", "--symbol", "grow"], "say what to find"),
-        (["--at", "here.py"], "--at FILE:LINE"),
+        (["--at", "here.py"], "--at here.py:LINE"),
         (["--at", "here.py:99"], "line 99 is past its end"),
         (["--at", "ignored.py:1"], "the index has no file 'ignored.py'"),
-        (["--at", "none.py:1"], "there is no file 'none.py:1'"),
-        (["--at", "../outside.py:1"], "name its folder: lsp-harness search --at ../outside.py:1 FOLDER"),
-        (["--symbol", "nothing"], "nothing is called 'nothing' here"),
-        (["--symbol", "grow", "nowhere"], "nowhere is no folder"),
-        (["--files", "--symbol", "grow"], 'lsp-harness search --files "words"'),
+        (["--at", "none.py:1"], "there is no file 'none.py'"),
+        (["--at", "../outside.py:1"], "write its folder as well: lsp-harness search --at ../outside.py:1 FOLDER"),
+        (["--symbol", "nothing"], "there is no symbol 'nothing' in this folder"),
+        (["--symbol", "grow", "nowhere"], "there is no folder 'nowhere'"),
+        (["--files", "--symbol", "grow"], 'lsp-harness search --files "WORDS"'),
     ],
 )
 def test_a_search_that_cannot_be_made_says_what_to_do(project: Shell, arguments: list[str], says: str):
@@ -105,7 +105,7 @@ def test_a_folder_that_is_not_to_be_indexed_is_not(project: Shell, arguments: li
     project.set("LSP_HARNESS_INDEX__ENABLED", "false")
     ran = project.run(*arguments)
     assert (ran.code, ran.out) == (2, "")
-    assert "index.enabled is off" in ran.err
+    assert "the setting index.enabled is false" in ran.err
     assert not place(project.folder).database.exists()
 
 
@@ -131,7 +131,7 @@ def test_what_the_index_holds(project: Shell):
 
 
 def test_a_folder_that_is_none(project: Shell):
-    assert project.run("index", "status", "nowhere") == (2, "", "lsp-harness: nowhere is no folder\n")
+    assert project.run("index", "status", "nowhere") == (2, "", "lsp-harness: there is no folder 'nowhere'\n")
 
 
 def test_indexes_of_folders_that_are_gone_are_removed(project: Shell):
@@ -292,14 +292,14 @@ def test_what_a_symbol_has_to_do_with_others(project: Shell):
         "imported_by": ["shapes.py"],
         "cycles": [["base.py", "shapes.py", "base.py"]],
     }
-    assert "use.py:9 (in no function)\n" in project.run("index", "graph", "show").out
+    assert "use.py:9 (outside of functions)\n" in project.run("index", "graph", "show").out
     both = project.run("index", "graph", "Circle.area").out
     assert "\n\nshapes.py:6 Circle.area" in both
     assert project.run("index", "graph", "other.py:Circle").code == 2
     assert project.run("index", "graph", "nothing").err == (
-        "lsp-harness: nothing is called 'nothing' here; lsp-harness search finds what is like it\n"
+        "lsp-harness: there is no symbol 'nothing' in this folder; lsp-harness search finds similar code\n"
     )
-    assert project.run("index", "graph", "Circle", "nowhere").err == "lsp-harness: nowhere is no folder\n"
+    assert project.run("index", "graph", "Circle", "nowhere").err == "lsp-harness: there is no folder 'nowhere'\n"
 
 
 def test_the_first_line_of_documentation_is_shown(project: Shell):
@@ -354,4 +354,4 @@ def test_what_is_not_in_its_file_any_more_is_told(project: Shell):
         fcntl.flock(lock, fcntl.LOCK_EX)
         ran = project.run("index", "context", "Circle.area")
     assert (ran.code, ran.out) == (2, "")
-    assert "'Circle.area' is not in its file any more" in ran.err
+    assert "'Circle.area' is no longer in its file" in ran.err

@@ -50,8 +50,8 @@ def test_a_model_chooses_where_the_settings_say_so(project: Shell):
 def test_what_cannot_be_found_says_what_to_do(project: Shell):
     ran = project.run("locate", "zebra")
     assert (ran.code, ran.out) == (5, "")
-    assert "name a function, or the place: FILE:LINE" in ran.err
-    assert "nowhere is no folder" in project.run("locate", TASK, "nowhere").err
+    assert "name a function in it, or say the place as FILE:LINE" in ran.err
+    assert "there is no folder 'nowhere'" in project.run("locate", TASK, "nowhere").err
     assert "say what is to be done" in project.run("locate", " ").err
     project.set("LSP_HARNESS_INDEX__ENABLED", "false")
     assert "index.enabled is off" in project.run("locate", TASK).err
@@ -65,7 +65,7 @@ def test_what_is_kept_from_the_model_is_not_found(project: Shell):
 def test_the_prompt_of_a_task_that_names_no_place(project: Shell):
     project.replies()
     ran = project.run("context", "--task", TASK)
-    assert (ran.code, ran.err) == (0, "shop.py:5-7: tax_of\n")
+    assert (ran.code, ran.err) == (0, "lsp-harness: the prompt is that of shop.py:5-7 (tax_of)\n")
     assert "```python\ndef tax_of(price):" in ran.out
     assert f"Instruction: {TASK}" in ran.out
     project.replies()

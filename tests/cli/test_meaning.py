@@ -13,7 +13,7 @@ from tests.cli.conftest import Shell
 from tests.support.encoder import tiny_encoder
 
 SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    return price // 5\n"
-ALONE = "by names and words alone: "
+ALONE = "lsp-harness: searched by names and words only: "
 NOWHERE = "zebra"
 """A word that is in none of the files."""
 
@@ -30,7 +30,7 @@ def project(shell: Shell, tmp_path: Path) -> Shell:
 def test_a_search_goes_by_vectors_where_they_are_made_and_starts_no_engine(project: Shell, tmp_path: Path):
     assert project.run("search", NOWHERE) == (1, "", "")
     model = tmp_path / "encoder.gguf"
-    assert project.run("index", "embed") == (0, f"2 made; all 2 texts have a vector by {model}\n", "")
+    assert project.run("index", "embed") == (0, f"2 vectors made with {model}; all 2 texts have one\n", "")
     ran = project.run("search", NOWHERE, "--json")
     assert [one["reasons"] for one in ran.json] == [["meaning 1"], ["meaning 2"]]
     assert {one["symbol"] for one in ran.json} == {"total", "tax_of"}
@@ -43,36 +43,39 @@ def test_only_what_has_no_vector_is_embedded(project: Shell):
     # what moved is not new
     project.file("other.py", SHOP.replace("tax_of", "duty_of"))
     assert project.run("index", "embed", "--json").json | {"model": ""} == {"model": "", "made": 1, "texts": 3}
-    assert project.run("index", "embed").out.startswith("0 made; all 3 texts")
+    assert project.run("index", "embed").out.startswith("0 vectors made with ")
 
 
 def test_a_rebuild_keeps_the_vectors_that_fit_and_says_what_has_none(project: Shell):
     ran = project.run("index", "rebuild")
-    assert ran.err == "texts without a vector: 2; lsp-harness index embed makes them\n"
+    assert ran.err == "lsp-harness: 2 texts without a vector; lsp-harness index embed makes the missing vectors\n"
     project.run("index", "embed")
     assert project.run("index", "rebuild").err == ""
     assert project.run("search", NOWHERE).code == 0
     project.file("shop.py", SHOP.replace("tax_of", "duty_of"))
-    assert project.run("index", "rebuild").err.startswith("texts without a vector: 1")
+    assert project.run("index", "rebuild").err.startswith("lsp-harness: 1 text without a vector")
     assert [one["symbol"] for one in project.run("search", NOWHERE, "--json").json] == ["total"]
     # what is damaged is made anew
     with closing(Vectors(place(project.folder).folder)) as vectors:
         vectors.matrix.write_bytes(b"")
         assert not vectors.sound()
-    assert project.run("index", "rebuild").err.startswith("texts without a vector: 2")
-    assert project.run("index", "embed").out.startswith("2 made")
+    assert project.run("index", "rebuild").err.startswith("lsp-harness: 2 texts without a vector")
+    assert project.run("index", "embed").out.startswith("2 vectors made")
     with closing(Vectors(place(project.folder).folder)) as vectors:
         assert vectors.sound()
 
 
 def test_why_it_went_by_words_alone(project: Shell, tmp_path: Path):
     absent = f"{ALONE}there is no model file {tmp_path / 'absent.gguf'}\n"
-    none = f"{ALONE}nothing here has a vector yet; lsp-harness index embed makes them\n"
+    none = f"{ALONE}this folder has no vectors yet; lsp-harness index embed makes them\n"
     assert project.run("search", "total", "--explain").err == none
     assert project.run("search", "total").err == ""
     assert project.run("locate", "total", "--explain").err == none
     at = project.run("search", "--at", "shop.py:1", "--explain")
-    assert at.err == "not by meaning: what was asked about has no vector; lsp-harness index embed makes them\n"
+    assert (
+        at.err
+        == "lsp-harness: not searched by meaning: this code has no vector yet; lsp-harness index embed makes the missing vectors\n"
+    )
     project.set("LSP_HARNESS_INDEX__EMBEDDING_MODEL", str(tmp_path / "absent.gguf"))
     assert project.run("search", "total").err == ""
     assert project.run("search", "total", "--explain").err == absent
@@ -81,11 +84,11 @@ def test_why_it_went_by_words_alone(project: Shell, tmp_path: Path):
     project.run("index", "embed")
     assert "meaning" in project.run("search", "--at", "shop.py:1", "--explain").out
     project.file("more.py", "def more():\n    return 1\n")
-    some = "texts without a vector, found by words alone: 1; lsp-harness index embed makes the rest\n"
+    some = "lsp-harness: 1 text without a vector can only be found by words; lsp-harness index embed makes the missing vectors\n"
     assert project.run("search", "total", "--explain").err == some
     project.set("LSP_HARNESS_INDEX__EMBEDDING_TOKENS", "40")
     before = project.run("search", "total", "--explain").err
-    assert before.startswith(f"{ALONE}the vectors are by {tmp_path / 'encoder.gguf'} as it was set up before; ")
+    assert before.startswith(f"{ALONE}the vectors were made by {tmp_path / 'encoder.gguf'} with other settings; ")
     # vectors that lie there and are of no use are everybody's business
     project.set("LSP_HARNESS_INDEX__EMBEDDING_MODEL", str(tmp_path / "absent.gguf"))
     assert project.run("search", "total").err == absent
@@ -93,7 +96,7 @@ def test_why_it_went_by_words_alone(project: Shell, tmp_path: Path):
     ran = project.run("index", "embed")
     assert (ran.code != 0, str(tmp_path / "absent.gguf") in ran.err) == (True, True)
     project.set("LSP_HARNESS_INDEX__ENABLED", "false")
-    assert "index.enabled is off" in project.run("index", "embed").err
+    assert "index.enabled is false" in project.run("index", "embed").err
 
 
 def test_a_task_is_located_by_meaning(project: Shell):
@@ -103,7 +106,7 @@ def test_a_task_is_located_by_meaning(project: Shell):
     assert first.endswith("[meaning 1]")
     project.replies()
     ran = project.run("context", "--task", NOWHERE)
-    assert (ran.code, ran.err.startswith("shop.py:")) == (0, True)
+    assert (ran.code, ran.err.startswith("lsp-harness: the prompt is that of shop.py:")) == (0, True)
 
 
 def test_the_prompt_of_a_task_has_what_it_means(project: Shell):

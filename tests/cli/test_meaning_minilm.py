@@ -41,7 +41,7 @@ def project(request: pytest.FixtureRequest) -> Shell:
 def test_code_is_found_in_words_that_are_nowhere_in_it(project: Shell):
     for query in QUERIES:
         assert project.run("search", query) == (1, "", "")
-    assert project.run("index", "embed").out.startswith("8 made; all 8 texts have a vector")
+    assert project.run("index", "embed").out.startswith("8 vectors made with ")
     for query, symbol in QUERIES.items():
         first, *_ = project.run("search", query, "--json").json
         assert (first["symbol"], first["reasons"]) == (symbol, ["meaning 1"]), query

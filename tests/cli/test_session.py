@@ -24,8 +24,8 @@ def logged(text: str) -> str:
 def test_the_last_session_and_any_by_its_name(shell: Shell):
     assert "there is no session yet" in shell.run("session").err
     first, last = sorted([logged("use pi"), logged("use tau")])
-    assert shell.run("session").out.startswith(f"{last}, 1 turns\nGoal: use")
-    assert shell.run("session", first).out.startswith(f"{first}, 1 turns\nGoal: use")
+    assert shell.run("session").out.startswith(f"{last}, 1 turn\nGoal: use")
+    assert shell.run("session", first).out.startswith(f"{first}, 1 turn\nGoal: use")
     assert shell.run("session", first, "--json").json["files"] == ["a.py"]
 
 

@@ -1,0 +1,123 @@
+"""What is different on a terminal: commands that wait say so, and nothing that is printed can control it."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+from collections.abc import Generator
+from contextlib import contextmanager
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.cli import say
+from tests.cli.conftest import Shell
+
+
+class Terminal(StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@contextmanager
+def on_a_terminal(*arguments: str, cwd: Path, home: Path) -> Generator[tuple[subprocess.Popen[str], int]]:
+    """A command whose standard input is a terminal; the descriptor is the side of the person in front of it."""
+    ours, theirs = pty.openpty()
+    # what is typed is not to be printed again
+    modes = termios.tcgetattr(theirs)
+    modes[3] &= ~termios.ECHO
+    termios.tcsetattr(theirs, termios.TCSANOW, modes)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lsp_harness", *arguments],
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=cwd,
+        env={**os.environ, "LSP_HARNESS_HOME": str(home)},
+    )
+    os.close(theirs)
+    try:
+        yield process, ours
+    finally:
+        process.kill()
+        process.communicate()
+        os.close(ours)
+
+
+def test_digest_says_what_it_waits_for_and_how_to_end(tmp_path: Path) -> None:
+    with on_a_terminal("digest", cwd=tmp_path, home=tmp_path) as (process, typed):
+        assert process.stderr
+        assert "paste the output of a tool, then press Ctrl-D" in process.stderr.readline()
+        os.write(typed, b"a.py:1: error: Bad  [bad]\n\x04")
+        assert process.communicate()[0].splitlines()[-1] == "mypy: 1 error"
+
+
+def test_serve_says_what_it_waits_for_and_ctrl_c_ends_it(tmp_path: Path) -> None:
+    with on_a_terminal("serve", cwd=tmp_path, home=tmp_path) as (process, _):
+        assert process.stderr
+        assert "waits for an editor" in (said := process.stderr.readline())
+        assert "Ctrl-C ends it" in said
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) != 0
+
+
+def test_serve_says_nothing_to_an_editor(tmp_path: Path) -> None:
+    environment = {**os.environ, "LSP_HARNESS_HOME": str(tmp_path)}
+    command = [sys.executable, "-m", "lsp_harness", "serve"]
+    ran = subprocess.run(
+        command, check=False, stdin=subprocess.DEVNULL, capture_output=True, cwd=tmp_path, env=environment
+    )
+    assert (ran.stdout, ran.stderr) == (b"", b"")
+
+
+HOSTILE = "a\x1b[31m\x07\x9b\x7f\u202eb\r.py"
+HARMLESS = r"a\u001b[31m\u0007\u009b\u007f\u202eb\u000d.py"
+
+
+def test_what_would_control_a_terminal_is_shown_instead() -> None:
+    assert say.printable(HOSTILE) == HARMLESS
+    assert say.printable("a\tb\r\nc é😀\n") == "a\tb\r\nc é😀\n"
+
+
+def test_it_is_escaped_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    for stream, shown in ((Terminal(), HARMLESS), (StringIO(), HOSTILE)):
+        monkeypatch.setattr(sys, "stdout", stream)
+        say.say(HOSTILE)
+        monkeypatch.setattr(sys, "stderr", stream)
+        say.warn(HOSTILE)
+        assert stream.getvalue() == f"{shown}\nlsp-harness: {shown}\n"
+
+
+def test_it_is_escaped_in_tables_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    from rich.table import Table
+
+    monkeypatch.setattr(sys, "stdout", stream := Terminal())
+    monkeypatch.setenv("TERM", "xterm")
+    table = Table(box=None)
+    table.add_row("[green]✓[/]", HOSTILE.replace("[", "\\["))
+    say.console().print(table)
+    assert "\x1b[32m✓" in stream.getvalue(), "our own colours stay"
+    assert "\x1b[31m" not in stream.getvalue()
+    assert r"\u001b[31m" in stream.getvalue()
+
+
+def test_json_on_a_terminal_stays_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    import json
+
+    monkeypatch.setattr(sys, "stdout", stream := Terminal())
+    say.as_json({"path": HOSTILE})
+    assert "\x9b" not in stream.getvalue()
+    assert json.loads(stream.getvalue()) == {"path": HOSTILE}
+
+
+def test_a_search_prints_hostile_names_harmlessly(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    shell.file("grow\x1b[31m.py", "def grow(tree):\n    return tree\n")
+    monkeypatch.setattr(sys, "stdout", stream := Terminal())
+    shell.run("search", "grow")
+    assert r"grow\u001b[31m.py:1: grow" in stream.getvalue()
