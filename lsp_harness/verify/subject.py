@@ -133,7 +133,10 @@ def kind_of(finding: Finding) -> SubjectKind:
         return "name" if known == "argument" and WORDS[2][1].search(finding.message) else known
     if finding.source == "lsp-harness" and finding.code == "syntax":
         return "syntax"
-    return next((kind for kind, words in WORDS if words.search(finding.message)), "rule")
+    for kind, words in WORDS:
+        if words.search(finding.message):
+            return kind
+    return "rule"
 
 
 def names_in(message: str) -> tuple[str, ...]:

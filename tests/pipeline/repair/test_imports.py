@@ -43,7 +43,12 @@ LIBRARY = [
         "Undefined name `defaultdict`",
         "from collections import Counter, defaultdict, deque\n\nprint(Counter, deque, defaultdict(list))\n",
     ),
-    ("a.py", "x = <|>urllib<|>.parse.quote('a')\n", "Undefined name `urllib`", "import urllib.parse\n\nx = urllib.parse.quote('a')\n"),
+    (
+        "a.py",
+        "x = <|>urllib<|>.parse.quote('a')\n",
+        "Undefined name `urllib`",
+        "import urllib.parse\n\nx = urllib.parse.quote('a')\n",
+    ),
     # as the file itself imports
     (
         "a.js",
@@ -75,7 +80,12 @@ LIBRARY = [
         "undefined: errors",
         'package p\n\nimport (\n\t"errors"\n\t"fmt"\n)\n\nfunc f() { fmt.Println(errors.New("a")) }\n',
     ),
-    ("a.go", "package p\n\nvar x = <|>rand<|>.Intn(3)\n", "undefined: rand", 'package p\n\nimport "math/rand"\n\nvar x = rand.Intn(3)\n'),
+    (
+        "a.go",
+        "package p\n\nvar x = <|>rand<|>.Intn(3)\n",
+        "undefined: rand",
+        'package p\n\nimport "math/rand"\n\nvar x = rand.Intn(3)\n',
+    ),
     (
         "a.rs",
         "use std::collections::HashSet;\nuse std::fs;\n\nfn f(a: <|>HashMap<|><u8, HashSet<u8>>) { fs::read(a); }\n",
@@ -149,7 +159,9 @@ async def test_without_evidence_nothing_is_imported(path: str, marked: str, mess
 
 
 async def test_two_modules_that_export_the_name_are_both_proposed():
-    [(first, one), (second, other), *_] = await repaired(asked("a.py", "x: <|>Iterable<|>[int] = []\n", "Undefined name `Iterable`"))
+    [(first, one), (second, other), *_] = await repaired(
+        asked("a.py", "x: <|>Iterable<|>[int] = []\n", "Undefined name `Iterable`")
+    )
     assert {first.split("\n")[0], second.split("\n")[0]} == {
         "from typing import Iterable",
         "from collections.abc import Iterable",
@@ -158,7 +170,13 @@ async def test_two_modules_that_export_the_name_are_both_proposed():
 
 
 ELSEWHERE = [
-    ({"a.py": "import numpy as np\n"}, "b.py", "x = <|>np<|>.zeros(3)\n", "Undefined name `np`", "import numpy as np\n\nx = np.zeros(3)\n"),
+    (
+        {"a.py": "import numpy as np\n"},
+        "b.py",
+        "x = <|>np<|>.zeros(3)\n",
+        "Undefined name `np`",
+        "import numpy as np\n\nx = np.zeros(3)\n",
+    ),
     (
         {"a.py": "from shop.cart import Cart\n"},
         "b.py",

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.elsewhere import Here
+from lsp_harness.knowledge.installed import Installed
 from tests.index.place import Indexed
+from tests.knowledge.packages import REQUESTS, install, venv
 from tests.pipeline.repair.asked import asked, repaired
 
 NEAREST = [
@@ -27,7 +29,12 @@ NEAREST = [
     ),
     ("a.py", "def f(a):\n    a.append(1)\n    a.<|>apend<|>(2)\n", 'Cannot access attribute "apend"', "append"),
     ("a.py", "import os\n\nos.path.<|>jion<|>('a')\n", '"jion" is not a known attribute of module "posixpath"', "join"),
-    ("a.py", "def f(rows):\n    return ', '.<|>joni<|>(rows)\n", 'Cannot access attribute "joni" for class "str"', "join"),
+    (
+        "a.py",
+        "def f(rows):\n    return ', '.<|>joni<|>(rows)\n",
+        'Cannot access attribute "joni" for class "str"',
+        "join",
+    ),
     (
         "a.py",
         "import argparse\n\nparser = argparse.ArgumentParser()\nparser.<|>parsea_rgs<|>()\n",
@@ -39,15 +46,30 @@ NEAREST = [
     ("a.py", "from collections import <|>OrderedDcit<|>\n", '"OrderedDcit" is unknown import symbol', "OrderedDict"),
     ("a.js", "function total(prices) {\n  return <|>pirces<|>.length;\n}\n", "'pirces' is not defined.", "prices"),
     ("a.js", "console.<|>lgo<|>(1);\n", "Property 'lgo' does not exist on type 'Console'.", "log"),
-    ("a.js", "const fs = require('fs');\nfs.<|>raedFileSync<|>('x');\n", "Property 'raedFileSync' does not exist", "readFileSync"),
-    ("a.ts", "interface User { email: string }\nfunction f(u: <|>Usre<|>) { return u; }\n", "Cannot find name 'Usre'.", "User"),
+    (
+        "a.js",
+        "const fs = require('fs');\nfs.<|>raedFileSync<|>('x');\n",
+        "Property 'raedFileSync' does not exist",
+        "readFileSync",
+    ),
+    (
+        "a.ts",
+        "interface User { email: string }\nfunction f(u: <|>Usre<|>) { return u; }\n",
+        "Cannot find name 'Usre'.",
+        "User",
+    ),
     (
         "a.ts",
         "class A {\n  private count = 0;\n  next() { return this.<|>cuont<|>; }\n}\n",
         "Property 'cuont' does not exist on type 'A'.",
         "count",
     ),
-    ("a.tsx", "const Card = () => <p />;\nexport const App = () => <<|>Crad<|> />;\n", "Cannot find name 'Crad'.", "Card"),
+    (
+        "a.tsx",
+        "const Card = () => <p />;\nexport const App = () => <<|>Crad<|> />;\n",
+        "Cannot find name 'Crad'.",
+        "Card",
+    ),
     ("a.go", 'package p\n\nimport "fmt"\n\nfunc f() { fmt.<|>Pritnln<|>() }\n', "undefined: fmt.Pritnln", "Println"),
     ("a.go", "package p\n\nfunc f(count int) int { return <|>cuont<|> }\n", "undefined: cuont", "count"),
     (
@@ -58,8 +80,18 @@ NEAREST = [
     ),
     ("a.rs", "fn f(width: u32) -> u32 {\n    <|>widht<|> * 2\n}\n", "cannot find value `widht` in this scope", "width"),
     ("a.rs", 'fn f() {\n    <|>prinltn<|>!("x");\n}\n', "cannot find macro `prinltn` in this scope", "println"),
-    ("a.rs", "fn f(v: Vec<u8>) -> usize {\n    v.<|>lenn<|>()\n}\n", "no method named `lenn` found for struct `Vec`", "len"),
-    ("A.java", "class A {\n  int f(int count) { return <|>cuont<|>; }\n}\n", "cuont cannot be resolved to a variable", "count"),
+    (
+        "a.rs",
+        "fn f(v: Vec<u8>) -> usize {\n    v.<|>lenn<|>()\n}\n",
+        "no method named `lenn` found for struct `Vec`",
+        "len",
+    ),
+    (
+        "A.java",
+        "class A {\n  int f(int count) { return <|>cuont<|>; }\n}\n",
+        "cuont cannot be resolved to a variable",
+        "count",
+    ),
     ("A.java", "class A {\n  <|>Strnig<|> name;\n}\n", "Strnig cannot be resolved to a type", "String"),
     (
         "a.cs",
@@ -67,12 +99,22 @@ NEAREST = [
         "The name 'cuont' does not exist in the current context",
         "count",
     ),
-    ("a.php", "<?php\nfunction f($values) {\n    return count($<|>valeus<|>);\n}\n", "Undefined variable '$valeus'.", "values"),
+    (
+        "a.php",
+        "<?php\nfunction f($values) {\n    return count($<|>valeus<|>);\n}\n",
+        "Undefined variable '$valeus'.",
+        "values",
+    ),
     ("a.php", "<?php\nfunction f($a) {\n    return <|>strln<|>($a);\n}\n", "Undefined function 'strln'.", "strlen"),
     ("a.rb", "def f(values)\n  <|>valeus<|>.sum\nend\n", "undefined local variable or method 'valeus'", "values"),
     ("a.rb", "class A < <|>StandardEror<|>\nend\n", "uninitialized constant StandardEror", "StandardError"),
     ("a.c", "int f(int count) { return <|>cuont<|>; }\n", "use of undeclared identifier 'cuont'", "count"),
-    ("a.cpp", "#include <vector>\nstd::<|>vectro<|><int> v;\n", "no member named 'vectro' in namespace 'std'", "vector"),
+    (
+        "a.cpp",
+        "#include <vector>\nstd::<|>vectro<|><int> v;\n",
+        "no member named 'vectro' in namespace 'std'",
+        "vector",
+    ),
 ]
 
 
@@ -88,7 +130,11 @@ NOTHING = [
     # nothing is near
     ("a.py", "def f(values):\n    return <|>quotient<|>\n", "Undefined name `quotient`"),
     # what is near is a local of another function, or stands in a string or a comment
-    ("a.py", "def f():\n    value = 1\n    return value\n\n\ndef g():\n    return <|>valeu<|>\n", "Undefined name `valeu`"),
+    (
+        "a.py",
+        "def f():\n    value = 1\n    return value\n\n\ndef g():\n    return <|>valeu<|>\n",
+        "Undefined name `valeu`",
+    ),
     ("a.py", "# a quantity\nprint('quantity', <|>kwantyti<|>)\n", "Undefined name `kwantyti`"),
     ("a.js", "{ const value = 1; value; }\nfunction g() { return <|>valeu<|>; }\n", "'valeu' is not defined."),
     # one letter for another
@@ -130,7 +176,9 @@ async def test_a_name_that_is_misspelt_where_it_is_bound_is_mended_there():
 
 async def test_only_the_place_of_the_finding_is_changed_but_in_c():
     marked = "def f(values):\n    return <|>valeus<|>, valeus\n"
-    assert (await repaired(asked("a.py", marked, "Undefined name `valeus`")))[0][0] == "def f(values):\n    return values, valeus\n"
+    assert (await repaired(asked("a.py", marked, "Undefined name `valeus`")))[0][
+        0
+    ] == "def f(values):\n    return values, valeus\n"
     marked = "int f(int count) { return <|>cuont<|> + cuont; }\nint cuont_of(int cuont) { return cuont; }\n"
     found = await repaired(asked("a.c", marked, "'cuont' undeclared (first use in this function)"))
     assert found[0][0] == "int f(int count) { return count + count; }\nint cuont_of(int cuont) { return cuont; }\n"
@@ -138,7 +186,9 @@ async def test_only_the_place_of_the_finding_is_changed_but_in_c():
 
 async def test_what_the_tool_proposes_comes_first():
     marked = "const text = 1, test = 2;\nconsole.log(text, test, <|>tet<|>);\n"
-    [(text, first), (_, second), *_] = await repaired(asked("a.ts", marked, "Cannot find name 'tet'. Did you mean 'test'?"))
+    [(text, first), (_, second), *_] = await repaired(
+        asked("a.ts", marked, "Cannot find name 'tet'. Did you mean 'test'?")
+    )
     assert text.endswith("test, test);\n")
     assert second.cost - first.cost > 0.3
 
@@ -164,3 +214,18 @@ async def test_the_index_knows_the_parameters_of_functions_of_other_files(tmp_pa
         marked = "from shop import order\n\norder(1, <|>quantitiy<|>=2)\n"
         found = await repaired(asked("b.py", marked, 'No parameter named "quantitiy"', known=Here(indexed.reader)))
     assert found[0][0] == "from shop import order\n\norder(1, quantity=2)\n"
+
+
+INSTALLED = [
+    ("import requests\n\nrequests.get('u', <|>parmas<|>={})\n", 'No parameter named "parmas"', "params"),
+    ("from requests import <|>Sesion<|>\n", '"Sesion" is unknown import symbol', "Session"),
+    ("import requests\n\nrequests.<|>Sesion<|>()\n", '"Sesion" is not a known attribute of module', "Session"),
+]
+
+
+@pytest.mark.parametrize(("marked", "message", "right"), INSTALLED)
+async def test_installed_packages_say_what_they_have(tmp_path: Path, marked: str, message: str, right: str):
+    install(venv(tmp_path), "requests", "2.32.3", REQUESTS)
+    found = await repaired(asked("a.py", marked, message, installed=Installed({}), root=tmp_path))
+    before, _, behind = marked.split("<|>")
+    assert found[0][0] == before + right + behind
