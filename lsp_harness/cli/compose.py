@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.cli.say import warn
 from lsp_harness.cli.settings import settings
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.notice import warn_once
@@ -75,16 +74,12 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
             raise
         await harness.aclose()
     # a command that failed by it says so itself
-    for trouble in troubles:
-        warn(trouble)
+    if troubles:
+        # a server is composed in this module too, and does not need what reads a command line
+        from lsp_harness.cli.say import warn
 
-
-def _report(problems: list[Problem]) -> None:
-    # a server is composed in this module too, and does not need what reads a command line
-    from lsp_harness.cli.say import warn
-
-    for problem in problems:
-        warn(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
+        for trouble in troubles:
+            warn(trouble)
 
 
 @asynccontextmanager
@@ -133,21 +128,3 @@ def read_named(file: Path) -> bytes:
         raise UsageError(f"{file} cannot be read: No such file or directory") from None
     except FileProblem as error:
         raise UsageError(error.message) from error
-
-
-def place(spec: str, parts: int) -> tuple[Path, list[int]]:
-    """`FILE`, `FILE:LINE` or `FILE:LINE:COL` (counted from 1, as editors and compilers do), up to `parts` numbers."""
-    name, numbers = spec, list[int]()
-    while len(numbers) < parts and not Path(name).is_file():
-        name, _, number = name.rpartition(":")
-        if not name or not number.isdigit() or int(number) < 1:
-            raise UsageError(f"there is no file {spec!r} (lines and columns are counted from 1)")
-        numbers.insert(0, int(number))
-    return Path(name), numbers
-
-
-def offset_of(document: Document, line: int, column: int) -> int:
-    """Byte offset of a line and a column in characters, both from 1."""
-    if line > len(document.starts):
-        raise UsageError(f"the file has {len(document.starts)} lines; line {line} is past its end")
-    return document.offset(Position(line - 1, column - 1), "utf-32")

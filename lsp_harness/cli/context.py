@@ -82,7 +82,7 @@ async def _context(file: Path, begin: tuple[int, int], task: str, *, last: int =
         shown = explain or json
         parts, usage = await seen.evaluated(engine, prompt) if shown else ([], Usage())
         if engine.why:
-            sys.stderr.write(f"token counts are estimates: {engine.why}\n")
+            warn(f"token counts are estimates: {engine.why}")
         if not shown:
             say(prompt.text)
             return 0

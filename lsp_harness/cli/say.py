@@ -5,6 +5,7 @@ import io
 import json
 import re
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -61,7 +62,7 @@ def console(width: int = WIDTH) -> "Console":
     terminal = PrintableConsole(highlight=False, soft_wrap=True, emoji=False)
     if terminal.is_terminal:
         return terminal
-    return Console(highlight=False, soft_wrap=True, emoji=False, width=width)
+    return PrintableConsole(highlight=False, soft_wrap=True, emoji=False, width=width)
 
 
 def say(text: str = "") -> None:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from lsp_harness.cli import place
+from lsp_harness.cli.compose import read_named
 from lsp_harness.cli.indexed import Folder, fresh, named, wanted
 from lsp_harness.cli.nearest import EMBED, SEARCH_SECONDS, nearest
 from lsp_harness.cli.say import AsJson, as_json, say, warn
@@ -108,7 +109,7 @@ def _at(reader: Reader, where: Place, said: str) -> At:
     file, numbers = place.place(said, 2)
     if not numbers:
         raise UsageError("say where in the file: lsp-harness search --at FILE:LINE or FILE:LINE:COL")
-    document = Document.of(file.absolute().as_uri(), compose.read_named(file))
+    document = Document.of(file.absolute().as_uri(), read_named(file))
     line, column = [*numbers, 1][:2]
     try:
         path = file.resolve().relative_to(where.root.resolve()).as_posix()

@@ -97,7 +97,9 @@ def _parameters(language: Language, root: Node, data: bytes, name: str) -> list[
     found: list[tuple[Parameter, ...]] = []
     for match in re.finditer(rb"(?<![\w.])%s(?!\w)" % re.escape(encode(name)), data):
         path = around(root, *match.span())
-        for parent in path[1:4]:
+        for parent in path[1:5]:
+            if parent.type == "function_declarator":
+                continue
             named = _declared(parent)
             if named is None or named.start_byte > match.start() or named.end_byte < match.end():
                 continue

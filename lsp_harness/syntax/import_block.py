@@ -79,8 +79,20 @@ def placed(tree: SyntaxTree, made: Statement, others: Sequence[Statement]) -> Ed
         at = _line_end(tree, after[-1][-1].span.end)
         lead = "" if tree.data[at - 1 : at] == b"\n" else newline
         return Edit(at, at, encode(lead + apart + _indent(tree, others[0]) + made.text + newline))
-    at = _line_start(tree, groups[0][0].span.start)
+    at = _above(tree, groups[0][0])
+    apart = "" if tree.data[at : at + 1] in (b"\n", b"\r") else apart
     return Edit(at, at, encode(_indent(tree, others[0]) + made.text + newline + apart))
+
+
+def _above(tree: SyntaxTree, first: Statement) -> int:
+    """Where a new group begins: above the comment that the first group has, which is not the one at the head of the file."""
+    at = begin = _top(tree, first)
+    while begin:
+        above = _line_start(tree, begin - 1)
+        if not tree.data[above:begin].lstrip().startswith((b"//", b"# ")):
+            return begin if tree.data[:begin].strip() and not tree.data[above:begin].strip() else at
+        begin = above
+    return at
 
 
 def _is_apart(others: Sequence[Statement]) -> bool:
@@ -89,14 +101,32 @@ def _is_apart(others: Sequence[Statement]) -> bool:
 
 
 def _within(tree: SyntaxTree, made: Statement, listed: Sequence[Statement], newline: str) -> Edit:
+    # a statement with a condition of its own (`#[cfg(test)]`) says nothing of the others
+    listed = [one for one in listed if _top(tree, one) == _line_start(tree, one.span.start)] or listed
     key = next((order for order in ORDERS if [*map(order, listed)] == sorted(map(order, listed))), None)
+    if key is None:
+        # not sorted as a whole: beside those of the same origin, which often are
+        origin = _plain(made.module).split(".")[0]
+        listed = [one for one in listed if _plain(one.module).split(".")[0] == origin] or listed
+        key = next((order for order in ORDERS if [*map(order, listed)] == sorted(map(order, listed))), None)
     before = next((one for one in listed if key(one) > key(made)), None) if key else None
     if before:
-        at = _line_start(tree, before.span.start)
+        at = _top(tree, before)
         return Edit(at, at, encode(_indent(tree, before) + made.text + newline))
     at = _line_end(tree, listed[-1].span.end)
     lead = "" if tree.data[at - 1 : at] == b"\n" else newline
     return Edit(at, at, encode(lead + _indent(tree, listed[-1]) + made.text + newline))
+
+
+def _top(tree: SyntaxTree, one: Statement) -> int:
+    """The start of a statement's first line, with the attributes of Rust that it has."""
+    at = _line_start(tree, one.span.start)
+    while tree.language.id == "rust" and at:
+        above = _line_start(tree, at - 1)
+        if not tree.data.startswith(b"#[", above + len(tree.data[above:at]) - len(tree.data[above:at].lstrip())):
+            break
+        at = above
+    return at
 
 
 def _plain(text: str) -> str:
@@ -145,6 +175,10 @@ def _first(tree: SyntaxTree, made: Statement, newline: str) -> Edit:
         at = block + 2 if block >= 0 else at
         rest = tree.data[at:]
         blank_above = True
+    while tree.data[:at].endswith(3 * encode(newline)):
+        # of several blank lines one stays above, and the others below
+        at -= len(newline)
+        rest = tree.data[at:]
     lead = "" if blank_above else newline
     trail = newline if rest[:1] not in (b"\n", b"\r", b"") else ""
     if tree.language.id == "python" and rest.startswith((b"def ", b"class ", b"@", b"async ")):

@@ -138,6 +138,8 @@ def _binding(tree: SyntaxTree, path: list[Node]) -> tuple[Binding | None, int]:
         node = path[n - 1]
         if kind := bound_as(language, parent, node, path[0]):
             return kind, n
+        if parent.type == "import_specifier" and parent.child_by_field_name("alias") not in (None, node):
+            return None, 0
         other = ("key",) if parent.type == "pair_pattern" else NOT_BOUND
         if parent.type not in PATTERNS or any(parent.child_by_field_name(field) == node for field in other):
             return None, 0

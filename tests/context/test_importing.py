@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.elsewhere import Here
-from lsp_harness.context.importing import importing
+from lsp_harness.context.importing import imported_as, importing
 from tests.index.place import Indexed
 
 FILES = {
@@ -44,3 +44,19 @@ def indexed(tmp_path: Path):
 )
 async def test_lines_that_bring_a_name_in(indexed: Indexed, name: str, path: str, lines: list[str]):
     assert await importing(Here(indexed.reader), "file:///here.py", path, name) == lines
+
+
+async def test_a_script_calls_a_module_by_the_way_from_its_own_folder(tmp_path: Path):
+    files = {
+        "src/a.ts": "import { Cart } from './shop/cart';\n",
+        "src/till/b.ts": "",
+        "c.go": 'package p\n\nimport s "strings"\n',
+    }
+    with closing(Indexed(tmp_path, files)) as made:
+        known = Here(made.reader)
+        assert await imported_as(known, "", "src/till/b.ts", "Cart", "typescript") == [("../shop/cart", "Cart", "")]
+        assert await imported_as(known, "", "src/till/b.js", "Cart", "javascript") == [("../shop/cart", "Cart", "")]
+        assert await imported_as(known, "", "b.go", "s", "go") == [("strings", "", "s")]
+        # its own imports are none of others, and other languages have others
+        assert await imported_as(known, "", "src/a.ts", "Cart", "typescript") == []
+        assert await imported_as(known, "", "b.go", "Cart", "go") == []

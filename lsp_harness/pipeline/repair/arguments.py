@@ -40,7 +40,7 @@ TYPES: dict[str, re.Pattern[str]] = {
         re.IGNORECASE,
     ),
     "float": re.compile(r"\b(?:float\d*|double|number|f\d+|decimal)\b", re.IGNORECASE),
-    "number": re.compile(r"\bnumber\b"),
+    "number": re.compile(r"\b(?:number|u?int\d*(?:_t)?|long|short|size_t|float|double|unsigned)\b"),
     "bool": re.compile(r"\bbool(?:ean)?\b", re.IGNORECASE),
     "list": re.compile(r"(?:\b(?:list|sequence|iterable|array|collection|vec)\b)|\[\]", re.IGNORECASE),
     "dict": re.compile(r"\b(?:dict|mapping|record|map|object)\b|\{", re.IGNORECASE),

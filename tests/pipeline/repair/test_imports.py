@@ -92,6 +92,25 @@ LIBRARY = [
         "cannot find type `HashMap` in this scope",
         "use std::collections::HashMap;\nuse std::collections::HashSet;\nuse std::fs;\n\nfn f(a: HashMap<u8, HashSet<u8>>) { fs::read(a); }\n",
     ),
+    # an attribute stays with the statement it is of
+    (
+        "a.rs",
+        "// Internal\n#[cfg(test)]\nuse crate::b;\n\nfn f() { <|>fs<|>::read(b); }\n",
+        "failed to resolve: use of undeclared crate or module `fs`",
+        "// Internal\nuse std::fs;\n#[cfg(test)]\nuse crate::b;\n\nfn f() { fs::read(b); }\n",
+    ),
+    (
+        "a.rs",
+        "#[cfg(unix)]\nuse std::path::Path;\nuse std::rc::Rc;\n\nfn f(a: Rc<Path>) { <|>fs<|>::read(a); }\n",
+        "failed to resolve: use of undeclared crate or module `fs`",
+        "#[cfg(unix)]\nuse std::path::Path;\nuse std::fs;\nuse std::rc::Rc;\n\nfn f(a: Rc<Path>) { fs::read(a); }\n",
+    ),
+    (
+        "a.cs",
+        "using System;\nusing System.Text;\nusing Other;\nusing My;\n\nclass A { <|>IList<|><int> b; }\n",
+        "The type or namespace name 'IList<>' could not be found (are you missing a using directive?)",
+        "using System;\nusing System.Collections.Generic;\nusing System.Text;\nusing Other;\nusing My;\n\nclass A { IList<int> b; }\n",
+    ),
     (
         "A.java",
         "package p;\n\nimport java.util.ArrayList;\nimport java.util.Map;\n\nclass A { <|>List<|><Map> a = new ArrayList<>(); }\n",

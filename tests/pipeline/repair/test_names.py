@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.elsewhere import Here
+from lsp_harness.knowledge.installed import Installed
 from tests.index.place import Indexed
+from tests.knowledge.packages import REQUESTS, install, venv
 from tests.pipeline.repair.asked import asked, repaired
 
 NEAREST = [
@@ -212,3 +214,18 @@ async def test_the_index_knows_the_parameters_of_functions_of_other_files(tmp_pa
         marked = "from shop import order\n\norder(1, <|>quantitiy<|>=2)\n"
         found = await repaired(asked("b.py", marked, 'No parameter named "quantitiy"', known=Here(indexed.reader)))
     assert found[0][0] == "from shop import order\n\norder(1, quantity=2)\n"
+
+
+INSTALLED = [
+    ("import requests\n\nrequests.get('u', <|>parmas<|>={})\n", 'No parameter named "parmas"', "params"),
+    ("from requests import <|>Sesion<|>\n", '"Sesion" is unknown import symbol', "Session"),
+    ("import requests\n\nrequests.<|>Sesion<|>()\n", '"Sesion" is not a known attribute of module', "Session"),
+]
+
+
+@pytest.mark.parametrize(("marked", "message", "right"), INSTALLED)
+async def test_installed_packages_say_what_they_have(tmp_path: Path, marked: str, message: str, right: str):
+    install(venv(tmp_path), "requests", "2.32.3", REQUESTS)
+    found = await repaired(asked("a.py", marked, message, installed=Installed({}), root=tmp_path))
+    before, _, behind = marked.split("<|>")
+    assert found[0][0] == before + right + behind

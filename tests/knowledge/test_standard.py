@@ -1,0 +1,64 @@
+"""What languages have without any package."""
+
+import pytest
+
+from lsp_harness.knowledge.standard import python
+from lsp_harness.knowledge.standard.tables import common_words, standard
+from lsp_harness.syntax.languages import LANGUAGES
+
+KNOWN = [
+    ("python", "globals", "ValueError"),
+    ("javascript", "globals", "setTimeout"),
+    ("typescript", "types", "Record"),
+    ("tsx", "members", "forEach"),
+    ("go", "types", "rune"),
+    ("rust", "globals", "println"),
+    ("java", "types", "InterruptedException"),
+    ("csharp", "keywords", "foreach"),
+    ("php", "globals", "str_replace"),
+    ("ruby", "types", "StandardError"),
+    ("c", "types", "size_t"),
+    ("cpp", "types", "size_t"),
+]
+
+
+@pytest.mark.parametrize(("language", "table", "name"), KNOWN)
+def test_a_language_has_its_names(language: str, table: str, name: str):
+    assert name in getattr(standard(language), table)
+
+
+def test_modules_say_what_they_export():
+    assert "readFileSync" in standard("typescript").exports("node:fs")
+    assert standard("java").exporting("ArrayList") == ["java.util"]
+    assert "ToUpper" in standard("go").exports("strings")
+
+
+def test_a_language_without_a_table_has_nothing():
+    assert standard("lua").globals == frozenset()
+    assert {one.id for one in LANGUAGES if standard(one.id).globals} == {row[0] for row in KNOWN}
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("Path", "pathlib"),
+        ("defaultdict", "collections"),
+        ("dataclass", "dataclasses"),
+        ("sqrt", "math"),
+        ("Any", "typing"),
+    ],
+)
+def test_a_name_of_pythons_library_has_its_usual_module_first(name: str, module: str):
+    assert python.exporting(name)[0] == module
+
+
+def test_members_of_modules_and_classes_of_pythons_library():
+    assert "dumps" in python.members("json")
+    assert "parse" in python.members("urllib")
+    assert "add_argument" in python.class_members("argparse", "ArgumentParser")
+    assert python.exports("no_such_module") == frozenset()
+
+
+def test_common_words_are_words():
+    assert {"value", "handler", "index"} <= common_words()
+    assert not {"valeu", "hanlder", "idnex"} & common_words()
