@@ -153,6 +153,8 @@ class Verification:
 
     parse_check: bool = True
     """The edit must not add a syntax error."""
+    kept: bool = True
+    """A fix drops, replaces and adds no code that its diagnostic is not about. [Fixes](fix.md)"""
     lint: bool = True
     """The edit must not add a finding of the linter (ruff, for Python), and the diagnostic to repair must be gone."""
     debounce_ms: int = 300

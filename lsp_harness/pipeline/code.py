@@ -102,7 +102,8 @@ class Fix:
         checks = self.job.checks()
         # an edit that throws the code away is not worth asking a linter about
         after_syntax = sum(isinstance(check, SyntaxCheck) for check in checks[:1])
-        checks.insert(after_syntax, KeptCheck(subject))
+        if self.job.config.verification.kept:
+            checks.insert(after_syntax, KeptCheck(subject))
         if self.job.config.verification.lint:
             checks.append(GoneCheck(self.job.ruff, self.finding))
         return checks

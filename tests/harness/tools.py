@@ -74,9 +74,11 @@ def settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Config:
 
 
 def edits(candidates: int, retries: int = 0, **more: Any) -> Config:
-    """Settings for a number of candidates."""
+    """Settings for a number of candidates, all of them of the model."""
     config = settings(**more)
-    return replace(config, generation=replace(config.generation, candidates=candidates, max_retries=retries))
+    return replace(
+        config, generation=replace(config.generation, candidates=candidates, max_retries=retries, repairs=False)
+    )
 
 
 def checked(log: Path) -> list[Event]:

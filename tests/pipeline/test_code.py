@@ -27,14 +27,14 @@ from tests.support import markup
 AREA = """
     def area(r):
         width = r
-        return pi * width ** 2
-        #      ^^ F821 what is this
+        return width == None
+        #               ^^^^ E711 what is this
     """
-FIXED = "def area(r):\n    width = r\n    return 3 * width ** 2\n"
-STILL = "return pi + width"  # the diagnostic is not gone
-NEW = "return tau * width"  # another one is new
-BROKEN = "return (3 * width"  # does not parse
-GOOD = "return 3 * width ** 2"
+FIXED = "def area(r):\n    width = r\n    return width is None\n"
+STILL = "return (width) == None"  # the diagnostic is not gone
+NEW = "return width is nobody"  # another one is new
+BROKEN = "return (width is None"  # does not parse
+GOOD = "return width is None"
 
 
 @dataclass
@@ -100,18 +100,18 @@ async def test_the_only_candidate_that_passes_wins_and_the_log_says_which(check)
     found = await check(AREA, STILL, NEW, GOOD, config=edits(3))
     assert found.text == FIXED
     assert winner(found.events) == 3
-    assert found.proposal.summary == "candidate 3 of 3 passes (syntax ✓, lint ✓, gone ✓)"
+    assert found.proposal.summary == "candidate 3 of 3 passes (syntax ✓, kept ✓, lint ✓, gone ✓)"
     assert states(found.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE"]
     await found.engine.aclose()
 
 
 async def test_of_two_that_pass_the_shorter_diff_wins(check) -> None:
-    found = await check(AREA, "return 3.14159 * width ** 2 + 0", GOOD, config=edits(2))
+    found = await check(AREA, "return bool(width is None)", GOOD, config=edits(2))
     assert (winner(found.events), found.text) == (2, FIXED)
 
 
 async def test_of_two_as_long_the_first_wins(check) -> None:
-    found = await check(AREA, GOOD, "return 4 * width ** 2", config=edits(2))
+    found = await check(AREA, GOOD, "return width in None", config=edits(2))
     assert (winner(found.events), found.text) == (1, FIXED)
 
 
@@ -121,7 +121,7 @@ async def test_the_proposal_is_the_verified_bytes(check) -> None:
     [event] = [event for event in found.events if event.type == "edit.proposed"]
     assert (proposal.id, proposal.verdict.hash, proposal.diff) == (event.id, event.data["hash"], event.data["diff"])
     assert proposal.verdict.passed
-    assert "-    return pi * width ** 2\n+    return 3 * width ** 2\n" in proposal.diff
+    assert "-    return width == None\n+    return width is None\n" in proposal.diff
 
 
 async def test_the_same_text_twice_is_judged_once(check) -> None:
@@ -129,14 +129,14 @@ async def test_the_same_text_twice_is_judged_once(check) -> None:
     assert [data["candidate"] for data in of_type(found.events, "verify.completed")] == [1]
     reasons = [(data["candidate"], data["reason"]) for data in of_type(found.events, "candidate.rejected")]
     assert reasons == [
-        (1, "STILL THERE: F821 Undefined name `pi`"),
+        (1, "STILL THERE: E711 Comparison to `None` should be `cond is None`"),
         (2, "the same as candidate 1"),
         (3, "the same as candidate 1"),
     ]
 
 
 async def test_what_changes_nothing_or_is_nothing_is_rejected_unjudged(check) -> None:
-    found = await check(AREA, "return pi * width ** 2", "", "# gone", config=edits(3))
+    found = await check(AREA, "return width == None", "", "# gone", config=edits(3))
     assert of_type(found.events, "verify.completed") == []
     assert [data["reason"] for data in of_type(found.events, "candidate.rejected")] == [
         "it changes nothing",
@@ -159,7 +159,7 @@ async def test_a_hole_is_the_statement_and_a_hint_says_what_was_there(check) -> 
     found = await check(AREA, STILL, GOOD, config=edits(2))
     assert found.engine.prompt(0).endswith("def area(r):\n    width = r\n    <FILL>\n")
     assert found.engine.prompt(1).endswith(
-        "    # wrong: return pi * width ** 2\n    # error: what is this\n    # right:\n    <FILL>\n"
+        "    # wrong: return width == None\n    # error: what is this\n    # right:\n    <FILL>\n"
     )
 
 
@@ -173,14 +173,14 @@ async def test_a_name_nobody_knows_may_be_imported(check) -> None:
 
 # -- told what was wrong
 async def test_a_rewrite_is_told_what_the_gates_said_of_those_before(check) -> None:
-    rewritten = "```python\ndef area(r):\n    return 3 * r ** 2\n```"
+    rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
     found = await check(AREA, STILL, NEW, rewritten, config=edits(3, 1))
     assert winner(found.events) == 3
     prompt = found.engine.prompt(2)
     assert "Problem at line 3: what is this\nEarlier attempts failed:\n" in prompt
-    assert "STILL THERE: F821 Undefined name `pi`\n" in prompt
-    assert "LINT: F821 Undefined name `tau`\n" in prompt
-    assert found.text == "def area(r):\n    return 3 * r ** 2\n"
+    assert "STILL THERE: E711 Comparison to `None` should be `cond is None`\n" in prompt
+    assert "LINT: F821 Undefined name `nobody`\n" in prompt
+    assert found.text == "def area(r):\n    width = r\n    return width is None\n"
     assert states(found.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "GENERATE", "VERIFY", "COMPLETE"]
 
 
@@ -191,22 +191,26 @@ async def test_what_changes_from_one_rewrite_to_the_next_comes_last(check) -> No
     assert first[0] == second[0]
     assert first[2] != second[2]
     # the engine has read the function by then
-    assert first[0].endswith("```python\ndef area(r):\n    width = r\n    return pi * width ** 2\n```\n\n")
+    assert first[0].endswith("```python\ndef area(r):\n    width = r\n    return width == None\n```\n\n")
 
 
 async def test_a_syntax_error_is_told_with_its_line(check) -> None:
     broken = "```python\ndef area(r):\n    width = r\n   return 3\n```"
-    found = await check(AREA, STILL, broken, "```\ndef area(r):\n    return 3\n```", config=edits(3, 2))
+    found = await check(
+        AREA, STILL, broken, "```\ndef area(r):\n    width = r\n    return width is None\n```", config=edits(3, 2)
+    )
     assert "SYNTAX ERROR at line 3: unindent does not match any outer indentation level\n" in found.engine.prompt(2)
-    assert found.text == "def area(r):\n    return 3\n"
+    assert found.text == FIXED
 
 
 async def test_after_three_retries_nothing_was_changed_and_the_closest_is_named(check) -> None:
-    rewrites = [f"```python\ndef area(r):\n    return pi + {n}\n```" for n in range(3)]
+    rewrites = [
+        f"```python\ndef area(r):\n    width = r\n    return {'(' * n}width{')' * n} == None\n```" for n in (2, 3, 4)
+    ]
     found = await check(AREA, STILL, *rewrites, config=edits(4, 3))
     assert len(found.engine.asked) == 4
     assert str(found.error) == (
-        "No candidate passed the checks; the closest: STILL THERE: F821 Undefined name `pi`; nothing was changed"
+        "No candidate passed the checks; the closest: STILL THERE: E711 Comparison to `None` should be `cond is None`; nothing was changed"
     )
     assert states(found.events)[-1] == "FAILED"
     assert found.events[-1].data["reason"].startswith("no candidate passed the checks; the closest: STILL THERE")
@@ -214,10 +218,13 @@ async def test_after_three_retries_nothing_was_changed_and_the_closest_is_named(
 
 
 async def test_a_rewrite_keeps_the_terminators_and_the_indentation_of_the_text(check) -> None:
-    source = "class A:\r\n    def f(self):\r\n        return pi\r\n#              ^^ F821 what\r\n\r\nx = 1\r\n"
-    for reply in ("```\ndef f(self):\n    return 3\n```", "```\r\n    def f(self):\r\n        return 3\r\n```"):
-        found = await check(source, "return pi + 1", reply, config=edits(2, 1))
-        assert found.text == "class A:\r\n    def f(self):\r\n        return 3\r\n\r\nx = 1\r\n"
+    source = "class A:\r\n    def f(self):\r\n        return self == None\r\n#                      ^^^^ E711 what\r\n\r\nx = 1\r\n"
+    for reply in (
+        "```\ndef f(self):\n    return self is None\n```",
+        "```\r\n    def f(self):\r\n        return self is None\r\n```",
+    ):
+        found = await check(source, "return (self) == None", reply, config=edits(2, 1))
+        assert found.text == "class A:\r\n    def f(self):\r\n        return self is None\r\n\r\nx = 1\r\n"
 
 
 async def test_a_function_too_long_for_the_budget_is_not_rewritten(check) -> None:
@@ -227,8 +234,8 @@ async def test_a_function_too_long_for_the_budget_is_not_rewritten(check) -> Non
 
 
 async def test_feedback_too_long_for_the_task_budget_is_left_out(check) -> None:
-    rewritten = "```python\ndef area(r):\n    return 3 * r ** 2\n```"
-    found = await check(AREA, STILL, rewritten, config=edits(2, 1, context={"task_budget": 8}))
+    rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
+    found = await check(AREA, STILL, rewritten, config=edits(2, 1, context={"task_budget": 25}))
     assert "Problem at line 3: what is this" in found.engine.prompt(1)
     assert "Earlier attempts failed" not in found.engine.prompt(1)
 
@@ -237,10 +244,10 @@ NO_HOLES = {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}
 
 
 async def test_a_model_that_fills_no_holes_rewrites_the_function(check) -> None:
-    rewritten = "```python\ndef area(r):\n    return 3 * r ** 2\n```"
+    rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
     for retries in (0, 2):
         found = await check(AREA, rewritten, config=edits(3, retries), facts=NO_HOLES)
-        assert found.text == "def area(r):\n    return 3 * r ** 2\n"
+        assert found.text == "def area(r):\n    width = r\n    return width is None\n"
         assert [data["kind"] for data in of_type(found.events, "candidate.generated")] == ["rewrite"]
 
 
@@ -253,7 +260,7 @@ async def test_without_holes_the_settings_say_how_many_rewrites_there_are(check)
 
 
 async def test_a_model_that_fills_no_holes_has_nothing_to_do_outside_of_functions(check) -> None:
-    found = await check("x = pi\n#   ^^ F821 what is this\n", config=edits(3, 2), facts=NO_HOLES)
+    found = await check("x = int == None\n#          ^^^^ E711 what is this\n", config=edits(3, 2), facts=NO_HOLES)
     assert "fills no holes, and there is no function here" in str(found.error)
     assert states(found.events)[-1] == "FAILED"
 
@@ -282,9 +289,9 @@ async def test_a_server_that_refuses_holes_when_it_is_asked_rewrites_the_functio
             yield chunk
 
     monkeypatch.setattr(Script, "stream", stream)
-    rewritten = "```python\ndef area(r):\n    return 3 * r ** 2\n```"
+    rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
     found = await check(AREA, rewritten, config=edits(3, 1))
-    assert found.text == "def area(r):\n    return 3 * r ** 2\n"
+    assert found.text == "def area(r):\n    width = r\n    return width is None\n"
     kinds = [data["kind"] for data in of_type(found.events, "candidate.generated")]
     assert (len(kinds), kinds[-1]) == (3, "rewrite")
     found = await check(AREA, config=edits(2))
@@ -311,9 +318,10 @@ async def test_progress_goes_up_and_ends_at_a_hundred(check) -> None:
 # -- gates by settings
 async def test_a_check_that_is_switched_off_is_not_run(check) -> None:
     for verification, names in (
-        ({"lint": False}, ["syntax"]),
-        ({"parse_check": False}, ["lint", "gone"]),
-        ({}, ["syntax", "lint", "gone"]),
+        ({"lint": False}, ["syntax", "kept"]),
+        ({"parse_check": False}, ["kept", "lint", "gone"]),
+        ({"kept": False}, ["syntax", "lint", "gone"]),
+        ({}, ["syntax", "kept", "lint", "gone"]),
     ):
         found = await check(AREA, GOOD, config=edits(1, verification=verification))
         [verified] = of_type(found.events, "verify.completed")
@@ -321,21 +329,22 @@ async def test_a_check_that_is_switched_off_is_not_run(check) -> None:
 
 
 async def test_with_all_checks_off_nothing_is_ever_proposed(check) -> None:
-    found = await check(AREA, GOOD, config=edits(1, verification={"lint": False, "parse_check": False}))
+    found = await check(AREA, GOOD, config=edits(1, verification={"lint": False, "parse_check": False, "kept": False}))
     assert isinstance(found.error, NoAnswer)
     assert [data["reason"] for data in of_type(found.events, "candidate.rejected")] == ["no check could run"]
 
 
 async def test_skipped_checks_are_in_the_log_with_their_reason(check) -> None:
-    source = "function f() {\n  return pi;\n  //     ^^ undefined\n}\n"
-    found = await check(source, "return 3;", config=edits(1), name="a.js")
+    source = "function f() {\n  return widht;\n  //     ^^^^^ undefined\n}\n"
+    found = await check(source, "return width;", config=edits(1), name="a.js")
     [verified] = of_type(found.events, "verify.completed")
     assert [(o["check"], o["status"], o["reason"]) for o in verified["outcomes"]] == [
         ("syntax", "passed", ""),
+        ("kept", "passed", ""),
         ("lint", "skipped", "no linter is known for .js"),
         ("gone", "skipped", "only the tool that reported it can say whether it is gone"),
     ]
-    assert found.proposal.summary == "candidate 1 of 1 passes (syntax ✓, lint –, gone –)"
+    assert found.proposal.summary == "candidate 1 of 1 passes (syntax ✓, kept ✓, lint –, gone –)"
 
 
 # -- the linter's own fix
@@ -357,9 +366,12 @@ async def test_a_fix_of_the_linter_that_breaks_something_is_not_proposed(check) 
 
 # -- ends
 async def test_where_there_is_no_code_there_is_no_fix(check) -> None:
-    for source, name in (("x = 1\n\n#^ nothing here\n", "a.py"), ("words\n# ^^ spelling\n", "a.txt")):
+    for source, name, said in (
+        ("x = 1\n\n#^ nothing here\n", "a.py", "There is no code at this diagnostic, only blank space"),
+        ("words\n# ^^ spelling\n", "a.txt", "There is no grammar for a.txt"),
+    ):
         found = await check(source, config=edits(1), name=name)
-        assert str(found.error).startswith("There is no code at this diagnostic that")
+        assert str(found.error).startswith(said)
         assert states(found.events) == ["UNDERSTAND", "LOCATE", "FAILED"]
 
 
@@ -375,7 +387,7 @@ async def test_a_cancelled_fix_closes_the_stream_and_the_log_says_so(tmp_path: P
     engine, log = Script({"hang": True}), SessionLog(tmp_path / "sessions")
     job = Job(
         engine,
-        settings(),
+        edits(2),
         ruff,
         log.turn(),
         src.document,
@@ -467,10 +479,10 @@ async def test_candidates_a_server_has_no_room_for_are_accounted_for(tmp_path: P
 
 
 async def test_of_feedback_that_is_too_long_the_last_lines_are_left_out(check) -> None:
-    rewritten = "```python\ndef area(r):\n    return 3 * r ** 2\n```"
-    found = await check(AREA, STILL, NEW, rewritten, config=edits(3, 1, context={"task_budget": 17}))
+    rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
+    found = await check(AREA, STILL, NEW, rewritten, config=edits(3, 1, context={"task_budget": 25}))
     prompt = found.engine.prompt(2)
-    assert "Earlier attempts failed:\nSTILL THERE: F821 Undefined name `pi`" in prompt
+    assert "Earlier attempts failed:\nSTILL THERE: E711 Comparison to `None` should be `cond is None`" in prompt
     assert "LINT:" not in prompt
 
 
