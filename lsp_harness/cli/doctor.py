@@ -19,7 +19,10 @@ from lsp_harness.process import tool
 
 
 def doctor(*, json: AsJson = False) -> int:
-    """Check this installation; exits 1 if something that is needed is missing."""
+    """Check this installation and say how to repair it.
+
+    Exits 1 if something that is needed is missing.
+    """
     rows = [*_python(), *map(_as_row, surroundings()), *_settings(), *_model(), *_engine(), *_index(), *_tools()]
     if json:
         as_json(rows)

@@ -12,7 +12,7 @@ from lsp_harness.cli.place import offset_of, place
 from lsp_harness.cli.say import AsJson, as_json, console, say
 from lsp_harness.cli.verdicts import Verdicts
 from lsp_harness.disk.writing import replace_file
-from lsp_harness.errors import Stale, UsageError
+from lsp_harness.errors import NotText, Stale, UsageError
 from lsp_harness.harness.diagnosis import diagnose, of_output
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
@@ -88,6 +88,7 @@ async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output
     """The finding to fix; else what was looked at, where nothing was found."""
     if line is not None:
         offset_of(snapshot.document, line, 1)
+    _check_encoding(snapshot)
     tree = harness.tree(snapshot)
     if output and (found := of_output(snapshot, tree, output, line)):
         return found
@@ -97,6 +98,16 @@ async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output
     examined = await diagnose(snapshot, tree, harness.ruff)
     findings = [f for f in examined.findings if line in (None, snapshot.document.line_of(f.start) + 1)]
     return findings[0] if findings else examined
+
+
+def _check_encoding(snapshot: Snapshot) -> None:
+    """Raises NotText where the bytes are not UTF-8: neither ruff nor a model could read them."""
+    document = snapshot.document
+    try:
+        document.data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte, line = document.data[error.start], document.line_of(error.start) + 1
+        raise NotText(f"{snapshot.path} is not UTF-8: byte {byte:#04x} on line {line}; save it as UTF-8") from None
 
 
 def _nothing(examined: Examined) -> str:

@@ -34,12 +34,12 @@ def _run(arguments: list[str]) -> int:
         from lsp_harness.cli.serve import serve
 
         return serve()
-    from lsp_harness.cli.app import app
     from lsp_harness.cli.say import can_show_anything
+    from lsp_harness.cli.usage import run
 
     can_show_anything()
     _show_warnings()
-    return app(arguments, result_action="return_int_as_exit_code_else_zero")
+    return run(arguments)
 
 
 def _open_streams() -> None:

@@ -108,7 +108,7 @@ def _files(found: Sequence[tuple[str, float]], *, json: bool) -> int:
 def _at(reader: Reader, where: Place, said: str) -> At:
     file, numbers = place.place(said, 2)
     if not numbers:
-        raise UsageError("say where in the file: lsp-harness search --at FILE:LINE or FILE:LINE:COL")
+        raise UsageError(f"say where in the file: lsp-harness search --at {said}:LINE or {said}:LINE:COL")
     document = Document.of(file.absolute().as_uri(), read_named(file))
     line, column = [*numbers, 1][:2]
     try:

@@ -1,6 +1,5 @@
 """The settings of a folder, for commands: what is wrong in them is said on standard error, and the rest counts."""
 
-import sys
 from pathlib import Path
 
 from lsp_harness.config.load import Problem, load
@@ -11,9 +10,12 @@ _told: set[Problem] = set()
 
 def settings(folder: Path | None = None) -> Config:
     """Read the settings; each problem is said once in a process."""
+    # what is composed for a server imports this too, and needs nothing that reads a command line
+    from lsp_harness.cli.say import warn
+
     config, problems = load(folder)
     for problem in problems:
         if problem not in _told:
             _told.add(problem)
-            sys.stderr.write(f"{problem.file.name if problem.file else 'settings'}: {problem.message}\n")
+            warn(f"{problem.file.name if problem.file else 'settings'}: {problem.message}")
     return config

@@ -31,7 +31,7 @@ async def beside(job: Job, tree: SyntaxTree | None, span: Span, but: Finding | N
 
 def _found(document: Document, span: Span, found: Sequence[Finding], but: Finding | None) -> Iterator[str]:
     first = document.line_of(span.start)
-    for one in found:
+    for one in sorted(found, key=lambda finding: finding.start):
         line = document.line_of(one.start)
         # other tools say it in other words
         place = but and (one.start, one.end) == (but.start, but.end)

@@ -83,8 +83,8 @@ def test_missing_data_is_one_sentence(bench: Shell, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--limit", "-1"), "--limit must be 0 (everything) or more"),
-        (("--anchor-every", "0"), "--anchor-every must be 1 (everything) or more"),
+        (("--limit", "-1"), "--limit must be 0 (all) or more"),
+        (("--anchor-every", "0"), "--anchor-every must be 1 (all) or more"),
         (("--anchor", "nowhere"), "nowhere is not a program"),
         (("--repo", "nowhere"), "cannot be read as a git repository"),
     ],
@@ -99,7 +99,7 @@ def test_a_report_of_saved_results(bench: Shell) -> None:
     saved = bench.run("bench", "typing", "--limit", "2", "--json").out
     file = bench.file("typing.json", saved)
     ran = bench.run("bench", "report", str(file), str(file), "--out", "page.html")
-    assert (ran.code, ran.out) == (0, "page.html: 2 benchmark(s)\n")
+    assert (ran.code, ran.out) == (0, "page.html: 2 benchmarks\n")
     assert (bench.folder / "page.html").read_text().count("<h2>typing</h2>") == 2
 
 
@@ -107,7 +107,7 @@ def test_a_report_needs_results_and_a_place(bench: Shell) -> None:
     other = bench.file("other.json", "[]")
     ran = bench.run("bench", "report", str(other))
     assert ran.code == 2
-    assert "other.json is not a saved result" in ran.err
+    assert "other.json is not a saved benchmark result" in ran.err
 
 
 def test_one_that_is_told_to_end_takes_its_engine_along(bench: Shell, fake_server: Path, home: Path) -> None:

@@ -125,5 +125,5 @@ def test_a_place_that_is_none_is_told_apart(shell: Shell, arguments: str, said: 
 def test_a_file_may_be_called_like_a_place(shell: Shell) -> None:
     shell.file("geo.py:3", CODE)
     shell.replies()
-    assert shell.run("fix", "geo.py:3:1").out.startswith("geo.py:3:1: nothing to fix")
+    assert shell.run("fix", "geo.py:3:1").out.startswith("geo.py:3:1: nothing was checked")
     check(shell, "fix geo.py:3:9", "line 9 is past its end")

@@ -230,6 +230,10 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "completion.repository_tokens",  # tests/context/test_elsewhere.py
         "completion.alternatives",  # tests/pipeline/test_alternatives.py
         *("context.related_budget", "context.few_shot_budget", "context.session_budget"),  # tests/harness/test_verbs.py
+        *(
+            "generation.repairs",
+            "verification.kept",
+        ),  # tests/pipeline/test_code.py, tests/scenarios, tests/cli/test_commands.py
         "edits.confirm",  # tests/server/test_code_action.py
         "index.enabled",  # like index.update_on_save: tests/harness/test_indexes.py, tests/index/test_process.py
         # tests/inference/test_recipe.py, tests/harness/test_meaning.py

@@ -230,7 +230,7 @@ def test_an_editor_names_a_model_file_by_its_whole_path(home: Path, tmp_path: Pa
     [
         ("GENERATION__CANDIDATES", "many", "generation.candidates must be a int, not 'many'"),
         ("VERIFICATION__LINT", "maybe", "verification.lint must be a bool, not 'maybe'"),
-        ("VERIFICATION__LINTS", "1", "unknown key verification.lints; known are parse_check, lint, "),
+        ("VERIFICATION__LINTS", "1", "unknown key verification.lints; known are parse_check, kept, lint, "),
         ("VERIFY__LINT", "1", "unknown table [verify]; known are model, "),
     ],
 )

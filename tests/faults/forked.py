@@ -98,7 +98,7 @@ def _be(work: Callable[[], None], place: Place, streams: list[int]) -> None:
             os.dup2(source, descriptor)
         sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False), place.encoding, "strict")  # noqa: SIM115
         sys.stderr = io.TextIOWrapper(
-            open(2, "wb", 0, closefd=False),
+            open(2, "wb", 0, closefd=False),  # noqa: SIM115
             place.encoding,
             "backslashreplace",
             write_through=True,

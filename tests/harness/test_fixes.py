@@ -14,7 +14,7 @@ from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff import Ruff
 from tests.harness.bench import AREA, GOOD, Bench, Make, fixed
-from tests.harness.tools import checked, edits, of_type
+from tests.harness.tools import checked, edits, of_type, settings
 from tests.index.place import Indexed
 
 
@@ -164,13 +164,13 @@ class Known(Indexes):
 
 
 async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_model(bench: Make) -> None:
-    b = bench(config=edits(2))
+    b = bench(config=settings(generation={"repairs": True}))
     with closing(Indexed(b.folder, {"b.py": "from math import pi\n"})) as indexed:
         b.harness._indexes = Known(indexed)
         src = b.open(AREA.replace("what is this", "Undefined name `pi`"))
         proposal = await fixed(b, src)
-    assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\ndef area(r):")
+    assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\n\n\ndef area(r):")
     assert proposal.verdict.passed
     assert b.engine.asked == []
     [made] = of_type(checked(log_of(b)), "candidate.generated")
-    assert (made["kind"], made["text"]) == ("known import", "from math import pi\n")
+    assert (made["kind"], made["text"]) == ("import", "from math import pi\n\n\n")

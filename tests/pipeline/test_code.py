@@ -21,7 +21,8 @@ from lsp_harness.text.position import decode
 from lsp_harness.verify.ruff import Ruff
 from lsp_harness.wire.event import Event
 from tests.files.test_secrets import TOKEN
-from tests.harness.tools import Script, checked, edits, of_type, settings, states, winner
+from tests.harness import tools
+from tests.harness.tools import Script, checked, of_type, states, winner
 from tests.support import markup
 
 AREA = """
@@ -35,6 +36,12 @@ STILL = "return (width) == None"  # the diagnostic is not gone
 NEW = "return width is nobody"  # another one is new
 BROKEN = "return (width is None"  # does not parse
 GOOD = "return width is None"
+
+
+def edits(candidates: int, retries: int = 0, **more: Any) -> Config:
+    """Settings for a number of candidates, with every check."""
+    verification = {"kept": True, **more.pop("verification", {})}
+    return tools.edits(candidates, retries, verification=verification, **more)
 
 
 @dataclass
@@ -235,7 +242,7 @@ async def test_a_function_too_long_for_the_budget_is_not_rewritten(check) -> Non
 
 async def test_feedback_too_long_for_the_task_budget_is_left_out(check) -> None:
     rewritten = "```python\ndef area(r):\n    width = r\n    return width is None\n```"
-    found = await check(AREA, STILL, rewritten, config=edits(2, 1, context={"task_budget": 25}))
+    found = await check(AREA, STILL, rewritten, config=edits(2, 1, context={"task_budget": 8}))
     assert "Problem at line 3: what is this" in found.engine.prompt(1)
     assert "Earlier attempts failed" not in found.engine.prompt(1)
 
