@@ -21,6 +21,7 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 
 SURVIVES_AFTER = 30.0
+LOCK_S = 0.5
 """Seconds after which a text that was taken and still stands there has survived."""
 
 
@@ -141,13 +142,19 @@ class Uptake:
         return _read()
 
     def flush(self) -> None:
-        """Add what is new to the user's file. Raises OSError where that cannot be written."""
+        """Add what is new to the user's file. Raises OSError where that cannot be written. Another process that
+        has it for long is not waited for: the figures are added with the next ones."""
         new = self.counts.plus(self._flushed, -1)
         if new == Counts():
             return
-        from filelock import FileLock
+        from filelock import FileLock, Timeout
 
-        with FileLock(_file().with_suffix(".lock"), mode=0o600):
+        lock = FileLock(_file().with_suffix(".lock"), mode=0o600)
+        try:
+            lock.acquire(timeout=LOCK_S)
+        except Timeout:
+            return
+        with lock:
             kept = _read()
             total = Counts(**{f.name: kept[f.name] for f in fields(Counts)}).plus(new)
             part = _file().with_suffix(".part")

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from lsp_harness.process.termination import KILL_S
+
 LOG_BYTES = 1_000_000
 BEAT_S = 0.5
 """Between two signs of life of a process that starts."""
@@ -85,12 +87,17 @@ async def start(
     except TimeoutError:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            await asyncio.to_thread(child.wait, KILL_S)
         return {"error": f"it gave no sign of life for {silence_s:g} s while starting and was ended"}
     finally:
         transport.close()
     if said.strip():
         return json.loads(said)
-    code = await asyncio.to_thread(child.wait)
+    try:
+        code = await asyncio.to_thread(child.wait, KILL_S)
+    except subprocess.TimeoutExpired:
+        return {"error": "it closed its connection to us without a word"}
     return {"error": f"it ended with {'signal' if code < 0 else 'exit code'} {abs(code)} while starting"}
 
 

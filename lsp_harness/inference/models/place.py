@@ -14,6 +14,7 @@ from typing import Literal
 from lsp_harness.config.schema import names_file
 from lsp_harness.errors import ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
+from lsp_harness.inference.models.part import folder_size, size
 
 State = Literal["present", "partial", "damaged", "missing"]
 HEAD = 2**20
@@ -124,6 +125,12 @@ def remove(model: ModelCard) -> int:
 def lock_of(path: Path) -> Path:
     """The file that keeps two pulls apart."""
     return path.with_name(f"{path.name}.lock")
+
+
+def written(path: Path) -> int:
+    """Bytes that pulls of a file have brought so far, wherever they lie."""
+    folder = path.with_name(f"{path.name}.wheel")
+    return sum(map(size, (path, path.with_name(f"{path.name}.part")))) + folder_size(folder)
 
 
 def _record(path: Path) -> Path:
