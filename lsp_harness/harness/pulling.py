@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -21,7 +21,7 @@ async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[st
     result: dict[str, Any] = {}
     step = "looking for it"
     async with aclosing(lines([*argv, model.name])) as said:
-        async for line in said:
+        while line := await _next(said, name):
             try:
                 event: dict[str, Any] = json.loads(line)
             except ValueError:
@@ -42,3 +42,12 @@ async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[st
     if not result:
         raise PullFailed(f"fetching {name} ended without a word; see the log of the server")
     return result
+
+
+async def _next(said: AsyncGenerator[str], name: str) -> str:
+    try:
+        return await anext(said, "")
+    except TimeoutError:
+        raise PullFailed(
+            f"fetching {name} gave no sign of life and was ended; try again, it goes on where it was"
+        ) from None

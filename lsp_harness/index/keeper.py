@@ -15,8 +15,11 @@ from time import monotonic
 from typing import Any, cast
 
 from lsp_harness.index.place import Place
+from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity, session
 from lsp_harness.process.detached import open_log
 from lsp_harness.process.lead import lead
+from lsp_harness.process.lines import next_line
+from lsp_harness.process.termination import STOPPED, state
 from lsp_harness.process.tool import end
 
 log = logging.getLogger(__name__)
@@ -92,12 +95,24 @@ class Keeper:
         try:
             self._order(first=sorted(self._first))
             assert process.stdout
-            async for line in process.stdout:
-                if (said := _said(line)) is None:
+            said: dict[str, Any] = {"state": "scanning"}
+
+            def idle() -> bool:
+                return said["state"] != "scanning" and state(process.pid) not in STOPPED
+
+            activity = Activity(lambda: session(process.pid), SILENCE_S, idle)
+            while line := await next_line(process.stdout, activity, LOOK_S):
+                if (known := _said(line)) is None:
                     continue
+                said = known
                 self._did_something |= said["state"] == "ready" or said.get("done", 0) > 0
                 self._say(said)
-            self._say({"state": "ended", "code": await process.wait()})
+            async with asyncio.timeout(LEAVE_SECONDS):
+                self._say({"state": "ended", "code": await process.wait()})
+        except TimeoutError:
+            self._say(
+                {"state": "paused", "why": "its process gives no sign of life and is ended; another one is started"}
+            )
         finally:
             self._process = None
             # it ends with its input; in the middle of something it may be killed, as what it writes are transactions

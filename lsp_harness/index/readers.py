@@ -11,7 +11,7 @@ import resource
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import forkserver
@@ -22,6 +22,7 @@ from lsp_harness.disk.reading import read_file
 from lsp_harness.errors import FileProblem
 from lsp_harness.files.walk import Found, Left, left
 from lsp_harness.index.extract import Extract, digest, extract
+from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity
 from lsp_harness.syntax.tree import LIMIT
 
 log = logging.getLogger(__name__)
@@ -125,8 +126,7 @@ class Readers:
                 batch = waiting.popleft()
                 task, pool = self._submit(batch)
                 running[task] = (batch, pool)
-            done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for task in done:
+            for task in self._done(running):
                 batch, pool = running.pop(task)
                 try:
                     read = _unpacked(task.result())
@@ -143,6 +143,15 @@ class Readers:
         if self._pool:
             self._drop(self._pool)
 
+    def _done(self, running: Collection[Future[bytes]]) -> Collection[Future[bytes]]:
+        """Those of the tasks that are done, once there is one. Processes that are stuck are killed, which ends theirs."""
+        activity = Activity(_processes, SILENCE_S)
+        while not (done := wait(running, LOOK_S, FIRST_COMPLETED).done):
+            if activity.stuck():
+                for process in multiprocessing.active_children():
+                    process.kill()
+        return done
+
     def _give_way(self) -> None:
         """Waits while somebody types."""
         waited = 0.0
@@ -152,6 +161,7 @@ class Readers:
 
     def _alone(self, wanted: Wanted) -> Read:
         task, pool = self._submit([wanted])
+        self._done([task])
         try:
             return next(_unpacked(task.result()))
         except BrokenProcessPool:
@@ -179,6 +189,10 @@ class Readers:
         if pool is self._pool:
             self._pool = None
         pool.shutdown(wait=False)
+
+
+def _processes() -> list[int]:
+    return [process.pid for process in multiprocessing.active_children() if process.pid]
 
 
 def _read(root: Path, batch: Sequence[Wanted]) -> bytes:

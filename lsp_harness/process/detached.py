@@ -17,6 +17,7 @@ from typing import BinaryIO, cast
 
 from lsp_harness.config import paths
 from lsp_harness.disk.writing import append_open
+from lsp_harness.process.termination import KILL_S
 
 LOG_BYTES = 1_000_000
 BEAT_S = 0.5
@@ -94,6 +95,8 @@ async def start(
     except TimeoutError:
         with suppress(ProcessLookupError):
             os.killpg(child.pid, signal.SIGKILL)
+        with suppress(subprocess.TimeoutExpired):
+            await asyncio.to_thread(child.wait, KILL_S)
         return {"error": f"it gave no sign of life for {silence_s:g} s while starting and was ended"}
     finally:
         transport.close()
@@ -101,7 +104,10 @@ async def start(
         # a process that was killed while it wrote did not start
         if isinstance(answer := json.loads(said), dict):
             return cast("dict[str, object]", answer)
-    code = await asyncio.to_thread(child.wait)
+    try:
+        code = await asyncio.to_thread(child.wait, KILL_S)
+    except subprocess.TimeoutExpired:
+        return {"error": "it closed its connection to us without a word"}
     return {"error": f"it ended with {'signal' if code < 0 else 'exit code'} {abs(code)} while starting"}
 
 

@@ -6,21 +6,44 @@ import signal
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 
+from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity, session
+from lsp_harness.process.termination import KILL_S
 
-async def lines(argv: Sequence[str]) -> AsyncGenerator[str]:
+
+async def lines(argv: Sequence[str], look_s: float = LOOK_S, silence_s: float = SILENCE_S) -> AsyncGenerator[str]:
     """The lines of its standard output as they come; whoever leaves early kills it and what it started.
 
-    Its errors go to our own standard error stream, which is a log.
+    Its errors go to our own standard error stream, which is a log. Raises TimeoutError where it neither says anything nor works
+    for `silence_s`.
     """
     child = await asyncio.create_subprocess_exec(
         *argv, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, start_new_session=True
     )
+    activity = Activity(lambda: session(child.pid), silence_s)
     try:
         assert child.stdout
-        async for line in child.stdout:
+        while line := await next_line(child.stdout, activity, look_s):
             yield line.decode("utf-8", "replace").rstrip("\n")
-        await child.wait()
+        async with asyncio.timeout(silence_s):
+            await child.wait()
     finally:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
-        await child.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(KILL_S):
+                await child.wait()
+
+
+async def next_line(stream: asyncio.StreamReader, activity: Activity, look_s: float = LOOK_S) -> bytes:
+    """The next line that a process says; empty at the end. Raises TimeoutError where its `activity` shows that it is stuck."""
+    reading = asyncio.ensure_future(stream.readline())
+    try:
+        while True:
+            await asyncio.wait({reading}, timeout=look_s)
+            if reading.done():
+                activity.sign()
+                return reading.result()
+            if activity.stuck():
+                raise TimeoutError("the process gives no sign of life")
+    finally:
+        reading.cancel()

@@ -10,6 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from lsp_harness.process.termination import KILL_S
+
 
 class Ran(NamedTuple):
     """`code` is None when the time ran out."""
@@ -67,4 +69,7 @@ async def end(child: asyncio.subprocess.Process) -> None:
     for descriptor in range(3):
         if pipe := transport.get_pipe_transport(descriptor):
             pipe.close()
-    await child.wait()
+    # one that waits for a disk or a driver does not end before that is back
+    with suppress(TimeoutError):
+        async with asyncio.timeout(KILL_S):
+            await child.wait()

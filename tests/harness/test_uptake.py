@@ -4,7 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
+from lsp_harness.config import paths
+from lsp_harness.harness import uptake
 from lsp_harness.harness.uptake import Counts, Uptake
 from lsp_harness.pipeline.offers import Suggestion
 from lsp_harness.text.document import Document
@@ -150,3 +153,15 @@ def test_figures_are_added_up_over_runs_in_a_file_for_the_user_alone(tmp_path: P
     file = tmp_path / "state" / "statistics.json"
     file.write_text("{broken")
     assert Desk().uptake.kept()["shown"] == 0
+
+
+def test_another_process_that_has_the_file_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path))
+    monkeypatch.setattr(uptake, "LOCK_S", 0.01)
+    desk = Desk()
+    desk.show("abc")
+    with FileLock(paths.state() / "statistics.lock"):
+        desk.uptake.flush()
+        assert Desk().uptake.kept()["shown"] == 0
+    # what was not added is added with what comes next
+    assert desk.uptake.kept()["shown"] == 1

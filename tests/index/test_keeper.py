@@ -150,3 +150,22 @@ async def test_a_damaged_database_is_made_anew(where: Place):
     async with front(where) as one:
         assert (await one.hears(state("ready")))["parsed"] == 1
         assert names(where) == ["first"]
+
+
+async def test_a_process_that_is_stuck_is_ended_and_another_one_started(where: Place, monkeypatch: pytest.MonkeyPatch):
+    async with front(where) as one:
+        await one.hears(state("ready"))
+        first = indexers(where)
+    monkeypatch.setattr(keeper, "LOOK_S", 0.05)
+    monkeypatch.setattr(keeper, "SILENCE_S", 0.5)
+    async with front(where) as one:
+        await one.hears(state("ready"))
+        [stopped] = indexers(where)
+        os.kill(stopped, signal.SIGSTOP)
+
+        told = await one.hears(state("paused"))
+
+        assert told["why"] == "its process gives no sign of life and is ended; another one is started"
+        await one.hears(state("ready"))
+        [other] = indexers(where)
+        assert other not in (stopped, *first)

@@ -1,8 +1,11 @@
 """A parser that crashes or never ends costs the file it was given."""
 
 import math
+import multiprocessing
 import os
 import signal
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import pytest
@@ -110,3 +113,24 @@ def test_who_types_without_end_gets_an_index_too(tmp_path: Path, monkeypatch: py
     read, waited = given_way(tmp_path, 3 * readers.BATCH, [0.0] * 10_000)
     assert len(read) == 3 * readers.BATCH
     assert sum(waited) == pytest.approx(2 * readers.PAUSE_SECONDS)
+
+
+def test_a_process_that_is_stuck_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    task, killed = Future[bytes](), list[str]()
+
+    class Stopped:
+        """A process, and the task that it never ends."""
+
+        pid = 0
+
+        def kill(self) -> None:
+            killed.append("it")
+            task.set_exception(BrokenProcessPool())
+
+    monkeypatch.setattr(multiprocessing, "active_children", lambda: [Stopped()])
+    monkeypatch.setattr(readers, "LOOK_S", 0.01)
+    monkeypatch.setattr(readers, "SILENCE_S", 0.05)
+    made = Readers(tmp_path)
+
+    assert made._done([task]) == {task}  # pyright: ignore[reportPrivateUsage]
+    assert killed == ["it"]

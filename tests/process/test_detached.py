@@ -1,5 +1,6 @@
 """A process that outlives us says one thing, or its end is noticed."""
 
+import asyncio
 import os
 import stat
 import sys
@@ -9,6 +10,7 @@ import psutil
 import pytest
 
 from lsp_harness.process import detached
+from tests.support.stuck import gone
 
 SAYS = """
 import json, os, sys, time
@@ -50,6 +52,41 @@ async def test_it_says_it_is_ready_and_lives_on(tmp_path: Path):
 )
 async def test_an_end_without_a_word_is_an_error(tmp_path: Path, script: str, error: str):
     assert await detached.start(python(script), os.environ, tmp_path / "log") == {"error": error}
+
+
+BEATS = """
+import json, sys
+from lsp_harness.process.detached import Beats
+fd = int(sys.argv[sys.argv.index("--ready-fd") + 1])
+beats = Beats(fd)
+open(sys.argv[1]).read()
+beats.stop()
+open(fd, "w").write(json.dumps({"ready": True}))
+"""
+
+
+async def test_one_that_takes_long_and_gives_signs_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    heard = detached._heard  # pyright: ignore[reportPrivateUsage]
+
+    async def opened(stream: asyncio.StreamReader, silence_s: float | None) -> bytes:
+        # of a process that gave signs for a while
+        assert await stream.readexactly(2) == b"\n\n"
+        gate.write_text("go")
+        return await heard(stream, silence_s)
+
+    monkeypatch.setattr(detached, "_heard", opened)
+    said = await detached.start([*python(BEATS), str(gate)], os.environ, tmp_path / "log", 30)
+    assert said == {"ready": True}
+
+
+async def test_one_that_gives_no_sign_is_killed(tmp_path: Path):
+    stops = "import os, sys, signal; print(os.getpid(), file=sys.stderr); os.kill(os.getpid(), signal.SIGSTOP)"
+    said = await detached.start(python(stops), os.environ, tmp_path / "log", 1.0)
+
+    assert said == {"error": "it gave no sign of life for 1 s while starting and was ended"}
+    assert gone(int((tmp_path / "log").read_text()))
 
 
 async def test_a_program_that_is_not_there_leaves_no_pipe_open(tmp_path: Path):

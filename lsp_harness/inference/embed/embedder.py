@@ -24,6 +24,7 @@ Vector = tuple[list[float], int]
 """Of length 1, and the tokens that were evaluated for it."""
 NICE = 10
 """Added to its thread: where both models want the same core, the language model gets nine tenths of it."""
+CLOSE_S = 5.0
 LOOK_SECONDS = 0.005
 """How often a background text asks whether the language model is free."""
 
@@ -133,7 +134,10 @@ class Embedder:
             self._jobs.clear()
             self._wake.notify()
         if self._thread:
-            self._thread.join()
+            self._thread.join(CLOSE_S)
+            if self._thread.is_alive():
+                # a process that ends does not wait for a disk; the model is not taken from under its thread
+                return
         if self._model:
             self._model.close()
             self._model = None

@@ -5,6 +5,7 @@ wrong in the end nobody could say whose half was.
 """
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -87,3 +88,16 @@ class Part:
         except (FileProblem, ValueError, KeyError, TypeError):
             # No ledger, or one that was cut off by a crash: the bytes have no owner and are written over.
             return "", 0, 0
+
+
+def folder_size(folder: Path) -> int:
+    """Bytes of the files below a folder."""
+    return sum(size(Path(inner, name)) for inner, _, names in os.walk(folder) for name in names)
+
+
+def size(file: Path) -> int:
+    """Bytes of a file; 0 for one that is not there."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0

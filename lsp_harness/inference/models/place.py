@@ -17,6 +17,7 @@ from lsp_harness.disk.reading import read_start, read_text
 from lsp_harness.disk.writing import put_file
 from lsp_harness.errors import FileProblem, ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
+from lsp_harness.inference.models.part import folder_size, size
 
 State = Literal["present", "partial", "damaged", "missing"]
 HEAD = 2**20
@@ -133,6 +134,12 @@ def remove(model: ModelCard) -> int:
 def lock_of(path: Path) -> Path:
     """The file that keeps two pulls apart."""
     return path.with_name(f"{path.name}.lock")
+
+
+def written(path: Path) -> int:
+    """Bytes that pulls of a file have brought so far, wherever they lie."""
+    folder = path.with_name(f"{path.name}.wheel")
+    return sum(map(size, (path, path.with_name(f"{path.name}.part")))) + folder_size(folder)
 
 
 def _record(path: Path) -> Path:

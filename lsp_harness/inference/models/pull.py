@@ -13,6 +13,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lsp_harness.disk.writing import clear
 from lsp_harness.errors import ModelError, PullFailed, UsageError
@@ -22,6 +23,11 @@ from lsp_harness.inference.models.part import Part
 from lsp_harness.inference.models.report import MIB, Report, Silent
 from lsp_harness.inference.models.sources import Source
 
+if TYPE_CHECKING:
+    from filelock import FileLock
+
+LOOK_S, STILL = 10.0, 30
+"""How often another pull is looked at, and how many looks may find nothing new: checking what was fetched writes nothing."""
 SPARE = 256 * MIB
 """Room asked for beyond the file itself: a wheel lies beside it, packed and on its way, and nobody likes a full disk."""
 
@@ -98,11 +104,32 @@ def _alone(path: Path, report: Report) -> Generator[None]:
         lock.acquire(timeout=0)
     except Timeout:
         report.note(f"{path.name} is being pulled by another process; waiting for it")
-        lock.acquire()
+        _turn(lock, path)
     try:
         yield
     finally:
         lock.release()
+
+
+def _turn(lock: "FileLock", path: Path) -> None:
+    """Wait for another pull of the same file for as long as it goes on. Raises PullFailed where it does not."""
+    from filelock import Timeout
+
+    seen, still = None, 0
+    while True:
+        try:
+            lock.acquire(timeout=LOOK_S)
+        except Timeout:
+            found = place.written(path)
+            still = still + 1 if found == seen else 0
+            seen = found
+            if still == STILL:
+                raise PullFailed(
+                    f"another process has been pulling {path.name} and has written nothing for {STILL * LOOK_S:.0f} s;"
+                    " end that process and pull again"
+                ) from None
+        else:
+            return
 
 
 def _is_right(path: Path, model: ModelCard, wanted: str, verify: bool, report: Report) -> bool:

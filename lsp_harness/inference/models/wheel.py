@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import PullFailed
+from lsp_harness.inference.models.part import folder_size
+
+LOOK_S, STILL = 10.0, 12
+"""How often a download is looked at, and how many looks may find nothing new: pip has limits of its own, and tries again."""
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -32,8 +36,6 @@ def opened(package: str, version: str, scratch: Path) -> Generator["ZipFile"]:
 
 
 def _downloaded(package: str, version: str, folder: Path) -> Path:
-    import subprocess
-
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     # No cache: pip would keep a second copy of the model. Binary only, so that no stranger's build script runs,
@@ -41,20 +43,39 @@ def _downloaded(package: str, version: str, folder: Path) -> Path:
     flags = ["--no-deps", "--no-binary", ":none:", "--only-binary", ":all:", "--no-cache-dir", "--no-input"]
     # -P: a file pip.py in the current folder is not pip.
     command = [sys.executable, "-P", "-m", "pip", "download", *flags, "-d", str(folder), f"{package}=={version}"]
-    run = subprocess.run(
+    code, err = _run(command, folder)
+    if "No module named pip" in err:
+        raise PullFailed(f"{sys.executable} has no pip; `{sys.executable} -m ensurepip` adds it")
+    wheels = list(folder.glob("*.whl"))
+    if code or len(wheels) != 1:
+        said = [line for line in err.splitlines() if line.startswith("ERROR:")]
+        reason = said[-1].removeprefix("ERROR:").strip() if said else f"it ended with {code}"
+        raise PullFailed(f"pip cannot download {package}=={version}: {reason}")
+    return wheels[0]
+
+
+def _run(command: list[str], folder: Path) -> tuple[int, str]:
+    """Exit status and errors of a program that fetches something into a folder. Raises PullFailed where nothing comes any more."""
+    import subprocess
+
+    with subprocess.Popen(
         command,
         env={**os.environ, "TMPDIR": str(folder), "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
         text=True,
         errors="replace",
-        check=False,
-    )
-    if "No module named pip" in run.stderr:
-        raise PullFailed(f"{sys.executable} has no pip; `{sys.executable} -m ensurepip` adds it")
-    wheels = list(folder.glob("*.whl"))
-    if run.returncode or len(wheels) != 1:
-        said = [line for line in run.stderr.splitlines() if line.startswith("ERROR:")]
-        reason = said[-1].removeprefix("ERROR:").strip() if said else f"it ended with {run.returncode}"
-        raise PullFailed(f"pip cannot download {package}=={version}: {reason}")
-    return wheels[0]
+    ) as run:
+        seen, still = -1, 0
+        while True:
+            try:
+                _, err = run.communicate(timeout=LOOK_S)
+                return run.returncode, err
+            except subprocess.TimeoutExpired:
+                found = folder_size(folder)
+                still = still + 1 if found == seen else 0
+                seen = found
+            if still == STILL:
+                run.kill()
+                raise PullFailed(f"pip has fetched nothing for {STILL * LOOK_S:.0f} s")

@@ -5,8 +5,11 @@ import threading
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from lsp_harness.errors import ModelError, PullFailed, UsageError
+from lsp_harness.inference.models import place
+from lsp_harness.inference.models import pull as pulling
 from lsp_harness.inference.models.catalogue import ModelCard
 from lsp_harness.inference.models.part import Part
 from lsp_harness.inference.models.pull import Pulled, pull
@@ -194,3 +197,16 @@ def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
     assert {name: result.source for name, result in done.items()} == {"first": "slow", "second": ""}
     assert source.asked == 1
     assert second.notes == ["tiny.gguf is being pulled by another process; waiting for it"]
+
+
+def test_a_pull_that_stands_still_elsewhere_is_not_waited_for(
+    models: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(pulling, "LOOK_S", 0.01)
+    monkeypatch.setattr(pulling, "STILL", 2)
+    models.mkdir(parents=True, exist_ok=True)
+    with (
+        FileLock(place.lock_of(models / "tiny.gguf")),
+        pytest.raises(PullFailed, match="end that process and pull again"),
+    ):
+        pull(card(Scripted("right", DATA)), report=told)

