@@ -313,25 +313,20 @@ class Harness:
         """At once: what could be done about these diagnostics."""
         if self.refusal(snapshot, model=False):
             return []
-        tree = self.tree(snapshot)
+        tree = self.tree(snapshot) if self.config.generation.repairs else None
         installed = self.installed if self.config.knowledge.enabled else None
-        wanted = tree and self.config.generation.repairs
-        previews = (
-            diagnosis.Previews(snapshot, tree, self.known or self.indexes, installed) if tree and wanted else None
-        )
+        previews = diagnosis.Previews(snapshot, tree, self.known or self.indexes, installed) if tree else None
         return await diagnosis.offers(snapshot, findings, self.ruff, previews, model=not self.refusal(snapshot))
 
     async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:
-        """Compute and verify; `output` is what a tool has printed of this text. Raises NoAnswer, Stale (the document moved on),
-        EngineError, NotText, UsageError."""
+        """Compute and verify; `output` is what a tool has printed. Raises NoAnswer, Stale, EngineError, NotText, UsageError."""
         from lsp_harness.pipeline.code import Fix
 
         self.check(snapshot, model=offer.how == "model")
-        model = not self.refusal(snapshot)
         given = await diagnosis.given(snapshot, offer, self.ruff)
         job = self.job(snapshot, report, output)
         try:
-            return self.proposals.give(job, await Fix(job, offer.finding, model).run(given))
+            return self.proposals.give(job, await Fix(job, offer.finding, not self.refusal(snapshot)).run(given))
         finally:
             self.embed()
 

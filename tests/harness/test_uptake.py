@@ -157,7 +157,7 @@ def test_figures_are_added_up_over_runs_in_a_file_for_the_user_alone(tmp_path: P
 
 def test_another_process_that_has_the_file_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path))
-    monkeypatch.setattr(uptake, "LOCK_S", 0.01)
+    monkeypatch.setattr(uptake, "LOCK_SECONDS", 0.01)
     desk = Desk()
     desk.show("abc")
     with FileLock(paths.state() / "statistics.lock"):
