@@ -49,6 +49,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
         "SNIPPET": str(folder / "init.el"),
         "LSP_HARNESS_HOME": str(folder / "home"),
         "LSP_HARNESS_ENGINE__SCRIPT": str(folder / "script.json"),
+        "LSP_HARNESS_GENERATION__REPAIRS": "false",
     }
     # not -Q, which would hide the packages of a distribution, eglot among them
     command = [need("emacs"), "-q", "--batch", "-l", str(HERE / "smoke.el")]

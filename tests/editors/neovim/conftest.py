@@ -115,6 +115,8 @@ def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
     def run(*replies: dict[str, Any], text: str = MEAN, before: str = "", settings: str = "") -> Editor:
         script = tmp_path / "script.json"
         script.write_text(json.dumps(replies))
+        # the near name would be found without the model, which these tests are about
+        monkeypatch.setenv("LSP_HARNESS_GENERATION__REPAIRS", "false")
         monkeypatch.setenv("LSP_HARNESS_ENGINE__SCRIPT", str(script))
         monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
         editor = start(SERVE, before=before)

@@ -11,8 +11,8 @@ import pytest
 from tests.editors.neovim.conftest import MEAN, REST, Real
 from tests.editors.neovim.editor import Editor
 
-BROKEN = "def area(r):\n    width = r\n    return pi * width\n"
-FIXED = ["def area(r):", "    width = r", "    return 3 * width"]
+BROKEN = "def area(r):\n    width = r\n    return widht * width\n"
+FIXED = ["def area(r):", "    width = r", "    return width * width"]
 
 
 def completing(real: Real) -> Editor:
@@ -75,26 +75,26 @@ def test_what_an_accepted_text_breaks_is_marked_without_another_key(undefined: E
 # -- fixes
 def broken(real: Real, *replies: dict[str, Any], **more: str) -> Editor:
     editor = real(*replies, text=BROKEN, **more)
-    editor.diagnose(2, 11, 13, "Undefined name `pi`", source="Ruff", code="F821")
+    editor.diagnose(2, 11, 16, "Undefined name `widht`", source="Ruff", code="F821")
     return editor
 
 
 def test_a_verified_fix_is_shown_and_applied(real: Real):
-    editor = broken(real, {"text": "return 3 * width"})
+    editor = broken(real, {"text": "return width * width"})
 
     editor.nvim.command("LspHarness fix")
 
     title, shown = editor.previews()
-    assert title == "lsp-harness: syntax ✓, lint ✓, gone ✓"
+    assert title == "lsp-harness: syntax ✓, kept ✓, lint ✓, gone ✓"
     assert [line for line in shown if line[0] in "-+"] == [
-        *("--- mean.py", "+++ mean.py", "-    return pi * width", "+    return 3 * width"),
+        *("--- mean.py", "+++ mean.py", "-    return widht * width", "+    return width * width"),
     ]
     editor.type("y")
     assert editor.buffer == FIXED
 
 
 def test_a_rejected_fix_leaves_the_text(real: Real):
-    editor = broken(real, {"text": "return 3 * width"})
+    editor = broken(real, {"text": "return width * width"})
     editor.nvim.command("LspHarness fix")
     editor.previews()
 
@@ -105,7 +105,7 @@ def test_a_rejected_fix_leaves_the_text(real: Real):
 
 
 def test_a_fix_that_passes_no_gate_says_which(real: Real):
-    editor = broken(real, {"text": "return pi + width"})
+    editor = broken(real, {"text": "return widhth + width"})
 
     editor.nvim.command("LspHarness fix")
 
@@ -143,7 +143,7 @@ def lint(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("trusted", ["true", "false"])
 def test_the_linter_is_run_in_a_trusted_workspace_only(real: Real, tmp_path: Path, trusted: str):
-    editor = broken(real, {"text": "return 3 * width"}, before=f"_G.options = {{ trusted = {trusted} }}")
+    editor = broken(real, {"text": "return width * width"}, before=f"_G.options = {{ trusted = {trusted} }}")
 
     editor.nvim.command("LspHarness fix")
 
