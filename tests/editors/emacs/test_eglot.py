@@ -49,7 +49,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
         "SNIPPET": str(folder / "init.el"),
         "LSP_HARNESS_HOME": str(folder / "home"),
         "LSP_HARNESS_ENGINE__SCRIPT": str(folder / "script.json"),
+        # what is shown of a fix of the model, whatever it does to the code
         "LSP_HARNESS_GENERATION__REPAIRS": "false",
+        "LSP_HARNESS_VERIFICATION__KEPT": "false",
     }
     # not -Q, which would hide the packages of a distribution, eglot among them
     command = [need("emacs"), "-q", "--batch", "-l", str(HERE / "smoke.el")]

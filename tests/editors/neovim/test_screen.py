@@ -62,6 +62,9 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | N
         "TEST_PLUGIN": str(PLUGIN),
         "TEST_SERVER": json.dumps(serve),
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+        # what is shown of a fix of the model, whatever it does to the code
+        "LSP_HARNESS_GENERATION__REPAIRS": "false",
+        "LSP_HARNESS_VERIFICATION__KEPT": "false",
         **{f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "STATE", "CACHE")},
     }
     if replies is None:
