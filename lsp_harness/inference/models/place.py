@@ -29,11 +29,7 @@ def folder() -> Path:
     chosen = os.environ.get("LSP_HARNESS_MODELS")
     if chosen:
         return Path(os.path.expanduser(chosen)).absolute()
-    import platformdirs
-
-    usual = Path(platformdirs.user_cache_dir("lsp-harness", appauthor=False))
-    # without a home there is only the cache of this machine's own
-    return (usual if usual.is_absolute() else paths.cache()) / "models"
+    return (paths.usual("user_cache_dir") or paths.cache()) / "models"
 
 
 def path_of(model: ModelCard) -> Path:
