@@ -96,7 +96,9 @@ class Ruff:
             warn_once(f"{bad} is no regular file, and ruff would wait for it; it is asked without settings")
             argv.append("--isolated")
         argv += ["--stdin-filename", str(file), "-"]
-        ran = await tool.run(argv, stdin=text, cwd=root if root and root.is_dir() else None)
+        # ruff looks for settings from its own folder on, too
+        folder = file.parent if root and _no_file(root / file.name) else root
+        ran = await tool.run(argv, stdin=text, cwd=folder if folder and folder.is_dir() else None)
         if ran.code is None:
             raise RuffFailed("ruff took too long")
         if ran.code not in (0, 1):
