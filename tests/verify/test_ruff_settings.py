@@ -26,7 +26,7 @@ async def test_it_is_asked_without_settings(
     assert caplog.messages == [f"{bad} is no regular file, and ruff would wait for it; it is asked without settings"]
 
 
-async def test_nearer_settings_count(tmp_path: Path) -> None:
+async def test_its_own_settings_below_count(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pyproject.toml")
     file = tmp_path / "deep" / "a.py"
     file.parent.mkdir()
