@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from lsp_harness.cli.say import warn
 from lsp_harness.config.load import Problem, load
 from lsp_harness.config.schema import Config
 

@@ -140,7 +140,6 @@ def _bounded(file: Path) -> list[str]:
     return []
 
 
-
 def _offset(document: Document, place: Json) -> int:
     return document.offset(Position(int(place["row"]) - 1, int(place["column"]) - 1), "utf-32")
 

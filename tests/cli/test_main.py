@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.cli import app
+from lsp_harness.cli import usage
 from lsp_harness.cli.main import main
 from lsp_harness.cli.say import as_json, can_show_anything, console, mark, say
 from lsp_harness.config import paths
@@ -22,7 +22,7 @@ def _raise(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def failing(*_: object, **__: object) -> int:
         raise error
 
-    monkeypatch.setattr(app, "app", failing)
+    monkeypatch.setattr(usage, "run", failing)
 
 
 @pytest.mark.parametrize(

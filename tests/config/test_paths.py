@@ -1,6 +1,5 @@
 """Where the files of a user are, also where the usual folders cannot be used."""
 
-import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +20,6 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    # commands show this log themselves, and other tests run commands
-    monkeypatch.setattr(logging.getLogger(notice.LOG), "propagate", True)
     notice.forget()
     return tmp_path
 

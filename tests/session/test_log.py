@@ -2,7 +2,6 @@
 
 import errno
 import json
-import logging
 import os
 import stat
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.disk import notice
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.wire.event import VERSION, Event, decode, encode
 from tests.files.test_secrets import TOKEN
@@ -204,7 +202,6 @@ class Disk:
 def test_a_full_disk_costs_the_events_it_had_no_room_for_and_no_other(
     log: SessionLog, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, room: int
 ) -> None:
-    monkeypatch.setattr(logging.getLogger(notice.LOG), "propagate", True)
     disk = Disk(monkeypatch)
     turn = log.turn()
     first = turn.tell("x", n=1)

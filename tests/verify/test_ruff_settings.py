@@ -1,6 +1,5 @@
 """ruff is never asked where it would wait for a settings file for ever."""
 
-import logging
 import os
 from pathlib import Path
 
@@ -12,10 +11,7 @@ from lsp_harness.verify.ruff import Ruff
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])
-async def test_it_is_asked_without_settings(
-    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(logging.getLogger(notice.LOG), "propagate", True)
+async def test_it_is_asked_without_settings(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
     notice.forget()
     bad = tmp_path / "pyproject.toml"
     os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")
