@@ -12,7 +12,6 @@ _told: set[Problem] = set()
 def settings(folder: Path | None = None) -> Config:
     """Read the settings; each problem is said once in a process."""
     # what is composed for a server imports this too, and needs nothing that reads a command line
-    from lsp_harness.cli.say import warn
 
     config, problems = load(folder)
     for problem in problems:
