@@ -11,7 +11,7 @@ from pathlib import Path
 from lsp_harness.config import paths
 from lsp_harness.config.load import Problem
 from lsp_harness.config.paths import Kind
-from lsp_harness.disk.reading import read_file, reason
+from lsp_harness.disk.reading import UTF_16, read_file, reason
 from lsp_harness.disk.writing import FULL, try_folder
 from lsp_harness.errors import FileMissing, FileProblem, HarnessError
 from lsp_harness.files.ignores import LARGEST, NAMES
@@ -41,7 +41,10 @@ def ignore_problems(folder: Path) -> list[Problem]:
     found: list[Problem] = []
     for name in NAMES:
         try:
-            read_file(folder / name, LARGEST)
+            if read_file(folder / name, LARGEST).startswith(UTF_16):
+                found.append(
+                    Problem(f"{folder / name} is UTF-16, and so names no file; save it as UTF-8", folder / name)
+                )
         except FileMissing:
             continue
         except FileProblem as error:

@@ -21,7 +21,7 @@ from lsp_harness.process.detached import LOG_BYTES
 from lsp_harness.process.memory import resident
 from lsp_harness.process.termination import condition
 
-app = cyclopts.App(name="engine", help="The process that holds the model: start, status, restart, stop, logs, token.")
+app = cyclopts.App(name="engine", help="Start, stop and inspect the engine, the process with the model.")
 
 
 @app.command

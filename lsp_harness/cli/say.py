@@ -87,9 +87,10 @@ def as_line(value: Any) -> None:
 
 
 def shown(text: str, stream: TextIO) -> str:
-    """The text as a stream can show it: signs that its encoding lacks in ASCII, other characters as `?`."""
+    """The text as a stream can show it: signs that its encoding lacks in ASCII, other characters as `?`. A program that reads the
+    stream gets names with control characters as they are."""
     encoding = stream.encoding or "utf-8"
-    return text.encode(encoding, ASCII).decode(encoding)
+    return (printable(text) if stream.isatty() else text).encode(encoding, ASCII).decode(encoding)
 
 
 def mark(sign: str) -> str:

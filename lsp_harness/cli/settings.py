@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from lsp_harness.cli.say import warn
 from lsp_harness.config.load import Problem, load
 from lsp_harness.config.schema import Config
 
@@ -11,7 +12,6 @@ _told: set[Problem] = set()
 def settings(folder: Path | None = None) -> Config:
     """Read the settings; each problem is said once in a process."""
     # what is composed for a server imports this too, and needs nothing that reads a command line
-    from lsp_harness.cli.say import warn
 
     config, problems = load(folder)
     for problem in problems:

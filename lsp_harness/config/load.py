@@ -20,8 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-import platformdirs
-
+from lsp_harness.config.paths import usual
 from lsp_harness.config.planned import PLANNED
 from lsp_harness.config.schema import Config, names_file, tables
 from lsp_harness.disk.reading import read_text
@@ -64,9 +63,7 @@ Load = Callable[[Path | None], tuple[Config, list[Problem]]]
 
 def user_file() -> Path:
     home = os.environ.get("LSP_HARNESS_HOME")
-    usual = Path(home or platformdirs.user_config_dir("lsp-harness"))
-    # without a home folder the usual place would be one in the current folder, which anybody may have written
-    return (usual if usual.is_absolute() or home else WITHOUT_HOME) / "config.toml"
+    return (Path(home) if home else usual("user_config_dir") or WITHOUT_HOME) / "config.toml"
 
 
 def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[Config, list[Problem]]:

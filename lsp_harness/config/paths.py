@@ -9,6 +9,7 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import platformdirs
 
@@ -39,12 +40,12 @@ RUNTIME = Kind("run", "XDG_RUNTIME_DIR")
 
 def state() -> Path:
     """Logs and session records; kept."""
-    return _folder(STATE, Path(platformdirs.user_state_dir(APP)))
+    return _folder(STATE, usual("user_state_dir"))
 
 
 def cache() -> Path:
     """What can be made again."""
-    return _folder(CACHE, Path(platformdirs.user_cache_dir(APP)))
+    return _folder(CACHE, usual("user_cache_dir"))
 
 
 def runtime() -> Path:
@@ -98,19 +99,28 @@ def _not_private(path: Path) -> str:
     return "" if mine else f"{path} must be a directory of yours with mode 0700"
 
 
-def _folder(kind: Kind, usual: Path) -> Path:
+def usual(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"]) -> Path | None:
+    """A folder where the system has such files of this user; None where there is no home folder. A path that begins at the
+    current folder is none: anybody may have written what is there."""
+    try:
+        path = Path(getattr(platformdirs, which)(APP, appauthor=False))
+    except RuntimeError:
+        return None
+    return path if path.is_absolute() else None
+
+
+def _folder(kind: Kind, usual: Path | None) -> Path:
     home = os.environ.get("LSP_HARNESS_HOME")
-    path = Path(home) / kind.folder if home else usual
-    if problem := _unusable(path):
+    path = Path(home).absolute() / kind.folder if home else usual
+    if problem := _unusable(path) if path else f"there is no home folder for the {kind.folder} of {APP}":
         return _instead(kind, private(temporary() / kind.folder), problem)
+    assert path
     _replaced.pop(kind, None)
     return path
 
 
 def _unusable(path: Path) -> str:
     """Why a folder cannot be used, after it was made where there was none; empty where it can."""
-    if not path.is_absolute():
-        return f"{path} is no absolute path, as there is no home folder"
     if owner := _owner_before_sudo(path):
         return f"{path} is in a folder of the user {owner}, who runs this with sudo"
     try:

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from lsp_harness.errors import EngineUnavailable
+from lsp_harness.config import paths
+from lsp_harness.disk.reading import read_text
+from lsp_harness.disk.writing import put_file
+from lsp_harness.errors import EngineUnavailable, FileProblem
 from lsp_harness.process.termination import KILL_S, Ending, OpenProcess, condition, start_time
 
 LOOK_S = 2.0
@@ -113,9 +116,10 @@ async def end(path: Path, *, grace_s: float | None = None, pid: int | None = Non
 def record(path: Path) -> None:
     """Write down beside the socket that this process has it, for a time when nobody can connect any more."""
     file = record_file(path)
-    file.unlink(missing_ok=True)
-    with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
-        out.write(f"{os.getpid()} {start_time(os.getpid())}\n")
+    try:
+        put_file(file, f"{os.getpid()} {start_time(os.getpid())}\n".encode())
+    except OSError as error:
+        paths.unkept("which process the engine is", paths.RUNTIME, file, error)
 
 
 def record_file(path: Path) -> Path:
@@ -125,9 +129,9 @@ def record_file(path: Path) -> Path:
 def _recorded(path: Path) -> int | None:
     """The process that wrote its number beside the socket, if it is still that one."""
     try:
-        number, _, started = record_file(path).read_text().strip().partition(" ")
+        number, _, started = read_text(record_file(path)).strip().partition(" ")
         pid = int(number)
-    except (OSError, ValueError):
+    except (FileProblem, ValueError):
         return None
     return pid if started and start_time(pid) == started else None
 

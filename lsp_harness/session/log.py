@@ -161,8 +161,8 @@ class Record:
     @property
     def said(self) -> str:
         """That lines were left out; empty where none were."""
-        lines = "1 line" if self.torn == 1 else f"{self.torn} lines"
-        return f"{lines} of {self._path} cannot be read, and were left out" if self.torn else ""
+        lines = "1 line was" if self.torn == 1 else f"{self.torn} lines were"
+        return f"{lines} left out of {self._path}: cut off by a full disk or a crash" if self.torn else ""
 
 
 def _event(line: bytes) -> Event | None:

@@ -92,9 +92,8 @@ class Ruff:
         if self.missing:
             raise RuffFailed(self.missing)
         argv = [tool.find("ruff") or "ruff", "check", "--no-cache", "--quiet", "--output-format", "json", *options]
-        if "--isolated" not in options and (bad := _no_file(file)):
-            warn_once(f"{bad} is no regular file, and ruff would wait for it; it is asked without settings")
-            argv.append("--isolated")
+        if "--isolated" not in options:
+            argv += _bounded(file)
         argv += ["--stdin-filename", str(file), "-"]
         ran = await tool.run(argv, stdin=text, cwd=root if root and root.is_dir() else None)
         if ran.code is None:
@@ -124,15 +123,21 @@ def _cause(said: str) -> str:
     return f"{reason} ({place})" if place else reason
 
 
-def _no_file(file: Path) -> Path | None:
-    """A settings file that ruff would open for this file and never read to the end: a pipe, or a link to a device."""
+def _bounded(file: Path) -> list[str]:
+    """Options that keep ruff from a settings file that it would never read to the end: a pipe, or a link to a device.
+
+    It opens each `pyproject.toml` above the file. The nearest settings below the first bad one count, none where there are none.
+    """
+    nearest: Path | None = None
     for folder in file.absolute().parents:
-        # ruff looks at what these are, and goes by the nearest
-        if any((folder / name).is_file() for name in OWN_SETTINGS):
-            return None
-        if (path := folder / "pyproject.toml").exists() and not path.is_file() and not path.is_dir():
-            return path
-    return None
+        for name in OWN_SETTINGS:
+            nearest = nearest or (folder / name if (folder / name).is_file() else None)
+        path = folder / "pyproject.toml"
+        if path.exists() and not path.is_file() and not path.is_dir():
+            instead = f"by {nearest} alone" if nearest else "without settings"
+            warn_once(f"{path} is no regular file, and ruff would wait for it; it is asked {instead}")
+            return ["--config", str(nearest)] if nearest else ["--isolated"]
+    return []
 
 
 def _offset(document: Document, place: Json) -> int:

@@ -9,9 +9,12 @@ from tests.faults.world import World
 
 @dataclass(frozen=True)
 class Command:
-    """`script` is the file of the replies that its engine gives; none where the settings name no script."""
+    """What it prints and its exit status where nothing is wrong. `script` is the file of the replies that its engine gives; none
+    where the settings name no script."""
 
     name: str
+    answer: str
+    code: int = 0
     script: str = "none.json"
 
     @property
@@ -27,31 +30,30 @@ class Command:
 
 
 COMMANDS = (
-    Command("serve", "one.json"),
-    Command("complete a.py:2:12", "one.json"),
-    Command("fix unused.py"),
-    Command("fix unused.py --apply"),
-    Command("context a.py:2:12"),
-    Command("search ring"),
-    Command("locate area_of_a_ring"),
-    Command("index status"),
-    Command("index rebuild"),
-    Command("index context ring"),
-    Command("index graph ring"),
-    Command("index patterns"),
-    Command("session"),
-    Command("digest out.txt"),
-    Command("docs tiny.area"),
-    Command("model list"),
-    Command("model path ../models/tiny.gguf", ""),
-    Command("model info ../models/tiny.gguf", ""),
-    Command("model rm qwen2.5-coder-0.5b-instruct", ""),
-    Command("models"),
-    Command("engine status"),
-    Command("engine start"),
-    Command("engine logs"),
-    Command("engine token"),
-    Command("engine stop"),
-    Command("bench report nowhere.json"),
-    Command("doctor"),
+    Command("serve", "completion ['3 * r']", 143, "one.json"),
+    Command("complete a.py:2:12", "3 * r", script="one.json"),
+    Command("fix unused.py", "-import os"),
+    Command("fix unused.py --apply", "; applied"),
+    Command("context a.py:2:12", "return <FILL>"),
+    Command("search ring", "a.py:5: ring"),
+    Command("locate area_of_a_ring", "a.py:5-6: ring"),
+    Command("index status", "index.db"),
+    Command("index rebuild", " files, "),
+    Command("index context ring", "def ring(r, hole):"),
+    Command("index graph ring", "a.py:5 ring"),
+    Command("index patterns", "", 1),
+    Command("session", "Goal: `os` imported but unused"),
+    Command("digest out.txt", "Undefined name `pi`", 1),
+    Command("docs tiny.area", "area(r: number): number"),
+    Command("model list", "qwen2.5-coder-0.5b-instruct"),
+    Command("model path ../models/tiny.gguf", "tiny.gguf", script=""),
+    Command("model info ../models/tiny.gguf", "architecture", script=""),
+    Command("model rm qwen2.5-coder-0.5b-instruct", "", 3, script=""),
+    Command("models", "", 2),
+    Command("engine status", "no engine is running"),
+    Command("engine start", "", 2),
+    Command("engine logs", "an engine began"),
+    Command("engine token", "t" * 43),
+    Command("engine stop", ""),
+    Command("doctor", "python"),
 )

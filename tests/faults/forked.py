@@ -96,12 +96,9 @@ def _be(work: Callable[[], None], place: Place, streams: list[int]) -> None:
             (err, 2),
         ):
             os.dup2(source, descriptor)
-        sys.stdout = io.TextIOWrapper(open(1, "wb", closefd=False), place.encoding, "strict")  # noqa: SIM115
+        sys.stdout = io.TextIOWrapper(os.fdopen(1, "wb", closefd=False), place.encoding, "strict")
         sys.stderr = io.TextIOWrapper(
-            open(2, "wb", 0, closefd=False),  # noqa: SIM115
-            place.encoding,
-            "backslashreplace",
-            write_through=True,
+            os.fdopen(2, "wb", 0, closefd=False), place.encoding, "backslashreplace", write_through=True
         )
         os.environ.clear()
         os.environ.update(place.environment)
@@ -113,7 +110,7 @@ def _be(work: Callable[[], None], place: Place, streams: list[int]) -> None:
             code = end.code if isinstance(end.code, int) else 0 if end.code is None else 1
         sys.stdout.flush()
         os.write(file, place.file.read_bytes())
-    except BaseException:  # noqa: BLE001 - a child process must end here whatever happened
+    except BaseException:  # noqa: BLE001 - a test must be told of it
         os.write(2, traceback.format_exc().encode())
     finally:
         os._exit(code)

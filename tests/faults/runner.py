@@ -24,7 +24,7 @@ class Runner:
         self._world.base.mkdir(mode=0o700)
         self._world.make()
         for name in ("fix unused.py", "index rebuild"):
-            made = self._run(Command(name), FAULTS[0])
+            made = self._run(Command(name, ""), FAULTS[0])
             assert made.code == 0, made
         self._world.fill()
         shutil.copytree(self._world.base, self._template, symlinks=True)

@@ -2,8 +2,10 @@
 
 import ctypes
 import os
+import pwd
 import resource
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,8 +73,12 @@ def special(paths: Callable[[World], list[Path]], make: Callable[[Path], object]
     return replaced
 
 
-GROUPS = {"project": _project, "state": _state, "cache": _cache, "runtime": _runtime, "models": _models}
-MAKERS: dict[str, Callable[[Path], object]] = {"pipe": os.mkfifo, "zero": _zero}
+def _user(world: World) -> list[Path]:
+    return [*_state(world), *_runtime(world), *_models(world)]
+
+
+GROUPS = {"project": _project, "user": _user, "cache": _cache}
+MAKERS: dict[str, Callable[[Path], object]] = {"pipe": os.mkfifo, "device": _zero}
 
 
 # -- full disks
@@ -172,11 +178,20 @@ def environment(**values: str | None) -> Break:
     return changed
 
 
+def no_home(world: World) -> None:
+    """The user database says where the home is: it is made to say what the world says."""
+    os.environ.pop("HOME")
+    record = pwd.struct_passwd((*pwd.getpwuid(os.getuid())[:5], str(world.home), "/bin/sh"))
+    pwd.getpwuid = lambda uid: record  # type: ignore[assignment]
+
+
 def stranger(**values: str | None) -> Break:
     """A user without a name, as in `docker run -u 4242`, who may read everything (the code lies where it lies)."""
 
     def became(world: World) -> None:
-        environment(**values)(world)
+        environment(PATH="/nowhere", **values)(world)
+        # whether this user can run what we have installed depends on where it lies: nobody can, so that it is always the same
+        sys.executable = "/nowhere/python"
         if os.geteuid() != 0:
             return
         for place, _, names in os.walk(world.base):

@@ -50,7 +50,7 @@ def talk(project: Path) -> None:
         items: Any = found.get("result") or []
         texts = [item["insertText"] for item in (items["items"] if isinstance(items, dict) else items)]
         print("completion", texts or found.get("error", {}).get("message"))
-        print("status", max(editor.ask("workspace/executeCommand", {"command": "lspHarness.status"})))
+        print("status", "result" in editor.ask("workspace/executeCommand", {"command": "lspHarness.status"}))
         for message in editor.shown:
             sys.stderr.write(message + "\n")
         os.kill(pid, signal.SIGTERM)

@@ -1,6 +1,8 @@
 """The session log: one line an event, in order, nobody else's to read."""
 
+import errno
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -178,3 +180,72 @@ def test_a_turn_that_is_not_kept_is_heard_and_leaves_no_gap_on_disk(log: Session
     assert [event.type for event in heard] == ["a", "b", "c"]
     assert [event.type for event in log.turns[unwritten.number]] == ["b"]
     assert [(event.type, event.seq) for event in read(log.path)] == [("a", 0), ("c", 1)]
+
+
+class Disk:
+    """Takes so many bytes more, then none."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.room = 10**9
+        self._write = os.write
+        monkeypatch.setattr(os, "write", self.write)
+
+    def write(self, descriptor: int, data: bytes) -> int:
+        if not self.room:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        wrote = self._write(descriptor, bytes(data[: self.room]))
+        self.room -= wrote
+        return wrote
+
+
+@pytest.mark.parametrize("room", [0, 1, 40, 150])
+def test_a_full_disk_costs_the_events_it_had_no_room_for_and_no_other(
+    log: SessionLog, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, room: int
+) -> None:
+    disk = Disk(monkeypatch)
+    turn = log.turn()
+    first = turn.tell("x", n=1)
+    disk.room = room
+    turn.tell("x", n=2)
+    turn.tell("x", n=3)
+    disk.room = 10**9
+    last = turn.tell("x", n=4)
+    record = read(log.path)
+    assert [*record] == [first, last]
+    assert record.torn == (1 if room else 0)
+    [said] = [line for line in caplog.messages if str(log.path) in line]
+    assert "what happens in this session is not kept" in said
+    assert "set XDG_STATE_HOME" in said or "set LSP_HARNESS_HOME" in said
+
+
+def test_a_write_that_takes_some_bytes_is_finished(log: SessionLog, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, data: write(descriptor, bytes(data[:7])))
+    turn = log.turn()
+    told = [turn.tell("x", n=n) for n in range(3)]
+    assert [*read(log.path)] == told
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"v":1,"id":"01', b"\xff\xfe", b"[1, 2]", b"null", b"7", b'{"id": 3}', b"\0" * 4096, b"[" * 100_000,
+        b'{"v":1,"id":"a","seq":0,"ts":"","session_id":"","type":"x","data":[]}',
+    ],
+)  # fmt: skip
+def test_what_is_no_event_is_left_out_wherever_it_is_and_counted(log: SessionLog, line: bytes) -> None:
+    turn = log.turn()
+    told = [turn.tell("x", n=n) for n in range(2)]
+    lines = log.path.read_bytes().splitlines(keepends=True)
+    log.path.write_bytes(line + b"\n" + lines[0] + line + b"\n\n" + lines[1] + line)
+    record = read(log.path)
+    assert [*record] == told
+    assert record.torn == 3
+    assert record.said.startswith(f"3 lines were left out of {log.path}")
+
+
+def test_a_folder_that_cannot_be_made_costs_no_turn(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    log = SessionLog(tmp_path / "file")
+    told = log.turn().tell("x")
+    assert log.turns[0] == [told]

@@ -3,12 +3,13 @@
 import os
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
-from lsp_harness.store.database import Reader, Writer, remove
+from lsp_harness.store.database import SUFFIXES, Reader, Writer, remove
 
 SCHEMA = "CREATE TABLE things(name TEXT)"
 
@@ -172,3 +173,22 @@ def test_a_file_that_comes_meanwhile_is_read_within_the_time_too(path: Path):
         with pytest.raises(StoreLate):
             reader.rows(SLOW)
     reader.close()
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_database_is_replaced_by_the_writer_and_not_waited_for_by_readers(
+    tmp_path: Path, suffix: str, kind: str
+) -> None:
+    path = tmp_path / "index.db"
+    with closing(Writer(path, "CREATE TABLE t(n)", "1")) as written:
+        written.do("INSERT INTO t VALUES (7)")
+    bad = Path(f"{path}{suffix}")
+    bad.unlink(missing_ok=True)
+    os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")
+    with closing(Reader(path)) as reader, pytest.raises(StoreDamaged, match="is no regular file"):
+        reader.rows("SELECT * FROM t")
+    with closing(Writer(path, "CREATE TABLE t(n)", "1")) as written:
+        written.do("INSERT INTO t VALUES (8)")
+    with closing(Reader(path)) as reader:
+        assert (8,) in reader.rows("SELECT * FROM t")

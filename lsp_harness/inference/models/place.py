@@ -13,8 +13,8 @@ from typing import Literal
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import names_file
-from lsp_harness.disk.reading import read_start, read_text
-from lsp_harness.disk.writing import put_file
+from lsp_harness.disk.reading import read_start, read_text, reason
+from lsp_harness.disk.writing import clear, put_file
 from lsp_harness.errors import FileProblem, ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
 from lsp_harness.inference.models.part import folder_size, size
@@ -29,11 +29,7 @@ def folder() -> Path:
     chosen = os.environ.get("LSP_HARNESS_MODELS")
     if chosen:
         return Path(os.path.expanduser(chosen)).absolute()
-    import platformdirs
-
-    usual = Path(platformdirs.user_cache_dir("lsp-harness", appauthor=False))
-    # without a home there is only the cache of this machine's own
-    return (usual if usual.is_absolute() else paths.cache()) / "models"
+    return (paths.usual("user_cache_dir") or paths.cache()) / "models"
 
 
 def path_of(model: ModelCard) -> Path:
@@ -110,7 +106,7 @@ def remove(model: ModelCard) -> int:
     path = path_of(model)
     if state(model) == "missing":
         raise ModelMissing(f"{model.name} is not here: nothing to remove")
-    lock = FileLock(lock_of(path))
+    lock = FileLock(_clean(lock_of(path)))
     try:
         with lock.acquire(timeout=0):
             freed = 0
@@ -129,6 +125,13 @@ def remove(model: ModelCard) -> int:
         raise ModelError(f"{model.name} is being pulled right now; stop that first") from error
     except OSError as error:
         raise ModelError(f"cannot remove {path}: {error.strerror}") from error
+
+
+def _clean(path: Path) -> Path:
+    try:
+        return clear(path)
+    except OSError as error:
+        raise ModelError(f"{path} cannot be used as a lock: {reason(error)}; remove it") from error
 
 
 def lock_of(path: Path) -> Path:

@@ -168,7 +168,7 @@ def test_what_is_not_a_header_is_said_in_one_sentence(tmp_path: Path, content: b
 
 
 def test_a_file_that_cannot_be_opened_is_a_model_error(tmp_path: Path):
-    with pytest.raises(ModelError, match="cannot be read"):
+    with pytest.raises(ModelError, match=r"cannot be read|is a folder|there is no file"):
         read_header(tmp_path)
-    with pytest.raises(ModelError, match="cannot be read"):
+    with pytest.raises(ModelError, match=r"cannot be read|is a folder|there is no file"):
         read_header(tmp_path / "nothing.gguf")

@@ -1,0 +1,127 @@
+"""`doctor` finds what is wrong around us before a command does, and says what to do."""
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.disk import writing
+from tests.cli.conftest import Shell
+
+USUAL = ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME")
+
+
+@pytest.fixture
+def user(shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    """One whose files are where they usually are, and whose sockets have a short path."""
+    monkeypatch.delenv("LSP_HARNESS_HOME")
+    for name in USUAL:
+        (tmp_path / name).mkdir(mode=0o700)
+        monkeypatch.setenv(name, str(tmp_path / name))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    shell.replies()
+    short = tempfile.mkdtemp(prefix="lh-")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", f"{short}/XDG_RUNTIME_DIR")
+    Path(short, "XDG_RUNTIME_DIR").mkdir(mode=0o700)
+    yield shell
+    shutil.rmtree(short)
+
+
+def rows(shell: Shell) -> dict[str, tuple[str, str]]:
+    """State and sentence of each row that is not in order."""
+    ran = shell.run("doctor", "--json")
+    assert ran.code == (1 if any(row["state"] == "bad" for row in ran.json) else 0)
+    return {row["what"]: (row["state"], row["says"]) for row in ran.json if row["state"] != "ok"}
+
+
+def test_nothing_is_found_where_nothing_is_wrong(user: Shell) -> None:
+    assert rows(user).keys() <= {"model", "embeddings", "ruff"}
+
+
+@pytest.mark.parametrize(("name", "variable"), [("state", USUAL[0]), ("cache", USUAL[1]), ("runtime", USUAL[2])])
+def test_a_full_disk(user: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, variable: str) -> None:
+    write = writing.write_all
+
+    def full(descriptor: int, data: bytes) -> None:
+        if variable in os.readlink(f"/proc/self/fd/{descriptor}"):
+            raise OSError(28, "No space left on device")
+        write(descriptor, data)
+
+    monkeypatch.setattr(writing, "write_all", full)
+    state, says = rows(user)[name]
+    assert state == "bad"
+    assert f"cannot be written (No space left on device): free some room there, or set {variable}" in says
+
+
+def test_a_folder_that_cannot_be_made(user: Shell, tmp_path: Path) -> None:
+    user.set("XDG_STATE_HOME", str(user.file("file", "")))
+    state, says = rows(user)["state"]
+    assert state == "note"
+    assert "cannot be made (Not a directory)" in says
+    assert "set XDG_STATE_HOME" in says
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
+def test_a_runtime_folder_of_another_user(user: Shell, tmp_path: Path) -> None:
+    os.chown(os.environ["XDG_RUNTIME_DIR"], 4242, 4242)
+    state, says = rows(user)["runtime"]
+    assert state == "note"
+    assert "belongs to another user" in says
+    assert "set XDG_RUNTIME_DIR" in says
+
+
+def test_a_path_that_is_too_long_for_a_socket(user: Shell, tmp_path: Path) -> None:
+    deep = tmp_path / ("d" * 100)
+    deep.mkdir(mode=0o700)
+    user.set("XDG_RUNTIME_DIR", str(deep))
+    state, says = rows(user)["socket"]
+    assert state == "bad"
+    assert says.endswith("set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path")
+
+
+@pytest.mark.parametrize("home", [None, "/nowhere/at/all", "relative"])
+def test_a_home_that_is_none(user: Shell, monkeypatch: pytest.MonkeyPatch, home: str | None) -> None:
+    if home is None:
+        monkeypatch.delenv("HOME")
+    else:
+        monkeypatch.setenv("HOME", home)
+    state, says = rows(user)["home"]
+    assert state == "note"
+    assert "LSP_HARNESS_HOME" in says
+
+
+@pytest.mark.parametrize("name", ["lsp-harness.toml", "lsp-harness.local.toml", ".gitignore", ".lspharnessignore"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "UTF-16"])
+def test_a_file_of_settings_or_rules_that_is_none(user: Shell, name: str, kind: str) -> None:
+    file = user.folder / name
+    file.unlink(missing_ok=True)
+    match kind:
+        case "pipe":
+            os.mkfifo(file)
+        case "device":
+            file.symlink_to("/dev/zero")
+        case _:
+            file.write_text("# é", encoding="utf-16")
+    state, says = rows(user)["settings"]
+    assert state == "note"
+    assert name in says
+    assert kind in says
+
+
+def test_an_output_that_is_not_utf_8(user: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lsp_harness.cli import doctor_surroundings
+
+    class Latin:
+        encoding = "ISO-8859-1"
+
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", Latin())
+        found = {what: (state, says) for state, what, says in doctor_surroundings.surroundings()}
+    assert found["locale"] == (
+        "note",
+        "output is iso-8859-1: what it lacks is shown in ASCII; set LC_ALL to C.UTF-8",
+    )

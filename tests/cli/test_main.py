@@ -1,0 +1,164 @@
+"""What becomes of errors: one sentence and an exit status, whatever the state of the process."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.cli import usage
+from lsp_harness.cli.main import main
+from lsp_harness.cli.say import as_json, can_show_anything, console, mark, say
+from lsp_harness.config import paths
+from tests.cli.conftest import Shell
+
+
+def _raise(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def failing(*_: object, **__: object) -> int:
+        raise error
+
+    monkeypatch.setattr(usage, "run", failing)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (OSError(28, "No space left on device", "/x/y"), 74, "/x/y cannot be used: No space left on device; free"),
+        (PermissionError(13, "Permission denied"), 74, "standard output, or a file, cannot be used: Permission denied"),
+        (MemoryError(), 74, "there is not enough memory"),
+        (BrokenPipeError(), 141, ""),
+        (KeyboardInterrupt(), 130, ""),
+        (ZeroDivisionError("é\udc80"), 70, "a bug: ZeroDivisionError: é"),
+        (RecursionError(), 70, "a bug: RecursionError"),
+    ],
+)
+def test_every_error_is_a_sentence(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, said: str
+) -> None:
+    _raise(monkeypatch, error)
+    # what is left of the output is dropped, which must not be that of the tests
+    monkeypatch.setattr("lsp_harness.cli.main._drop_output", lambda: None)
+    ran = shell.run("doctor")
+    assert ran.code == code
+    assert ran.err.startswith(f"lsp-harness: {said}") if said else ran.err == ""
+
+
+def test_the_details_of_a_bug_are_kept(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    _raise(monkeypatch, ZeroDivisionError("x"))
+    assert f"the details are in {paths.state() / 'crash.log'}" in shell.run("doctor").err
+    assert "ZeroDivisionError: x" in (paths.state() / "crash.log").read_text()
+
+
+@pytest.mark.parametrize("lies_there", ["pipe", "folder", "no home"])
+def test_where_they_cannot_be_kept_the_error_is_said_nevertheless(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, lies_there: str
+) -> None:
+    _raise(monkeypatch, ZeroDivisionError("x"))
+    match lies_there:
+        case "pipe":
+            os.mkfifo(paths.state() / "crash.log")
+        case "folder":
+            (paths.state() / "crash.log").mkdir()
+        case _:
+            (tmp_path / "file").write_text("")
+            shell.set("LSP_HARNESS_HOME", str(tmp_path / "file"))
+            shell.set("TMPDIR", str(tmp_path / "file"))
+    ran = shell.run("doctor")
+    assert (ran.code, "a bug: ZeroDivisionError: x; the details" in ran.err) == (70, True)
+
+
+class Closed(io.StringIO):
+    def write(self, text: str) -> int:
+        raise OSError(9, "Bad file descriptor")
+
+    def flush(self) -> None:
+        raise OSError(9, "Bad file descriptor")
+
+
+def test_nothing_is_raised_where_nothing_can_be_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    _raise(monkeypatch, ZeroDivisionError("x"))
+    monkeypatch.setattr(sys, "stderr", Closed())
+    with pytest.raises(SystemExit) as end:
+        main(["doctor"])
+    assert end.value.code == 70
+
+
+# -- what an output cannot show
+ENCODINGS = ("ascii", "iso-8859-1", "euc-jp", "utf-8")
+
+
+def written(encoding: str, print_: Callable[[], object]) -> str:
+    """What a standard output of that encoding gets."""
+    data = io.BytesIO()
+    with redirect_stdout(io.TextIOWrapper(data, encoding, write_through=True)) as output:
+        print_()
+        return data.getvalue().decode(output.encoding)
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_signs_are_shown_in_ascii_where_they_must_be(encoding: str) -> None:
+    shown = written(encoding, lambda: say("✓ “a” → b… \udc80\N{PILE OF POO}"))
+    assert shown.startswith("✓ " if encoding == "utf-8" else "ok ")
+    if encoding == "ascii":
+        assert shown == 'ok "a" -> b... ??\n'
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_table_is_shown(encoding: str) -> None:
+    def show() -> None:
+        can_show_anything()
+        console().print(f"{mark('[red]✗[/]')} ⏎ 漢字 é")
+
+    assert written(encoding, show).startswith("✗ ⏎" if encoding == "utf-8" else "x | ")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_json_loses_no_character(encoding: str) -> None:
+    assert json.loads(written(encoding, lambda: as_json({"a": "✓ é 漢字"}))) == {"a": "✓ é 漢字"}
+
+
+LOCALES = {"C": None, "POSIX": None, "C.UTF-8": None, "de_DE.ISO-8859-1": "ISO-8859-1", "ja_JP.EUC-JP": "EUC-JP"}
+TWICE = """
+import sys
+from lsp_harness.cli.main import main
+for arguments in (["fix", "a.py", "--apply"], ["doctor"]):
+    try:
+        main(arguments)
+    except SystemExit as end:
+        print("ended with", end.code)
+"""
+
+
+@pytest.mark.parametrize("name", LOCALES)
+def test_a_fix_is_applied_and_told_in_every_locale(tmp_path: Path, name: str) -> None:
+    """In a process of its own, as the encoding of its output is chosen when it starts."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("LC_", "LANG", "PYTHON"))}
+    environment |= {"LC_ALL": name, "LSP_HARNESS_HOME": str(tmp_path / "home"), "LSP_HARNESS_INDEX__ENABLED": "false"}
+    environment["LSP_HARNESS_ENGINE__SCRIPT"] = str(tmp_path / "script.json")
+    if charmap := LOCALES[name]:
+        made = subprocess.run(
+            ["localedef", "-i", name.split(".")[0], "-f", charmap, str(tmp_path / name)],
+            capture_output=True,
+            check=False,
+        )
+        if made.returncode:
+            # this machine cannot make one: Python is told what it would have found
+            environment |= {"LC_ALL": "C", "PYTHONIOENCODING": charmap}
+        else:
+            environment["LOCPATH"] = str(tmp_path)
+    (tmp_path / "script.json").write_text("[]")
+    (tmp_path / "a.py").write_text("import os\n\nx = 1\n")
+    ran = subprocess.run(
+        [sys.executable, "-c", TWICE], cwd=tmp_path, env=environment, capture_output=True, check=False, timeout=60
+    )
+    out = ran.stdout.decode(charmap or "utf-8")
+    assert (ran.returncode, ran.stderr.decode("ascii", "replace")) == (0, "")
+    assert (tmp_path / "a.py").read_text() == "\nx = 1\n"
+    assert ("syntax ok" if charmap else "syntax ✓") in out
+    assert out.count("ended with 0") >= 1
+    assert ("ok  python" if charmap else "✓  python") in out

@@ -1,0 +1,124 @@
+"""Where the files of a user are, also where the usual folders cannot be used."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config import paths
+from lsp_harness.config.load import user_file
+from lsp_harness.disk import notice
+from lsp_harness.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user with nothing set; temporary files are in a folder of the test."""
+    for name in list(os.environ):
+        if name.startswith(("XDG_", "LSP_HARNESS_", "SUDO_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    notice.forget()
+    return tmp_path
+
+
+def _temporary(base: Path) -> Path:
+    return base / f"lsp-harness-{os.getuid()}"
+
+
+def test_a_runtime_folder_of_ours_is_used(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = surroundings / "run"
+    base.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
+    assert paths.runtime() == base / "lsp-harness"
+    assert paths.replaced(paths.RUNTIME) == ""
+
+
+def _of_another(base: Path) -> None:
+    os.chown(base, 4242, 4242)
+
+
+def _with_a_folder_of_another(base: Path) -> None:
+    (base / "lsp-harness").mkdir(mode=0o700)
+    os.chown(base / "lsp-harness", 4242, 4242)
+
+
+def _with_a_link(base: Path) -> None:
+    (base / "elsewhere").mkdir(mode=0o700)
+    (base / "lsp-harness").symlink_to("elsewhere")
+
+
+def _gone(base: Path) -> None:
+    base.rmdir()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
+@pytest.mark.parametrize("damage", [_of_another, _with_a_folder_of_another, _with_a_link, _gone])
+def test_a_runtime_folder_that_is_not_ours_is_left_alone_and_that_is_said(
+    surroundings: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    damage: Callable[[Path], None],
+) -> None:
+    base = surroundings / "run"
+    base.mkdir()
+    damage(base)
+    before = sorted(base.rglob("*"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
+    assert paths.runtime() == paths.runtime() == _temporary(surroundings)
+    assert sorted(base.rglob("*")) == before
+    [said] = caplog.messages
+    assert f"; {_temporary(surroundings)} is used instead: set XDG_RUNTIME_DIR" in said
+    assert paths.replaced(paths.RUNTIME) == said
+
+
+@pytest.mark.parametrize("home", [None, "", "relative"])
+def test_without_a_home_nothing_is_made_in_the_current_folder(
+    surroundings: Path, monkeypatch: pytest.MonkeyPatch, home: str | None
+) -> None:
+    monkeypatch.chdir(surroundings)
+    if home is None:
+        monkeypatch.delenv("HOME")
+    else:
+        monkeypatch.setenv("HOME", home)
+
+    def nobody(_: int) -> None:
+        raise KeyError
+
+    monkeypatch.setattr("pwd.getpwuid", nobody)
+    if home != "":
+        assert paths.state() == _temporary(surroundings) / "state"
+        assert paths.cache() == _temporary(surroundings) / "cache"
+    assert user_file().is_absolute()
+    assert {entry.name for entry in surroundings.iterdir()} <= {_temporary(surroundings).name}
+
+
+def test_a_folder_that_cannot_be_made_is_replaced(
+    surroundings: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (surroundings / "home").write_text("no folder")
+    assert paths.state() == _temporary(surroundings) / "state"
+    assert "cannot be made (Not a directory)" in caplog.text
+    assert "set XDG_STATE_HOME to a folder of yours" in caplog.text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="sudo makes root of a user")
+def test_root_makes_nothing_in_the_home_of_who_called_sudo(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = surroundings / "home"
+    home.mkdir()
+    os.chown(home, 4242, 4242)
+    monkeypatch.setenv("SUDO_UID", "4242")
+    assert paths.cache() == _temporary(surroundings) / "cache"
+    assert list(home.iterdir()) == []
+    monkeypatch.setenv("SUDO_UID", "4343")
+    assert paths.cache() == home / ".cache" / "lsp-harness"
+
+
+def test_where_nothing_can_be_used_there_is_a_sentence(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (surroundings / "file").write_text("")
+    monkeypatch.setenv("TMPDIR", str(surroundings / "file"))
+    monkeypatch.setenv("HOME", str(surroundings / "file"))
+    with pytest.raises(ConfigError, match=r"cannot be made \(Not a directory\); remove it or set XDG_RUNTIME_DIR"):
+        paths.state()

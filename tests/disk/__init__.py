@@ -1,0 +1,1 @@
+"""Opening and replacing files by name."""

@@ -1,0 +1,48 @@
+"""The table as a page of the documentation: what is tried is what is told."""
+
+from collections.abc import Iterator
+
+from tests.faults.commands import COMMANDS
+from tests.faults.table import FAULTS, Fault
+
+BEGIN, END = "<!-- the table begins -->\n", "<!-- the table ends -->\n"
+
+
+def rendered(page: str) -> str:
+    """The page with the table of now in it."""
+    before, _, rest = page.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + "\n" + "\n".join(_lines()) + "\n\n" + END + after
+
+
+def _lines() -> Iterator[str]:
+    yield f"Each of these is tried with each of the {len(COMMANDS)} commands: "
+    yield ", ".join(f"`{command.name.replace('_', ' ')}`" for command in COMMANDS) + "."
+    yield ""
+    yield "| fault | what is said by commands that go on | commands that end otherwise |"
+    yield "| --- | --- | --- |"
+    for fault in FAULTS[1:]:
+        yield f"| {fault.what} | {_said(fault)} | {_ended(fault)} |"
+
+
+def _said(fault: Fault) -> str:
+    return "<br>".join(f"“{_cell(sentence)}” ({_named(names)})" for sentence, names in fault.says.items()) or "nothing"
+
+
+def _ended(fault: Fault) -> str:
+    by_end: dict[tuple[int, str], list[str]] = {}
+    for name, end in fault.ends.items():
+        by_end.setdefault((end.code, end.says or end.answers), []).append(name)
+    return "<br>".join(f"{_named(names)}: {code}, “{_cell(says)}”" for (code, says), names in by_end.items()) or "none"
+
+
+def _named(names: tuple[str, ...] | list[str]) -> str:
+    short = dict.fromkeys(name.replace("_", " ") for name in names)
+    if len(short) > len(COMMANDS) / 2:
+        left_out = [command.name for command in COMMANDS if command.name not in names]
+        return "all but " + ", ".join(f"`{name}`" for name in left_out)
+    return ", ".join(f"`{name}`" for name in short)
+
+
+def _cell(sentence: str) -> str:
+    return sentence.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")

@@ -1,0 +1,93 @@
+"""Every command under every fault ends in the way that the table says: its exit status, a sentence, never a traceback."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults.commands import COMMANDS, Command
+from tests.faults.page import rendered
+from tests.faults.surroundings import may_mount
+from tests.faults.table import APPLY, FAULTS, End, Fault
+from tests.faults.world import FIXED, UNUSED
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "faults.md"
+
+
+@pytest.fixture(scope="session")
+def runner() -> Iterator["subprocess.Popen[str]"]:
+    """The process that tries the commands; it has a short path to work in."""
+    folder = tempfile.mkdtemp(prefix="lf-")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.faults.runner", folder],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+    with process:
+        yield process
+        assert process.stdin
+        process.stdin.close()
+    shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+def test_each_command_ends_as_the_table_says(fault: Fault, runner: "subprocess.Popen[str]") -> None:
+    if fault.needs_mount and not may_mount():
+        pytest.skip("only root may mount a small disk; `no-file-grows` is tried in its place")
+    assert runner.stdin
+    assert runner.stdout
+    runner.stdin.write(fault.name + "\n")
+    runner.stdin.flush()
+    found: dict[str, Any] = json.loads(runner.stdout.readline())
+    assert found.keys() == {command.name for command in COMMANDS}
+    assert {command.name: wrong for command in COMMANDS if (wrong := _wrong(fault, command, found[command.name]))} == {}
+
+
+def test_the_page_has_the_same_table(golden_update: bool) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    if golden_update:
+        PAGE.write_text(rendered(page), encoding="utf-8")
+    assert PAGE.read_text(encoding="utf-8") == rendered(page)
+
+
+def _wrong(fault: Fault, command: Command, ran: dict[str, Any]) -> list[str]:
+    """What is not as the table says."""
+    end = fault.ends.get(command.name, End(command.code, answers=command.answer))
+    lines = [line.removeprefix("lsp-harness: ") for line in ran["err"].splitlines()]
+    # a server has its warnings in its log and in the editor's view
+    lines = [re.sub(r"^WARNING [\w.]+: ", "", line) for line in lines]
+    usual = end.code == command.code and not end.says and command.code in (2, 3)
+    wanted = [
+        sentence for sentence, names in fault.says.items() if command.name in names and command.name not in fault.ends
+    ]
+    allowed = [*fault.says, *fault.may_say, *([end.says] if end.says else ["…"] if usual else [])]
+    wrong: list[str] = []
+    if ran["code"] != end.code:
+        wrong.append(f"it ended with {ran['code']}, not {end.code}")
+    if end.answers and end.answers not in ran["out"] and not fault.stdout:
+        wrong.append(f"it did not answer {end.answers!r} but {ran['out']!r:.300}")
+    wrong += [
+        f"nobody said {one!r}" for one in [*wanted, end.says] if one and not any(_like(one, line) for line in lines)
+    ]
+    wrong += [f"it said {line!r:.400}" for line in lines if not any(_like(one, line) for one in allowed)]
+    wrong += [f"it showed {word!r}" for word in ("Traceback", "a bug:") if word in ran["out"] + ran["err"]]
+    applied = command.name == APPLY and (end.code == 0 or end.code == 74) and "ruff" not in end.answers
+    if ran["file"] != (FIXED if applied else UNUSED):
+        wrong.append(f"the file is {ran['file']!r}")
+    return wrong
+
+
+def _like(sentence: str, line: str) -> bool:
+    """`…` stands for anything, and what an output cannot show may be in ASCII."""
+    return re.fullmatch(".*".join(map(re.escape, sentence.split("…"))), line) is not None

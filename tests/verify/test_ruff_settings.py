@@ -1,0 +1,30 @@
+"""ruff is never asked where it would wait for a settings file for ever."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.disk import notice
+from lsp_harness.text.document import Document
+from lsp_harness.verify.ruff import Ruff
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+async def test_it_is_asked_without_settings(tmp_path: Path, kind: str, caplog: pytest.LogCaptureFixture) -> None:
+    notice.forget()
+    bad = tmp_path / "pyproject.toml"
+    os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")
+    file = tmp_path / "deep" / "a.py"
+    file.parent.mkdir()
+    document = Document.of(file.as_uri(), b"import os\n")
+    assert [one.finding.code for one in await Ruff().check(document, file, tmp_path)] == ["F401"]
+    assert caplog.messages == [f"{bad} is no regular file, and ruff would wait for it; it is asked without settings"]
+
+
+async def test_its_own_settings_below_count(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pyproject.toml")
+    file = tmp_path / "deep" / "a.py"
+    file.parent.mkdir()
+    (file.parent / "ruff.toml").write_text('lint.ignore = ["F401"]\n')
+    assert list(await Ruff().check(Document.of(file.as_uri(), b"import os\n"), file, tmp_path)) == []
