@@ -49,8 +49,9 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | N
     and the home is who calls this one's."""
     (folder / "work/.git").mkdir(parents=True)
     (folder / "work/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
-    if replies is not None:
-        (folder / "work/lsp-harness.toml").write_text("[generation]\ncandidates = 1\nrepairs = false\n")
+    # the fix is the model's, although a near name could be found without it
+    few = "" if replies is None else "candidates = 1\n"
+    (folder / "work/lsp-harness.toml").write_text(f"[generation]\nrepairs = false\n{few}")
     (folder / "work/stats.py").write_text(text)
     (folder / "init.lua").write_text(INIT)
     (folder / "script.json").write_text(json.dumps(replies))
