@@ -36,7 +36,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
     (folder / "project/.git").mkdir(parents=True)
     (folder / "project/demo.py").write_text(TEXT)
     (folder / "project/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
-    settings = "[generation]\ncandidates = 1\nrepairs = false\n[completion]\nspeculate = false\n"
+    settings = "[generation]\ncandidates = 1\n[completion]\nspeculate = false\n"
     (folder / "project/lsp-harness.toml").write_text(settings)
     replies = [{"text": "total / len(valeus)", "expect": "def mean"}, {"text": "return total / len(values)"}]
     (folder / "script.json").write_text(json.dumps(replies))
@@ -49,9 +49,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
         "SNIPPET": str(folder / "init.el"),
         "LSP_HARNESS_HOME": str(folder / "home"),
         "LSP_HARNESS_ENGINE__SCRIPT": str(folder / "script.json"),
-        # what is shown of a fix of the model, whatever it does to the code
+        # the near name would be found without the model, which this is about
         "LSP_HARNESS_GENERATION__REPAIRS": "false",
-        "LSP_HARNESS_VERIFICATION__KEPT": "false",
     }
     # not -Q, which would hide the packages of a distribution, eglot among them
     command = [need("emacs"), "-q", "--batch", "-l", str(HERE / "smoke.el")]

@@ -121,8 +121,7 @@ def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
         monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
         editor = start(SERVE, before=before)
         (editor.folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
-        # `settings` may begin with more keys of the last table
-        ours = "[verification]\ndebounce_ms = 1\n[generation]\ncandidates = 1\n"
+        ours = "[generation]\ncandidates = 1\n[verification]\ndebounce_ms = 1\n"
         (editor.folder / "lsp-harness.toml").write_text(ours + settings)
         # keys of one burst are one request
         editor.lua("require('lsp_harness.config').debounce_ms = 50")

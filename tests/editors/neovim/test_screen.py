@@ -49,9 +49,8 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | N
     and the home is who calls this one's."""
     (folder / "work/.git").mkdir(parents=True)
     (folder / "work/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
-    # the fix is the model's, although a near name could be found without it
-    few = "" if replies is None else "candidates = 1\n"
-    (folder / "work/lsp-harness.toml").write_text(f"[generation]\nrepairs = false\n{few}")
+    if replies is not None:
+        (folder / "work/lsp-harness.toml").write_text("[generation]\ncandidates = 1\n")
     (folder / "work/stats.py").write_text(text)
     (folder / "init.lua").write_text(INIT)
     (folder / "script.json").write_text(json.dumps(replies))
@@ -63,9 +62,8 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | N
         "TEST_PLUGIN": str(PLUGIN),
         "TEST_SERVER": json.dumps(serve),
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-        # what is shown of a fix of the model, whatever it does to the code
+        # the near name would be found without the model, which this is about
         "LSP_HARNESS_GENERATION__REPAIRS": "false",
-        "LSP_HARNESS_VERIFICATION__KEPT": "false",
         **{f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "STATE", "CACHE")},
     }
     if replies is None:

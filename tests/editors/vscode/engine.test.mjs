@@ -26,8 +26,6 @@ before(
   async () => {
     rig = await startRig({
       model: REAL,
-      // the fix is the model's, although a near name can be found without it
-      settings: { "lspHarness.generation.repairs": false },
       files: { "sums.py": SUMS, "circle.py": AREA, "scaled.py": SCALED, "largest.py": LARGEST },
     });
     page = rig.page;

@@ -49,9 +49,7 @@ before(
     mirror = await startMirror();
     // no model is there; the one of these tests is asked by its address
     const environment = (dir) => ({ HF_ENDPOINT: mirror.address, LSP_HARNESS_MODELS: path.join(dir, "models") });
-    // fixes are the model's, although a near name can be found without it
-    const settings = { "lspHarness.generation.repairs": false };
-    rig = await startRig({ model, settings, files: FILES, environment });
+    rig = await startRig({ model, files: FILES, environment });
     page = rig.page;
     await rig.show("mean.py");
     await rig.ready();
