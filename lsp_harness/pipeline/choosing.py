@@ -41,18 +41,19 @@ class Chooser:
         try:
             if not Pace.of((await self.job.engine.props()).raw).fills:
                 return None
-            answer = await self._asked(span, texts)
+            return passed[await self._asked(span, texts)]
         except HarnessError as error:
             self.job.turn.tell("choice.failed", reason=error.message)
             return None
-        return next((tried for tried, text in zip(passed, texts, strict=True) if text == answer), None)
 
-    async def _asked(self, span: Span, texts: Sequence[str]) -> str:
+    async def _asked(self, span: Span, texts: Sequence[str]) -> int:
+        """The place of the text that the model writes."""
         # what all of them begin and end with is no choice
         start = _common(texts)
         end = _common([text[start:][::-1] for text in texts])
         stems = [text[start : len(text) - end] for text in texts]
         head, tail = texts[0][:start], texts[0][len(texts[0]) - end :]
+        # a grammar knows no empty answer: a line that is taken away ends at once
         options = [f"{stem}{tail}" or "\n" for stem in stems]
         size = max(len(option.encode("utf-8", "replace")) for option in options) + 8
         around, _ = await hole(self.job, (span.start, span.end), (head, ""), Plan("choice", 0.0, 0, (0,)), size)
@@ -66,7 +67,7 @@ class Chooser:
                     break
         if said not in options:
             raise EngineError("the model chose none of the repairs")
-        return f"{head}{said}"
+        return options.index(said)
 
 
 def _common(texts: Sequence[str]) -> int:

@@ -219,20 +219,27 @@ class Work:
         return lines
 
     async def _round(self, maker: Maker, batch: Sequence[Plan], number: int) -> list[Tried]:
-        """Judge candidates as they are finished; those that pass, of all that were finished when the first one did."""
+        """Judge candidates as they are finished, until none that is missing could be preferred to those that passed.
+
+        A failure of the engine ends the round; it is raised where nothing has passed by then.
+        """
         told = await self._told()
         passed: list[Tried] = []
-        async with aclosing(finished(maker, batch, self._starting, told)) as waves:
-            async for wave in waves:
-                for candidate in wave:
-                    self._made(candidate)
-                if self._state == "GENERATE":
-                    self.enter("VERIFY", round=number)
-                for candidate in wave:
-                    await self._verify(candidate)
-                passed = [tried for tried in self.tried if tried.verdict.passed]
-                if passed and not self.every and self._settled(passed):
-                    return passed
+        try:
+            async with aclosing(finished(maker, batch, self._starting, told)) as waves:
+                async for wave in waves:
+                    for candidate in wave:
+                        self._made(candidate)
+                    if self._state == "GENERATE":
+                        self.enter("VERIFY", round=number)
+                    for candidate in wave:
+                        await self._verify(candidate)
+                    passed = [tried for tried in self.tried if tried.verdict.passed]
+                    if passed and not self.every and self._settled(passed):
+                        return passed
+        except HarnessError:
+            if not passed:
+                raise
         if self._state == "GENERATE":
             self.enter("VERIFY", round=number)
         return passed

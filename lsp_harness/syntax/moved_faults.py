@@ -6,20 +6,30 @@ from lsp_harness.syntax.blame import Region
 from lsp_harness.syntax.faults import Fault, faults, python_fault, regions
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import Span
 
 
-def remaining_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit]) -> list[Fault]:
-    """The syntax errors of `after` that stand in the way of calling an error of `before` gone.
+def remaining_faults(before: SyntaxTree, after: SyntaxTree, edits: Sequence[Edit], place: Span) -> list[Fault]:
+    """The syntax errors of `after` that stand in the way of calling the error of `before` at `place` gone.
 
     An error that stands elsewhere, with the same extent as before the edits, is another one and does not count. One that touches an edit,
-    that has grown or shrunk, or that was not there, counts: the parser places what it cannot read by all that is around it.
+    that has grown or shrunk, or that was not there, counts: the parser places what it cannot read by all that is around it. So do the
+    errors at `place` where all of them are as they were.
     """
+    asked = {
+        (_moved(region.start, edits), _moved(region.end, edits))
+        for region in regions(before)
+        if region.start <= max(place.end, place.start + 1) and region.end >= place.start
+    }
     old = {(_moved(region.start, edits), _moved(region.end, edits), region.token) for region in regions(before)}
-    same = [(region.start, region.end, region.token) in old and not _edited(region, edits) for region in regions(after)]
+    new = regions(after)
+    same = [(region.start, region.end, region.token) in old and not _edited(region, edits) for region in new]
     # an edit that leaves every error as it was has mended none
     if same and len(same) >= len(old):
         return faults(after)
-    left = [fault for fault, kept in zip(faults(after), same, strict=True) if not kept]
+    standing = asked <= {(region.start, region.end) for region, kept in zip(new, same, strict=True) if kept}
+    found = zip(faults(after), new, same, strict=True)
+    left = [fault for fault, at, kept in found if not kept or (standing and (at.start, at.end) in asked)]
     if not left and after.language.id == "python" and (fault := python_fault(after.data)):
         # the compiler reports its first error only; one that the parser does not see is always this one
         left = [] if any(same) and not _near(fault, edits) else [fault]

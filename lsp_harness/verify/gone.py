@@ -50,7 +50,7 @@ class GoneCheck:
             return None
         if not regions(before) and (before.language.id != "python" or python_fault(before.data) is None):
             return Outcome(self.name, "skipped", reason="the text parses without it")
-        left = remaining_faults(before, after, change.edits)
+        left = remaining_faults(before, after, change.edits, Span(self._finding.start, self._finding.end))
         findings = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in left[:1])
         return Outcome(self.name, "failed" if left else "passed", findings)
 

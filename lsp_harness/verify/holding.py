@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lsp_harness.syntax.declarations import declared
+from lsp_harness.syntax.declared_names import declared_for
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
@@ -40,9 +40,7 @@ async def outdated(
         return "" if broken_syntax(tree) else "the text has no syntax error"
     if is_python(document, file):
         return await _linted_away(finding, subject, document, ruff, file, root)
-    if subject.kind == "name" and (bound := _bound(subject, tree)):
-        return bound
-    return ""
+    return declared_for(subject.span, subject.name, tree) if subject.kind == "name" and subject.name else ""
 
 
 async def _linted_away(
@@ -76,21 +74,6 @@ async def _linted_away(
 
 def _member(subject: Subject, document: Document) -> bool:
     return document.data[max(0, subject.span.start - 1) : subject.span.start] == b"."
-
-
-def _bound(subject: Subject, tree: SyntaxTree) -> str:
-    """Where a name that is said to be unknown is imported or declared for the whole text; empty where it is nowhere."""
-    before = tree.data[max(0, subject.span.start - 2) : subject.span.start]
-    if not subject.name or before.endswith((b".", b"->", b"::", b"$")):
-        return ""
-    found, brought = declared(tree.language, tree.data, tree.root)
-    for one in brought:
-        if subject.name in (one.alias or one.name or one.module.rpartition("/")[2].rpartition(".")[2],):
-            return f"`{subject.name}` is imported on line {tree.document.line_of(one.start) + 1}"
-    for one in found:
-        if one.parent < 0 and one.name == subject.name and not one.start <= subject.span.start < one.end:
-            return f"`{subject.name}` is declared on line {one.line + 1}"
-    return ""
 
 
 async def premature(subject: Subject, document: Document, ruff: Ruff, file: Path, root: Path | None) -> str:

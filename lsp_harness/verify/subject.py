@@ -24,6 +24,7 @@ CODES: Mapping[str, SubjectKind] = {
     **dict.fromkeys(("syntax", "invalid-syntax", "E999", "E902"), "syntax"),
     **dict.fromkeys(("F821", "F822", "E0602", "name-defined", "attr-defined", "no-undef"), "name"),
     **dict.fromkeys(("reportUndefinedVariable", "reportAttributeAccessIssue", "reportMissingImports"), "name"),
+    **dict.fromkeys(("E1101", "E0611", "E0401", "no-member", "no-name-in-module", "import-error"), "name"),
     **dict.fromkeys(("2304", "2305", "2339", "2551", "2552", "2503", "2307", "2353", "2561", "2724"), "name"),
     **dict.fromkeys(("CS0103", "CS0117", "CS0234", "CS0246", "CS1061", "CS1739"), "name"),
     **dict.fromkeys(("E0405", "E0412", "E0422", "E0425", "E0432", "E0433", "E0560", "E0599", "E0609"), "name"),
@@ -39,6 +40,7 @@ CODES: Mapping[str, SubjectKind] = {
     ),
     **dict.fromkeys(("reportUnusedImport", "reportUnusedVariable", "reportUnreachable"), "removal"),
     **dict.fromkeys(("reportArgumentType", "reportCallIssue", "2345", "2554", "CS1503", "CS7036", "E0308"), "argument"),
+    **dict.fromkeys(("E1120", "E1121", "invalid-argument-type", "missing-argument"), "argument"),
     **dict.fromkeys(("P1006", "E0061", "arg-type", "call-arg", "WrongArgCount"), "argument"),
 }
 """The kinds of what common tools report, by their rule. A message may say better: see `WORDS`."""
@@ -60,7 +62,7 @@ WORDS: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
             r"|\bunresolved\b|does not exist|doesn't exist|no attribute|cannot access (?:attribute|member)|has no (?:exported )?member"
             r"|no (?:method|field|function|variant|template|type|class|associated \w+|parameter|such \w+|member|property)\b.*(?:named|found|exists?)?"
             r"|no (?:parameter|method|field) named|does not contain a definition|unexpected keyword argument|is not a known"
-            r"|uninitialized constant|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
+            r"|could not import [`'\"]|does not match any known parameter|uninitialized constant|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
             re.IGNORECASE | re.DOTALL,
         ),
     ),
@@ -68,6 +70,7 @@ WORDS: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
         "argument",
         re.compile(
             r"\bargument(?:s)? of type|\bexpected type\b.*\bfound\b|arguments to this \w+ are incorrect|expected \d+ (?:positional )?arguments?|mismatched types|incompatible types?"
+            r"|(?:too (?:few|many)|not enough) (?:positional )?arguments?|no matching (?:member )?(?:function|constructor) for"
             r"|not assignable|cannot be assigned|cannot use .* as |not applicable for the arguments|cannot convert",
             re.IGNORECASE | re.DOTALL,
         ),
@@ -81,6 +84,7 @@ BARE = re.compile(
     r"(?:undefined|undeclared name|declared and not used|unresolved reference|unused variable):? \$?(?:[\w.]+\.)?([^\W\d]\w*)\s*(?:\(|\Z)"
     r"|\A([^\W\d]\w*) (?:cannot be resolved|declared (?:and|but) not used|is (?:not defined|undefined))"
     r"|\A(?:\w+\.)+([^\W\d]\w*) undefined|uninitialized constant (?:\w+::)*([^\W\d]\w*)"
+    r"|\Athe import (?:[\w.]+\.)?([^\W\d]\w*) (?:is never used|cannot be resolved)|unknown field ([^\W\d]\w*) in struct literal"
     r"|method ([^\W\d]\w*)\(|\bvalue of the \w+ variable ([^\W\d]\w*) is",
     re.IGNORECASE,
 )
@@ -138,7 +142,8 @@ def kind_of(finding: Finding) -> SubjectKind:
     """What kind of fault a finding reports, by its rule and else by its words."""
     if finding.message.startswith("TEST FAIL:"):
         return "test"
-    if known := CODES.get(finding.code):
+    # pylint's extension says `E1101:no-member`
+    if known := CODES.get(finding.code) or CODES.get(finding.code.partition(":")[0]):
         # `reportCallIssue` and the like say several things
         return "name" if known == "argument" and WORDS[2][1].search(finding.message) else known
     if finding.source == "lsp-harness" and finding.code == "syntax":

@@ -117,6 +117,14 @@ async def test_of_two_that_pass_the_shorter_diff_wins(check) -> None:
     assert (winner(found.events), found.text) == (2, FIXED)
 
 
+async def test_fewer_changed_tokens_win_over_a_shorter_diff(check) -> None:
+    # of three tokens and the shorter line, against two tokens
+    found = await check(AREA, "return not width", GOOD, config=edits(2, verification={"kept": False}))
+    passed = {data["candidate"] for data in of_type(found.events, "verify.completed") if data["passed"]}
+    assert passed == {1, 2}
+    assert (winner(found.events), found.text) == (2, FIXED)
+
+
 async def test_of_two_as_long_the_first_wins(check) -> None:
     found = await check(AREA, GOOD, "return width in None", config=edits(2))
     assert (winner(found.events), found.text) == (1, FIXED)
@@ -444,9 +452,30 @@ async def test_the_first_that_passes_ends_those_still_being_written(check) -> No
     assert found.proposal.summary.startswith("candidate 3 of 3 passes")
 
 
+async def test_one_that_passes_does_not_end_others_that_may_change_less(check) -> None:
+    wider = "return bool(width is None)"
+    found = await check(AREA, wider, STILL, NEW, STILL, GOOD, config=edits(6))
+    assert (winner(found.events), found.text) == (5, FIXED)
+    # the two of the last prompt are not waited for: nothing changes less than candidate 5
+    assert [data["candidate"] for data in of_type(found.events, "candidate.generated")][:5] == [1, 2, 3, 4, 5]
+    assert of_type(found.events, "verify.completed")[0]["passed"]
+
+
+async def test_where_none_changes_less_the_first_that_passed_is_taken_at_the_end_of_the_round(check) -> None:
+    wider = "return bool(width is None)"
+    found = await check(AREA, wider, STILL, NEW, BROKEN, config=edits(6, 2))
+    assert winner(found.events) == 1
+    # no further round is made
+    assert len(of_type(found.events, "candidate.generated")) == 4
+    assert states(found.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE"]
+
+
 async def test_what_was_finished_before_a_failure_of_the_engine_still_counts(check) -> None:
     found = await check(AREA, GOOD, {"error": "out of memory"}, config=edits(2))
     assert found.text == FIXED
+    # also where it was not taken at once, because another might have changed less
+    found = await check(AREA, "return bool(width is None)", {"error": "out of memory"}, config=edits(2))
+    assert winner(found.events) == 1
 
 
 async def test_the_machine_may_say_how_many_candidates_there_are(tmp_path: Path, ruff: Ruff) -> None:

@@ -5,12 +5,14 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
 from lsp_harness.verify.gone import GoneCheck
 from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.standing import broken_syntax
 from tests.support import markup
 
 BEFORE = """
@@ -84,3 +86,81 @@ async def test_a_syntax_error_of_another_language_is_asked_of_the_parser(
 ) -> None:
     outcome = await check(ruff, f"foo(1;\n{carets} ')' expected\n", after, project, "a.js")
     assert outcome.status == status
+
+
+MOVED = [
+    # name, before with the error, after, whether it is gone
+    ("a.py", "x = (1\ny = 2\n", "x = (1)\ny = 2\n", "passed"),
+    ("a.py", "x = (1\ny = 2\n", "x = (1\ny = 2)\n", "failed"),
+    ("a.py", "x = (1\ny = 2\n", "x = [1\ny = 2\n", "failed"),
+    ("a.py", "x = (1\ny = 2\n", "\n\nx = (1\ny = 2\n", "failed"),
+    ("a.py", "if x\n    y()\n", "if x:\n    y()\n", "passed"),
+    ("a.py", "if x\n    y()\n", "if x =\n    y()\n", "failed"),
+    ("a.py", "x = 1\n  y = 2\n", "x = 1\ny = 2\n", "passed"),
+    ("a.py", "def f():\nreturn 1\n", "def f():\n    return 1\n", "passed"),
+    ("a.py", "def f():\nreturn 1\n", "def f(x):\nreturn 1\n", "failed"),
+    ("a.js", "foo(1;\nbar();\n", "foo(1);\nbar();\n", "passed"),
+    ("a.js", "foo(1;\nbar();\n", "foo(1;\nbar());\n", "failed"),
+    ("a.js", "foo(1;\nbar();\n", "foo[1;\nbar();\n", "failed"),
+    ("a.js", "foo(1;\nbar();\n", "foo(1;\nbar(;\n", "failed"),
+    ("a.js", "function f() {\n  g();\n", "function f() {\n  g();\n}\n", "passed"),
+    ("a.js", "function f() {\n  g();\n", "function f() {\n  g()\n", "failed"),
+    ("a.go", "package m\n\nfunc f() { g(1 }\n", "package m\n\nfunc f() { g(1) }\n", "passed"),
+    ("a.go", "package m\n\nfunc f() { g(1 }\n", "package m\n\nfunc f() { g(1, }\n", "failed"),
+    ("a.rs", "fn f() { let x = ; }\n", "fn f() { let x = 1; }\n", "passed"),
+    ("a.rs", "fn f() { let x = ; }\n", "fn f() { let y = ; }\n", "failed"),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after", "status"), MOVED)
+async def test_a_syntax_error_that_only_moved_or_changed_its_words_is_still_there(
+    ruff: Ruff, project: Path, name: str, before: str, after: str, status: str
+) -> None:
+    outcome = await unparsed(ruff, project, name, before, after)
+    assert outcome.status == status
+    assert (len(outcome.findings) > 0) is (status == "failed")
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "status"),
+    [
+        ("a.py", "x = = 1\n\n\ndef f(:\n    pass\n", "x = 1\n\n\ndef f(:\n    pass\n", "passed"),
+        ("a.js", "foo(1;\n\nfunction f() { return [1; }\n", "foo(1);\n\nfunction f() { return [1; }\n", "passed"),
+        ("a.js", "foo(1;\n\nfunction f() { return [1; }\n", "foo(1;\n\nfunction f() { return [1]; }\n", "failed"),
+    ],
+)
+async def test_another_syntax_error_elsewhere_is_another_one(
+    ruff: Ruff, project: Path, name: str, before: str, after: str, status: str
+) -> None:
+    assert (await unparsed(ruff, project, name, before, after)).status == status
+
+
+async def test_a_syntax_error_of_a_text_that_parses_is_not_ours_to_judge(ruff: Ruff, project: Path) -> None:
+    outcome = await unparsed(ruff, project, "a.py", "x = 1\n", "x = 2\n")
+    assert (outcome.status, outcome.reason) == ("skipped", "the text parses without it")
+
+
+async def unparsed(ruff: Ruff, project: Path, name: str, before: str, after: str) -> Outcome:
+    """The outcome for the first syntax error of a text."""
+    document = Document.of((project / name).as_uri(), before)
+    tree = parse(document)
+    assert tree is not None
+    found = next(((fault.start, fault.end) for fault in broken_syntax(tree)), (0, 1))
+    finding = Finding(*found, "unexpected", "tool", "syntax")
+    change = Change.between(document, Document.of(document.uri, after), project / name, project)
+    return await GoneCheck(ruff, finding).run(change)
+
+
+async def test_a_finding_whose_message_counts_is_the_same_with_another_number(ruff: Ruff, project: Path) -> None:
+    (project / "ruff.toml").write_text('line-length = 20\n[lint]\nselect = ["E501"]\n')
+    before = "total = first + second + third\n#                   ^^^^^^^^^^ E501 Line too long (30 > 20)\n"
+    assert (await check(ruff, before, "total = first + second + thi\n", project)).status == "failed"
+    assert (await check(ruff, before, "total = first + second + third + fourth\n", project)).status == "failed"
+    shorter = "total = (\n    first\n    + second\n)\n"
+    assert (await check(ruff, before, shorter, project)).status == "passed"
+
+
+async def test_a_finding_about_another_name_is_another_one(ruff: Ruff, project: Path) -> None:
+    # the name at its place is one more unknown one: that is for the check of the linter to say
+    outcome = await check(ruff, BEFORE, "def area(r):\n    return tau * r ** 2\n", project)
+    assert outcome.status == "passed"

@@ -55,7 +55,7 @@
   (setq item (get-text-property 0 'eglot--lsp-item (car proxies)))
   (said "item" (substring-no-properties (car proxies)))
   (completion-at-point))
-(wait-for "completed" (lambda () (string-match-p "return total / count" (buffer-string))))
+(wait-for "completed" (lambda () (string-match-p "return total / len(valeus)" (buffer-string))))
 
 ;; Emacs runs no command of a completion item, so this says it by hand
 (eglot--signal-textDocument/didChange)

@@ -61,7 +61,9 @@ def test_ghost_text_and_a_fix_of_the_real_model(home: Path, terminal: Terminal, 
     accepted = terminal.screen()
 
     terminal.type("11G:LspHarness fix\r")
-    preview = terminal.until("-    return sum_of_al", "+    return sum_of_all", "lint ✓", "gone ✓", f"{MODEL} ready")
+    preview = terminal.until(
+        "-    return sum_of_al", "+    return sum_of_all", "kept ✓, lint ✓", "gone ✓", f"{MODEL} ready"
+    )
     previewed = terminal.screen()
     terminal.type("y")
     applied = terminal.until(" 11     return sum_of_all")

@@ -22,8 +22,8 @@ def mean(values: list[float]) -> float:
     total = sum(values)
     return
 
-def area(r):
-    return pi * r ** 2
+def area(radius):
+    return 3 * raduis ** 2
 '''
 REST = "total / len(values)"
 INIT = """
@@ -39,7 +39,7 @@ DIAGNOSE = """
 require('lsp_harness.config').debounce_ms = 60000
 vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0, { { %s } })
 """
-FINDING = "lnum = 6, col = 11, end_col = 13, message = 'Undefined name `pi`', source = 'Ruff', code = 'F821'"
+FINDING = "lnum = 6, col = 15, end_col = 21, message = 'Undefined name `raduis`', source = 'Ruff', code = 'F821'"
 MODEL = Config().model.path
 COLUMNS = 76
 
@@ -62,9 +62,8 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | N
         "TEST_PLUGIN": str(PLUGIN),
         "TEST_SERVER": json.dumps(serve),
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-        # what is shown of a fix of the model, whatever it does to the code
+        # the near name would be found without the model, which this is about
         "LSP_HARNESS_GENERATION__REPAIRS": "false",
-        "LSP_HARNESS_VERIFICATION__KEPT": "false",
         **{f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "STATE", "CACHE")},
     }
     if replies is None:
@@ -107,7 +106,7 @@ def without_figures(shown: str) -> str:
 
 
 def test_ghost_text_and_a_fix_as_they_are_seen(terminal: Terminal, tmp_path: Path):
-    address = start(terminal, tmp_path, [{"text": REST, "expect": "def mean"}, {"text": "return 3 * r ** 2"}])
+    address = start(terminal, tmp_path, [{"text": REST, "expect": "def mean"}, {"text": "return 3 * radius ** 2"}])
 
     terminal.type("4GA ")
     seen = terminal.until(f"return {REST}", f"{MODEL} ready", "reused")
@@ -123,11 +122,15 @@ def test_ghost_text_and_a_fix_as_they_are_seen(terminal: Terminal, tmp_path: Pat
 
     terminal.type("7G:LspHarness fix\r")
     preview_colours = terminal.until(
-        "-    return pi * r ** 2", "+    return 3 * r ** 2", "lint ✓", "<CR> or y: apply", f"{MODEL} ready"
+        "-    return 3 * raduis ** 2",
+        "+    return 3 * radius ** 2",
+        "kept ✓, lint ✓",
+        "<CR> or y: apply",
+        f"{MODEL} ready",
     )
     preview = terminal.screen()
     terminal.type("y")
-    terminal.until("  7     return 3 * r ** 2")
+    terminal.until("  7     return 3 * radius ** 2")
 
     titles = "typing; the rest of the line is ghost text", ":LspHarness fix, before it is applied"
     shown = transcript(*zip(titles, (ghost, preview), strict=True))

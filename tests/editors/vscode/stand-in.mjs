@@ -128,7 +128,7 @@ on("codeAction/resolve", async (action) => {
 });
 
 const confirmed = (uri, range, newText) => ({
-  changeAnnotations: { model: { label: "passes syntax ✓ lint ✓", needsConfirmation: true } },
+  changeAnnotations: { model: { label: "lsp-harness: syntax ✓, kept ✓, lint ✓, gone ✓", needsConfirmation: true } },
   documentChanges: [{ textDocument: { uri, version: null }, edits: [{ range, newText, annotationId: "model" }] }],
 });
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.config.schema import Config
+from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import ConfigError, EngineError, EngineRefused
 from lsp_harness.inference.backends import openai
 from lsp_harness.inference.backends.backend import NO_INFILL, Estimate
@@ -30,7 +30,7 @@ from tests.inference.backends.test_remote import answer, client, text
 from tests.support import markup
 from tests.support.server import FakeServer, Reply, serving
 
-REWRITTEN = "```python\ndef area(r):\n    return 3 * r\n```"
+REWRITTEN = "```python\ndef area(radius):\n    return 3 * radius\n```"
 CONTRACT = json.loads(Path(__file__).with_name("vllm.json").read_text())["exchanges"]
 
 
@@ -260,13 +260,14 @@ async def test_a_server_that_is_given_no_holes():
 
 async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path):
     (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
-    src = markup.parse("def area(r):\n    return pi * r\n    #      ^^ F821 what is this\n", tmp_path / "a.py")
+    source = "def area(radius):\n    return 3 * raduis\n    #          ^^^^^^ F821 what is this\n"
+    src = markup.parse(source, tmp_path / "a.py")
     event = {"choices": [{"index": 0, "delta": {"content": REWRITTEN}, "finish_reason": "stop"}]}
     async with service(event, "[DONE]") as (made, server):
         with closing(SessionLog(tmp_path / "sessions")) as log:
             job = Job(
                 engine=made,
-                config=Config(),
+                config=Config(generation=Generation(repairs=False)),
                 ruff=Ruff(),
                 turn=log.turn(),
                 document=src.document,
@@ -277,7 +278,7 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
             )
             proposal = await Fix(job, src.finding).run(())
 
-    assert decode(apply(src.document.data, proposal.edits)) == "def area(r):\n    return 3 * r\n"
+    assert decode(apply(src.document.data, proposal.edits)) == "def area(radius):\n    return 3 * radius\n"
     assert [asked.path for asked in server.asked if asked.method == "POST"] == ["/v1/chat/completions"]
 
 
