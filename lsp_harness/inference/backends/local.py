@@ -12,6 +12,8 @@ from lsp_harness.inference.providers import Target
 from lsp_harness.inference.running import STUCK_GRACE_S, alive, end, peer
 from lsp_harness.inference.supervisor import Supervisor
 
+LEAST_SILENCE_S = 0.5
+"""Less would end an engine that only waits for a core."""
 GONE = "the engine went away during this request; the next one starts it again"
 
 
@@ -20,7 +22,7 @@ class Local:
 
     def __init__(self, config: Config) -> None:
         self._supervisor = Supervisor(config)
-        self._silence_s = config.engine.silence_s
+        self._silence_s = max(config.engine.silence_s, LEAST_SILENCE_S)
         self._socket: Path | None = None
         self._server: Server | None = None
 
