@@ -46,9 +46,10 @@ class Local:
 
         async def stuck() -> str:
             self._supervisor.doubt()
-            what = f"the engine (process {pid}) gave no sign of life for {silence_s:g} s"
+            who = f"the engine (process {pid})" if pid else "the engine"
+            what = f"{who} gave no sign of life for {silence_s:g} s"
             try:
-                ended = await end(socket, grace_s=STUCK_GRACE_S, pid=pid) if pid else None
+                ended = await end(socket, grace_s=STUCK_GRACE_S, pid=pid)
             except EngineUnavailable as error:
                 return f"{what}: {error.message}"
             if ended is None:
