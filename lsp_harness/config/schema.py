@@ -45,7 +45,7 @@ class Engine:
     next_token_seconds: float = 30.0
     """The same within an answer."""
     silence_s: float = 10.0
-    """Seconds without a sign of life after which our own engine is taken for stuck and ended; the next request starts another. A long prompt is no silence: the engine says that it is at work. [Engine](engine.md#an-engine-that-is-stuck)"""
+    """Seconds without a sign of life after which our own engine is taken for stuck and ended; the next request starts another. A long prompt is no silence: the engine says that it is at work. 0.5 at least. [Engine](engine.md#an-engine-that-is-stuck)"""
     script: str = ""
     """For tests: a JSON file of replies that are given instead of a model's."""
     idle_seconds: float = 900.0

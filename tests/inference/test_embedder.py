@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
+from lsp_harness.inference.embed import embedder
 from lsp_harness.inference.embed.embedder import Embedder, Encodes
 from lsp_harness.inference.embed.request import Embedding
 
@@ -219,3 +220,27 @@ def test_without_a_request_nothing_is_loaded_or_started(tmp_path: Path):
     before = threading.active_count()
     Embedder(str(tmp_path / "absent.gguf"), busy=lambda: False).close()
     assert threading.active_count() == before
+
+
+async def test_how_long_it_is_at_one_text_is_told(stage: Stage):
+    assert stage.embedder.silent_s == 0
+    embedding = asyncio.create_task(stage.embed("a"))
+    await stage.until_begun()
+    first = stage.embedder.silent_s
+    assert 0 < first < stage.embedder.silent_s
+    stage.model.go.release()
+    await embedding
+    assert stage.embedder.silent_s == 0
+
+
+async def test_a_text_that_never_ends_does_not_keep_the_process(stage: Stage, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(embedder, "CLOSE_S", 0.01)
+    embedding = asyncio.create_task(stage.embed("a"))
+    await stage.until_begun()
+
+    stage.embedder.close()
+
+    # it is not taken away from under its thread
+    assert not stage.model.closed
+    with pytest.raises(EngineUnavailable):
+        await embedding

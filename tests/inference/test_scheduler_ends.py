@@ -165,3 +165,20 @@ async def test_closing_ends_what_runs_and_what_waits(gate: Gate):
     assert scheduler.pending == 0
     with pytest.raises(EngineUnavailable, match="shutting down"):
         await all_of(scheduler, work("late"))
+
+
+async def test_how_long_its_thread_gives_no_sign_is_told(scheduler: Scheduler, gate: Gate):
+    assert scheduler.silent_s == 0
+    # as on a GPU, where nothing is heard within a step
+    first = asyncio.create_task(all_of(scheduler, work("first")))
+    await gate.at_work.wait()
+    before = scheduler.silent_s
+    await until(lambda: scheduler.silent_s > before > 0)
+    # as on a CPU, where each operation is a sign
+    gate.abortable = True
+    longest = scheduler.silent_s
+    await until(lambda: scheduler.silent_s < longest)
+    gate.open.set()
+    await first
+    await until(lambda: scheduler.pending == 0)
+    assert scheduler.silent_s == 0

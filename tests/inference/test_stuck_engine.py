@@ -81,6 +81,14 @@ async def test_requests_that_wait_together_are_all_told_and_the_user_once(place:
         assert engine.state == "failed"
 
 
+@pytest.mark.parametrize("silence_s", [0.0, -1.0])
+async def test_no_setting_ends_an_engine_that_answers(home: Path, config: Config, silence_s: float):
+    async with aclosing(EngineClient(replace(config, engine=replace(config.engine, silence_s=silence_s)))) as client:
+        pid = (await client.props()).pid
+        await client.count(["a"])
+        assert (await client.props()).pid == pid
+
+
 async def test_an_engine_is_found_stuck_though_every_request_is_given_up(
     place: Path, client: EngineClient, caplog: pytest.LogCaptureFixture
 ):

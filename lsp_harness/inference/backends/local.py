@@ -12,6 +12,8 @@ from lsp_harness.inference.providers import Target
 from lsp_harness.inference.running import STUCK_GRACE_S, alive, end, peer
 from lsp_harness.inference.supervisor import Supervisor
 
+LEAST_SILENCE_S = 0.5
+"""Less would end an engine that only waits for a core."""
 GONE = "the engine went away during this request; the next one starts it again"
 
 
@@ -20,7 +22,7 @@ class Local:
 
     def __init__(self, config: Config) -> None:
         self._supervisor = Supervisor(config)
-        self._silence_s = config.engine.silence_s
+        self._silence_s = max(config.engine.silence_s, LEAST_SILENCE_S)
         self._socket: Path | None = None
         self._server: Server | None = None
 
@@ -44,9 +46,10 @@ class Local:
 
         async def stuck() -> str:
             self._supervisor.doubt()
-            what = f"the engine (process {pid}) gave no sign of life for {silence_s:g} s"
+            who = f"the engine (process {pid})" if pid else "the engine"
+            what = f"{who} gave no sign of life for {silence_s:g} s"
             try:
-                ended = await end(socket, grace_s=STUCK_GRACE_S, pid=pid) if pid else None
+                ended = await end(socket, grace_s=STUCK_GRACE_S, pid=pid)
             except EngineUnavailable as error:
                 return f"{what}: {error.message}"
             if ended is None:

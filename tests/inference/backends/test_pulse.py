@@ -1,0 +1,106 @@
+"""When an engine is taken for stuck: not by how long an answer takes."""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from lsp_harness.inference.backends.pulse import Pulse, Silent
+
+SILENCE_S = 0.05
+
+
+class Engine:
+    """It answers the question for a sign or does not, and can be ended."""
+
+    def __init__(self) -> None:
+        self.lives = True
+        self.asked = asyncio.Semaphore(0)
+        self.ended = 0
+        self.limits: list[float] = []
+
+    async def alive(self, limit_s: float) -> bool:
+        self.limits.append(limit_s)
+        self.asked.release()
+        return self.lives
+
+    async def stuck(self) -> str:
+        self.ended += 1
+        return f"ended {self.ended}"
+
+
+@pytest.fixture
+async def engine() -> Engine:
+    return Engine()
+
+
+@pytest.fixture
+async def pulse(engine: Engine) -> AsyncIterator[Pulse]:
+    made = Pulse(SILENCE_S, engine.alive, engine.stuck)
+    yield made
+    await made.aclose()
+
+
+async def test_a_long_prompt_is_waited_for_while_the_engine_lives(engine: Engine, pulse: Pulse):
+    async with pulse.waiting():
+        for _ in range(4):
+            await engine.asked.acquire()
+    assert engine.ended == 0
+    # it has half of the time for its answer, at the least
+    assert min(engine.limits) >= SILENCE_S / 2 * 0.99
+
+
+async def test_all_that_wait_are_told_and_it_is_ended_once(engine: Engine, pulse: Pulse):
+    async def wait() -> None:
+        async with pulse.waiting():
+            await asyncio.Event().wait()
+
+    engine.lives = False
+    told = await asyncio.gather(wait(), wait(), return_exceptions=True)
+    assert [str(error) for error in told] == ["ended 1", "ended 1"]
+    assert all(isinstance(error, Silent) for error in told)
+
+
+async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(engine: Engine, pulse: Pulse):
+    broken = asyncio.Event()
+
+    async def stuck() -> str:
+        broken.set()
+        await asyncio.sleep(0)
+        return "ended"
+
+    pulse = Pulse(SILENCE_S, engine.alive, stuck)
+
+    async def breaks() -> None:
+        async with pulse.waiting():
+            await broken.wait()
+            raise ConnectionResetError
+
+    engine.lives = False
+    with pytest.raises(Silent, match="ended"):
+        await breaks()
+    await pulse.aclose()
+    # as it is at any other time
+    with pytest.raises(ConnectionResetError):
+        await breaks()
+
+
+async def test_nothing_is_asked_of_an_engine_that_has_answered(engine: Engine, pulse: Pulse):
+    for _ in range(3):
+        async with pulse.waiting():
+            await asyncio.sleep(0)
+    watch = next(task for task in asyncio.all_tasks() if task.get_name() == "engine pulse")
+    await watch
+    assert engine.limits == []
+
+
+async def test_a_request_that_was_given_up_is_still_owed_a_sign(
+    engine: Engine, pulse: Pulse, caplog: pytest.LogCaptureFixture
+):
+    engine.lives = False
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.001), pulse.waiting():
+            await asyncio.Event().wait()
+    await next(task for task in asyncio.all_tasks() if task.get_name() == "engine pulse")
+    assert engine.ended == 1
+    assert caplog.messages == ["ended 1"]

@@ -1,0 +1,107 @@
+"""A server beside an engine that gives no sign of life: each request has one answer, and the user is told once."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config.schema import Config, Engine, Model
+from lsp_harness.inference.running import peer
+from lsp_harness.inference.supervisor import address
+from tests.support.lsp import Editor, ResponseError
+from tests.support.stuck import gone, listener
+
+URI = "file:///tmp/half.py"
+TEXT = "def area(r):\n    return r * \n"
+STUCK = "gave no sign of life for 0.5 s (stopped by a signal); it was killed"
+
+
+@pytest.fixture
+def silence_s() -> float:
+    return 0.5
+
+
+@pytest.fixture
+def place(home: Path, tiny_model: Path, silence_s: float, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where the engine of the server listens."""
+    # opening a document must not start an engine before the test has put another process in its place
+    monkeypatch.setenv("LSP_HARNESS_COMPLETION__WARM", "false")
+    settings = {"MODEL__PATH": str(tiny_model), "ENGINE__SILENCE_S": str(silence_s), "ENGINE__THREADS": "1"}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"LSP_HARNESS_{name}", value)
+    config = Config(model=Model(str(tiny_model)), engine=replace(Engine(), silence_s=silence_s, threads=1))
+    return address(tiny_model, config).socket
+
+
+@pytest.fixture
+async def editor(place: Path, tmp_path: Path) -> AsyncIterator[Editor]:
+    editor = await Editor.spawn("-m", "lsp_harness", "serve", "--stdio", cwd=tmp_path)
+    try:
+        await editor.initialize()
+        editor.open(URI, TEXT)
+        yield editor
+        await editor.leave()
+        editor.check_answers()
+    finally:
+        await editor.kill()
+
+
+def command(name: str, *arguments: object) -> dict[str, object]:
+    return {"command": f"lspHarness.{name}", "arguments": list(arguments)}
+
+
+def inline(character: int, kind: int = 1) -> dict[str, object]:
+    at = {"line": 1, "character": character}
+    return {"textDocument": {"uri": URI}, "position": at, "context": {"triggerKind": kind}}
+
+
+def popups(editor: Editor) -> list[str]:
+    return [m["params"]["message"] for m in editor.received if m.get("method") == "window/showMessage"]
+
+
+async def test_what_waits_is_told_once_and_what_comes_next_is_answered(place: Path, editor: Editor):
+    # two verbs that need a model, at the same time
+    span = {"start": {"line": 0, "character": 0}, "end": {"line": 2, "character": 0}}
+    about = {"uri": URI, "range": span}
+    with listener(place, stopped=True) as process:
+        asked = [
+            editor.request("workspace/executeCommand", command("explain", about)),
+            editor.request("workspace/executeCommand", command("instruct", about | {"instruction": "use pi"})),
+        ]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+
+        assert [type(answer) for answer in answers] == [ResponseError, ResponseError]
+        assert all(STUCK in str(answer) for answer in answers)
+        assert gone(process.pid)
+    assert len([message for message in popups(editor) if STUCK in message]) == len(popups(editor)) == 1
+    # an engine is there again
+    await editor.request("textDocument/inlineCompletion", inline(15))
+    assert peer(place) not in (None, process.pid)
+
+
+@pytest.mark.parametrize("silence_s", [60.0])
+async def test_requests_that_need_no_model_do_not_wait_for_it(place: Path, editor: Editor):
+    at = {"line": 1, "character": 15}
+    with listener(place, stopped=True) as process:
+        symbols = await editor.request("textDocument/documentSymbol", {"textDocument": {"uri": URI}})
+        context = await editor.request(
+            "workspace/executeCommand", command("context", {"uri": URI, "range": {"start": at, "end": at}})
+        )
+        status = await editor.request("workspace/executeCommand", command("status"))
+
+        assert [symbol["name"] for symbol in symbols] == ["area"]
+        assert "Token counts are estimates: the engine does not answer within 2 s." in context["text"]
+        assert "    return r * <FILL>\n" in context["text"]
+        assert status["engine"] == {"error": "it has not answered within 2 s (starting)"}
+        # nobody has waited for so long that it would be ended
+        assert not gone(process.pid)
+
+
+async def test_a_restart_goes_on_to_sigkill(place: Path, editor: Editor):
+    with listener(place, stopped=True) as process:
+        told = await editor.request("workspace/executeCommand", command("restartEngine"))
+
+        assert gone(process.pid)
+        assert told == {"model": "tiny", "pid": peer(place)}
