@@ -83,7 +83,10 @@ def _syntax_replacement(each: Replacement, found: Difference) -> str:
         return ""
     if len(old) == len(new) and all(_exchangeable(a, b) for a, b in zip(old, new, strict=True)):
         return ""
-    if old:
+    if len(new) > len(old) and _same_letters(old, new):
+        # a bracket that is missing had joined two words: `lenx)`
+        return ""
+    if old and (new or any(token.text not in CLOSING_WORDS for token in old)):
         return told("drops", old, found.before) or "drops code"
     strange = [token for token in new if token.text not in CLOSING_WORDS | ADDED_OPERATORS]
     return told("adds", strange, found.after)

@@ -116,6 +116,8 @@ async def test_a_misspelt_name_is_respelt_reached_or_imported(language: str, bef
         ("python", "x = 'a\n", "x = 'a'\n"),
         ("python", "if x = 1:\n    y()\n", "if x == 1:\n    y()\n"),
         ("ruby", "def f\n  1\n", "def f\n  1\nend\n"),
+        ("ruby", "def f\n  1\nend\nend\n", "def f\n  1\nend\n"),
+        ("python", "x = lenvalues)\n", "x = len(values)\n"),
         ("go", 'fmt.Println("n is", n\n', 'fmt.Println("n is", n)\n'),
         ("java", "int x = 1\n", "int x = 1;\n"),
     ],
@@ -134,6 +136,7 @@ async def test_a_syntax_error_takes_one_mark(language: str, before: str, after: 
         ("python", "x = (1\n", "# x = (1\n", "adds `#`"),
         ("python", "x = a b\n", 'x = "a b"\n', "puts code into a string"),
         ("python", "x = a b\n", "x = a + b\n", "adds `+`"),
+        ("python", "x = len(values\n", "x = lenvalues\n", "drops"),
         ("python", "def f(\n    return 1\n", "def f():\n    pass\n", "drops"),
     ],
 )

@@ -8,9 +8,11 @@ from lsp_harness.pipeline.repair.names import near_names
 from lsp_harness.pipeline.repair.removal import removal
 from lsp_harness.pipeline.repair.repair import Repair
 from lsp_harness.pipeline.repair.request import RepairRequest, Source
+from lsp_harness.pipeline.repair.tokens import missing_tokens
 from lsp_harness.verify.subject import SubjectKind
 
 REPAIRS: Mapping[SubjectKind, tuple[Source, ...]] = {
+    "syntax": (missing_tokens,),
     "name": (near_names, missing_import),
     "removal": (removal,),
     "argument": (swapped_arguments,),

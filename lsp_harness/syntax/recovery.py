@@ -1,0 +1,182 @@
+"""Edits of one token after which a text parses again, and how likely each of them is what was meant.
+
+The places come from the parser's own recovery, from brackets and quotes without a partner, from the indentation and from the
+siblings. Each edit is tried on the tree of the text. What the rest of the text shows about the way it is written orders those
+after which the fault is gone. No model is asked, and nothing is said about whether the program then does what it should.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from heapq import heappop, heappush
+from itertools import islice
+from time import perf_counter
+from typing import NamedTuple
+
+from lsp_harness.config.resources import resource
+from lsp_harness.syntax.evidence import Evidence, Judge, alternative, compare
+from lsp_harness.syntax.faults import Fault, faults, new_tree_faults, python_fault
+from lsp_harness.syntax.generators import trials
+from lsp_harness.syntax.scene import Scene
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.trial import Trial, class_of, shown
+from lsp_harness.text.edit import Edit
+
+CLEAR = 5.0
+"""From this difference of evidence on (in nats) one edit is 1 dearer than another: it is then right in more than 99 of 100 texts."""
+HOPELESS = 9.0
+"""An edit with so much more against it than the best one is not tried."""
+LARGEST_BYTES = 200_000
+"""Of larger texts nothing is tried: to read their tokens alone would take too long."""
+MOST_TRIALS = 3_000
+"""How many edits are weighed before any is tried; texts of one long line have more."""
+SLACK = 1.0
+"""How much likelier it may be that something else is wrong; the edits then cost 2 and more."""
+GUESS = 3.0
+"""An edit that costs so much more than 2 is not worth a check."""
+UNSEEN_GAIN = 2.0
+"""How much what is seen only after a trial may speak for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long trials may go on: how many are made at most, and for how many seconds by `clock`; weighing them before may take as long again."""
+
+    tries: int = 400
+    seconds: float = 0.15
+    clock: Callable[[], float] = perf_counter
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """An edit of one token after which the fault is gone. `cost`: see `costs`."""
+
+    edit: Edit
+    action: str
+    token: str
+    cost: float
+
+
+def recoveries(tree: SyntaxTree, start: int, end: int, budget: Budget | None = None) -> list[Recovery]:
+    """The edits that mend the syntax error at a range of a text, the likeliest first; none where the text has no fault."""
+    scene = Scene(tree, start, end)
+    if len(tree.data) > LARGEST_BYTES or not scene.tokens or (not faults(tree) and _compiles(tree)):
+        return []
+    found = list(_tried(scene, budget or Budget()))
+    whole = [one for one in found if one.whole] or found
+    compare([one.evidence for one in whole])
+    kept = _distinct(scene, sorted(((weighed(one.evidence), one.trial) for one in whole), key=lambda one: one[0]))
+    return [
+        Recovery(trial.edit, trial.action, shown(trial.token), cost)
+        for (_, trial), cost in zip(
+            kept, costs([one[0] for one in kept], weighed(alternative(len(whole)))), strict=True
+        )
+        if cost < 2.0 + GUESS
+    ]
+
+
+def _distinct(scene: Scene, kept: list[tuple[float, Trial]]) -> list[tuple[float, Trial]]:
+    """Of edits after which the tokens are the same, only differently indented, the first."""
+    found: dict[tuple[object, ...], tuple[float, Trial]] = {}
+    for against, trial in kept:
+        found.setdefault(_outcome(scene, trial), (against, trial))
+    return list(found.values())
+
+
+def _outcome(scene: Scene, trial: Trial) -> tuple[object, ...]:
+    """What tells the tokens after one edit from those after another: next to a token of its kind it does not matter on which side."""
+    if trial.action == "replace" or trial.note in ("split", "half") or class_of(trial) == "quote":
+        return trial.edit
+    at = trial.at
+    while at and scene.tokens[at - 1].text == trial.token:
+        at -= 1
+    return trial.action, trial.token, at
+
+
+def costs(evidence: list[float], nothing: float) -> list[float]:
+    """What each costs, given what speaks against each, the best first, and what against there being no such edit.
+
+    The best costs 1, as much as one typing error, and up to 1 more where it is as likely that something else is wrong. The others cost 1 more where
+    the text clearly speaks for the best, and almost nothing more where the text does not say.
+    """
+    if not evidence or nothing + SLACK < evidence[0]:
+        return [2.0 + GUESS] * len(evidence)
+    doubt = min(1.0, max(0.0, 1.0 - (nothing - evidence[0]) / CLEAR)) ** 2
+    return [1.0 + doubt + ((one - evidence[0]) / CLEAR) ** 2 for one in evidence]
+
+
+def weighed(evidence: Evidence) -> float:
+    """How much speaks against an edit."""
+    known = weights()
+    return sum(known.get(name, 0.0) * value for name, value in evidence.items())
+
+
+@cache
+def weights() -> Mapping[str, float]:
+    """How much each observation counts, fitted on real code with one token changed (`tests/benchmarks/token_weights.py`)."""
+    found: dict[str, float] = json.loads(resource("recovery", "weights.json").read_text("utf-8"))
+    return found
+
+
+class _Mended(NamedTuple):
+    """An edit after which the fault is gone; `whole` where no other fault is left."""
+
+    trial: Trial
+    evidence: Evidence
+    whole: bool
+
+
+def _tried(scene: Scene, budget: Budget) -> Iterator[_Mended]:
+    """The edits that mend, with what was observed of each."""
+    judge, tree = Judge(scene), scene.tree
+    waiting: list[tuple[float, int, Trial, Evidence]] = []
+    stop = budget.clock() + budget.seconds
+    for number, trial in enumerate(islice(trials(scene), MOST_TRIALS)):
+        if budget.clock() > stop:
+            break
+        seen = judge.before(trial)
+        heappush(waiting, (weighed(seen), number, trial, seen))
+    before, stop = faults(tree), budget.clock() + budget.seconds
+    best, tries = float("inf"), 0
+    while waiting:
+        against, _, trial, seen = heappop(waiting)
+        if against > best + HOPELESS or tries >= budget.tries or budget.clock() > stop:
+            return
+        tries += 1
+        after = tree.spliced(trial.edit)
+        if after is None:
+            continue
+        left = faults(after)
+        if left and not _fewer(tree, before, after, left, trial.edit):
+            continue
+        if not _compiles_as_well(tree, after, trial.edit):
+            continue
+        seen = {**seen, **judge.after(trial, after)}
+        if not left:
+            best = min(best, weighed(seen) + UNSEEN_GAIN)
+        yield _Mended(trial, seen, not left)
+
+
+def _fewer(tree: SyntaxTree, before: list[Fault], after: SyntaxTree, left: list[Fault], edit: Edit) -> bool:
+    """Whether there are fewer faults than before, and none of them is new."""
+    return len(left) < len(before) and not new_tree_faults(tree, after, [edit])
+
+
+def _compiles(tree: SyntaxTree) -> bool:
+    return tree.language.id != "python" or python_fault(tree.data) is None
+
+
+def _compiles_as_well(tree: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
+    """For Python, whether its compiler has nothing against the new text, or only something further down than before."""
+    if tree.language.id != "python":
+        return True
+    now = python_fault(after.data)
+    if now is None:
+        return True
+    was = python_fault(tree.data)
+    if was is None:
+        return False
+    shift = len(edit.new) - (edit.end - edit.start)
+    end_of_line = tree.data.find(b"\n", was.end)
+    return end_of_line >= 0 and now.start > end_of_line + shift

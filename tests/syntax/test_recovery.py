@@ -1,0 +1,222 @@
+"""Syntax errors are mended by one token, where the text shows which; where it does not, several cost the same."""
+
+import pytest
+
+from lsp_harness.syntax.block_words import one_slip
+from lsp_harness.syntax.generators import trials
+from lsp_harness.syntax.lexemes import lexemes
+from lsp_harness.syntax.recovery import Budget, Recovery, costs, recoveries
+from lsp_harness.syntax.scene import Scene
+from lsp_harness.syntax.tree import SyntaxTree, parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import apply
+
+AMBIGUOUS = 0.3
+
+
+def tree_of(language: str, text: str) -> SyntaxTree:
+    tree = parse(Document.of("x", text, language=language))
+    assert tree is not None
+    return tree
+
+
+def mended(language: str, text: str, budget: Budget | None = None) -> list[tuple[str, Recovery]]:
+    """The texts that the edits make, the likeliest first."""
+    tree = tree_of(language, text)
+    found = recoveries(tree, 0, 0, budget)
+    return [(apply(tree.data, [one.edit]).decode(), one) for one in found]
+
+
+EVIDENT = [
+    ("python", "def f(a)\n    return a\n", "def f(a):\n    return a\n"),
+    ("python", "def f(a):\n    if a == 1\n        return a\n", "def f(a):\n    if a == 1:\n        return a\n"),
+    ("python", "def f(a):\n    if a = 1:\n        return a\n", "def f(a):\n    if a == 1:\n        return a\n"),
+    ("python", "x = [1, 2 3]\n", "x = [1, 2, 3]\n"),
+    ("python", "d = {'a' 1, 'b': 2}\n", "d = {'a': 1, 'b': 2}\n"),
+    ("python", "print('hello)\nprint('x')\n", "print('hello')\nprint('x')\n"),
+    ("python", 'print("a")\nprint(hello world")\n', 'print("a")\nprint("hello world")\n'),
+    ("python", "def f():\n    retrun 1\n", "def f():\n    return 1\n"),
+    (
+        "python",
+        "def f(a):\n    if a:\n        return 1\n    esle:\n        return 2\n",
+        "def f(a):\n    if a:\n        return 1\n    else:\n        return 2\n",
+    ),
+    ("python", "improt os\n\nprint(os.sep)\n", "import os\n\nprint(os.sep)\n"),
+    ("python", "def f():\n    x = len(range(3)))\n    return x\n", "def f():\n    x = len(range(3))\n    return x\n"),
+    ("python", "def f():\nreturn 1\n", "def f():\n    return 1\n"),
+    (
+        "javascript",
+        'const days = ["mon", "tue"\n\nfunction f() {\n  return days[0];\n}\n',
+        'const days = ["mon", "tue"]\n\nfunction f() {\n  return days[0];\n}\n',
+    ),
+    ("javascript", "fucntion f() {\n  return 1;\n}\n", "function f() {\n  return 1;\n}\n"),
+    ("javascript", "const f = (a) {\n  return a;\n};\n", "const f = (a) => {\n  return a;\n};\n"),
+    (
+        "typescript",
+        "export const a = {\n  host: 'x',\n  port: 8080\n  retries: 3,\n};\n",
+        "export const a = {\n  host: 'x',\n  port: 8080,\n  retries: 3,\n};\n",
+    ),
+    (
+        "tsx",
+        "const A = () => (\n  <div>\n    {xs.map((x) => <b key={x}>{x}</b>)\n  </div>\n);\n",
+        "const A = () => (\n  <div>\n    {xs.map((x) => <b key={x}>{x}</b>)}\n  </div>\n);\n",
+    ),
+    (
+        "go",
+        'package main\n\nfunc main() {\n\tfmt.Println("n is", n\n}\n',
+        'package main\n\nfunc main() {\n\tfmt.Println("n is", n)\n}\n',
+    ),
+    ("rust", "fn main() {\n    let x = 1\n    let y = 2;\n}\n", "fn main() {\n    let x = 1;\n    let y = 2;\n}\n"),
+    ("rust", "fn f(x: i32) i32 {\n    x\n}\n", "fn f(x: i32) -> i32 {\n    x\n}\n"),
+    (
+        "java",
+        "class A {\n    int f(int x) {\n        int y = x + 1\n        return y;\n    }\n}\n",
+        "class A {\n    int f(int x) {\n        int y = x + 1;\n        return y;\n    }\n}\n",
+    ),
+    (
+        "java",
+        "class A {\n    pubilc int f(int x) {\n        return x;\n    }\n}\n",
+        "class A {\n    public int f(int x) {\n        return x;\n    }\n}\n",
+    ),
+    (
+        "csharp",
+        "class A\n{\n    int F(int x)\n    {\n        var y = x + 1\n        return y;\n    }\n}\n",
+        "class A\n{\n    int F(int x)\n    {\n        var y = x + 1;\n        return y;\n    }\n}\n",
+    ),
+    ("csharp", "interface A  B, C\n{\n}\n", "interface A : B, C\n{\n}\n"),
+    (
+        "php",
+        "<?php\nfunction f($x) {\n    $y = [1, 2 3];\n    return $y;\n}\n",
+        "<?php\nfunction f($x) {\n    $y = [1, 2, 3];\n    return $y;\n}\n",
+    ),
+    (
+        "ruby",
+        "class A\n  def x\n    foo(1)\n\n  def y\n    foo(2)\n  end\nend\n",
+        "class A\n  def x\n    foo(1)\n  end\n\n  def y\n    foo(2)\n  end\nend\n",
+    ),
+    (
+        "ruby",
+        "class A\n  def x\n    foo(1)\n  ned\n\n  def y\n    foo(2)\n  end\nend\n",
+        "class A\n  def x\n    foo(1)\n  end\n\n  def y\n    foo(2)\n  end\nend\n",
+    ),
+    (
+        "lua",
+        "local function f(x)\n  if x\n    return 1\n  end\n  return 2\nend\n",
+        "local function f(x)\n  if x then\n    return 1\n  end\n  return 2\nend\n",
+    ),
+    (
+        "bash",
+        'f() {\n  if [ -n "$1" ]; then\n    echo 1\n  echo 2\n}\n',
+        'f() {\n  if [ -n "$1" ]; then\n    echo 1\n  fi\n  echo 2\n}\n',
+    ),
+    ("bash", "for x in 1 2\n  echo $x\ndone\n", "for x in 1 2; do\n  echo $x\ndone\n"),
+    (
+        "c",
+        "int f(int x) {\n    int y = x + 1\n    return y;\n}\n",
+        "int f(int x) {\n    int y = x + 1;\n    return y;\n}\n",
+    ),
+    (
+        "cpp",
+        "int f(int x) {\n    if (x > 1 {\n        return 1;\n    }\n    return 2;\n}\n",
+        "int f(int x) {\n    if (x > 1) {\n        return 1;\n    }\n    return 2;\n}\n",
+    ),
+    ("json", '{\n  "a": 1\n  "b": [1, 2],\n  "c": 3\n}\n', '{\n  "a": 1,\n  "b": [1, 2],\n  "c": 3\n}\n'),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "truth"), EVIDENT)
+def test_an_evident_token_is_first_and_alone(language: str, text: str, truth: str) -> None:
+    found = mended(language, text)
+    assert found[0][0] == truth
+    assert all(one.cost - found[0][1].cost > AMBIGUOUS for _, one in found[1:])
+
+
+def test_a_brace_behind_a_header_is_first() -> None:
+    text = "package main\n\nfunc f() int \n\treturn 1\n}\n"
+    assert mended("go", text)[0][0] == text.replace("int ", "int {")
+
+
+def test_a_token_is_put_between_two_others_once() -> None:
+    text = "class A {\n  m() {\n    if (x) {\n      f();\n    g();\n  }\n}\n"
+    made = ["".join(made.split()) for made, _ in mended("javascript", text)]
+    assert len(made) == len(set(made))
+
+
+AMBIGUOUS_TEXTS = [
+    # both are sums; both are calls; the text has nothing that tells them apart
+    ("python", "x = (a + b * c\ny = 2\n", ["x = (a + b * c)\ny = 2\n", "x = (a + b) * c\ny = 2\n"]),
+    (
+        "python",
+        "x = foo(a, (b + c) * d\ny = 2\n",
+        ["x = foo(a, (b + c)) * d\ny = 2\n", "x = foo(a, (b + c) * d)\ny = 2\n"],
+    ),
+    ("python", "f(g(x, y)\n", ["f(g(x, y))\n", "f(g(x), y)\n"]),
+    ("javascript", "let x = f(g(a, b);\n", ["let x = f(g(a, b));\n", "let x = f(g(a), b);\n"]),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "truths"), AMBIGUOUS_TEXTS)
+def test_where_the_text_does_not_say_both_cost_almost_the_same(language: str, text: str, truths: list[str]) -> None:
+    by_text = {made: one.cost for made, one in mended(language, text)}
+    assert by_text.keys() >= set(truths)
+    assert max(by_text[truth] for truth in truths) - min(by_text.values()) <= AMBIGUOUS
+
+
+def test_the_number_of_arguments_elsewhere_tells_where_a_call_ends() -> None:
+    calls = "a = f(g(1), 2)\nb = f(g(2), 3)\nc = f(g(x), y)\n"
+    assert mended("python", f"{calls}d = f(g(x, y)\n")[0][0] == f"{calls}d = f(g(x), y)\n"
+
+
+def test_the_line_ends_of_a_text_are_kept() -> None:
+    text = "class A {\r\n  m() {\r\n    if (x) {\r\n      f();\r\n    g();\r\n  }\r\n}\r\n"
+    assert "      f();\r\n    }\r\n    g();\r\n" in mended("javascript", text)[0][0]
+
+
+def test_of_two_faults_each_is_mended_by_itself() -> None:
+    text = "function f() {\n  return [1 2];\n}\n\nfunction g() {\n  return h(3;\n}\n"
+    made = {made for made, _ in mended("javascript", text)}
+    assert text.replace("1 2", "1, 2") in made
+    assert text.replace("h(3", "h(3)") in made
+
+
+def test_a_text_without_a_fault_has_no_repair() -> None:
+    assert mended("python", "x = 1\n") == []
+    assert mended("javascript", "") == []
+
+
+def test_trials_end_when_the_time_is_over() -> None:
+    ticks = iter(range(1000))
+    budget = Budget(seconds=3.0, clock=lambda: float(next(ticks)))
+    text = "x = (a + b * c\ny = 2\n"
+    assert len(mended("python", text, budget)) <= 3 < next(ticks) + 1
+    assert mended("python", text, Budget(tries=0)) == []
+
+
+def test_costs_tell_sure_from_doubtful() -> None:
+    sure, other = costs([0.0, 6.0], 20.0)
+    assert sure == 1.0
+    assert other - sure > 1.0
+    first, second = costs([0.0, 1.0], 20.0)
+    assert second - first < AMBIGUOUS
+    assert costs([0.0], 1.0)[0] > 1.0 + AMBIGUOUS
+    assert costs([], 0.0) == []
+
+
+def test_an_edit_less_likely_than_none_is_not_given() -> None:
+    assert mended("python", "a b c d e f\n") == []
+
+
+def test_what_the_parser_skipped_is_read_all_the_same() -> None:
+    texts = [token.text for token in lexemes(tree_of("csharp", "interface A  B, C\n{\n}\n"))]
+    assert texts == [b"interface", b"A", b"B", b",", b"C", b"{", b"}"]
+
+
+def test_one_slip_is_one_letter() -> None:
+    assert all(one_slip(word, b"return") for word in (b"retrun", b"retur", b"returnn", b"retarn", b"eturn"))
+    assert not any(one_slip(word, b"return") for word in (b"return", b"rertun", b"retn", b"tern"))
+
+
+def test_no_two_trials_give_the_same_text() -> None:
+    tree = tree_of("python", "def f(a):\n    x = foo(a, bar(1)))\n    return [x\n")
+    made = [apply(tree.data, [trial.edit]) for trial in trials(Scene(tree, 0, 0))]
+    assert len(made) == len(set(made))
