@@ -80,6 +80,8 @@ WORDS: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
 
 QUOTED = re.compile(r"[`'\"‘“]\$?(?:(?:[\w$]+(?:\.|::|\\|/))+)?([^\W\d]\w*)(?:<[^<>'\"`]*>|\([^()'\"`]*\))?[`'\"’”]")
 """A name that a message quotes: of a path its last part, without type arguments."""
+ANNOUNCED = re.compile(r"\b(?:named|keyword argument) [`'\"‘“]([^\W\d]\w*)[`'\"’”]")
+"""The name that a message is about, where it quotes others as well: "`f` has no parameter named `x`"."""
 BARE = re.compile(
     r"(?:undefined|undeclared name|declared and not used|unresolved reference|unused variable):? \$?(?:[\w.]+\.)?([^\W\d]\w*)\s*(?:\(|\Z)"
     r"|\A([^\W\d]\w*) (?:cannot be resolved|declared (?:and|but) not used|is (?:not defined|undefined))"
@@ -130,10 +132,11 @@ def subject_of(finding: Finding, document: Document, tree: SyntaxTree | None = N
             next((found for found in IDENTIFIER.finditer(document.data, start, end)), None) if kind == "name" else None
         )
         return Subject(kind, Span(start, end), decode(word.group()) if word else "", quoted)
+    about = tuple(found.group(1) for found in ANNOUNCED.finditer(finding.message)) or quoted
     first, last = document.line_of(start), document.line_of(max(start, end - 1))
     line = Span(document.line_span(first)[0], document.line_span(last)[1])
     for place in (Span(start, max(end, min(start + 1, len(document.data)))), line):
-        if found := _standing(document, place, quoted):
+        if found := _standing(document, place, about):
             return Subject(kind, found, decode(document.data[found.start : found.end]), quoted)
     return Subject(kind, Span(start, end), "", quoted)
 

@@ -203,3 +203,10 @@ def test_a_name_is_where_it_stands_in_the_text():
     subject = subject_of(Finding(10, 15, "Undefined type 'App\\Carts'.", "tool", "P1009"), document)
     assert (subject.name, subject.span, subject.absent) == ("Carts", (10, 15), False)
     assert subject_of(Finding(10, 15, "Undefined type 'App\\Carst'.", "tool", "P1009"), document).absent
+
+
+def test_a_name_that_is_announced_is_the_one_that_must_stand_there() -> None:
+    document = Document.of("file:///a.cs", "x.Get(inherit: false);\n", language="csharp")
+    told = "The best overload for 'Get' does not have a parameter named 'inheriit'"
+    subject = subject_of(Finding(2, 5, told, "csharp", "CS1739"), document)
+    assert (subject.name, subject.absent) == ("", True)

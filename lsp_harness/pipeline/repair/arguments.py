@@ -15,7 +15,7 @@ from lsp_harness.pipeline.repair.request import RepairRequest
 from lsp_harness.pipeline.repair.spelling import words
 from lsp_harness.syntax.calls import Argument, Call, Parameter, calls_around, calls_in, parameters_of
 from lsp_harness.text.edit import Edit
-from lsp_harness.text.position import Span, encode
+from lsp_harness.text.position import Span, decode, encode
 
 KIND = "argument order"
 SURE = 1.0
@@ -23,6 +23,7 @@ SURE = 1.0
 NAME = re.compile(r"[^\W\d]\w*")
 QUOTED = re.compile(r"['\"]([^'\"]*)['\"]")
 CLASS = re.compile(r"[:*&\s]*(?!Any\b|Object\b|Self\b)[A-Z]\w*[a-z]\w*")
+NOTHING = frozenset({"null", "None", "nil", "undefined", "nullptr"})
 MOST = 8
 """Arguments that are compared, and calls of one line."""
 LISTS = re.compile(r"\b(\w+)\(([^()]*)\).{0,200}not applicable for the arguments \(([^()]*)\)", re.DOTALL)
@@ -56,7 +57,7 @@ async def swapped_arguments(request: RepairRequest) -> list[Repair]:
         return []
     calls = [*_calls(request)]
     for call in calls:
-        if repair := _by_lists(call, request.finding.message):
+        if repair := _by_lists(call, request):
             return [repair]
     for call in calls:
         own = parameters_of(request.tree, call.name) if call.name else []
@@ -71,9 +72,9 @@ async def swapped_arguments(request: RepairRequest) -> list[Repair]:
     return [one for one in found if one][:1]
 
 
-def _by_lists(call: Call, message: str) -> Repair | None:
+def _by_lists(call: Call, request: RepairRequest) -> Repair | None:
     """By a message that says all types: `f(int, String) … is not applicable for the arguments (String, int)`."""
-    said = LISTS.search(message)
+    said = LISTS.search(request.finding.message)
     if not said or said[1] != call.name:
         return None
     taken, given = (re.split(r",\s*(?![^<]*>)", one) for one in said.groups()[1:])
@@ -81,7 +82,19 @@ def _by_lists(call: Call, message: str) -> Repair | None:
     if len(taken) != len(given) or len(given) != len(call.arguments) or len(wrong) != 2:
         return None
     m, n = wrong
+    if any(_declared_as(request.tree.data, call.arguments[one].text, taken[one]) for one in wrong):
+        # the message is about an earlier text: this argument has the type that is wanted
+        return None
     return _swapped(call, m, n, 0.0) if (taken[m], taken[n]) == (given[n], given[m]) else None
+
+
+def _declared_as(data: bytes, name: str, kind: str) -> bool:
+    """Whether the text declares a name as of a type, as `byte[] name` does. Type parameters are not compared."""
+    base = kind.split("<")[0].replace("[]", "").strip().rpartition(".")[2]
+    if not NAME.fullmatch(name) or not base:
+        return False
+    array = r"\s*\[\s*\]" if kind.endswith("[]") else ""
+    return re.search(rf"\b{re.escape(base)}(?:<[^;(){{}}]*>)?{array}\s+{name}\b", decode(data)) is not None
 
 
 def _by_types(call: Call, request: RepairRequest) -> Repair | None:
@@ -91,7 +104,8 @@ def _by_types(call: Call, request: RepairRequest) -> Repair | None:
         return None
     found, wanted = next((said[f"found{n}"], said[f"wanted{n}"]) for n in ("", "2", "3") if said[f"wanted{n}"])
     here = [n for n, one in enumerate(call.arguments) if one.span.start <= request.subject.span.start < one.span.end]
-    if not here:
+    if not here or call.arguments[here[0]].text in NOTHING:
+        # nothing has no type of its own: the message is about an earlier text
         return None
     there = [n for n, one in enumerate(call.arguments) if n != here[0] and _is_of(one, wanted)]
     if len(there) != 1 or _is_of(call.arguments[here[0]], wanted):

@@ -79,6 +79,17 @@ async def test_arguments_change_places(path: str, marked: str, message: str, aft
 
 
 NO_EVIDENCE = [
+    # the message is about an earlier text: the arguments are declared as the parameters want them
+    (
+        "A.java",
+        "class A { void g(B b, byte[] cs, int at) { b.<|>f<|>(cs, at); } }\n",
+        "The method f(byte[], int) in the type B is not applicable for the arguments (int, byte[])",
+    ),
+    (
+        "a.cs",
+        "class A { void G(Schema schema) { Add(<|>null<|>, schema); } }\n",
+        "Argument 1: cannot convert from 'Schema' to 'SchemaNode'",
+    ),
     # nothing tells them apart
     ("a.py", "def f(count: int, total: int): ...\n\n\nf(<|>1<|>, 2)\n", WRONG),
     # an exchange would make another argument wrong
