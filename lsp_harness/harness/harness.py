@@ -72,14 +72,14 @@ class Harness:
         """Called on the event loop with what the process says that keeps the index of a folder."""
         self.on_state: Callable[[], None] = lambda: None
         """Called on the event loop when `state` may say something else."""
-        self.uptake = Uptake(lambda uri: self.documents.get(uri) if uri in self.documents else None)
+        self.uptake = Uptake(self._open_text)
         self.engines = Engines(make_engine, lambda: self.on_state())
         self._pause = Pause(lambda: self.on_state())
         self._completer: Completer | None = None
         self._watch: Watch | None = None
         self._ruff: Ruff | None = None
         self._log: SessionLog | None = None
-        self._parsed = Parsed()
+        self._parsed = Parsed(lambda: self.on_state())
         self._typed = Typed()
         self._kept: Kept | None = None
         self._cursors: dict[str, int] = {}
@@ -116,7 +116,7 @@ class Harness:
             self.watch.start(shown, self.snapshot(uri))
         if self._watch:
             self._watch.changed(uri)
-        # not every client can run a command after it applied an edit: the text itself says so too
+        # not every client can run a command after it applied an edit: the text says so too
         for id in self._proposals.made(after) if self._proposals else ():
             self.applied(uri, id)
 
@@ -131,6 +131,9 @@ class Harness:
             self._completer.forget(uri)
         if self._watch:
             self._watch.stop(uri)
+
+    def _open_text(self, uri: str) -> Document | None:
+        return self.documents.get(uri) if uri in self.documents else None
 
     def snapshot(self, uri: str) -> Snapshot:
         """The document as it is now. Raises NotOpen."""
@@ -166,8 +169,12 @@ class Harness:
         return document.uri in self.documents and self.documents.get(document.uri) is document
 
     def tree(self, snapshot: Snapshot) -> "SyntaxTree | None":
-        """The syntax tree of a snapshot, kept up to date with the open document."""
+        """The syntax tree of a snapshot as far as there is one at once, kept up to date with the open document."""
         return self._parsed.tree(snapshot.document, live=self.current(snapshot.document))
+
+    async def parsed(self, snapshot: Snapshot) -> "SyntaxTree | None":
+        """The same, waited for where it is being made. Raises Superseded where the text is changed meanwhile."""
+        return await self._parsed.made(snapshot.document, live=self.current(snapshot.document))
 
     def declarations(self, snapshot: Snapshot) -> "Sequence[Declaration]":
         """What a snapshot declares, in the order of its text, outer ones first; nothing in a language we do not know."""
@@ -203,7 +210,7 @@ class Harness:
             return []
         self._cursors[snapshot.document.uri] = offset
         try:
-            place = (snapshot.document, self.tree(snapshot), offset, snapshot.path)
+            place = (snapshot.document, await self.parsed(snapshot), offset, snapshot.path)
             if automatic or one:
                 found = await self.completer.complete(*place, automatic=automatic, persist=self.persists(snapshot))
                 suggestions = [found] if found else []
@@ -242,7 +249,7 @@ class Harness:
                 self._recent.looked(uri, snapshot.path, snapshot.document.line_of(offset))
         wanted = self.config.completion.enabled and self.config.completion.warm and not self.paused
         if self.eager and self.trusted and wanted:
-            # not now: what comes first is the message under way, and the first time there is much to import
+            # not now: the message under way comes first, and there may be much to import
             asyncio.get_running_loop().call_soon(self._warm, uri)
 
     def _warm(self, uri: str) -> None:
@@ -287,6 +294,8 @@ class Harness:
             return UsageError("the workspace is not trusted: there are completions only")
         if snapshot.document.binary:
             return NotText(f"{snapshot.path} is not a text")
+        if unparsed := self._parsed.why_not(snapshot.document.uri):
+            return NoAnswer(f"{snapshot.path} has no syntax tree to check an edit with: {unparsed}")
         why = self.kept_from_model(snapshot) if model else ""
         return NoAnswer(f"{snapshot.path} is {why}") if why else None
 
@@ -318,10 +327,10 @@ class Harness:
         return await diagnosis.offers(snapshot, findings, self.ruff, model=not self.refusal(snapshot))
 
     async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:
-        """Compute and verify; `output` is what a tool has printed of this text. Raises NoAnswer, Stale (the document moved on),
-        EngineError, NotText, UsageError."""
+        """Compute and verify a fix. Raises NoAnswer, Stale (the document moved on), EngineError, NotText, UsageError."""
         from lsp_harness.pipeline.code import Fix
 
+        await self.parsed(snapshot)
         self.check(snapshot, model=offer.how == "model")
         given = await diagnosis.given(snapshot, offer, self.ruff)
         job = self.job(snapshot, report, output)
@@ -338,8 +347,7 @@ class Harness:
 
     # -- index
     def index(self) -> None:
-        """Have the workspace folders indexed from now on, those that there are now; of a workspace that is not trusted
-        nothing is read, and nothing written about it."""
+        """Have the workspace folders indexed from now on; of a workspace that is not trusted nothing is read."""
         wanted = self.eager and self.trusted and self.config.index.enabled
         self.indexes.keep(self.roots if wanted else (), follow=self.config.index.update_on_save)
 
@@ -377,15 +385,17 @@ class Harness:
         }
 
     async def status(self) -> dict[str, Any]:
-        """What works for this front end: the engine if it is in use, the last completion's figures, the session log."""
+        """What works for this front end: the engine if it is in use, the last completion, the log; and texts without a tree."""
         return {
             "engine": await self.engines.described(),
             "completion": self._completer.last if self._completer else None,
             "log": str(self._log.path) if self._log else None,
+            "unparsed": [{"uri": uri, "why": why} for uri, why in self._parsed.refused()],
         }
 
     async def aclose(self) -> None:
         """Stop background work and let go of the engine. Raises EngineError if that did not end well."""
+        await self._parsed.aclose()
         if self._indexes:
             await self._indexes.aclose()
         if self._watch:
@@ -413,25 +423,18 @@ class Harness:
 
             restraint = Restraint(self.config.quiet, self._typed, self._why_kept)
             # from now on there is somebody to ask for it
-            self._recent = Recent(
-                lambda uri: self.documents.get(uri) if uri in self.documents else None, self._why_kept
-            )
-            eager, elsewhere = (
-                self.eager and self.trusted,
-                Elsewhere(self.known or self.indexes, self.engine.count, self._recent),
-            )
-            self._completer = Completer(
-                self.engine, self.config.completion, restraint, eager=eager, elsewhere=elsewhere
-            )
+            self._recent = Recent(self._open_text, self._why_kept)
+            elsewhere = Elsewhere(self.known or self.indexes, self.engine.count, self._recent)
+            settings, ahead = self.config.completion, self.eager and self.trusted
+            self._completer = Completer(self.engine, settings, restraint, eager=ahead, elsewhere=elsewhere)
         return self._completer
 
     @property
     def ruff(self) -> "Ruff":
         if self._ruff is None:
-            from lsp_harness.harness.untrusted import UntrustedRuff
-            from lsp_harness.verify.ruff import Ruff
+            from lsp_harness.harness.untrusted import ruff
 
-            self._ruff = Ruff() if self.trusted else UntrustedRuff()
+            self._ruff = ruff(trusted=self.trusted)
         return self._ruff
 
     @property
@@ -439,12 +442,9 @@ class Harness:
         if self._watch is None:
             from lsp_harness.harness.watch import Watch
 
-            def publish(uri: str, held: Held) -> None:
-                self.on_findings(uri, held)
-
-            self._watch = Watch(
-                self.documents, self.ruff, self.config.verification, publish, lambda: self.log, self._why_kept
-            )
+            publish: Published = lambda uri, held: self.on_findings(uri, held)
+            places = (self.documents, self.ruff, self.config.verification)
+            self._watch = Watch(*places, publish, lambda: self.log, self._why_kept)
         return self._watch
 
     @property
