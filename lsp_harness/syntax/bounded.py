@@ -41,8 +41,12 @@ class _Source:
         self._end, self._given = len(data), 0
         self._piece, self._last = SMALLEST_PIECE, allowance.clock()
         self._left = LAST_READS
+        self._parsed = False
 
     def read(self, offset: int, _: Point) -> bytes:
+        if self._parsed:
+            # `Node.text`, which predicates of queries read, asks until it has all, and would ask for ever if there were nothing
+            return self._data[offset : offset + SMALLEST_PIECE] or b"\0"
         if self.cut:
             self._left -= 1
             if self._left < 0:
@@ -57,6 +61,10 @@ class _Source:
         piece = self._data[offset : min(offset + self._piece, self._end)]
         self._given = max(self._given, offset + len(piece))
         return piece
+
+    def end(self) -> None:
+        """From now on only texts of nodes are read."""
+        self._parsed = True
 
 
 def refusal(language: Language, data: bytes) -> str:
@@ -80,6 +88,7 @@ def parsed(
     allowance.check()
     source, parser = _Source(data, allowance), Parser(grammar(language))
     tree = parser.parse(source.read, old) if old else parser.parse(source.read)
+    source.end()
     if source.cut:
         raise TooCostly(f"parsing takes more than {allowance.seconds * 1000:.0f} ms")
     if old is None or _differs(old, tree):

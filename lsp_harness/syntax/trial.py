@@ -7,35 +7,30 @@ text, empty where there may be one. It ends when its input does, and is killed b
 """
 
 import json
-import resource
+import signal
 import sys
 import time
 from typing import BinaryIO
 
-from tree_sitter import Parser
+from lsp_harness.syntax.bounded import parsed
+from lsp_harness.syntax.budget import BUDGET, Allowance, TooCostly
+from lsp_harness.syntax.languages import Language, called
+from lsp_harness.syntax.query import captures, query
 
-from lsp_harness.syntax.bounded import check_shape, refusal
-from lsp_harness.syntax.budget import BUDGET, TooCostly
-from lsp_harness.syntax.languages import Language, called, grammar
-from lsp_harness.syntax.query import captures
-
-CPU_S = 2
+CPU_S = 1.0
+"""Of a text that cannot be ended before: its parser goes in circles, or a query takes as long."""
 QUERIES = "symbols", "outline", "scopes", "faults"
 
 
 def why(language: Language, data: bytes) -> str:
     """Why there is no tree of a text; empty where there may be one."""
-    if refused := refusal(language, data):
-        return refused
-    began = time.thread_time()
-    tree = Parser(grammar(language)).parse(data)
-    if time.thread_time() - began > BUDGET.text_s:
-        return f"parsing takes more than {BUDGET.text_s * 1000:.0f} ms"
     try:
-        check_shape(tree.root_node, BUDGET)
+        tree = parsed(language, data, Allowance(BUDGET.text_s))
     except TooCostly as error:
         return str(error)
     for name in QUERIES if language.queries else ():
+        # to build a query takes longer than to ask it
+        query(language, name)
         began = time.thread_time()
         captures(language, name, tree.root_node)
         if time.thread_time() - began > BUDGET.query_s:
@@ -45,15 +40,14 @@ def why(language: Language, data: bytes) -> str:
 
 def serve(asked: BinaryIO, answers: BinaryIO) -> None:
     """Answer until there is nothing more to read."""
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     while line := asked.readline():
         head = json.loads(line)
         data = asked.read(head["size"])
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        soft = int(used.ru_utime + used.ru_stime) + 1 + CPU_S
-        resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+        # what nobody handles ends the process
+        signal.setitimer(signal.ITIMER_VIRTUAL, CPU_S)
         language = called(head["language"])
         said = why(language, data) if language else ""
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         answers.write(json.dumps({"why": said}).encode() + b"\n")
         answers.flush()
 
