@@ -1,8 +1,6 @@
 """The façade: verbs in editor terms. It owns the open documents and hands frozen snapshots to the drivers.
 
-What costs time to import (the model's client, tree-sitter) is imported when first needed, because `initialize` must be
-answered at once.
-"""
+What costs time to import is imported when first needed, because `initialize` must be answered at once."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -79,7 +77,7 @@ class Harness:
         self._watch: Watch | None = None
         self._ruff: Ruff | None = None
         self._log: SessionLog | None = None
-        self._parsed = Parsed()
+        self._parsed = Parsed(lambda: self.on_state())
         self._typed = Typed()
         self._kept: Kept | None = None
         self._cursors: dict[str, int] = {}
@@ -117,7 +115,7 @@ class Harness:
             self.watch.start(shown, self.snapshot(uri))
         if self._watch:
             self._watch.changed(uri)
-        # not every client can run a command after it applied an edit: the text itself says so too
+        # not every client can run a command after it applied an edit: the text says so too
         for id in self._proposals.made(after) if self._proposals else ():
             self.applied(uri, id)
 
@@ -164,8 +162,12 @@ class Harness:
         return document.uri in self.documents and self.documents.get(document.uri) is document
 
     def tree(self, snapshot: Snapshot) -> "SyntaxTree | None":
-        """The syntax tree of a snapshot, kept up to date with the open document."""
+        """The syntax tree of a snapshot as far as there is one at once, kept up to date with the open document."""
         return self._parsed.tree(snapshot.document, live=self.current(snapshot.document))
+
+    async def parsed(self, snapshot: Snapshot) -> "SyntaxTree | None":
+        """The same, waited for where it is being made. Raises Superseded where the text is changed meanwhile."""
+        return await self._parsed.made(snapshot.document, live=self.current(snapshot.document))
 
     def declarations(self, snapshot: Snapshot) -> "Sequence[Declaration]":
         """What a snapshot declares, in the order of its text, outer ones first; nothing in a language we do not know."""
@@ -201,7 +203,7 @@ class Harness:
             return []
         self._cursors[snapshot.document.uri] = offset
         try:
-            place = (snapshot.document, self.tree(snapshot), offset, snapshot.path)
+            place = (snapshot.document, await self.parsed(snapshot), offset, snapshot.path)
             if automatic or one:
                 found = await self.completer.complete(*place, automatic=automatic, persist=self.persists(snapshot))
                 suggestions = [found] if found else []
@@ -240,7 +242,7 @@ class Harness:
                 self._recent.looked(uri, snapshot.path, snapshot.document.line_of(offset))
         wanted = self.config.completion.enabled and self.config.completion.warm and not self.paused
         if self.eager and self.trusted and wanted:
-            # not now: what comes first is the message under way, and the first time there is much to import
+            # not now: the message under way comes first, and there may be much to import
             asyncio.get_running_loop().call_soon(self._warm, uri)
 
     def _warm(self, uri: str) -> None:
@@ -285,6 +287,8 @@ class Harness:
             return UsageError("the workspace is not trusted: there are completions only")
         if snapshot.document.binary:
             return NotText(f"{snapshot.path} is not a text")
+        if unparsed := self._parsed.why_not(snapshot.document.uri):
+            return NoAnswer(f"{snapshot.path} has no syntax tree to check an edit with: {unparsed}")
         why = self.kept_from_model(snapshot) if model else ""
         return NoAnswer(f"{snapshot.path} is {why}") if why else None
 
@@ -314,14 +318,15 @@ class Harness:
         if self.refusal(snapshot, model=False):
             return []
         tree = self.tree(snapshot) if self.config.generation.repairs else None
-        installed = self.installed if self.config.knowledge.enabled else None
-        previews = diagnosis.Previews(snapshot, tree, self.known or self.indexes, installed) if tree else None
+        packages = self.installed if self.config.knowledge.enabled else None
+        previews = diagnosis.Previews(snapshot, tree, self.known or self.indexes, packages) if tree else None
         return await diagnosis.offers(snapshot, findings, self.ruff, previews, model=not self.refusal(snapshot))
 
     async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:
-        """Compute and verify; `output` is what a tool has printed. Raises NoAnswer, Stale, EngineError, NotText, UsageError."""
+        """Compute and verify a fix. Raises NoAnswer, Stale (the document moved on), EngineError, NotText, UsageError."""
         from lsp_harness.pipeline.code import Fix
 
+        await self.parsed(snapshot)
         self.check(snapshot, model=offer.how == "model")
         given = await diagnosis.given(snapshot, offer, self.ruff)
         job = self.job(snapshot, report, output)
@@ -338,8 +343,7 @@ class Harness:
 
     # -- index
     def index(self) -> None:
-        """Have the workspace folders indexed from now on, those that there are now; of a workspace that is not trusted
-        nothing is read, and nothing written about it."""
+        """Have the workspace folders indexed from now on; of a workspace that is not trusted nothing is read."""
         wanted = self.eager and self.trusted and self.config.index.enabled
         self.indexes.keep(self.roots if wanted else (), follow=self.config.index.update_on_save)
 
@@ -363,7 +367,7 @@ class Harness:
 
     def state(self) -> dict[str, Any]:
         """How things stand, known without asking anybody."""
-        last, engine = self._completer.last if self._completer else None, self.engines.state()
+        engine = self.engines.state()
         # the settings do not know what a server of somebody else's has loaded
         theirs = engine["model"] if self.config.engine.url else None
         return {
@@ -372,26 +376,25 @@ class Harness:
             "paused": self._pause.seen or False,
             "trusted": self.trusted,
             "index": self._indexes.state() if self._indexes else "off",
-            "last": last or None,
+            "last": (self._completer.last if self._completer else None) or None,
             "statistics": asdict(self.uptake.counts),
         }
 
     async def status(self) -> dict[str, Any]:
-        """What works for this front end: the engine if it is in use, the last completion's figures, the session log."""
+        """What works for this front end: the engine if it is in use, the last completion, the log; and texts without a tree."""
         return {
             "engine": await self.engines.described(),
             "completion": self._completer.last if self._completer else None,
             "log": str(self._log.path) if self._log else None,
+            "unparsed": [{"uri": uri, "why": why} for uri, why in self._parsed.refused()],
         }
 
     async def aclose(self) -> None:
         """Stop background work and let go of the engine. Raises EngineError if that did not end well."""
-        if self._indexes:
-            await self._indexes.aclose()
-        if self._watch:
-            await self._watch.aclose()
-        if self._completer:
-            await self._completer.aclose()
+        await self._parsed.aclose()
+        for part in (self._indexes, self._watch, self._completer):
+            if part:
+                await part.aclose()
         if self._log:
             self._log.close()
         self.uptake.flush()
@@ -429,10 +432,9 @@ class Harness:
     @property
     def ruff(self) -> "Ruff":
         if self._ruff is None:
-            from lsp_harness.harness.untrusted import UntrustedRuff
-            from lsp_harness.verify.ruff import Ruff
+            from lsp_harness.harness.untrusted import ruff
 
-            self._ruff = Ruff() if self.trusted else UntrustedRuff()
+            self._ruff = ruff(trusted=self.trusted)
         return self._ruff
 
     @property
@@ -440,11 +442,9 @@ class Harness:
         if self._watch is None:
             from lsp_harness.harness.watch import Watch
 
-            def publish(uri: str, held: Held) -> None:
-                self.on_findings(uri, held)
-
-            settings, kept = self.config.verification, self.kept.why
-            self._watch = Watch(self.documents, self.ruff, settings, publish, lambda: self.log, kept)
+            publish: Published = lambda uri, held: self.on_findings(uri, held)
+            places = (self.documents, self.ruff, self.config.verification)
+            self._watch = Watch(*places, publish, lambda: self.log, self.kept.why)
         return self._watch
 
     @property

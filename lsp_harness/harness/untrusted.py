@@ -9,3 +9,8 @@ class UntrustedRuff(Ruff):
     @property
     def missing(self) -> str:
         return "the workspace is not trusted, so nothing is run on it"
+
+
+def ruff(*, trusted: bool) -> Ruff:
+    """The linter of a workspace."""
+    return Ruff() if trusted else UntrustedRuff()

@@ -66,6 +66,7 @@ async def instruct(
 
     if not instruction.strip():
         raise UsageError("say in a few words what is to be changed")
+    await harness.parsed(snapshot)
     harness.check(snapshot)
     output = await diagnosis.printed(snapshot, failing) if failing else None
     job = harness.job(snapshot, report, output)
@@ -75,6 +76,7 @@ async def instruct(
 async def mend(harness: Harness, snapshot: Snapshot, span: Span, failing: str, report: Report) -> Written:
     """What a tool has printed of the line that a span begins on, or the test of the function there that fails. Raises NoAnswer,
     Stale, EngineError, UsageError."""
+    await harness.parsed(snapshot)
     harness.check(snapshot)
     output = await diagnosis.printed(snapshot, failing)
     line = snapshot.document.line_of(span.start) + 1
@@ -102,6 +104,7 @@ async def docstring(harness: Harness, snapshot: Snapshot, span: Span, report: Re
     """Raises NoAnswer, Stale, EngineError, UsageError."""
     from lsp_harness.pipeline.docstring import Describe
 
+    await harness.parsed(snapshot)
     harness.check(snapshot)
     job = harness.job(snapshot, report)
     return await _written(harness, job, Describe(job, span).run())
@@ -111,6 +114,7 @@ async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report
     """Tests into the module's test file, or a new one. Raises NoAnswer, Stale, EngineError, UsageError."""
     from lsp_harness.pipeline.testing import WriteTests, subject
 
+    await harness.parsed(snapshot)
     harness.check(snapshot)
     tree = harness.tree(snapshot)
     about = subject(tree, span.start, snapshot.path) if tree else None

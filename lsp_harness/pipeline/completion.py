@@ -31,6 +31,7 @@ from lsp_harness.pipeline.restraint import Restraint
 from lsp_harness.pipeline.results import Results
 from lsp_harness.pipeline.shown import Shown
 from lsp_harness.pipeline.writing import Site, passing, presentable, write
+from lsp_harness.syntax.budget import BUDGET, Allowance
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree
 from lsp_harness.text.document import Document
 
@@ -267,7 +268,8 @@ class Completer:
             return best
         self._ahead.stop(site.document.uri)
         drawn = await others(self._engine, question.asked(), question.ghost, self.settings.max_lines, count)
-        shaped = (presentable(site, question.ghost, each, self.settings) for each in drawn)
+        gate = Allowance(BUDGET.gate_s)
+        shaped = (presentable(site, question.ghost, each, self.settings, gate) for each in drawn)
         texts = dict.fromkeys([*(each.text for each in best), *filter(None, shaped)])
         return self._show(site.document, site.offset, list(texts), best[0].stats if best else {})
 

@@ -10,7 +10,7 @@ from time import monotonic
 from lsp_harness.pipeline.dismissed import Dismissed
 from lsp_harness.pipeline.rhythm import Rhythm
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import Edit
+from lsp_harness.text.edit import Edit, common
 
 KEPT = 32
 """Dismissed places that are remembered in a document."""
@@ -106,18 +106,6 @@ def trimmed(data: bytes, edit: Edit) -> Edit:
     if start == end or not new:
         return edit
     old = data[start:end]
-    head = _common(old, new)
-    tail = _common(old[head:][::-1], new[head:][::-1])
+    head = common(old, new)
+    tail = common(old[head:][::-1], new[head:][::-1])
     return Edit(start + head, end - tail, new[head : len(new) - tail])
-
-
-def _common(a: bytes, b: bytes) -> int:
-    """Bytes with which both begin, in a few comparisons: the texts may be whole files."""
-    low, high = 0, min(len(a), len(b))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if a[low:middle] == b[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low

@@ -16,6 +16,7 @@ from lsp_harness.pipeline.mode import choose
 from lsp_harness.pipeline.next_line import joined, on_next_line, with_body
 from lsp_harness.pipeline.results import Written
 from lsp_harness.pipeline.shape import enough, shape
+from lsp_harness.syntax.budget import BUDGET, Allowance, TooCostly
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.unfinished import adds_error
 from lsp_harness.text.document import Document
@@ -24,6 +25,8 @@ from lsp_harness.text.position import decode, encode
 
 AROUND = 60
 """Lines on either side of the cursor that the shaping rules look at."""
+WIDE = 32_000
+"""Bytes on either side of it that they look at, however long the lines are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,9 @@ class Site:
         """The surroundings, with nothing written yet."""
         document, offset = self.document, self.offset
         line = document.line_of(offset)
-        first = document.starts[max(0, line - AROUND)]
+        first = max(document.starts[max(0, line - AROUND)], offset - WIDE)
         last = document.starts[line + AROUND] if line + AROUND < len(document.starts) else len(document.data)
+        last = min(last, offset + WIDE)
         prefix, suffix = decode(document.data[first:offset]), decode(document.data[offset:last])
         language = self.tree.language.id if self.tree else document.language
         return Ghost(prefix, suffix, "", choose(prefix, suffix, language), language, document.newline)
@@ -84,7 +88,7 @@ class Site:
         """The cursor behind `text`, as if that had been accepted."""
         edit = Edit(self.offset, self.offset, encode(text))
         document = self.document.edited(edit, self.document.version)
-        tree = self.tree.edited(self.document, edit, document) if self.tree else None
+        tree = self.tree.edited(self.document, edit, document, Allowance(BUDGET.gate_s)) if self.tree else None
         return Site(document, tree, self.offset + len(edit.new), self.path, self.persist)
 
 
@@ -148,8 +152,11 @@ def finished(ghost: Ghost, text: str, max_lines: int) -> bool:
     return enough(_Reading.of(ghost, text).last) or text.count("\n") > max_lines
 
 
-def presentable(site: Site, ghost: Ghost, written: Written, settings: Completion) -> str | None:
-    """What of a model's text may be shown at a place: shaped by the rules, and without a new syntax error."""
+def presentable(
+    site: Site, ghost: Ghost, written: Written, settings: Completion, allowance: Allowance | None = None
+) -> str | None:
+    """What of a model's text may be shown at a place: shaped by the rules, and without a new syntax error, as far as the allowance
+    lets that be found out."""
     read = _Reading.of(ghost, written.text)
     lines = to_lf(whole(read.text, written.stop, read.ghost)).split("\n")
     text = "\n".join(lines[: max(1, settings.max_lines)])
@@ -159,7 +166,7 @@ def presentable(site: Site, ghost: Ghost, written: Written, settings: Completion
         shaped = joined(shaped, shape(here.having(body)).text, read.ghost)
     if shaped and read.broken:
         shaped = ghost.newline + shaped
-    return passing(site.tree, site.offset, shaped) if shaped and site.tree else shaped
+    return passing(site.tree, site.offset, shaped, allowance) if shaped and site.tree else shaped
 
 
 def whole(text: str, stop: Stop | None, ghost: Ghost) -> str:
@@ -173,16 +180,20 @@ def whole(text: str, stop: Stop | None, ghost: Ghost) -> str:
     return "" if ghost.mode == "line-above" else text
 
 
-def passing(tree: SyntaxTree, offset: int, text: str) -> str | None:
-    """The longest run of leading lines that adds no syntax error; None if not even the first does."""
-    lines = text.splitlines(keepends=True)
+def passing(tree: SyntaxTree, offset: int, text: str, allowance: Allowance | None = None) -> str | None:
+    """The longest run of leading lines that adds no syntax error; None if not even the first does, and where it takes longer than the
+    allowance to say so."""
+    lines, allowance = text.splitlines(keepends=True), allowance or Allowance(BUDGET.gate_s)
     for size in range(len(lines), 0, -1):
         part = "".join(lines[:size])
         part = part if size == len(lines) else part.rstrip()
         if not part.strip():
             continue
         new = encode(part)
-        after = tree.spliced(Edit(offset, offset, new))
-        if after is None or not adds_error(tree, after, (offset, offset + len(new))):
-            return part
+        try:
+            after = tree.splice(Edit(offset, offset, new), allowance)
+            if after is None or not adds_error(tree, after, (offset, offset + len(new)), allowance):
+                return part
+        except TooCostly:
+            return None
     return None

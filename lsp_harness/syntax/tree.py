@@ -1,18 +1,20 @@
 """The syntax tree of one version of a document, and how the next version's is made from it.
 
-Offsets are bytes everywhere. py-tree-sitter holds the GIL while it parses, so a large text is a pause for every
-thread; texts above `LIMIT` are not parsed at all.
+Offsets are bytes everywhere. py-tree-sitter holds the GIL while it parses, so every tree is made within an `Allowance` of time; a text
+that costs more, and one above `LIMIT`, has no tree.
 """
 
 from dataclasses import dataclass
 
 from tree_sitter import Node, Parser, Tree
 
+from lsp_harness.syntax.bounded import parsed
+from lsp_harness.syntax.budget import BUDGET, LARGEST_TEXT, Allowance, TooCostly
 from lsp_harness.syntax.languages import Language, grammar, language_for
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 
-LIMIT = 2_000_000
+LIMIT = LARGEST_TEXT
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,21 +33,38 @@ class SyntaxTree:
     def root(self) -> Node:
         return self.tree.root_node
 
-    def edited(self, before: Document, edit: Edit, after: Document) -> "SyntaxTree | None":
-        """The tree of `after`, which is `before` with `edit` applied; only what changed is parsed again."""
+    def edited(
+        self, before: Document, edit: Edit, after: Document, allowance: Allowance | None = None
+    ) -> "SyntaxTree | None":
+        """The tree of `after`, which is `before` with `edit` applied; only what changed is parsed again. None where that costs more
+        than the allowance, by default that of a text."""
+        try:
+            return self.follow(before, edit, after, allowance or Allowance(BUDGET.text_s))
+        except TooCostly:
+            return None
+
+    def follow(self, before: Document, edit: Edit, after: Document, allowance: Allowance) -> "SyntaxTree | None":
+        """As `edited`. Raises TooCostly."""
+        if after.binary:
+            return None
         if before.data is not self.data and before.data != self.data:
             # Reusing nodes of a text we did not parse would give a tree of neither.
-            return parse(after)
-        if len(after.data) > LIMIT or after.binary:
-            return None
+            return within(after, allowance)
         # An edit changes a tree in place; the copy shares its nodes and costs nothing.
         old = self.tree.copy()
         move(old, before, edit, after)
-        return SyntaxTree(self.language, after, Parser(grammar(self.language)).parse(after.data, old))
+        return SyntaxTree(self.language, after, parsed(self.language, after.data, allowance, old))
 
-    def spliced(self, edit: Edit) -> "SyntaxTree | None":
-        """The tree of this text with one edit applied: what a proposal would look like."""
-        return self.edited(self.document, edit, self.document.edited(edit, self.document.version))
+    def spliced(self, edit: Edit, allowance: Allowance | None = None) -> "SyntaxTree | None":
+        """The tree of this text with one edit applied: what a proposal would look like. None where that costs too much."""
+        try:
+            return self.splice(edit, allowance or Allowance(BUDGET.text_s))
+        except TooCostly:
+            return None
+
+    def splice(self, edit: Edit, allowance: Allowance) -> "SyntaxTree | None":
+        """As `spliced`. Raises TooCostly."""
+        return self.follow(self.document, edit, self.document.edited(edit, self.document.version), allowance)
 
 
 def around(root: Node, start: int, end: int) -> list[Node]:
@@ -71,11 +90,17 @@ def root_of(language: Language, data: bytes) -> Node:
     return Parser(grammar(language)).parse(data).root_node
 
 
-def parse(document: Document) -> SyntaxTree | None:
-    """The tree of a text; None for a language we cannot parse, a binary and what is too large."""
-    if len(document.data) > LIMIT or document.binary:
+def parse(document: Document, allowance: Allowance | None = None) -> SyntaxTree | None:
+    """The tree of a text; None for a language we cannot parse, a binary, and what costs more than the allowance, by default that of a
+    text."""
+    try:
+        return within(document, allowance or Allowance(BUDGET.text_s))
+    except TooCostly:
         return None
-    language = language_for(document.language, document.uri)
-    if language is None:
+
+
+def within(document: Document, allowance: Allowance) -> SyntaxTree | None:
+    """As `parse`. Raises TooCostly."""
+    if document.binary or (language := language_for(document.language, document.uri)) is None:
         return None
-    return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
+    return SyntaxTree(language, document, parsed(language, document.data, allowance))

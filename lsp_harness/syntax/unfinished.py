@@ -6,22 +6,29 @@ So the parser is asked about ways to go on, and only if none of them makes the e
 
 from tree_sitter import Node
 
+from lsp_harness.syntax.budget import BUDGET, Allowance
 from lsp_harness.syntax.faults import new_tree_faults, python_fault
 from lsp_harness.syntax.tails import complete_tail
-from lsp_harness.syntax.tree import SyntaxTree, parse
+from lsp_harness.syntax.tree import SyntaxTree, within
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
 
 WINDOW = 2_000
 """How far back an unclosed bracket is looked for in a text that had errors already; in bytes."""
+COMPILED = 50_000
+"""Bytes of a statement that the compiler is asked about: it takes a second for a megabyte, and cannot be interrupted."""
 OUTER = 3
 """How many brackets that were open before are closed, one more at a time."""
 
 
-def adds_error(before: SyntaxTree, after: SyntaxTree, span: tuple[int, int]) -> bool:
+def adds_error(
+    before: SyntaxTree, after: SyntaxTree, span: tuple[int, int], allowance: Allowance | None = None
+) -> bool:
     """Whether `after`, which is `before` with the text of `span` inserted (or put in place of something), has a syntax
-    error that nothing typed after `span` could undo and `before` does not have."""
+    error that nothing typed after `span` could undo and `before` does not have. Raises TooCostly where that takes more than the
+    allowance, by default that of a text."""
+    allowance = allowance or Allowance(BUDGET.text_s)
     start, end = span
     edit = Edit(start, len(before.data) - (len(after.data) - end), after.data[start:end])
     if _sound(before, after, edit):
@@ -37,15 +44,16 @@ def adds_error(before: SyntaxTree, after: SyntaxTree, span: tuple[int, int]) -> 
     last = after.data[after.data.rfind(b"\n", 0, end) + 1 : end]
     has_body = len(below) - len(below.lstrip()) > len(last) - len(last.lstrip())
     within_line = bool(after.data[end : stop if stop >= 0 else None].strip(b" \t\r)]},;:"))
-    offset, small = _excerpt(before, edit)
+    offset, small = _excerpt(before, edit, allowance)
     for outer in range(OUTER + 1) if broken else (None,):
         for tail in complete_tail(
             text, after.language, since=since, outer=outer, within_line=within_line, has_body=has_body
         ):
+            allowance.check()
             more = encode(tail)
-            if small and (part := small.spliced(_shifted(edit, more, offset))) is not None and part.root.has_error:
+            if small and (part := small.splice(_shifted(edit, more, offset), allowance)) and part.root.has_error:
                 continue
-            whole = after.spliced(Edit(end, end, more))
+            whole = after.splice(Edit(end, end, more), allowance)
             if whole and _sound(before, whole, edit._replace(new=edit.new + more)):
                 return False
     return True
@@ -61,14 +69,14 @@ def _shifted(edit: Edit, more: bytes, offset: int) -> Edit:
     return Edit(edit.start + offset, edit.end + offset, edit.new + more)
 
 
-def _excerpt(before: SyntaxTree, edit: Edit) -> tuple[int, SyntaxTree | None]:
+def _excerpt(before: SyntaxTree, edit: Edit, allowance: Allowance) -> tuple[int, SyntaxTree | None]:
     """The statements around an edit as a text of their own, and by how much offsets differ in it. What makes no sense
     there makes none in the whole text, which costs ten times as much to ask. None where it would not be smaller."""
     opening, start, end = _statements(before, edit.start, edit.end)
     if 2 * (end - start) > len(before.data):
         return 0, None
     document = before.document
-    part = parse(Document.of(document.uri, opening + before.data[start:end], language=document.language))
+    part = within(Document.of(document.uri, opening + before.data[start:end], language=document.language), allowance)
     return len(opening) - start, part if part and not part.root.has_error else None
 
 
@@ -77,7 +85,7 @@ def _compiles(before: SyntaxTree, after: SyntaxTree, edit: Edit) -> bool:
     the edit is in are compiled, and what did not compile before (with something in place of the edit) is let through.
     """
     opening, start, end = _statements(after, edit.start, edit.start + len(edit.new))
-    if python_fault(opening + after.data[start:end]) is None:
+    if end - start > COMPILED or python_fault(opening + after.data[start:end]) is None:
         return True
     left = opening + before.data[start : edit.start]
     right = before.data[edit.end : end - len(after.data) + len(before.data)]

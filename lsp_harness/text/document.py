@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
+from lsp_harness.text.columns import LONG, Columns
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Encoding, Position, byte_column, column, decode, encode
 from lsp_harness.text.shifted import Shifted
@@ -31,6 +32,10 @@ class Document:
     starts: Shifted = field(repr=False, compare=False)
     returns: bool = field(repr=False, compare=False)
     """There may be a `\\r` in it."""
+    columns: dict[tuple[int, Encoding], Columns] = field(
+        default_factory=dict[tuple[int, Encoding], Columns], repr=False, compare=False
+    )
+    """Where the characters of long lines are, of those that were asked about, by where the line starts."""
 
     @classmethod
     def of(cls, uri: str, text: str | bytes, *, language: str = "", version: int = 0) -> "Document":
@@ -81,13 +86,28 @@ class Document:
         if position.line >= len(self.starts):
             return len(self.data)
         start, end = self.line_span(position.line)
-        return start + byte_column(self.data[start:end], position.character, encoding)
+        line = self.data[start:end]
+        if index := self._columns(start, line, encoding):
+            return start + index.byte_column(line, position.character)
+        return start + byte_column(line, position.character, encoding)
 
     def position(self, offset: int, encoding: Encoding) -> Position:
         """Client position of a byte offset; inside a `\\r\\n` pair it is the line's end."""
         line = self.line_of(offset)
         start, end = self.line_span(line)
-        return Position(line, column(self.data[start:end], offset - start, encoding))
+        text = self.data[start:end]
+        if index := self._columns(start, text, encoding):
+            return Position(line, index.column(text, offset - start))
+        return Position(line, column(text, offset - start, encoding))
+
+    def _columns(self, start: int, line: bytes, encoding: Encoding) -> Columns | None:
+        """The index of a line; None for one that is short, or that needs none."""
+        if len(line) < LONG or encoding == "utf-8" or line.isascii():
+            return None
+        known = self.columns.get((start, encoding))
+        if known is None and (known := Columns.of(line, encoding)):
+            self.columns[start, encoding] = known
+        return known
 
     def point(self, offset: int) -> tuple[int, int]:
         """Row and byte column as tree-sitter counts them: rows end at `\\n` only."""
@@ -104,11 +124,30 @@ class Document:
         shift, returns = len(new) - (end - start), self.returns or b"\r" in new
         if not returns and b"\n" not in new and (start == end or b"\n" not in self.data[start:end]):
             starts = self.starts.moved(self.starts.find(start), shift)
+            columns = self._moved_columns(edit, data) if self.columns else {}
         else:
-            starts = Shifted(self._lines(edit, data))
-        return Document(self.uri, self.language, version, data, starts, returns)
+            starts, columns = self._lines(edit, data), {}
+        return Document(self.uri, self.language, version, data, starts, returns, columns)
 
-    def _lines(self, edit: Edit, data: bytes) -> list[int]:
+    def _moved_columns(self, edit: Edit, data: bytes) -> dict[tuple[int, Encoding], Columns]:
+        """The indexes of long lines after an edit within one line."""
+        found: dict[tuple[int, Encoding], Columns] = {}
+        here, shift = self.starts[self.line_of(edit.start)], len(edit.new) - (edit.end - edit.start)
+        for (start, encoding), index in self.columns.items():
+            if start < here:
+                found[start, encoding] = index
+            elif start > here:
+                found[start + shift, encoding] = index
+            else:
+                line, within = (
+                    data[start : start + index.size + shift],
+                    Edit(edit.start - start, edit.end - start, edit.new),
+                )
+                if edited := index.edited(within, line):
+                    found[start, encoding] = edited
+        return found
+
+    def _lines(self, edit: Edit, data: bytes) -> Shifted:
         """The line starts of `data`, which is this text with the edit applied; only what is next to it is read."""
         start, end, new = edit
         # one byte before: an edit may join or split a \r\n pair that began earlier
@@ -118,7 +157,6 @@ class Document:
         stop = self.starts[last] + shift if last < len(self.starts) else len(data)
         head = self.starts[first]
         middle = [head + at for at in line_starts(data[head:stop])[1:]]
-        tail = [at + shift for at in self.starts[last:]]
-        if tail and middle and middle[-1] == tail[0]:
+        if last < len(self.starts) and middle and middle[-1] == stop:
             middle.pop()
-        return [*self.starts[: first + 1], *middle, *tail]
+        return self.starts.replaced(first + 1, last, middle, shift)

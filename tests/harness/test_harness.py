@@ -127,13 +127,14 @@ async def test_the_tree_of_a_document_follows_its_changes(bench: Make) -> None:
 
 async def test_status_says_what_is_in_use(bench: Make) -> None:
     b = bench("3 * r")
-    assert await b.harness.status() == {"engine": None, "completion": None, "log": None}
+    assert await b.harness.status() == {"engine": None, "completion": None, "log": None, "unparsed": []}
     src = b.open("def area(r):\n    return <|>\n")
     [found] = await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
     assert await b.harness.status() == {
         "engine": {"model": "scripted", "pid": 0, "scripted": True},
         "completion": {**found.stats, "id": found.id},
         "log": None,
+        "unparsed": [],
     }
 
 

@@ -3,7 +3,10 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from lsp_harness.syntax.tree import SyntaxTree, parse
+from tree_sitter import Parser
+
+from lsp_harness.syntax.languages import grammar, language_for
+from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 
 MARK = b"<|>"
@@ -19,10 +22,10 @@ class Source(NamedTuple):
 
 
 def tree_of(path: str, text: str) -> SyntaxTree:
-    """The tree of a text, its language by the path."""
-    tree = parse(Document.of(f"file:///{path}", text))
-    assert tree is not None
-    return tree
+    """The tree of a text, its language by the path, whatever it costs."""
+    document, language = Document.of(f"file:///{path}", text), language_for("", path)
+    assert language is not None
+    return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
 
 
 def marked(path: str, text: str) -> Source:

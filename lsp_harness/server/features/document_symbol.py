@@ -19,6 +19,7 @@ METHOD = types.TEXT_DOCUMENT_DOCUMENT_SYMBOL
 async def run(
     client: Client, snapshot: Snapshot, params: types.DocumentSymbolParams
 ) -> list[types.DocumentSymbol] | list[types.SymbolInformation]:
+    await client.harness.parsed(snapshot)
     declared = client.harness.declarations(snapshot)
     return _tree(client, snapshot, declared) if client.able.symbol_trees else _list(client, snapshot, declared)
 
