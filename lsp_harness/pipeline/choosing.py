@@ -41,10 +41,13 @@ class Chooser:
         try:
             if not Pace.of((await self.job.engine.props()).raw).fills:
                 return None
-            return passed[await self._asked(span, texts)]
+            choice = await self._asked(span, texts)
         except HarnessError as error:
             self.job.turn.tell("choice.failed", reason=error.message)
             return None
+        costs = {tried.candidate.number: round(tried.candidate.cost, 2) for tried in passed}
+        self.job.turn.tell("choice.made", candidate=passed[choice].candidate.number, costs=costs)
+        return passed[choice]
 
     async def _asked(self, span: Span, texts: Sequence[str]) -> int:
         """The place of the text that the model writes."""

@@ -3,13 +3,14 @@
 Each returns what the edit changes beyond that, in words, or an empty text.
 """
 
+import re
 from collections.abc import Sequence
 
 from lsp_harness.syntax.declarations import declared
 from lsp_harness.syntax.scope import imports
 from lsp_harness.syntax.tokens import Token
 from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.position import Span
+from lsp_harness.text.position import Span, encode
 from lsp_harness.text.spelling import misspelt
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.difference import Difference, Replacement, called, told
@@ -63,19 +64,19 @@ PLACEHOLDERS = frozenset({"_", "pass", "="})
 
 def syntax(subject: Subject, found: Difference, change: Change) -> str:
     """Brackets, quotes, separators and the keywords of blocks may come and go; a word may be replaced by one it misspells."""
-    del subject, change
+    del subject
     if found.size > MAX_SYNTAX_TOKENS + 1:
         return _joined(found) or f"changes {found.size} tokens, where one is wrong"
     quotes = [token for token in found.gained() if token.text.strip("'\"`") == ""]
     if len(quotes) > 1:
         return "puts code into a string"
     for each in found.replacements:
-        if said := _syntax_replacement(each, found):
+        if said := _syntax_replacement(each, found, change.before.data):
             return said
     return ""
 
 
-def _syntax_replacement(each: Replacement, found: Difference) -> str:
+def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> str:
     old = [token for token in each.old if token.kind != "separator"]
     new = [token for token in each.new if token.kind != "separator"]
     if _same_letters(each.old, each.new):
@@ -85,7 +86,7 @@ def _syntax_replacement(each: Replacement, found: Difference) -> str:
         return ""
     if len(new) > len(old) and _same_letters(old, new):
         # a bracket that is missing had joined two words: `lenx)`
-        return ""
+        return "" if _are_words([token.text for token in new], text) else f"tears `{old[0].text}` apart"
     if old and (new or any(token.text not in CLOSING_WORDS for token in old)):
         return told("drops", old, found.before) or "drops code"
     strange = [token for token in new if token.text not in CLOSING_WORDS | ADDED_OPERATORS]
@@ -94,6 +95,16 @@ def _syntax_replacement(each: Replacement, found: Difference) -> str:
 
 def _same_letters(old: Sequence[Token], new: Sequence[Token]) -> bool:
     return "".join(token.text for token in old) == "".join(token.text for token in new)
+
+
+def _are_words(names: Sequence[str], text: bytes) -> bool:
+    """Whether all parts of a torn name are names of this text; the first may be one of the language if the last is long enough to tell."""
+    known = [_is_word(name, text) for name in names]
+    return all(known) or (known[-1] and len(names[-1]) > 2)
+
+
+def _is_word(name: str, text: bytes) -> bool:
+    return re.search(rb"(?<!\w)%s(?!\w)" % re.escape(encode(name)), text) is not None
 
 
 def _exchangeable(old: Token, new: Token) -> bool:
@@ -217,12 +228,19 @@ def _unbound_by(subject: Subject, change: Change) -> list[str]:
 def argument(subject: Subject, found: Difference, change: Change) -> str:
     """Arguments may change places, or be wrapped or written otherwise where the finding is; no name may be lost."""
     del change
+    strange = [token for token in found.gained() if not _wraps(token, found)]
+    if strange:
+        return told("adds", strange, found.after)
     lost = [token for token in found.lost() if token.kind != "separator"]
     within = [token for token in lost if _in(subject.span, token) and token.kind == "literal"]
-    if len(within) < len(lost):
-        return told("drops", [token for token in lost if token not in within], found.before)
-    flow = [token for token in found.gained() if token.text in FLOW or token.kind == "comment"]
-    return told("adds", flow, found.after)
+    return told("drops", [token for token in lost if token not in within], found.before)
+
+
+def _wraps(token: Token, found: Difference) -> bool:
+    """Whether a token may be added to make an argument fit: a literal, a call around it, a sign that changes no receiver."""
+    if token.kind == "name":
+        return called(token, found.after)
+    return token.kind in ("literal", "separator") or (token.kind == "operator" and token.text not in MEMBER_MARKS)
 
 
 def _in(span: Span, token: Token) -> bool:

@@ -117,7 +117,7 @@ async def test_a_misspelt_name_is_respelt_reached_or_imported(language: str, bef
         ("python", "if x = 1:\n    y()\n", "if x == 1:\n    y()\n"),
         ("ruby", "def f\n  1\n", "def f\n  1\nend\n"),
         ("ruby", "def f\n  1\nend\nend\n", "def f\n  1\nend\n"),
-        ("python", "x = lenvalues)\n", "x = len(values)\n"),
+        ("python", "values = []\nx = lenvalues)\n", "values = []\nx = len(values)\n"),
         ("go", 'fmt.Println("n is", n\n', 'fmt.Println("n is", n)\n'),
         ("java", "int x = 1\n", "int x = 1;\n"),
     ],
@@ -130,6 +130,7 @@ async def test_a_syntax_error_takes_one_mark(language: str, before: str, after: 
 @pytest.mark.parametrize(
     ("language", "before", "after", "said"),
     [
+        ("ruby", "x = [1].inject(:sum))\n", "x = [1].i(nject(:sum))\n", "tears `inject` apart"),
         ("javascript", "return p.reduce(f, 0) * (1 + tax;\n", "let total = 0;\n", ""),
         ("go", 'fmt.Println("n is", n\n', "fmt.Println(n)\n", "drops"),
         ("typescript", "a = { b: 8080\n  retries: 3 };\n", "a = { b: 8080\n  retries: 2 };\n", "drops `3`"),
@@ -189,3 +190,20 @@ async def test_without_a_grammar_it_is_skipped() -> None:
     document = Document.of("file:///p/a.xyz", "x")
     outcome = await KeptCheck().run(Change.between(document, Document.of(document.uri, "y"), Path("/p/a.xyz")))
     assert (outcome.status, outcome.reason) == ("skipped", "no grammar for .xyz")
+
+
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        ("x = add(None, schema)\n", ""),
+        ("x = add(int(schema), None)\n", ""),
+        ("x = schema.add(None)\n", "adds `.`"),
+        ("import node\nx = add(schema, None)\n", "adds"),
+        ("x = add(None)\n", "drops `schema`"),
+    ],
+)
+async def test_arguments_change_places_or_are_wrapped(after: str, said: str) -> None:
+    told = 'Argument of type "Schema" cannot be assigned to parameter "node" of type "Node"'
+    outcome = await judged("python", "x = add(schema, None)\n", after, told, about="schema")
+    assert outcome.status == ("failed" if said else "passed"), outcome
+    assert not said or said in outcome.findings[0].message
