@@ -42,7 +42,7 @@ async def printed(snapshot: Snapshot, text: str) -> "Digest":
     whole = await asyncio.to_thread(digest, text, "", str(root))
     output = about(whole, snapshot.tool_path, [root])
     if not output.problems:
-        raise UsageError(f"{whole.summary}; nothing in it is about {snapshot.path}")
+        raise UsageError(f"{whole.summary}; it reports nothing in {snapshot.path}")
     return output
 
 

@@ -282,9 +282,11 @@ class Harness:
     def refusal(self, snapshot: Snapshot, *, model: bool = True) -> HarnessError | None:
         """Why nothing is done to this text, as the error to raise; one that is kept from the `model` will do without."""
         if not self.trusted:
-            return UsageError("the workspace is not trusted: there are completions only")
+            return UsageError(
+                "this workspace is not trusted, so there are only completions; trust it in the editor for the rest"
+            )
         if snapshot.document.binary:
-            return NotText(f"{snapshot.path} is not a text")
+            return NotText(f"{snapshot.path} is a binary file, not a text file")
         why = self.kept_from_model(snapshot) if model else ""
         return NoAnswer(f"{snapshot.path} is {why}") if why else None
 

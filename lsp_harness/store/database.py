@@ -224,7 +224,7 @@ def _told(path: Path) -> Generator[None]:
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror or error}; {paths.CACHE.advice}") from error
     except UnicodeEncodeError as error:
-        raise StoreError(f"{path}: {error.object!a} is not UTF-8, and so is in no index") from error
+        raise StoreError(f"{path}: {error.object!a} is not UTF-8, so it is not in the index") from error
 
 
 def _code(error: sqlite3.Error) -> int:

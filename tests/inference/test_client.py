@@ -150,8 +150,8 @@ async def test_what_is_refused_is_told_and_the_connection_goes_on(client: Engine
     [
         (400, b'{"error": {"message": "wrong"}}', EngineRefused, "wrong"),
         (503, b'{"error": {"message": "later"}}', EngineBusy, "later"),
-        (500, b"<html>", EngineError, "the engine answered 500"),
-        (404, b"[]", EngineRefused, "the engine answered 404"),
+        (500, b"<html>", EngineError, "the server answered with HTTP status 500"),
+        (404, b"[]", EngineRefused, "the server answered with HTTP status 404"),
     ],
 )
 def test_an_answer_that_is_none_becomes_an_error(status: int, content: bytes, kind: type[EngineError], message: str):

@@ -127,7 +127,7 @@ def taken() -> Iterator[int]:
 
 
 async def test_no_port_unless_asked_for_and_none_that_is_taken(tiny_model: Path, home: Path, taken: int):
-    sentence = f"port {taken} of 127.0.0.1 cannot be had; choose another, or 0 for any free one"
+    sentence = f"port {taken} of 127.0.0.1 is not available; set engine.port to another, or to 0 for none"
     with EngineProcess.start(tiny_model, paths.runtime() / "a") as engine:
         async with engine.http() as http:
             assert not {"tcp_port", "tcp_error"} & (await http.get("/props")).json().keys()

@@ -64,7 +64,7 @@ async def test_models(client: AsyncOpenAI):
     model = await client.models.retrieve("tiny")
 
     assert (model.id, model.owned_by) == ("tiny", "lsp-harness")
-    with pytest.raises(openai.NotFoundError, match="there is no 'gpt-9'; this is 'tiny'"):
+    with pytest.raises(openai.NotFoundError, match="there is no model 'gpt-9' here; this engine has 'tiny'"):
         await client.models.retrieve("gpt-9")
 
 

@@ -131,7 +131,10 @@ def test_a_key_does_not_show():
             {"url": "http://h:1", "dialect": "soap"},
             "engine.dialect must be one of auto, llama-server, openai, anthropic, not 'soap'",
         ),
-        ({"model": "gpt-4"}, "engine.model 'gpt-4' needs an engine.url, or the form provider/model with one of openai"),
+        (
+            {"model": "gpt-4"},
+            "engine.model 'gpt-4' needs engine.url as well, or the form provider/model with one of openai",
+        ),
         ({"model": "nobody/x"}, "needs an engine.url, or the form provider/model"),
         ({"model": "openai/"}, "needs an engine.url, or the form provider/model"),
     ],

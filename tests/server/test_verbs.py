@@ -66,14 +66,14 @@ async def run(editor: Editor, name: str, argument: Any) -> Any:
         ("explain", {"uri": "file:///ws/a.py", "range": {"start": 3}}, "takes a uri and a range"),
         ("docstring", {"uri": "file:///gone.py", "range": SELECTION}, "is not open"),
         ("docstring", 7, "takes a uri and a range"),
-        ("context", {"uri": "file:///ws/a.py", "range": SELECTION, "task": 7}, "takes a task in words"),
+        ("context", {"uri": "file:///ws/a.py", "range": SELECTION, "task": 7}, "needs a task in words"),
         ("context", {"uri": "file:///ws/a.py"}, "takes a uri and a range"),
         *(
             (name, {"uri": "file:///ws/a.py", "range": SELECTION, "instruction": "mend it", "failing": said}, why)
             for name in ("instruct", "fix")
             for said, why in (
-                (7, "takes as `failing` the text that a tool has printed"),
-                ("b.py:1:1: F821 no\n", "nothing in it is about file:"),
+                (7, "takes in `failing` the output of a tool, as a string"),
+                ("b.py:1:1: F821 no\n", "it reports nothing in file:"),
             )
         ),
     ],

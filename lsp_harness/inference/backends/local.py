@@ -12,7 +12,7 @@ from lsp_harness.inference.providers import Target
 from lsp_harness.inference.running import STUCK_GRACE_S, alive, end, peer
 from lsp_harness.inference.supervisor import Supervisor
 
-GONE = "the engine went away during this request; the next one starts it again"
+GONE = "the engine ended during this request; the next request starts it again"
 
 
 class Local:

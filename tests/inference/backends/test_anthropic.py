@@ -124,7 +124,7 @@ async def test_and_in_the_end_it_is_said(monkeypatch: pytest.MonkeyPatch):
     [
         (Reply((START, delta("a"), BROKEN)), "Internal server error"),
         (Reply((START, end("refusal"), STOP)), "the model declined to answer"),
-        (Reply(json={"error": {"message": "model: some"}}, status=404), "this is not known there: model: some"),
+        (Reply(json={"error": {"message": "model: some"}}, status=404), "the server does not know this: model: some"),
         (Reply((START, delta("a"))), "ended this answer before it was complete"),
         (Reply(({"type": "content_block_delta"},)), "answered something else than its dialect has"),
     ],

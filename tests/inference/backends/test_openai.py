@@ -253,7 +253,9 @@ async def test_a_model_of_no_known_family_cannot_fill():
 
 async def test_a_server_that_is_given_no_holes():
     async with service(model="qwen2.5-coder", fim="none") as (made, _):
-        assert (await made.props()).raw[NO_INFILL] == "qwen2.5-coder is given no holes (engine.fim)"
+        assert (await made.props()).raw[
+            NO_INFILL
+        ] == "qwen2.5-coder gets no fill-in-the-middle prompts, because engine.fim is none"
     async with service(model="qwen2.5-coder") as (made, _):
         assert NO_INFILL not in (await made.props()).raw
 

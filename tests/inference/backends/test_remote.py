@@ -325,7 +325,9 @@ async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: st
 @pytest.mark.parametrize("props", [PROPS, OURS])
 async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
     async with serving(llama(props=props)) as server, client(server.url, fim="none") as made:
-        assert (await made.props()).raw[NO_INFILL] == "some is given no holes (engine.fim)"
+        assert (await made.props()).raw[
+            NO_INFILL
+        ] == "some gets no fill-in-the-middle prompts, because engine.fim is none"
         assert (await made.props()).features["infill"] is False
     async with serving(llama()) as server, client(server.url) as made:
         assert NO_INFILL not in (await made.props()).raw
@@ -333,7 +335,7 @@ async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
 
 @pytest.mark.parametrize(
     ("status", "message"),
-    [(501, "^Infill is not supported$"), (404, "^this is not known there: Infill is not supported$")],
+    [(501, "^Infill is not supported$"), (404, "^the server does not know this: Infill is not supported$")],
 )
 async def test_what_a_server_does_not_do_is_refused(status: int, message: str):
     server = llama()

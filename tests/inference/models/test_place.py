@@ -95,7 +95,7 @@ def test_a_file_of_the_wrong_kind_or_size_is_refused(models: Path, tmp_path: Pat
         place.resolve(SMALL)
     lay(models, size=1000)
     assert place.state(card(SMALL)) == "damaged"
-    with pytest.raises(ModelError, match=f"has the wrong size; `lsp-harness model pull {SMALL}` replaces it"):
+    with pytest.raises(ModelError, match=f"has the wrong size; run: lsp-harness model pull {SMALL}"):
         place.resolve(SMALL)
 
 

@@ -56,7 +56,7 @@ def test_sources_are_tried_in_order_until_one_serves_the_right_bytes(models: Pat
     assert [s.asked for s in (down, wrong, right, unasked)] == [1, 1, 1, 0]
     assert left(models) == {"tiny.gguf", "tiny.gguf.json"}
     assert told.notes[1] == "is down"
-    assert told.notes[3].startswith("served other bytes (SHA-256 ")
+    assert told.notes[3].startswith("served a different file (SHA-256 ")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,10 @@ def test_what_a_killed_pull_left_is_cleared_away(models: Path):
 def test_the_error_names_every_source_and_its_reason(models: Path):
     with pytest.raises(PullFailed) as failure:
         pull(card(Scripted("one", PullFailed("is down")), LocalFile("/nowhere/at/all")))
-    assert failure.value.message == "no source served tiny (one: is down; /nowhere/at/all: cannot be read)"
+    assert (
+        failure.value.message
+        == "tiny could not be downloaded from any source (one: is down; /nowhere/at/all: cannot be read)"
+    )
 
 
 def test_a_local_file_is_copied(models: Path, tmp_path: Path):
@@ -123,7 +126,7 @@ def test_a_file_that_is_not_the_model_is_replaced(models: Path, told: Told, wron
     models.mkdir()
     (models / "tiny.gguf").write_bytes(wrong)
     assert pull(card(Scripted("right", DATA)), report=told).path.read_bytes() == DATA
-    assert told.notes[0] == "tiny.gguf is not what it must be; it is pulled again"
+    assert told.notes[0] == "tiny.gguf has the wrong contents; it is downloaded again"
 
 
 def test_a_model_without_a_recorded_hash_needs_one_from_the_user(models: Path):
