@@ -117,7 +117,7 @@ async def test_what_cannot_fit_is_refused_before_it_is_read(http: httpx2.AsyncCl
         ("/infill", {"input_prefix": long}),
         ("/apply-template", {"messages": [{"role": "user", "content": long}]}),
     ):
-        assert "characters cannot fit into the 32,768 of model.context_length" in await refused(http, path, body)
+        assert "characters do not fit into the 32,768 tokens of model.context_length" in await refused(http, path, body)
     # long ones that fit are split while others go on
     assert len((await post(http, "/tokenize", content="value" * 10_000))["tokens"]) == 10_000
 

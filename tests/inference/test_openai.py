@@ -362,7 +362,7 @@ async def test_whose_request_it_was(client: AsyncOpenAI, http: httpx2.AsyncClien
         (
             "chat/completions",
             {"messages": HI, "grammar": "root ::= [a]", "response_format": {"type": "json_object"}},
-            "`grammar` and `response_format` exclude each other",
+            "`grammar` and `response_format` cannot be combined",
         ),
         ("chat/completions", {"messages": HI, "grammar": 5}, "`grammar`"),
         (

@@ -496,7 +496,7 @@ async def test_of_feedback_that_is_too_long_the_last_lines_are_left_out(check) -
 # -- secrets
 async def test_code_with_a_secret_in_it_is_neither_filled_nor_rewritten(check) -> None:
     found = await check(f"x = pi, '{TOKEN}'\n#   ^^ F821 what\n", config=edits(1))
-    assert "holds what looks like a secret" in str(found.error)
+    assert "contains what looks like a secret" in str(found.error)
     source = f"def f():\n    key = '{TOKEN}'\n    return pi\n    #      ^^ F821 what\n"
     found = await check(source, "return pi + 1", config=edits(2, 1))
     assert len(found.engine.asked) == 1

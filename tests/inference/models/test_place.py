@@ -42,7 +42,7 @@ def test_a_model_of_the_other_kind_is_refused_by_name(models: Path):
     lay(models)
     lay(models, "all-minilm-l6-v2")
     with pytest.raises(
-        ModelError, match=f"{SMALL} is of kind completion and embedding .* choose from all-minilm-l6-v2"
+        ModelError, match=f"{SMALL} is a model for completion, not for embedding; choose one of all-minilm-l6-v2"
     ):
         place.resolve(SMALL, "embedding")
     with pytest.raises(ModelError, match=f"choose from {SMALL}, "):

@@ -62,13 +62,13 @@ def test_sources_are_tried_in_order_until_one_serves_the_right_bytes(models: Pat
 @pytest.mark.parametrize(
     ("serves", "reason"),
     [
-        (WRONG, "served other bytes"),
+        (WRONG, "served a different file"),
         (DATA[:-1], f"served {len(DATA) - 1} bytes instead of {len(DATA)}"),
-        (DATA + b"!", f"serves more than the {len(DATA)} bytes"),
+        (DATA + b"!", f"sent more than the {len(DATA)} bytes"),
     ],
 )
 def test_bytes_that_are_not_the_model_are_refused_and_deleted(models: Path, serves: bytes, reason: str):
-    with pytest.raises(PullFailed, match=r"^no source served tiny \(bad: ") as failure:
+    with pytest.raises(PullFailed, match=r"^tiny could not be downloaded from any source \(bad: ") as failure:
         pull(card(Scripted("bad", serves)))
     assert reason in failure.value.message
     assert not (models / "tiny.gguf").exists()
@@ -133,15 +133,15 @@ def test_a_model_without_a_recorded_hash_needs_one_from_the_user(models: Path):
     known = card()
     source = Scripted("right", DATA)
     unknown = card(source, size=0, sha256="")
-    with pytest.raises(UsageError, match="--sha256 HEX"):
+    with pytest.raises(UsageError, match="pass it with --sha256"):
         pull(unknown)
     assert source.asked == 0
     assert pull(unknown, sha256=known.sha256.upper()).path.read_bytes() == DATA
-    with pytest.raises(PullFailed, match="served other bytes"):
+    with pytest.raises(PullFailed, match="served a different file"):
         pull(unknown, sha256="0" * 64)
 
 
-@pytest.mark.parametrize(("sha256", "reason"), [("abc", "64 hexadecimal digits"), ("0" * 64, "the catalogue says")])
+@pytest.mark.parametrize(("sha256", "reason"), [("abc", "64 hexadecimal digits"), ("0" * 64, "in the catalogue is")])
 def test_a_hash_that_cannot_be_meant_is_refused(models: Path, sha256: str, reason: str):
     with pytest.raises(UsageError, match=reason):
         pull(card(Scripted("right", DATA)), sha256=sha256)
@@ -149,14 +149,14 @@ def test_a_hash_that_cannot_be_meant_is_refused(models: Path, sha256: str, reaso
 
 def test_a_disk_without_room_is_seen_before_anything_is_fetched(models: Path):
     source = Scripted("right", DATA)
-    with pytest.raises(ModelError, match=r"has \d+ MiB free and \d+ are needed"):
+    with pytest.raises(ModelError, match=r"has \d+ MiB free, but \d+ are needed"):
         pull(card(source, size=1 << 60))
     assert source.asked == 0
 
 
 def test_a_folder_that_cannot_be_one_is_named(models: Path):
     models.write_text("a file")
-    with pytest.raises(ModelError, match=r"cannot keep tiny\.gguf in "):
+    with pytest.raises(ModelError, match=r"cannot save tiny\.gguf in "):
         pull(card(Scripted("right", DATA)))
 
 

@@ -90,7 +90,7 @@ def test_what_nobody_understands():
     assert digest("").lines(5) == ["no output"]
     assert digest("\n", "tsc").lines(5) == ["tsc: no problems"]
     assert digest("[]", "ruff").lines(5) == ["ruff: no problems"]
-    with pytest.raises(UsageError, match="there are pytest, junit, ruff"):
+    with pytest.raises(UsageError, match="--tool can be pytest, junit, ruff"):
         digest("", "jest")
 
 
