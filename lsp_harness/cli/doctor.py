@@ -121,4 +121,10 @@ def _tools() -> list[dict[str, Any]]:
     ruff = tool.find("ruff")
     if ruff:
         return [_row("ok", "ruff", ruff)]
-    return [_row("note", "ruff", "not found: Python edits are not linted before they are offered (pip install ruff)")]
+    return [
+        _row(
+            "note",
+            "ruff",
+            "not found, so edits of Python are not linted before they are offered; run: pip install ruff",
+        )
+    ]

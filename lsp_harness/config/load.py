@@ -33,6 +33,8 @@ NOT_BY_EDITOR = {"engine": frozenset({"url", "model", "api_key_env", "script"})}
 MODEL_FILES = (("model", "path"), ("index", "embedding_model"))
 WITHOUT_HOME = Path("/etc/lsp-harness")
 """Where the user's settings are looked for where the user has no home folder."""
+TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+"""Of values, in messages."""
 PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
 
 

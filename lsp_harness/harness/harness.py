@@ -153,7 +153,7 @@ class Harness:
     def kept_from_model(self, snapshot: Snapshot) -> str:
         """Why no model may see this file, which the session's log on disk does not know either; empty where it may."""
         why = self.kept.why(snapshot.document.uri, snapshot.path)
-        return f"{why} and not given to the model" if why else ""
+        return f"{why}, so it is not sent to the model" if why else ""
 
     def _edited(self) -> list[Snapshot]:
         """The open texts that were edited, but for those that no model may see."""

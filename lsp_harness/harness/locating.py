@@ -142,11 +142,11 @@ async def instruct(
 def _folder(harness: "Harness", uri: str) -> "tuple[Folder, str]":
     """The folder that is meant, and the path of the file there that somebody is in."""
     if not harness.roots:
-        raise UsageError("no folder is open; open the one that the code is in")
+        raise UsageError("no folder is open; open the folder with the code")
     place = placed(local_path(uri), harness.roots)
     beside = place.path.as_posix() if place else ""
     if place is None and harness.roots[1:]:
-        raise UsageError("several folders are open; say a file, or the folder, that is meant as uri")
+        raise UsageError("several folders are open; send the URI of the folder, or of a file in it")
     root = place.folder if place else harness.roots[0]
     for folder in harness.indexes.folders:
         if folder.root == root:

@@ -40,7 +40,7 @@ def document(name: str, log: SessionLog | None) -> str:
             events = []
         left_out = record.said
     if not events:
-        raise UsageError("nothing is known of this verdict any more")
+        raise UsageError("this verdict is no longer in the session log")
     return "\n".join([*_lines(events), *([f"\n({left_out}.)"] if left_out else [])]) + "\n"
 
 

@@ -95,7 +95,7 @@ class Process:
                     with closing(indexer):
                         self._update(indexer, writer)
             except StoreDamaged as error:
-                say("paused", why=f"{error.message}; it is made anew")
+                say("paused", why=f"{error.message}; a new index is made")
                 try:
                     remove(self._database)
                 except StoreError as other:

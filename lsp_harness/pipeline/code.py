@@ -90,7 +90,9 @@ class Fix:
         failing = job.output.failing if job.output else frozenset[str]()
         test = self.finding.code in failing and not place.unknown_name
         if test and not place.function:
-            raise work.failed("a test fails by no statement here; name a line of the function that it is about")
+            raise work.failed(
+                "no statement of this file makes the test fail; name a line of the function that it tests"
+            )
         fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.fills and not test, after=work.made)
         # all fills are one round; every rewrite is a round of its own, told what failed before it
         rounds = [batch for batch in (fills, *([plan] for plan in rewrites)) if batch]

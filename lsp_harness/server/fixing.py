@@ -57,7 +57,7 @@ def unpack(snapshot: Snapshot, data: Any) -> Offer:
     except (KeyError, TypeError) as error:
         raise UsageError("the data of this code action is incomplete") from error
     if not inside or offer.how not in HOWS:
-        raise UsageError("the data of this code action is not as lsp-harness wrote it")
+        raise UsageError("the data of this code action was changed; it must be sent back as lsp-harness made it")
     return offer
 
 

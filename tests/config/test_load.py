@@ -228,10 +228,10 @@ def test_an_editor_names_a_model_file_by_its_whole_path(home: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("GENERATION__CANDIDATES", "many", "generation.candidates must be a int, not 'many'"),
-        ("VERIFICATION__LINT", "maybe", "verification.lint must be a bool, not 'maybe'"),
-        ("VERIFICATION__LINTS", "1", "unknown key verification.lints; known are parse_check, kept, lint, "),
-        ("VERIFY__LINT", "1", "unknown table [verify]; known are model, "),
+        ("GENERATION__CANDIDATES", "many", "generation.candidates must be a whole number, not 'many'"),
+        ("VERIFICATION__LINT", "maybe", "verification.lint must be true or false, not 'maybe'"),
+        ("VERIFICATION__LINTS", "1", "unknown key verification.lints; the keys are parse_check, kept, lint, "),
+        ("VERIFY__LINT", "1", "unknown table [verify]; the tables are model, "),
     ],
 )
 def test_the_environment_is_read_as_strictly(home: Path, name: str, value: str, message: str) -> None:

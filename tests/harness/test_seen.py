@@ -47,7 +47,7 @@ async def test_the_prompt_of_an_edit_in_its_parts(bench: Make):
     assert text.startswith("# Edit: use r | 2\n")
     assert "| `Instruction: use r   2` |  | the task |" in text
     assert "imports that it uses" in text
-    with pytest.raises(NoAnswer, match="nothing here to edit"):
+    with pytest.raises(NoAnswer, match="no code here to edit"):
         await seen.edit(b.harness, b.harness.engine, snapshot, Span(12, 12), "use r")
 
 
@@ -55,7 +55,7 @@ async def test_what_is_kept_from_the_model_is_not_shown_as_if_it_were_seen(bench
     b = bench()
     src = b.open("KEY = <|>1\n", name=".env")
     snapshot = b.harness.snapshot(src.document.uri)
-    with pytest.raises(NoAnswer, match="not given to the model"):
+    with pytest.raises(NoAnswer, match="not sent to the model"):
         await seen.completion(b.harness, b.harness.engine, snapshot, src.cursor)
     src = b.open("a = <|>1\n")
     b.harness.trusted = False
@@ -74,5 +74,7 @@ async def test_what_the_context_has_no_room_for_is_said(bench: Make):
     assert needed > 64
     text = seen.document(prompt, parts, usage)
     assert f"| | | the model's context | 64 | {needed - 64} too small |" in text
-    with pytest.raises(NoAnswer, match="264 are kept for the answer, and the model's context has 64; select less"):
+    with pytest.raises(
+        NoAnswer, match="264 are reserved for the answer, but the model's context has only 64; select less"
+    ):
         await seen.edit(b.harness, b.harness.engine, snapshot, Span(src.cursor, src.cursor), "use r")

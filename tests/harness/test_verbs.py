@@ -399,7 +399,7 @@ async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_p
         prompt = await seen.edit(
             b.harness, b.harness.engine, snapshot, span, "add the tax of each price", Here(indexed.reader)
         )
-    [one] = [one for one in prompt.fragments if one.reason == "has to do with the task"]
+    [one] = [one for one in prompt.fragments if one.reason == "found for the task"]
     assert (one.text, one.origin) == (f"# tax.py:1\n{files['tax.py']}", "tax.py")
     assert one.text in prompt.text
 

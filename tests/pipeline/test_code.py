@@ -268,7 +268,7 @@ async def test_without_holes_the_settings_say_how_many_rewrites_there_are(check)
 
 async def test_a_model_that_fills_no_holes_has_nothing_to_do_outside_of_functions(check) -> None:
     found = await check("x = int == None\n#          ^^^^ E711 what is this\n", config=edits(3, 2), facts=NO_HOLES)
-    assert "fills no holes, and there is no function here" in str(found.error)
+    assert "cannot fill in single statements, and there is no function here" in str(found.error)
     assert states(found.events)[-1] == "FAILED"
 
 

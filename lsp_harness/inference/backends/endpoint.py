@@ -69,7 +69,7 @@ class Endpoint:
         self.name = target.name
         self._patience = patience
         self._pulse = pulse
-        self._lost = lost or f"{self.name} cannot be reached or broke off; look whether it runs"
+        self._lost = lost or f"{self.name} cannot be reached or closed the connection; check that it runs"
         self._http: httpx2.AsyncClient | None = None
 
     async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[str]:

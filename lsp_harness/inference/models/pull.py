@@ -103,7 +103,7 @@ def _alone(path: Path, report: Report) -> Generator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        report.note(f"{path.name} is being pulled by another process; waiting for it")
+        report.note(f"{path.name} is being downloaded by another process; waiting for it")
         _turn(lock, path)
     try:
         yield

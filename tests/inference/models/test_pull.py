@@ -199,7 +199,7 @@ def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
 
     assert {name: result.source for name, result in done.items()} == {"first": "slow", "second": ""}
     assert source.asked == 1
-    assert second.notes == ["tiny.gguf is being pulled by another process; waiting for it"]
+    assert second.notes == ["tiny.gguf is being downloaded by another process; waiting for it"]
 
 
 def test_a_pull_that_stands_still_elsewhere_is_not_waited_for(
