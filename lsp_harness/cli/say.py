@@ -66,12 +66,12 @@ def console(width: int = WIDTH) -> "Console":
 
 
 def say(text: str = "") -> None:
-    """As it is: what is shown may be code, in which rich would expand tabs and put pictures for `:key:`."""
+    """Print a text as it is: it may be code, in which rich would expand tabs and replace `:key:` by pictures."""
     sys.stdout.write(f"{shown(text, sys.stdout)}\n")
 
 
 def warn(sentence: str) -> None:
-    """A line on standard error. Where nobody can read it, nothing is lost."""
+    """Print a sentence for people on standard error, if that can be written."""
     with suppress(OSError, ValueError):
         sys.stderr.write(f"lsp-harness: {shown(sentence, sys.stderr)}\n")
 
@@ -87,9 +87,13 @@ def as_line(value: Any) -> None:
 
 
 def shown(text: str, stream: TextIO) -> str:
-    """The text as a stream can show it: signs that its encoding lacks in ASCII, other characters as `?`."""
+    """The text as a stream can show it.
+
+    Signs that the encoding lacks become ASCII, other characters `?`. On a terminal, control characters are escaped; a program
+    that reads the stream gets them as they are.
+    """
     encoding = stream.encoding or "utf-8"
-    return text.encode(encoding, ASCII).decode(encoding)
+    return (printable(text) if stream.isatty() else text).encode(encoding, ASCII).decode(encoding)
 
 
 def mark(sign: str) -> str:

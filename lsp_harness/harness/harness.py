@@ -282,9 +282,7 @@ class Harness:
     def refusal(self, snapshot: Snapshot, *, model: bool = True) -> HarnessError | None:
         """Why nothing is done to this text, as the error to raise; one that is kept from the `model` will do without."""
         if not self.trusted:
-            return UsageError(
-                "this workspace is not trusted, so there are only completions; trust it in the editor for the rest"
-            )
+            return UsageError("this workspace is not trusted, so there are only completions; trust it in the editor")
         if snapshot.document.binary:
             return NotText(f"{snapshot.path} is a binary file, not a text file")
         why = self.kept_from_model(snapshot) if model else ""

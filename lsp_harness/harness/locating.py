@@ -102,9 +102,7 @@ async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
     """In the folder that `uri`, a file or folder, is in; where it is in none, or nothing is said, in the only one. Raises UsageError,
     ConfigError, NoAnswer."""
     if not harness.trusted:
-        raise UsageError(
-            "this workspace is not trusted, so there are only completions; trust it in the editor for the rest"
-        )
+        raise UsageError("this workspace is not trusted, so there are only completions; trust it in the editor")
     check(harness.config, task, "select the lines to change")
     folder, beside = _folder(harness, uri)
     opened = {one.path: one.document for one in open_texts(harness) if one.root == folder.root}

@@ -56,7 +56,7 @@ CELLS = (
     Cell(("doctor",), "SIGKILL", 0, "none", "not running; the first request starts it"),
     Cell(("engine", "status"), "SIGSTOP", 0, "left alone", "an engine that does not answer (process "),
     Cell(("engine", "status"), "SIGKILL", 0, "none", "no engine is running"),
-    Cell(("engine", "stop"), "SIGSTOP", 0, "ended", "stopped 1 engine(s)"),
+    Cell(("engine", "stop"), "SIGSTOP", 0, "ended", "stopped 1 engine"),
     Cell(("engine", "stop"), "SIGKILL", 0, "none", "no engine is running"),
     Cell(("engine", "start"), "SIGSTOP", 0, "replaced", "tiny (process "),
     Cell(("engine", "start"), "SIGKILL", 0, "started", "tiny (process "),

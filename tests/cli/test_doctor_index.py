@@ -141,12 +141,12 @@ def test_settings_with_which_nothing_is_embedded(write: Write, embeds: Config, s
 def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embeds: Config, tmp_path: Path):
     where, how, remote = write(FILES), recipe(embeds.index), Config(engine=Engine(url="http://h:1"), index=embeds.index)
     [(state, found)] = said(where, remote, "embeddings")
-    assert (state, found.endswith(" have a vector; lsp-harness index embed makes them")) == ("note", True)
+    assert (state, found.endswith(" has a vector yet; lsp-harness index embed makes them")) == ("note", True)
     with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
         vector = [1.0, *[0.0] * (WIDTH - 1)]
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
         vectors.put(how.name, dict.fromkeys(texts, vector), living=2)
-    why = "engine.url is set, and there a workspace is embedded by our own engine only"
+    why = "engine.url is set, and editors make vectors with the local engine only"
     told = f"the command line uses them, but editors do not: {why}; remove it from {tmp_path / 'home' / 'config.toml'}"
     [(state, found)] = said(where, remote, "embeddings")
     assert (state, found.endswith(told)) == ("note", True)
@@ -178,7 +178,7 @@ def test_vectors_are_counted(write: Write, embeds: Config):
         vector = [1.0, *[0.0] * (WIDTH - 1)]
         vectors.put("small old", {texts[0]: vector}, living=2)
         [(state, found)] = said(where, embeds, "embeddings")
-        assert (state, found.startswith(f"{WORDS}: the vectors are by small as it was set up before; ")) == (
+        assert (state, found.startswith(f"{WORDS}: the vectors were made by small with other settings; ")) == (
             "note",
             True,
         )

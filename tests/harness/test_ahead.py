@@ -107,7 +107,7 @@ async def test_without_trust_there_are_completions_and_nothing_else(bench: Make)
     assert await warmed(b, src) == []
     with pytest.raises(
         UsageError,
-        match="this workspace is not trusted, so there are only completions; trust it in the editor for the rest",
+        match="this workspace is not trusted, so there are only completions; trust it in the editor",
     ):
         await fixed(b, src)
 

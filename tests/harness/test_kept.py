@@ -119,7 +119,7 @@ async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(
     for automatic in (True, False):
         assert await b.harness.complete(snapshot, src.cursor, automatic=automatic) == []
     b.harness._warm(uri)
-    with pytest.raises(NoAnswer, match="not given to the model"):
+    with pytest.raises(NoAnswer, match="not sent to the model"):
         b.harness.check(snapshot)
     assert b.engine.asked == b.engine.ahead == []
     assert [one.document.uri for one in b.harness._edited()] == []

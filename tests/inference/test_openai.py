@@ -368,7 +368,7 @@ async def test_whose_request_it_was(client: AsyncOpenAI, http: httpx2.AsyncClien
         (
             "chat/completions",
             {"messages": [{"role": "user", "content": "a " * N_CTX}]},
-            f"leave no room in the {N_CTX}",
+            f"leave no room for an answer in the {N_CTX} tokens",
         ),
         ("completions", {}, "`prompt` must be a text"),
         ("completions", {"prompt": []}, "`prompt` is empty"),

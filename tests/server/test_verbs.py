@@ -61,7 +61,7 @@ async def run(editor: Editor, name: str, argument: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "argument", "why"),
     [
-        ("instruct", {"uri": "file:///ws/a.py", "range": SELECTION}, "takes an instruction in words"),
+        ("instruct", {"uri": "file:///ws/a.py", "range": SELECTION}, "needs an instruction in words"),
         ("instruct", {"range": SELECTION}, "needs a uri and a range"),
         ("explain", {"uri": "file:///ws/a.py", "range": {"start": 3}}, "needs a uri and a range"),
         ("docstring", {"uri": "file:///gone.py", "range": SELECTION}, "is not open"),

@@ -82,5 +82,5 @@ def words(params: types.ExecuteCommandParams, name: str = "instruction") -> str:
     """An instruction, or what else is said in words."""
     said = at(first(params), name)
     if not isinstance(said, str):
-        raise UsageError(f"{params.command} takes {'an' if name[0] in 'aeiou' else 'a'} {name} in words")
+        raise UsageError(f"{params.command} needs {'an' if name[0] in 'aeiou' else 'a'} {name} in words")
     return said

@@ -147,7 +147,7 @@ def test_pull_fetches_reports_and_repeats_nothing(
     assert first["source"] == "hub Qwen/Qwen2.5-Coder-3B-Instruct-GGUF"
     assert first["sha256"] == sha256
     assert Path(first["path"]).read_bytes() == data
-    assert again == f"{BIG} (Qwen-Research (non-commercial)): already here, {models / model.file}\n"
+    assert again == f"{BIG} (Qwen-Research (non-commercial)): already downloaded, {models / model.file}\n"
     assert len(web.asked) == 1
 
 

@@ -45,7 +45,7 @@ def test_a_model_of_the_other_kind_is_refused_by_name(models: Path):
         ModelError, match=f"{SMALL} is a model for completion, not for embedding; choose one of all-minilm-l6-v2"
     ):
         place.resolve(SMALL, "embedding")
-    with pytest.raises(ModelError, match=f"choose from {SMALL}, "):
+    with pytest.raises(ModelError, match=f"choose one of {SMALL}, "):
         place.resolve("all-minilm-l6-v2", "completion")
     assert place.resolve(SMALL, "completion") == place.resolve(SMALL)
 
@@ -63,7 +63,7 @@ def test_a_path_means_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_model_that_was_never_pulled_names_the_command(models: Path):
-    with pytest.raises(ModelMissing, match=f"`lsp-harness model pull {SMALL}`") as error:
+    with pytest.raises(ModelMissing, match=f"run: lsp-harness model pull {SMALL}") as error:
         place.resolve(SMALL)
     assert error.value.exit_code == 3
 
