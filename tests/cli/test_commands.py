@@ -273,6 +273,7 @@ def test_models_are_listed(shell: Shell) -> None:
         (["complete", "binary.py:1:1"], 1, "binary.py is a binary file, not a text file"),
         (["fix", "nope.py"], 2, "there is no file 'nope.py'"),
         (["fix", "a.py:99"], 2, "the file has 4 lines; line 99 is past its end"),
+        (["fix", "utf16.py"], 1, "utf16.py is UTF-16 text, and only UTF-8 can be read; save it as UTF-8"),
         (["fix", "binary.py"], 1, "binary.py is a binary file, not a text file"),
         (["fix", "latin.py"], 1, "latin.py is not UTF-8: byte 0xe9 on line 1; save it as UTF-8"),
         (
@@ -286,6 +287,7 @@ def test_models_are_listed(shell: Shell) -> None:
 def test_an_error_is_one_sentence_and_a_code(shell: Shell, arguments: list[str], code: int, said: str) -> None:
     shell.file("a.py", BROKEN)
     shell.file("binary.py", b"\0\1")
+    shell.file("utf16.py", "x = 1\n".encode("utf-16"))
     shell.file("latin.py", b"x = '\xe9'\n")
     shell.replies()
     ran = shell.run(*arguments)
