@@ -34,7 +34,9 @@ def chosen(path: Path | None) -> Path | None:
     """The llama-server to use: as named, or from the environment. Raises UsageError when it is not there."""
     named = path or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
     if named and not os.access(named, os.X_OK):
-        raise UsageError(f"{named} is not a program: build llama-server as docs/benchmarks.md says, or leave it out")
+        raise UsageError(
+            f"{named} is not a program; build llama-server as docs/benchmarks.md says, or leave the option out"
+        )
     return named
 
 
@@ -117,7 +119,7 @@ class Anchor:
 
     def _why(self, said: str) -> str:
         lines = self._log.read_text(errors="replace").strip().split("\n")
-        return f"llama-server: {said}; its last words: {lines[-1]!r:.300}"
+        return f"llama-server: {said}; its last line: {lines[-1]!r:.300}"
 
 
 @asynccontextmanager

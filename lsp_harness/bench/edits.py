@@ -48,7 +48,7 @@ def real_edits(repo: Path | None) -> list[RealEdit]:
     """Edits of `repo`, or of the development set without one; languages take turns. Raises UsageError without any."""
     found = [edit for edit in (from_repository(repo) if repo else from_development_set()) if not secret(edit)]
     if not found:
-        raise UsageError(f"no usable edit in {repo or 'the development set'}: name another repository with --repo")
+        raise UsageError(f"no usable edit in {repo or 'the development set'}; name another repository with --repo")
     by_language: dict[str, list[RealEdit]] = {}
     for edit in found:
         by_language.setdefault(edit.language, []).append(edit)

@@ -19,4 +19,4 @@ async def of_tokens(lab: Lab, tokens: int, number: int = 0) -> str:
                 return "".join(lines)
             lines.append(line)
             left -= cost
-    raise UsageError(f"the edits have less than {tokens} tokens of text: name a larger repository with --repo")
+    raise UsageError(f"the edits have fewer than {tokens} tokens of text; name a larger repository with --repo")

@@ -1,5 +1,6 @@
 """Where the parts are joined: settings to engine to harness, and files on disk to snapshots."""
 
+import codecs
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
@@ -60,6 +61,8 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     harness.roots.append(root)
     document = Document.of(file.as_uri(), data, version=1)
     if document.binary:
+        if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise NotText(f"{file.name} is UTF-16 text, and only UTF-8 can be read; save it as UTF-8")
         raise NotText(f"{file.name} is a binary file, not a text file; name a file with code")
     harness.open(document)
     if config.index.enabled:

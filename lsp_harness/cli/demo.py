@@ -23,6 +23,7 @@ from lsp_harness.session.log import read
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import diff
 from lsp_harness.text.position import encode
+from lsp_harness.text.wording import counted
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.ruff import Ruff
 
@@ -80,7 +81,7 @@ async def _status(client: LspClient) -> dict[str, Any]:
 async def _complete(client: LspClient, file: Path) -> None:
     """Ghost text at every cursor mark of a file, one after the other, accepted as a user would."""
     out = console(TRANSCRIPT)
-    out.print(f"[bold]{file.name}[/]: ghost text at the cursor")
+    out.print(f"[bold]{file.name}[/]: completions at the cursor (ghost text)")
     done, *rest = CURSOR.split(file.read_text())
     uri = client.open(file, done + _not_typed_yet(rest), LANGUAGES[file.suffix])
     while rest:
@@ -90,14 +91,14 @@ async def _complete(client: LspClient, file: Path) -> None:
         ms = (perf_counter() - began) * 1000
         line = done.rsplit("\n", 1)[-1]
         if not items:
-            raise Untrue(f"no completion in {file.name} after {line!r}")
+            raise Untrue(f"the demo failed: no completion in {file.name} after {line!r}")
         ghost: str = items[0]["insertText"]
         stats = (await _status(client))["completion"]
         first, *more = ghost.split("\n")
         out.print(f"  {_plain(line)}[green]{_plain(first)}[/]")
         for text in more:
             out.print(f"  [green]{_plain(text)}[/]")
-        taken = "accepted" if mark == "<|>" else "not taken, typing on"
+        taken = "accepted" if mark == "<|>" else "not accepted, typing on"
         out.print(
             f"  [dim]{taken} · {ms:.0f} ms · {stats['evaluated']} prompt tokens evaluated · {stats['reused']} reused · "
             f"{stats['generated']} generated[/]\n"
@@ -121,10 +122,10 @@ async def _fix(client: LspClient, file: Path) -> None:
     document = Document.of(file.as_uri(), text, language="python", version=1)
     before = await _lint(document, file)
     if not before:
-        raise Untrue(f"ruff finds nothing wrong with {file.name}")
+        raise Untrue(f"the demo failed: ruff finds no error in {file.name}; is ruff configured for another folder?")
     problem = before[0]
     row = document.line_of(problem.start)
-    out.print(f"[bold]{file.name}[/]: a diagnostic repaired")
+    out.print(f"[bold]{file.name}[/]: an error is repaired")
     out.print(f"  line {row + 1}: [red]{problem.code} {_plain(problem.message)}[/]")
     out.print(f"  [dim]{row + 1:3} │[/] {_plain(text.splitlines()[row])}\n")
     uri = client.open(file, text, "python")
@@ -141,7 +142,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     )
     action = next((a for a in actions if a["title"].startswith("Fix with lsp-harness")), None)
     if action is None:
-        raise Untrue("no quick fix was offered")
+        raise Untrue("the demo failed: no quick fix was offered")
     out.print(f"  quick fix chosen: [bold]{_plain(action['title'])}[/]")
     client.on_progress = lambda message: out.print(f"  [dim]… {_plain(message)}[/]")
     began = perf_counter()
@@ -153,7 +154,7 @@ async def _fix(client: LspClient, file: Path) -> None:
         verdicts(event)
     out.print(verdicts.table())
     if not any(row["reason"] == "passes" for row in verdicts.rows):
-        raise Untrue("an edit came without a passed verdict")
+        raise Untrue("the demo failed: an edit was offered that had not passed its checks")
     fixed = client.applied(resolved["edit"])
     out.print(Syntax(diff(encode(text), encode(fixed), file.name), "diff", background_color="default"))
     client.change(uri, fixed)
@@ -161,8 +162,10 @@ async def _fix(client: LspClient, file: Path) -> None:
     file.write_text(fixed)
     after = await _lint(Document.of(uri, fixed, language="python"), file)
     if any((f.code, f.message) == (problem.code, problem.message) for f in after) or len(after) >= len(before):
-        raise Untrue(f"the diagnostic is still there: {after}")
-    out.print(f"  [green]applied; {problem.code} is gone[/] (ruff: {len(before)} finding before, {len(after)} after)\n")
+        raise Untrue(f"the demo failed: the error is still there: {after}")
+    out.print(
+        f"  [green]applied; {problem.code} is gone[/] (ruff: {counted(len(before), 'finding')} before, {len(after)} after)\n"
+    )
 
 
 def _place(document: Document, offset: int) -> dict[str, int]:

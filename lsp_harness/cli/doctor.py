@@ -59,14 +59,14 @@ def _settings() -> list[dict[str, Any]]:
     _, problems = load(Path.cwd())
     problems += ignore_problems(Path.cwd())
     if not problems:
-        return [_row("ok", "settings", f"defaults, {user_file()} and this folder's files are in order")]
+        return [_row("ok", "settings", f"{user_file()} and the settings files of this folder contain no mistakes")]
     return [_row("note", "settings", f"{p.file or 'environment'}:{p.line + 1}: {p.message}") for p in problems]
 
 
 def _model() -> list[dict[str, Any]]:
     config, _ = load(Path.cwd())
     if config.engine.script:
-        return [_row("note", "model", f"scripted replies from {config.engine.script}, not a model")]
+        return [_row("note", "model", f"scripted replies from {config.engine.script}, no model")]
     if remote(config.engine):
         return [_row(*found) for found in servers(config.engine)]
     try:
@@ -81,7 +81,7 @@ def _engine() -> list[dict[str, Any]]:
     except HarnessError as error:
         return [_row("bad", "engine", error.message)]
     if not found and remote(load(Path.cwd())[0].engine):
-        return [_row("ok", "engine", "none of our own: the settings name a server")]
+        return [_row("ok", "engine", "not used: the settings name a remote server")]
     if not found:
         return [_row("ok", "engine", "not running; the first request starts it")]
     rows: list[dict[str, Any]] = []
@@ -95,9 +95,7 @@ def _engine() -> list[dict[str, Any]]:
             _row("ok", "engine", f"{props.get('model_alias')} in process {row['pid']}, {row['rss_bytes'] >> 20} MiB")
         )
         if props.get("weights_repacked") is False:
-            says = (
-                "this machine's special instructions (AMX) crash llama.cpp; plain weights are used, prompts are slower"
-            )
+            says = "llama.cpp crashes with this processor's AMX instructions, so they are off and prompts are slower"
             rows.append(_row("note", "processor", says))
         if failed := props.get("tcp_error"):
             rows.append(_row("note", "port", str(failed)))
@@ -112,7 +110,7 @@ def _index() -> list[dict[str, Any]]:
 
     config, _ = load(Path.cwd())
     if not config.index.enabled:
-        return [_row("ok", "index", "off by the settings")]
+        return [_row("ok", "index", "off: the setting index.enabled is false")]
     try:
         return [_row(*row) for row in rows(index_of(Path.cwd()), config)]
     except (HarnessError, OSError) as error:
@@ -123,4 +121,10 @@ def _tools() -> list[dict[str, Any]]:
     ruff = tool.find("ruff")
     if ruff:
         return [_row("ok", "ruff", ruff)]
-    return [_row("note", "ruff", "not found: Python edits are not linted before they are offered (pip install ruff)")]
+    return [
+        _row(
+            "note",
+            "ruff",
+            "not found, so edits of Python are not linted before they are offered; run: pip install ruff",
+        )
+    ]

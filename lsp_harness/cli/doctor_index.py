@@ -20,11 +20,12 @@ from lsp_harness.inference.models.place import resolve
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax import tags
 from lsp_harness.syntax.languages import WHEELS, called, detected
+from lsp_harness.text.wording import counted
 
 Row = tuple[str, str, str]
 """State, what it is about, what is said."""
 
-WORDS = "search goes by names and words (BM25)"
+WORDS = "search uses names and words only (BM25)"
 PULL = "lsp-harness model pull all-minilm-l6-v2"
 EXTRA = "pip install 'lsp-harness[languages]'"
 UNFIT = frozenset({"kotlin"})
@@ -35,9 +36,9 @@ def rows(where: Place, config: Config) -> Iterator[Row]:
     """Raises StoreError where the index is damaged."""
     found = told(where)
     if not found["files"]:
-        yield "ok", "index", "none of this folder yet; a server that has it open makes it"
+        yield "ok", "index", "this folder has no index yet; it is made when an editor opens the folder"
     else:
-        yield "ok", "index", f"{found['files']:,} files of this folder, {found['symbols']:,} symbols"
+        yield "ok", "index", f"{counted(found['files'], 'file')} of this folder, {counted(found['symbols'], 'symbol')}"
         yield from _languages(where, found["languages"])
     yield _embeddings(where, config)
 
@@ -50,14 +51,14 @@ def _languages(where: Place, counts: Mapping[str, int]) -> Iterator[Row]:
     unfit = sorted(name for name in by["lines"] if name in WHEELS)
     by["lines"] += (texts := _texts(where))
     if by["queries"]:
-        yield "ok", "languages", f"declarations by queries of ours: {_listed(by['queries'])}"
+        yield "ok", "languages", f"declarations and imports are known in {_listed(by['queries'])}"
     if by["tags"]:
-        says = f"declarations by the tags of tree-sitter-language-pack, no imports: {_listed(by['tags'])}"
+        says = f"declarations but no imports are known in {_listed(by['tags'])}"
         yield "ok", "languages", says
     if by["lines"]:
-        says = f"no declarations known, found by their lines only: {_listed(by['lines'])}"
+        says = f"no declarations are known, only lines, in {_listed(by['lines'])}"
         if unfit:
-            says += f"; the tags for {', '.join(unfit)} are for another grammar than the one that is installed"
+            says += f"; the installed grammar for {', '.join(unfit)} does not fit its tags"
         if wanted := sorted(name for name in texts if name in WHEELS and name not in UNFIT):
             says += f"; for {', '.join(wanted)}: {EXTRA}"
         yield "note", "languages", says
@@ -97,7 +98,7 @@ def _apart(config: Config) -> str:
     """Why editors neither make vectors nor ask for them; empty where they do."""
     if not Engines.own(config):
         named = " and ".join(f"engine.{key}" for key in ("url", "model", "script") if getattr(config.engine, key))
-        return f"{named} is set, and there a workspace is embedded by our own engine only; take it out of {user_file()}"
+        return f"{named} is set, and editors make vectors with the local engine only; remove it from {user_file()}"
     try:
         resolve(config.model.path, "completion")
     except HarnessError as error:
@@ -113,16 +114,18 @@ def _vectors(where: Place, how: Recipe, asked: Sequence[float], apart: str) -> R
         damaged = count and not (vectors.sound() and vectors.nearest(asked, 1))
     later = EMBED if apart else f"{EMBED}, or an editor while its engine is in use,"
     if damaged:
-        return "note", "embeddings", f"{WORDS}: the vectors here are damaged; {EMBED} makes them anew"
+        return "note", "embeddings", f"{WORDS}: the vectors are damaged; {EMBED} makes new ones"
     if made and made[0] != how.name:
-        says = f"the vectors are by {model_of(made[0])} as it was set up before; {later} makes new ones by {how.model}"
+        says = (
+            f"the vectors were made by {model_of(made[0])} with other settings; {later} makes new ones with {how.model}"
+        )
         return "note", "embeddings", f"{WORDS}: {says}"
     if not made or not count:
-        says = f"{how.model} works, 0 of {len(texts):,} texts have a vector; {later} makes them"
+        says = f"{how.model} works, but none of {counted(len(texts), 'text')} has a vector yet; {later} makes them"
         return "note" if texts else "ok", "embeddings", f"{WORDS} so far: {says}"
     says = f"{how.model}, {made[1]} dimensions: {count:,} of {len(texts):,} texts have a vector"
     if count < len(texts):
-        says += f" ({later} makes the rest)"
+        says += f" ({later} makes the missing ones)"
     if apart:
-        return "note", "embeddings", f"{says}; searches go by them, but editors do not: {apart}"
-    return "ok", "embeddings", f"{says}; searches and edits by instruction go by them"
+        return "note", "embeddings", f"{says}; the command line uses them, but editors do not: {apart}"
+    return "ok", "embeddings", f"{says}; search and edits by instruction use them"

@@ -20,6 +20,7 @@ from lsp_harness.inference.running import LOOK_S, Ended, end, peer
 from lsp_harness.process.detached import LOG_BYTES
 from lsp_harness.process.memory import resident
 from lsp_harness.process.termination import condition
+from lsp_harness.text.wording import counted
 
 app = cyclopts.App(name="engine", help="Start, stop and inspect the engine, the process with the model.")
 
@@ -58,10 +59,15 @@ def status(*, json: AsJson = False) -> int:
 
 @app.command
 def stop(*, json: AsJson = False) -> int:
-    """End all engines of this user, by force those that do not end when asked; the next request starts one again."""
+    """Stop all engines of this user. The next request starts one again.
+
+    An engine that does not stop when asked is killed.
+    """
     ended = [one for one in asyncio.run(_end_all()) if one]
     gone, left = [one for one in ended if one.ending], [one for one in ended if not one.ending]
-    as_json([one.pid for one in gone]) if json else say(f"stopped {len(gone)} engine(s)")
+    as_json([one.pid for one in gone]) if json else say(
+        f"stopped {counted(len(gone), 'engine')}" if gone or left else "no engine is running"
+    )
     if left:
         raise EngineUnavailable("; ".join(f"an engine {one.words}" for one in left))
     return 0
@@ -73,7 +79,7 @@ async def _end_all() -> list[Ended | None]:
 
 @app.command
 def restart(*, json: AsJson = False) -> int:
-    """End the engine of the settings, by force if it does not end when asked, and start it again."""
+    """Stop the engine, by force if necessary, and start it again."""
     from lsp_harness.inference.supervisor import end_engine
 
     config = _own()
@@ -115,7 +121,7 @@ def _own() -> Config:
     """The settings, where they mean an engine of ours. Raises ConfigError."""
     config = settings(Path.cwd())
     if remote(config.engine) or config.engine.script:
-        raise ConfigError("the settings name a server or a script: there is no engine of our own to start")
+        raise ConfigError("the settings name a remote server or a script, so there is no local engine to start")
     return config
 
 

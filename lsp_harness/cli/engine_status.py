@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from lsp_harness.pipeline.pace import Pace
+from lsp_harness.text.wording import counted
 
 Json = dict[str, Any]
 STEPS_SHOWN = ("1", "2", "4", "8")
@@ -18,21 +19,21 @@ def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
     context = _number(_object(props.get("default_generation_settings")).get("n_ctx"))
     totals = _object(props.get("totals"))
     if port := _number(props.get("tcp_port")):
-        yield "port", f"http://127.0.0.1:{port:.0f}/v1 (the key: lsp-harness engine token)"
+        yield "port", f"http://127.0.0.1:{port:.0f}/v1 (for its token: lsp-harness engine token)"
     if failed := props.get("tcp_error"):
         yield "port", f"none: {failed}"
     if rss_bytes:
         yield "memory", f"{rss_bytes / 2**20:,.0f} MiB"
     if context is not None:
         held = sum(_number(resident.get("tokens")) or 0 for resident in residents)
-        sequences = f", {held:,.0f} of them in {len(residents)} resident sequences" if residents else ""
+        sequences = f", {held:,.0f} of them used by {counted(len(residents), 'prompt')} in memory" if residents else ""
         yield "context", f"{context:,.0f} tokens{sequences}"
     if speed := ", ".join(_speed(_object(props.get("curve")))):
         yield "speed", speed
     if steps := ", ".join(_steps(_object(props.get("curve")))):
         yield "a step", steps
     if (pending := _number(props.get("pending"))) is not None:
-        yield "queue", f"{pending:.0f} requests"
+        yield "queue", counted(round(pending), "request")
     if less := limits(props):
         yield "limits", less
     yield from _counts(totals)
@@ -44,17 +45,19 @@ def limits(props: Json) -> str:
     window = _number(memory.get("window"))
     less: list[str] = []
     if not Pace.of(props).fills:
-        less.append("fills no holes: no inline completions, and fixes only by rewriting a function")
+        less.append(
+            "has no fill-in-the-middle: there are no inline completions, and fixes only rewrite whole functions"
+        )
     if memory.get("cuts") is False:
         less.append(
-            "cannot go back (recurrent): a prompt that does not continue a resident one is read from its beginning"
+            "is a recurrent model: a prompt that does not continue an earlier one is evaluated from its beginning"
         )
     elif window:
         less.append(
-            f"sees {window:,.0f} tokens back (sliding window): sequences are neither parked nor saved, and none is shifted"
+            f"has a sliding window of {window:,.0f} tokens: prompts cannot be saved, and moved lines are evaluated again"
         )
     elif memory.get("shifts") is False:
-        less.append("cannot shift: lines that move up or down in a prompt are read again")
+        less.append("cannot reuse lines that move up or down in a prompt")
     return "; ".join(less)
 
 
@@ -104,7 +107,7 @@ def _steps(curve: Json) -> Iterator[str]:
     decode = _object(curve.get("decode_ms"))
     for size in STEPS_SHOWN:
         if (ms := _number(decode.get(size))) is not None:
-            yield f"of {size} {'token' if size == '1' else 'tokens'} {ms:.0f} ms"
+            yield f"{counted(int(size), 'token')} {ms:.0f} ms"
 
 
 def _age(seconds: float) -> str:

@@ -45,7 +45,7 @@ def fix(at: str, /, *, failing: Path | None = None, apply: bool = False, json: A
     printed = digest(decode(read(failing)), "", os.getcwd()) if failing else None
     output = about(printed, file, [Path.cwd()]) if printed else None
     if printed and output and not output.problems:
-        raise UsageError(f"{printed.summary}; nothing in it is about {file}")
+        raise UsageError(f"{printed.summary}; it reports nothing in {file}")
     return asyncio.run(_fix(file, numbers[0] if numbers else None, output, write=apply, json=json))
 
 

@@ -11,6 +11,7 @@ from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embed.recipe import model_of
 from lsp_harness.process.lead import led
 from lsp_harness.store.database import Reader
+from lsp_harness.text.wording import counted
 
 
 def told(where: Place) -> dict[str, Any]:
@@ -45,20 +46,20 @@ def told(where: Place) -> dict[str, Any]:
 
 def _of_vectors(found: dict[str, Any] | None) -> str:
     if not found:
-        return "none: search goes by names and words (BM25); lsp-harness doctor says why"
-    return f"{found['count']:,} of {found['dimensions']} numbers by {found['model']}"
+        return "none: search uses names and words only (BM25); lsp-harness doctor says why"
+    return f"{counted(found['count'], 'vector')} of {found['dimensions']} numbers, made with {found['model']}"
 
 
 def show(found: dict[str, Any]) -> None:
     from rich.table import Table
 
     table = Table(box=None, show_header=False)
-    kept = "a server that has it open" if found["kept"] else "nobody at the moment"
+    kept = "a server that has this folder open" if found["kept"] else "no process at the moment"
     languages = ", ".join(f"{count:,} {language}" for language, count in found["languages"].items())
     for what, says in (
         ("folder", found["root"]),
         ("database", f"{found['database']}, {found['bytes'] / 1e6:.1f} MB"),
-        ("kept by", kept),
+        ("updated by", kept),
         ("files", f"{found['files']:,}" + f": {languages}" * bool(languages)),
         *((name, f"{found[name]:,}") for name in ("symbols", "imports", "chunks")),
         ("vectors", _of_vectors(found["vectors"])),
@@ -67,4 +68,4 @@ def show(found: dict[str, Any]) -> None:
         table.add_row(what, says.replace("[", "\\["))
     console().print(table)
     if len(found["left_out"]) > 20:
-        say(f"and {len(found['left_out']) - 20:,} more left out (--json has all)")
+        say(f"and {len(found['left_out']) - 20:,} more are left out; --json shows all")

@@ -30,7 +30,13 @@ async def _all(named: list[Target]) -> list[Row]:
     rows = [row for answered, _ in found for row in answered]
     models = sorted({model for _, model in found if model})
     if len(models) > 1:
-        rows.append(("note", "servers", f"they serve different models ({', '.join(models)}); they must be replicas"))
+        rows.append(
+            (
+                "note",
+                "servers",
+                f"they serve different models ({', '.join(models)}), but several servers must serve the same one",
+            )
+        )
     return rows
 
 
@@ -47,15 +53,21 @@ async def _one(target: Target) -> tuple[list[Row], str]:
     finally:
         await server.endpoint.aclose()
     key = f"key from {target.key_name}" if target.key else "no key"
-    rows = [("ok", "server", f"{target.name}: {backend.kind}, {props.model or 'a model without a name'}, {key}")]
+    rows = [("ok", "server", f"{target.name}: {backend.kind}, {props.model or 'an unnamed model'}, {key}")]
     lacking = [name for name, has in features.items() if has is False]
     if lacking:
-        rows.append(("note", "not there", f"{', '.join(lacking)} (docs/team.md says what is done without)"))
+        rows.append(("note", "missing", f"{', '.join(lacking)} (docs/team.md says what is done instead)"))
     partly = [f"{name}: {has}" for name, has in features.items() if isinstance(has, str)]
     if partly:
-        rows.append(("note", "otherwise", "; ".join(partly)))
+        rows.append(("note", "limited", "; ".join(partly)))
     if target.key and not private(target):
-        rows.append(("note", "key", f"{target.name} is not https: the key and your code can be read on the way"))
+        rows.append(
+            (
+                "note",
+                "key",
+                f"{target.name} does not use https, so others on the network can read the key and your code",
+            )
+        )
     return rows, props.model
 
 

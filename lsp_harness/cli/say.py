@@ -66,12 +66,12 @@ def console(width: int = WIDTH) -> "Console":
 
 
 def say(text: str = "") -> None:
-    """As it is: what is shown may be code, in which rich would expand tabs and put pictures for `:key:`."""
+    """Print a text as it is: it may be code, in which rich would expand tabs and replace `:key:` by pictures."""
     sys.stdout.write(f"{shown(text, sys.stdout)}\n")
 
 
 def warn(sentence: str) -> None:
-    """A line on standard error. Where nobody can read it, nothing is lost."""
+    """Print a sentence for people on standard error, if that can be written."""
     with suppress(OSError, ValueError):
         sys.stderr.write(f"lsp-harness: {shown(sentence, sys.stderr)}\n")
 
@@ -87,8 +87,11 @@ def as_line(value: Any) -> None:
 
 
 def shown(text: str, stream: TextIO) -> str:
-    """The text as a stream can show it: signs that its encoding lacks in ASCII, other characters as `?`. A program that reads the
-    stream gets names with control characters as they are."""
+    """The text as a stream can show it.
+
+    Signs that the encoding lacks become ASCII, other characters `?`. On a terminal, control characters are escaped; a program
+    that reads the stream gets them as they are.
+    """
     encoding = stream.encoding or "utf-8"
     return (printable(text) if stream.isatty() else text).encode(encoding, ASCII).decode(encoding)
 

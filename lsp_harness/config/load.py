@@ -32,6 +32,8 @@ NOT_BY_EDITOR = {"engine": frozenset({"url", "model", "api_key_env", "script"})}
 MODEL_FILES = (("model", "path"), ("index", "embedding_model"))
 WITHOUT_HOME = Path("/etc/lsp-harness")
 """Where the user's settings are looked for where the user has no home folder."""
+TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+"""Of values, in messages."""
 PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
 
 
@@ -126,17 +128,17 @@ def _merged(config: Config, given: Mapping[str, Any], problems: list[Problem], l
             problems.append(Problem(f"{table} must be a table, not {values!r}", layer.file, where))
             continue
         if table not in known:
-            problems.append(Problem(f"unknown table [{table}]; known are {', '.join(known)}", layer.file, where))
+            problems.append(Problem(f"unknown table [{table}]; the tables are {', '.join(known)}", layer.file, where))
             continue
         changes: dict[str, Any] = {}
         for key, value in cast("Mapping[str, Any]", values).items():
             line = _line(layer.text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", where)
             if key in PLANNED.get(table, ()):
-                problems.append(Problem(f"{table}.{key} is planned; nothing reads it yet", layer.file, line))
+                problems.append(Problem(f"{table}.{key} is planned and has no effect yet", layer.file, line))
                 continue
             if key not in known[table]:
                 problems.append(
-                    Problem(f"unknown key {table}.{key}; known are {', '.join(known[table])}", layer.file, line)
+                    Problem(f"unknown key {table}.{key}; the keys are {', '.join(known[table])}", layer.file, line)
                 )
                 continue
             if refusal := _refused(layer, table, key, value):
@@ -145,7 +147,7 @@ def _merged(config: Config, given: Mapping[str, Any], problems: list[Problem], l
             kind, _ = known[table][key]
             converted = _converted(kind, value, spelled=layer.spelled)
             if converted is None:
-                problems.append(Problem(f"{table}.{key} must be a {kind.__name__}, not {value!r}", layer.file, line))
+                problems.append(Problem(f"{table}.{key} must be {TYPES[kind]}, not {value!r}", layer.file, line))
             else:
                 changes[key] = converted
         if changes:
@@ -157,9 +159,9 @@ def _refused(layer: Layer, table: str, key: str, value: object) -> str:
     """Why this layer may not say this; empty where it may."""
     place = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"
     if layer.by_editor and key in NOT_BY_EDITOR.get(table, ()):
-        return f"{table}.{key} is not taken from an editor, but from {place}"
+        return f"{table}.{key} cannot be set by an editor; set it in {place}"
     if (table, key) in MODEL_FILES and isinstance(value, str) and names_file(value) and _brought(layer, value):
-        return f"{table}.{key}: {value} is a file of the project, which could be anything; it may be set in {place}"
+        return f"{table}.{key}: {value} is a file in the project, which is not trusted; set it in {place}"
     return ""
 
 

@@ -51,6 +51,6 @@ class Allocation:
     def why(self) -> str:
         """What is wrong where there are too few."""
         return (
-            f"the prompt has {self.prompt} tokens, {self.answer} are kept for the answer, and the model's context has "
-            f"{self.context}; select less, or raise model.context_length"
+            f"the prompt has {self.prompt} tokens and {self.answer} are reserved for the answer, but the model's context has "
+            f"only {self.context}; select less, or raise model.context_length"
         )

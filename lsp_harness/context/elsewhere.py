@@ -33,7 +33,7 @@ LATE = 0.25
 """Of the budget, at most, for what was edited or looked at last."""
 SECONDS = 0.25
 """In which the index is asked: somebody types."""
-LIKE = "is like what is written here"
+LIKE = "similar code"
 LEAST = 24
 """Tokens of a piece of code that says something."""
 

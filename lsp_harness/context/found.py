@@ -23,7 +23,7 @@ HITS = 20
 """That are looked at for them."""
 SECONDS = 0.5
 """A search may take: whoever is shown what it finds waits for an edit, which takes seconds."""
-REASON = "has to do with the task"
+REASON = "found for the task"
 
 
 @dataclass(frozen=True, slots=True)

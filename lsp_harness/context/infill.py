@@ -77,7 +77,7 @@ async def infill(
     """Assemble the prompt for `offset`; every part is within its share. Raises NoAnswer on a line with a secret."""
     hidden = secret_lines(document)
     if document.line_of(offset) in hidden:
-        raise NoAnswer("this line holds what looks like a secret; it is not given to the model")
+        raise NoAnswer("this line contains what looks like a secret, so it is not sent to the model")
     start, prefix, prefix_cost = await window.before(document, offset, budget.prefix_tokens, count, hidden)
     end, suffix, suffix_cost = await window.after(document, offset, budget.suffix_tokens, count, hidden)
     lines: Sequence[OutlineLine] = ()
@@ -86,8 +86,8 @@ async def infill(
     head = await _fitting(lines, start, path, tree.language.comment if tree else "#", budget.outline_tokens, count)
     return InfillPrompt(
         head,
-        Fragment(suffix, suffix_cost, path, "what follows the cursor"),
-        Fragment(prefix, prefix_cost, path, "what leads to the cursor"),
+        Fragment(suffix, suffix_cost, path, "text after the cursor"),
+        Fragment(prefix, prefix_cost, path, "text before the cursor"),
     )
 
 
@@ -145,4 +145,4 @@ async def _fitting(
     if not kept:
         return Fragment("", 0, path, "no share for an outline")
     text = title + "".join(texts[i] for i in sorted(kept))
-    return Fragment(text, budget - left, path, "what else this file declares")
+    return Fragment(text, budget - left, path, "other declarations of this file")

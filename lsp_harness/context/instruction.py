@@ -97,12 +97,12 @@ async def instruction(
     [fixed, size] = await count([system, code])
     if fixed > shares.system_budget:
         raise NoAnswer(
-            f"the system prompt has {fixed} tokens, context.system_budget is {shares.system_budget}; raise that"
+            f"the system prompt has {fixed} tokens, and context.system_budget allows {shares.system_budget}; raise that setting"
         )
     costs = dict(zip(session, await count([f"{line}\n" for line in session]), strict=True))
     earlier, _ = _fitting(session, costs, budget.session(fixed, size, task.tokens))
     before = Fragment(
-        "".join(f"{line}\n" for line in earlier), sum(costs[line] for line in earlier), "", "what was before"
+        "".join(f"{line}\n" for line in earlier), sum(costs[line] for line in earlier), "", "history of the session"
     )
     left = budget.around(fixed, size, task.tokens + before.tokens)
     around, has, like = (), (), ()
@@ -121,11 +121,11 @@ async def instruction(
         around += await found(related, document, tree, span, path, about, rest, (*around, *like))
     return Instruction(
         tree.language.id if tree else document.language,
-        Fragment(system, fixed, "", "what the model is"),
+        Fragment(system, fixed, "", "system prompt"),
         like,
         has,
         around,
-        Fragment(code, size, path, "what is to be changed"),
+        Fragment(code, size, path, "code to change"),
         (before,) if earlier else (),
         task,
     )
@@ -139,12 +139,14 @@ async def told(task: str, feedback: Sequence[str], budget: int, count: Count, be
     costs = dict(zip(lines := [*head, *tail, *beside], await count([f"{line}\n" for line in lines]), strict=True))
     first, left = _fitting(head, costs, budget)
     if not first:
-        raise NoAnswer(f"the task has {costs[head[0]]} tokens, context.task_budget is {budget}; raise that")
+        raise NoAnswer(
+            f"the task has {costs[head[0]]} tokens, and context.task_budget allows {budget}; raise that setting"
+        )
     last, left = _fitting(tail, costs, left) if first == head else ([], 0)
     between, left = _fitting(beside, costs, left if last == tail else 0)
     # the headline without a line below it says nothing
     kept = [*first, *between, *(last if len(last) > 1 else [])]
-    return Fragment("\n".join(kept), sum(costs[line] for line in kept), "", "what to do")
+    return Fragment("\n".join(kept), sum(costs[line] for line in kept), "", "the task")
 
 
 def _fitting(lines: Sequence[str], costs: Mapping[str, int], budget: int) -> tuple[list[str], int]:

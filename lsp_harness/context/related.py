@@ -66,7 +66,7 @@ class Related:
         comment = tree.language.comment or "#"
         own = [*_own(tree, declarations, span, path, near)]
         brought = [line for line in needed(tree, span) if not spans(encode(line))]
-        imports = await self._fitting(brought, budget, path, "imports what is used in it")
+        imports = await self._fitting(brought, budget, path, "imports that it uses")
         left = budget - _tokens(imports)
         shown = await self._test(test, min(left, int(budget * TEST)), comment) if test else []
         # where the test is shown whole its line is in it

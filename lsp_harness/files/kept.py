@@ -14,7 +14,7 @@ from lsp_harness.files.ignores import Ignores
 from lsp_harness.files.secrets import secret_path
 from lsp_harness.text.uri import local_path, mentioned, unescaped
 
-SECRET = "secret by its name"
+SECRET = "a file for secrets, by its name"
 
 
 class Kept:

@@ -65,7 +65,7 @@ def walk(root: Path, ignores: Ignores) -> Iterator[Found | Left]:
 
 def _file(entry: "os.DirEntry[str]", path: str) -> Found | Left:
     if secret_path(entry.path):
-        return Left(path, "secret by its name")
+        return Left(path, "a file for secrets, by its name")
     try:
         path.encode()
     except UnicodeEncodeError:

@@ -28,7 +28,7 @@ async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") 
     from lsp_harness.verify.standing import examine
 
     if snapshot.document.binary:
-        raise NotText(f"{snapshot.path} is not a text")
+        raise NotText(f"{snapshot.path} is a binary file, not a text file")
     return await examine(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
 
 
@@ -42,7 +42,7 @@ async def printed(snapshot: Snapshot, text: str) -> "Digest":
     whole = await asyncio.to_thread(digest, text, "", str(root))
     output = about(whole, snapshot.tool_path, [root])
     if not output.problems:
-        raise UsageError(f"{whole.summary}; nothing in it is about {snapshot.path}")
+        raise UsageError(f"{whole.summary}; it reports nothing in {snapshot.path}")
     return output
 
 
@@ -129,7 +129,7 @@ async def offers(
         if subject.absent:
             continue
         if (own := await _own_fix(snapshot, finding, ruff)) and own.safe:
-            found.append(Offer(f"Fix with ruff's own safe fix: {own.fix_title}", "linter", finding))
+            found.append(Offer(f"Fix with ruff (safe fix): {own.fix_title}", "linter", finding))
         if previews and (repair := await previews.of(finding, subject)):
             found.append(Offer(f"Fix with lsp-harness: {repair}", "repair", finding))
         elif model:

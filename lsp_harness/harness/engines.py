@@ -92,7 +92,7 @@ class Engines:
         from lsp_harness.inference.supervisor import end_engine
 
         if not self.own(config):
-            raise ConfigError("the settings name a server that is not ours to restart")
+            raise ConfigError("the settings name a remote server, which lsp-harness cannot restart")
         # before anything is waited for: the settings may name another one meanwhile
         engine = self.of(config)
         await end_engine(config)

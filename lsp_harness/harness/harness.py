@@ -151,7 +151,7 @@ class Harness:
     def kept_from_model(self, snapshot: Snapshot) -> str:
         """Why no model may see this file, which the session's log on disk does not know either; empty where it may."""
         why = self.kept.why(snapshot.document.uri, snapshot.path)
-        return f"{why} and not given to the model" if why else ""
+        return f"{why}, so it is not sent to the model" if why else ""
 
     def _edited(self) -> list[Snapshot]:
         """The open texts that were edited, but for those that no model may see."""
@@ -284,9 +284,9 @@ class Harness:
     def refusal(self, snapshot: Snapshot, *, model: bool = True) -> HarnessError | None:
         """Why nothing is done to this text, as the error to raise; one that is kept from the `model` will do without."""
         if not self.trusted:
-            return UsageError("the workspace is not trusted: there are completions only")
+            return UsageError("this workspace is not trusted, so there are only completions; trust it in the editor")
         if snapshot.document.binary:
-            return NotText(f"{snapshot.path} is not a text")
+            return NotText(f"{snapshot.path} is a binary file, not a text file")
         if unparsed := self._parsed.why_not(snapshot.document.uri):
             return NoAnswer(f"{snapshot.path} has no syntax tree to check an edit with: {unparsed}")
         why = self.kept_from_model(snapshot) if model else ""

@@ -53,9 +53,9 @@ class Located:
 def check(config: Config, task: str, otherwise: str) -> None:
     """Before anything is looked up; `otherwise` is what to do where there is no index. Raises UsageError, ConfigError."""
     if not task.strip():
-        raise UsageError('say what is to be done, in words: "add input validation to parse_config"')
+        raise UsageError('describe the task in words, for example: "add input validation to parse_config"')
     if not config.index.enabled:
-        raise UsageError(f"index.enabled is off: nothing is known of this folder; {otherwise}")
+        raise UsageError(f"this folder is not indexed, because the setting index.enabled is false; {otherwise}")
     if config.locate.ranking not in RANKINGS:
         raise ConfigError(f"locate.ranking must be one of {', '.join(RANKINGS)}, not {config.locate.ranking!r}")
 
@@ -102,8 +102,8 @@ async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
     """In the folder that `uri`, a file or folder, is in; where it is in none, or nothing is said, in the only one. Raises UsageError,
     ConfigError, NoAnswer."""
     if not harness.trusted:
-        raise UsageError("the workspace is not trusted: there are completions only")
-    check(harness.config, task, "select the lines that it is about")
+        raise UsageError("this workspace is not trusted, so there are only completions; trust it in the editor")
+    check(harness.config, task, "select the lines to change")
     folder, beside = _folder(harness, uri)
     opened = {one.path: one.document for one in open_texts(harness) if one.root == folder.root}
     read, texts = texts_of(folder.root, opened, harness.roots), dict[str, Document]()
@@ -122,7 +122,7 @@ async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
     if found is None:
         if not await folder.ask(finished, False, slow=True):
             raise NoAnswer(f"the index of {folder.root.name} is still being made; ask again in a moment")
-        raise NoAnswer(f"nothing in {folder.root.name} has to do with that; name a function")
+        raise NoAnswer(f"no code in {folder.root.name} fits this task; name a function in it")
     return Located(folder.root, found, {one.path: texts[one.path] for one in found.candidates})
 
 
@@ -140,16 +140,16 @@ async def instruct(
 def _folder(harness: "Harness", uri: str) -> "tuple[Folder, str]":
     """The folder that is meant, and the path of the file there that somebody is in."""
     if not harness.roots:
-        raise UsageError("no folder is open; open the one that the code is in")
+        raise UsageError("no folder is open; open the folder with the code")
     place = placed(local_path(uri), harness.roots)
     beside = place.path.as_posix() if place else ""
     if place is None and harness.roots[1:]:
-        raise UsageError("several folders are open; say a file, or the folder, that is meant as uri")
+        raise UsageError("several folders are open; send the URI of the folder, or of a file in it")
     root = place.folder if place else harness.roots[0]
     for folder in harness.indexes.folders:
         if folder.root == root:
             return folder, beside
-    raise UsageError(f"{root} has no index; the log says why")
+    raise UsageError(f"{root} has no index; the log of the server says why")
 
 
 async def _near(harness: "Harness", folder: "Folder", task: str) -> Sequence[bytes]:

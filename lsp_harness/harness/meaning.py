@@ -143,7 +143,7 @@ class Meaning:
                 return True
 
             if not await self._folder.ask(put, False, slow=True):
-                raise StoreError("the vectors cannot be written")
+                raise StoreError("the vectors cannot be saved")
 
     async def _now(self) -> Recipe:
         # it may have to read the head of a large file

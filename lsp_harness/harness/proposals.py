@@ -34,7 +34,7 @@ class Proposals:
         document, uri = job.document, job.document.uri
         if uri in self._documents and self._documents.get(uri).hash != document.hash:
             job.turn.tell("edit.stale", hash=proposal.verdict.hash)
-            raise Stale("the document changed while the edit was computed; ask again")
+            raise Stale("the document changed while the edit was computed; request it again")
         self._given[proposal.id] = Proposed(document, proposal.verdict.hash, job.turn)
         while len(self._given) > KEPT:
             del self._given[next(iter(self._given))]

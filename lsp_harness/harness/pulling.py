@@ -19,7 +19,7 @@ async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[st
     """Name and path of the model's file. Raises UnknownModel, or PullFailed with what went wrong."""
     model = card(name)
     result: dict[str, Any] = {}
-    step = "looking for it"
+    step = "connecting"
     async with aclosing(lines([*argv, model.name])) as said:
         while line := await _next(said, name):
             try:
@@ -40,7 +40,7 @@ async def pull(name: str, report: Report, argv: Sequence[str] = PULL) -> dict[st
                 step = str(event.get("step") or event.get("note"))
                 report(Progress(step))
     if not result:
-        raise PullFailed(f"fetching {name} ended without a word; see the log of the server")
+        raise PullFailed(f"the download of {name} ended without a result; see the log of the server")
     return result
 
 

@@ -129,14 +129,14 @@ def document(prompt: Prompt, parts: Sequence[Part], usage: Usage, guess: str = "
 def sums(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> Iterator[tuple[str, int, str]]:
     """What stands below the parts: what it is, its tokens, and what is to be said of them."""
     total = sum(part.tokens for part in parts)
-    yield "all of it", total, f"{usage.evaluated:,} evaluated, {usage.reused:,} reused"
-    yield "kept for the answer, at most", prompt.answer, ""
+    yield "whole prompt", total, f"{usage.evaluated:,} evaluated, {usage.reused:,} reused"
+    yield "reserved for the answer, at most", prompt.answer, ""
     if prompt.context:
         over = prompt.over(parts)
-        yield "the model's context", prompt.context, f"{over:,} too few" if over else ""
+        yield "the model's context", prompt.context, f"{over:,} too small" if over else ""
     if prompt.likelier:
         names = ", ".join(f"{name} ({why})" for name, why in prompt.likelier.items())
-        yield "names that are made likelier", len(prompt.likelier), names
+        yield "names that are made more likely", len(prompt.likelier), names
 
 
 def _check(harness: Harness, snapshot: Snapshot) -> None:
@@ -146,7 +146,7 @@ def _check(harness: Harness, snapshot: Snapshot) -> None:
 
 def _parts(prompt: Prompt, costs: Sequence[int], usage: Usage) -> Iterator[Part]:
     marks = max(0, usage.evaluated + usage.reused - sum(costs))
-    fragments = [Fragment("", marks, "", "marks where the parts begin")] if marks else []
+    fragments = [Fragment("", marks, "", "marks between the parts")] if marks else []
     fragments += [replace(one, tokens=cost) for one, cost in zip(prompt.fragments, costs, strict=True)]
     behind = accumulate(one.tokens for one in fragments)
     for one, end in zip(fragments, behind, strict=True):

@@ -8,7 +8,7 @@ class UntrustedRuff(Ruff):
 
     @property
     def missing(self) -> str:
-        return "the workspace is not trusted, so nothing is run on it"
+        return "this workspace is not trusted, so no linter runs on it"
 
 
 def ruff(*, trusted: bool) -> Ruff:

@@ -65,7 +65,7 @@ async def instruct(
     from lsp_harness.pipeline.instruct import Instruct
 
     if not instruction.strip():
-        raise UsageError("say in a few words what is to be changed")
+        raise UsageError("describe in a few words what to change")
     await harness.parsed(snapshot)
     harness.check(snapshot)
     output = await diagnosis.printed(snapshot, failing) if failing else None
@@ -82,7 +82,7 @@ async def mend(harness: Harness, snapshot: Snapshot, span: Span, failing: str, r
     line = snapshot.document.line_of(span.start) + 1
     finding = diagnosis.of_output(snapshot, harness.tree(snapshot), output, line)
     if finding is None:
-        raise UsageError(f"{output.summary}; nothing in it is about line {line} of {snapshot.path}")
+        raise UsageError(f"{output.summary}; it reports nothing in line {line} of {snapshot.path}")
     offers = await harness.offers(snapshot, [finding])
     return Written(await fixed(harness, snapshot, offers, report, output), snapshot.document)
 
@@ -97,7 +97,7 @@ async def fixed(
         except NoAnswer:
             if offer is offers[-1]:
                 raise
-    raise NoAnswer("nothing can be done about this diagnostic")
+    raise NoAnswer("there is no fix for this diagnostic")
 
 
 async def docstring(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
@@ -119,7 +119,7 @@ async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report
     tree = harness.tree(snapshot)
     about = subject(tree, span.start, snapshot.path) if tree else None
     if about is None or snapshot.root is None or snapshot.file is None:
-        raise NoAnswer("There is no function here that a test could import; tests are written for Python only so far")
+        raise NoAnswer("There is no function here that a test could import; so far, tests are written for Python only")
     file = _test_file(snapshot.root, snapshot.file)
     target, new = _target(harness, file)
     place = harness.snapshot_of(target)

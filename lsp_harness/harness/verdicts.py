@@ -26,7 +26,7 @@ def document(name: str, log: SessionLog | None) -> str:
     """The Markdown of a turn. Raises UsageError where there is none of that name."""
     found = NAME.fullmatch(name)
     if not found:
-        raise UsageError(f"{name!r} names no verdict")
+        raise UsageError(f"there is no verdict {name!r}")
     session, turn = found[1], int(found[2])
     left_out = ""
     if log and log.id == session:
@@ -40,7 +40,7 @@ def document(name: str, log: SessionLog | None) -> str:
             events = []
         left_out = record.said
     if not events:
-        raise UsageError("nothing is known of this verdict any more")
+        raise UsageError("this verdict is no longer in the session log")
     return "\n".join([*_lines(events), *([f"\n({left_out}.)"] if left_out else [])]) + "\n"
 
 
@@ -55,7 +55,7 @@ def _lines(events: Iterable[Event]) -> Iterator[str]:
                 yield ""
                 yield f"`{data.get('path', '')}`, {event.ts}"
             case "output.read":
-                yield f"\nAs a tool has printed: {_one_line(data.get('summary'))}"
+                yield f"\nFrom the output of a tool: {_one_line(data.get('summary'))}"
             case "context.built":
                 built |= dict.fromkeys(data.get("candidates", ()), data)
             case "candidate.generated":
@@ -71,7 +71,7 @@ def _lines(events: Iterable[Event]) -> Iterator[str]:
             case "edit.applied":
                 yield f"\nApplied {event.ts}."
             case "edit.stale":
-                yield "\nNot offered: the document changed meanwhile."
+                yield "\nNot offered, because the document changed in the meantime."
             case "state.entered" if data.get("state") in ("FAILED", "CANCELLED"):
                 yield f"\n## {str(data['state']).capitalize()}{': ' + _one_line(data['reason']) if data.get('reason') else ''}"
             case _:
@@ -99,7 +99,7 @@ def _candidate(data: dict[str, Any], built: dict[str, Any]) -> Iterator[str]:
         told = ", ".join(f"{name} {tokens}" for name, tokens in sections.items())
         room = f" of a context of {built['context']:,}" if built.get("context") else ""
         yield ""
-        yield f"its prompt: {told}; {built.get('answer', 0)} tokens{room} are kept for the answer"
+        yield f"its prompt: {told}; {built.get('answer', 0)} tokens{room} are reserved for the answer"
     if text := str(data.get("text", "")):
         yield ""
         yield from fenced(text, "")

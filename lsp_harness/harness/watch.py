@@ -141,7 +141,7 @@ class Watch:
         # that what was told of is mended is told, too
         log = self._log()
         turn = log.turn(keep=not self._kept(change.after.uri))
-        turn.tell("invocation.received", kind="check", text="what was taken into this text", path=watched.path)
+        turn.tell("invocation.received", kind="check", text="a suggestion that was accepted here", path=watched.path)
         tell_verified(turn, change, verdict)
         if not verdict.findings:
             return Held(version)

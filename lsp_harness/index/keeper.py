@@ -80,7 +80,7 @@ class Keeper:
             except Exception:
                 # a bug of ours must not be the end of the index
                 log.exception("keeping the index failed")
-                self._say({"state": "paused", "why": "keeping it failed; the log says how"})
+                self._say({"state": "paused", "why": "the process that updates the index failed; see the log"})
             longest = SOON if self._did_something else LONGEST_WAIT
             pause = min(max(2 * pause, FIRST_WAIT), longest) if monotonic() - began < SHORT_SECONDS else 0.0
             await asyncio.sleep(pause)

@@ -95,7 +95,7 @@ class Process:
                     with closing(indexer):
                         self._update(indexer, writer)
             except StoreDamaged as error:
-                say("paused", why=f"{error.message}; it is made anew")
+                say("paused", why=f"{error.message}; a new index is made")
                 try:
                     remove(self._database)
                 except StoreError as other:
@@ -138,7 +138,7 @@ class Process:
             except RuntimeError as error:
                 # such is a change of a file whose name is no UTF-8: the watch ends, and what it had to tell is lost
                 why = error
-        say("polling", why=f"the system does not tell of changes: {why}")
+        say("polling", why=f"changes of files on disk are not noticed: {why}")
         while not self._orders.ended.wait(POLL_SECONDS):
             yield None
 
@@ -180,7 +180,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="lsp-harness index process", description=__doc__)
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--database", type=Path, required=True)
-    parser.add_argument("--no-follow", action="store_true", help="do not take up what changes on disk")
+    parser.add_argument("--no-follow", action="store_true", help="do not update the index when files change on disk")
     args = parser.parse_args(argv)
     calm()
     prune()

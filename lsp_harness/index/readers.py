@@ -167,7 +167,7 @@ class Readers:
         except BrokenProcessPool:
             self._drop(pool)
             found, _ = wanted
-            return Extract(found, b"", skipped="its parser crashed or never ended")
+            return Extract(found, b"", skipped="the parser crashed or did not end")
 
     def _submit(self, batch: Sequence[Wanted]) -> "tuple[Future[bytes], ProcessPoolExecutor]":
         while True:

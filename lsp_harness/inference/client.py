@@ -84,7 +84,7 @@ class EngineClient:
                         for chunk in exchange.ended():
                             yield chunk
                 if not exchange.complete:
-                    raise EngineUnavailable("the engine ended this answer before it was complete")
+                    raise EngineUnavailable("the engine stopped before the answer was complete; try again")
                 tries.answered(server)
                 return
             except Setback as setback:

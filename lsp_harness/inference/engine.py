@@ -39,15 +39,20 @@ def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--socket", type=Path, required=True)
     parser.add_argument("--name", default="")
-    parser.add_argument("--embedding-model", default="all-minilm-l6-v2", help="loaded when a text is embedded first")
+    parser.add_argument(
+        "--embedding-model", default="all-minilm-l6-v2", help="embedding model, loaded with the first text to embed"
+    )
     parser.add_argument("--embedding-pooling", default="auto", help="how: auto (as its file says), mean, cls, last")
     parser.add_argument("--n-ctx", type=int, default=8192)
     parser.add_argument("--n-gpu-layers", type=int, default=-1)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--idle", type=float, default=900.0)
-    parser.add_argument("--kv-disk", type=int, default=512, help="MiB of saved sequences; 0 saves none")
+    parser.add_argument("--kv-disk", type=int, default=512, help="MiB of prompts saved on disk; 0 saves none")
     parser.add_argument(
-        "--cache-reuse", type=int, default=32, help="tokens of a run that is moved at least; 0 moves none"
+        "--cache-reuse",
+        type=int,
+        default=32,
+        help="smallest number of tokens that are reused when lines move; 0 reuses none",
     )
     parser.add_argument("--fim-order", choices=["suffix-first", "prefix-suffix-middle"], default="prefix-suffix-middle")
     parser.add_argument(
@@ -114,7 +119,7 @@ def load(args: argparse.Namespace) -> "Host":
         if limit > 0 and movable:
             saved = Saved(llama, folder / f"{known}-{llama.n_ctx}-{binding}", limit)
     except OSError as error:
-        sys.stderr.write(f"nothing is saved for the next start: {error}\n")
+        sys.stderr.write(f"evaluated prompts cannot be saved for the next start: {error}\n")
     # fused attention passes over what is not its own; without it only few cells should be in use
     hot = llama.n_ctx if llama.fused or not movable else min(HOT, llama.n_ctx)
     kv = Kv(

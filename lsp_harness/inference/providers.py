@@ -107,13 +107,13 @@ def targets(settings: Engine, env: Mapping[str, str] = os.environ) -> list[Targe
     if settings.url:
         places = [place.strip() for place in settings.url.split(",") if place.strip()]
         if not places:
-            raise ConfigError(f"engine.url {settings.url!r} names no server")
+            raise ConfigError(f"engine.url {settings.url!r} is not the address of a server")
         return [_target(place, settings.model, dialect, _by_host(place), settings, env) for place in places]
     name, slash, model = settings.model.partition("/")
     if name not in NAMES or not slash or not model:
         known = ", ".join(NAMES)
         raise ConfigError(
-            f"engine.model {settings.model!r} needs an engine.url, or the form provider/model with one of {known}"
+            f"engine.model {settings.model!r} needs engine.url as well, or the form provider/model with one of {known}"
         )
     return [by_name(name, settings, model=model, env=env)]
 
@@ -157,7 +157,7 @@ def _target(
         raise KeyMissing(f"{base} needs a key; set {' or '.join(filter(None, names))} in the environment")
     key = env[key_name].strip() if key_name else ""
     if not (key.isascii() and key.isprintable()):
-        raise ConfigError(f"the key in {key_name} holds a character that no key has; copy it once more")
+        raise ConfigError(f"the key in {key_name} contains a character that no key has; copy the key again")
     return Target(
         base=base,
         socket=socket,
@@ -172,7 +172,9 @@ def _target(
 
 def _base(place: str, source: str) -> str:
     if "@" in place:
-        raise ConfigError(f"{source} must not hold a name or password; put the key into the environment")
+        raise ConfigError(
+            f"{source} must not contain a name or password; put the key into an environment variable (engine.api_key_env)"
+        )
     try:
         parts = urlsplit(place)
         good = parts.scheme in ("http", "https") and parts.hostname and (parts.port is None or parts.port > 0)

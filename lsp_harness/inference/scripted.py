@@ -19,6 +19,7 @@ from lsp_harness.disk.reading import read_text
 from lsp_harness.errors import ConfigError, EngineError, FileProblem
 from lsp_harness.inference.backends.backend import FEATURES, Features
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props, Stop, TokenLogprob, Usage
+from lsp_harness.text.wording import counted
 
 LARGEST = 16_000_000
 """Bytes of a script."""
@@ -58,7 +59,7 @@ class ScriptedEngine:
     async def _play(self, request: Continuation | Infill, index: int) -> AsyncIterator[Chunk]:
         if self._played == len(self._replies):
             raise EngineError(
-                f"the script has {self._played} replies and a further one was asked for: {request!r:.300}"
+                f"the script has {counted(self._played, 'reply', 'replies')} and another one was requested: {request!r:.300}"
             )
         reply = self._replies[self._played]
         self._played += 1
@@ -69,7 +70,9 @@ class ScriptedEngine:
             around = (request.around, *request.shorter[:rung])[-1]
             prompt = f"{around.prefix}\0{around.suffix}"
         if (expected := reply.get("expect")) and expected not in prompt:
-            raise EngineError(f"reply {self._played} expected {expected!r} in the prompt, which is {prompt!r:.300}")
+            raise EngineError(
+                f"reply {self._played} expects {expected!r} in the prompt, but the prompt is {prompt!r:.300}"
+            )
         if reply.get("hang"):
             if begun := str(reply.get("text", "")):
                 yield Chunk(begun, index=index)

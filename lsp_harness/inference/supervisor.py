@@ -130,7 +130,7 @@ class Supervisor:
         if self._starting is None:
             if (left := self._not_before - monotonic()) > 0:
                 raise EngineUnavailable(
-                    f"the engine does not start: {self._why}; next try in {left:.0f} s (see lsp-harness engine logs)"
+                    f"the engine does not start: {self._why}; the next attempt is possible in {left:.0f} s (see lsp-harness engine logs)"
                 )
             self._starting = asyncio.create_task(self._start(model, where))
             self._starting.add_done_callback(self._started)

@@ -83,19 +83,23 @@ class Fix:
         if not self.model:
             raise work.failed("no repair without a model passes the checks, and this text is not given to the model")
         if not secret_lines(document).isdisjoint(lines):
-            raise work.failed("this code holds what looks like a secret and is not given to the model")
+            raise work.failed("this code contains what looks like a secret, so it is not sent to the model")
         generator = Generator(job, tree, place, self.finding)
         pace = Pace.of((await job.engine.props()).raw)
         # what a test fails by elsewhere is said of no statement
         failing = job.output.failing if job.output else frozenset[str]()
         test = self.finding.code in failing and not place.unknown_name
         if test and not place.function:
-            raise work.failed("a test fails by no statement here; name a line of the function that it is about")
+            raise work.failed(
+                "no statement of this file makes the test fail; name a line of the function that it tests"
+            )
         fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.fills and not test, after=work.made)
         # all fills are one round; every rewrite is a round of its own, told what failed before it
         rounds = [batch for batch in (fills, *([plan] for plan in rewrites)) if batch]
         if not rounds:
-            raise work.failed("this model fills no holes, and there is no function here that it could write again")
+            raise work.failed(
+                "this model cannot fill in single statements, and there is no function here that it could rewrite"
+            )
         return await work.generate(generator, rounds)
 
     def _checks(self, subject: Subject) -> list[Check]:

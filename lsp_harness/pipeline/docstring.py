@@ -98,9 +98,9 @@ class Describe:
         tree = parse(document)
         place = spot(tree, self.span.start) if tree else None
         if place is None:
-            raise work.failed("there is no function here that lacks a docstring")
+            raise work.failed("there is no function here without a docstring")
         if document.line_of(place.at) in secret_lines(document):
-            raise work.failed("this line holds what looks like a secret and is not given to the model")
+            raise work.failed("this line contains what looks like a secret, so it is not sent to the model")
         plans = sampled("fill", self.job.config.generation.temperature)
         return await work.generate(_Filler(self.job, place), [plans])
 

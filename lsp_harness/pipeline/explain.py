@@ -15,6 +15,7 @@ from lsp_harness.pipeline.prompt import budget, prompted
 from lsp_harness.pipeline.selection import chosen
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span, decode
+from lsp_harness.text.wording import counted
 
 SYSTEM = "You explain code to a programmer: first in one sentence what it does, then in a few what is worth knowing."
 TOKENS = 220
@@ -34,14 +35,14 @@ class Explain:
         tree = parse(document)
         place, hidden = chosen(document, tree, self.span), secret_lines(document)
         if place is None:
-            raise NoAnswer("There is nothing here to explain; select the lines it is about")
+            raise NoAnswer("There is no code here to explain; select the lines")
         if not hidden.isdisjoint(range(document.line_of(place.start), document.line_of(place.end) + 1)):
-            raise NoAnswer("This holds what looks like a secret and is not given to the model")
+            raise NoAnswer("This contains what looks like a secret, so it is not sent to the model")
         # how such code is written here says nothing of what this does
         shares, count = replace(job.config.context, few_shot_examples=0), job.engine.count
         [size] = await count([decode(document.data[slice(*place)])])
         if size > (most := shares.code_budget):
-            raise NoAnswer(f"{size} tokens are selected, context.code_budget is {most}; select less")
+            raise NoAnswer(f"the selection has {size} tokens, and context.code_budget allows {most}; select less")
         asked = await instruction(
             *(tree, document, place, job.path),
             system=SYSTEM,
@@ -54,15 +55,15 @@ class Explain:
         prompt, _ = await prompted(job.engine, asked, TOKENS, job.turn)
         text = await self._read(Continuation(prompt, Sampling(n_predict=TOKENS), owner=job.owner))
         if not text:
-            raise NoAnswer("The model had nothing to say of it")
-        return f"{text}\n\n*The model's words; nothing has checked them.*\n"
+            raise NoAnswer("The model gave no explanation")
+        return f"{text}\n\n*This text is the model's. It has not been checked.*\n"
 
     async def _read(self, request: Continuation) -> str:
         text, stop = "", None
         async with aclosing(cast("Any", self.job.engine.stream(request))) as chunks:
             async for chunk in cast("AsyncIterator[Chunk]", chunks):
                 text, stop = text + chunk.text, chunk.stop
-                self.job.report(Progress(f"{len(text.split())} words"))
+                self.job.report(Progress(counted(len(text.split()), "word")))
                 if stop:
                     break
         # cut off by the limit, it ends with its last whole sentence

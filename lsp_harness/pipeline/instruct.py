@@ -66,18 +66,22 @@ class Instruct:
         tree = parse(document)
         place = chosen(document, tree, self.span)
         if place is None:
-            raise NoAnswer("there is nothing here to edit; select the lines it is about")
+            raise NoAnswer("there is no code here to edit; select the lines to change")
         old = decode(document.data[slice(*place)])
         lines = range(document.line_of(place.start), document.line_of(max(place.start, place.end - 1)) + 1)
         if not secret_lines(document).isdisjoint(lines) or spans(encode(self.instruction)):
-            raise NoAnswer("this holds what looks like a secret and is not given to the model")
+            raise NoAnswer("this contains what looks like a secret, so it is not sent to the model")
         # by lines, as it is fitted in: cut short it would be another instruction
         [size, *words] = await job.engine.count([old, *(f"{line}\n" for line in task(self.instruction).split("\n"))])
         shares = job.config.context
         if size > shares.code_budget:
-            raise NoAnswer(f"{size} tokens are selected, context.code_budget is {shares.code_budget}; select less")
+            raise NoAnswer(
+                f"the selection has {size} tokens, and context.code_budget allows {shares.code_budget}; select less"
+            )
         if sum(words) > shares.task_budget:
-            raise NoAnswer(f"the instruction has {sum(words)} tokens, context.task_budget is {shares.task_budget}")
+            raise NoAnswer(
+                f"the instruction has {sum(words)} tokens, and context.task_budget allows {shares.task_budget}; shorten it"
+            )
         return Rewriter(job, tree, place, size, self.instruction)
 
 

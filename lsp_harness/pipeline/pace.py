@@ -99,7 +99,7 @@ def _no_holes(props: dict[str, Any]) -> str:
     known = cast("dict[str, Any]", tokens) if isinstance(tokens, dict) else {}
     given = [known.get(name) for name in ("pre", "suf", "mid")]
     if any(isinstance(token, int) and token < 0 for token in given):
-        return "this model fills no holes; choose one that does (lsp-harness model list)"
+        return "this model has no fill-in-the-middle; choose one that has (lsp-harness model list)"
     return str(props.get(NO_INFILL) or "")
 
 

@@ -107,10 +107,12 @@ class WriteTests:
         work.enter("LOCATE")
         source = self.subject.source
         if spans(encode(source)) or secret_lines(self.job.document):
-            raise work.failed("this holds what looks like a secret and is not given to the model")
+            raise work.failed("this contains what looks like a secret, so it is not sent to the model")
         [size] = await self.job.engine.count([source])
         if size > (budget := self.job.config.context.code_budget):
-            raise work.failed(f"{self.subject.name} has {size} tokens, context.code_budget is {budget}")
+            raise work.failed(
+                f"{self.subject.name} has {size} tokens, and context.code_budget allows {budget}; raise that setting"
+            )
         begun = _begun(self.job.document, self.subject)
         props, share = await self.job.engine.props(), self.job.config.completion.prefix_tokens
         # the test file, and then what is around the source, has what the model's context has besides
@@ -128,7 +130,7 @@ class WriteTests:
         _, near, cost = await window.before(document, len(document.data), share, self.job.engine.count)
         if not near.endswith(line := text.rpartition("\n")[2]):
             raise work.failed(
-                f"{share} tokens have no room for {line}: see completion.prefix_tokens and model.context_length"
+                f"there is no room for {line} in {share} tokens; raise completion.prefix_tokens or model.context_length"
             )
         return near, cost
 

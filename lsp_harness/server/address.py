@@ -24,9 +24,13 @@ def parse(text: str) -> Address:
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or "127.0.0.1"
     if not port.isdecimal() or int(port) > 65535:
-        raise UsageError(f"{text} is not HOST:PORT with a port from 0 to 65535")
+        raise UsageError(
+            f"{text!r} must have the form HOST:PORT, with a port from 0 to 65535; for example 127.0.0.1:8765"
+        )
     if not loopback(host):
-        raise UsageError(f"{host} can be reached from other machines; listen on 127.0.0.1 and use an SSH tunnel")
+        raise UsageError(
+            f"{host} is an address that other machines can reach; use 127.0.0.1, and an SSH tunnel for access from elsewhere"
+        )
     return Address(host, int(port))
 
 

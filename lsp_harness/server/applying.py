@@ -12,7 +12,7 @@ from lsp_harness.server.fixing import Fixed
 def check_able(client: Client) -> None:
     """Before anything is computed. Raises HarnessError where the client cannot do it."""
     if not client.able.apply_edit:
-        raise HarnessError("this editor cannot apply an edit on a server's request")
+        raise HarnessError("this editor does not apply edits that a server requests (workspace/applyEdit)")
 
 
 async def apply(client: Client, uri: str, fixed: Fixed, label: str) -> dict[str, Any]:

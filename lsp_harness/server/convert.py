@@ -93,7 +93,7 @@ def _diagnostic(document: Document, finding: Finding, held: Held, able: Abilitie
         related_information=[
             types.DiagnosticRelatedInformation(
                 types.Location(document.uri, range_of(document, *taken, able.encoding)),
-                "it came with the text that was taken here",
+                "it came with a suggestion that was accepted here",
             )
         ]
         if related and taken
@@ -111,7 +111,7 @@ def verdict_name(uri: str) -> str:
     """The inverse. Raises UsageError."""
     scheme, _, rest = uri.partition(":")
     if scheme != VERDICT or not rest.endswith(".md"):
-        raise UsageError(f"{uri} is no verdict of lsp-harness")
+        raise UsageError(f"{uri} is not a verdict of lsp-harness")
     return rest.removesuffix(".md").lstrip("/")
 
 

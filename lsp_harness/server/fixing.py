@@ -49,7 +49,7 @@ def uri_of(data: Any) -> str:
 def unpack(snapshot: Snapshot, data: Any) -> Offer:
     """The offer again. Raises Stale when the text is another one now, UsageError when the data is not ours."""
     if data.get("hash") != snapshot.document.hash:
-        raise Stale("the document has changed since this fix was offered; ask for code actions again")
+        raise Stale("the document has changed since this fix was offered; request the code actions again")
     try:
         finding = Finding(**data["finding"])
         offer = Offer(title=str(data["title"]), how=data["how"], finding=finding)
@@ -57,7 +57,7 @@ def unpack(snapshot: Snapshot, data: Any) -> Offer:
     except (KeyError, TypeError) as error:
         raise UsageError("the data of this code action is incomplete") from error
     if not inside or offer.how not in HOWS:
-        raise UsageError("the data of this code action is not as lsp-harness wrote it")
+        raise UsageError("the data of this code action was changed; it must be sent back as lsp-harness made it")
     return offer
 
 
@@ -68,7 +68,7 @@ async def fix(client: Client, snapshot: Snapshot, data: Any, report: Report, fai
     proposal = await client.harness.fix(snapshot, offer, report, output)
     # a client that cannot bind an edit to a version would apply this one to whatever text it has by now
     if client.live(document.uri).data != document.data:
-        raise Stale("the document changed while the edit was computed; ask again")
+        raise Stale("the document changed while the edit was computed; request it again")
     return fixed(client, document, proposal, data.get("how"))
 
 

@@ -50,7 +50,7 @@ class Framed:
         except asyncio.IncompleteReadError:
             log.warning("the client closed the connection in the middle of a message")
         except (ValueError, Unreadable) as error:  # ValueError: a line longer than the reader's limit
-            log.warning("the connection cannot be followed any more: %s", error)
+            log.warning("the connection is closed, because a message cannot be read: %s", error)
         except ConnectionError as error:
             log.warning("the connection is lost: %s", error)
 
@@ -74,9 +74,9 @@ class Framed:
                 length = int(found[1])
                 if length > LONGEST:
                     self._complain(f"a message of {length} bytes is too long")
-                    raise Unreadable(f"a message of {length} bytes was announced")
+                    raise Unreadable(f"the header of a message says {length} bytes")
             elif self._strict and not HEADER.match(line):
-                raise Unreadable("what came is not a header")
+                raise Unreadable("this is not a message header")
             elif line.lower().startswith(b"content-length"):
                 fault = "Content-Length is not a number of bytes"
         return None

@@ -62,7 +62,7 @@ class WebSocket:
                 await self._sender
                 await self._connection.close()
         except TimeoutError:
-            log.warning("the client did not take leave in time")
+            log.warning("the client did not close the connection in time")
         self.closed.set()
 
 

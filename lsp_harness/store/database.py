@@ -216,7 +216,7 @@ def _told(path: Path) -> Generator[None]:
         yield
     except sqlite3.OperationalError as error:
         if _code(error) == sqlite3.SQLITE_INTERRUPT:
-            raise StoreLate(f"{path}: a question took longer than it may") from error
+            raise StoreLate(f"{path}: the query took too long") from error
         remedy = f"; free some room there, or {paths.CACHE.advice}" if _full(error) and not _busy(error) else ""
         raise StoreError(f"{path}: {error}{remedy}") from error
     except sqlite3.DatabaseError as error:
@@ -224,7 +224,7 @@ def _told(path: Path) -> Generator[None]:
     except OSError as error:
         raise StoreError(f"{path}: {error.strerror or error}; {paths.CACHE.advice}") from error
     except UnicodeEncodeError as error:
-        raise StoreError(f"{path}: {error.object!a} is not UTF-8, and so is in no index") from error
+        raise StoreError(f"{path}: {error.object!a} is not UTF-8, so it is not in the index") from error
 
 
 def _code(error: sqlite3.Error) -> int:

@@ -32,7 +32,7 @@ def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytes
     monkeypatch.delenv(VARIABLE, raising=False)
     assert chosen(None) is None
     monkeypatch.setenv(VARIABLE, str(tmp_path / "nowhere"))
-    with pytest.raises(UsageError, match=r"nowhere is not a program: build llama-server as docs/benchmarks\.md says"):
+    with pytest.raises(UsageError, match=r"nowhere is not a program; build llama-server as docs/benchmarks\.md says"):
         chosen(None)
 
 
@@ -55,6 +55,6 @@ async def test_one_that_ends_at_once_is_quoted(tmp_path: Path) -> None:
     program = tmp_path / "llama-server"
     program.write_text("#!/bin/sh\necho cannot load >&2\nexit 3\n")
     program.chmod(0o755)
-    with pytest.raises(EngineUnavailable, match=r"it ended with 3; its last words: 'cannot load'"):
+    with pytest.raises(EngineUnavailable, match=r"it ended with 3; its last line: 'cannot load'"):
         async with llama_server(program, tmp_path / "m.gguf", threads=1, n_ctx=512, repack=True):
             pass

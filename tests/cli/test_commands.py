@@ -172,9 +172,9 @@ def test_what_a_compiler_says_of_a_file_is_fixed_before_what_our_own_checks_say(
 @pytest.mark.parametrize(
     ("printed", "said"),
     [
-        ("other.py:1: error: Bad  [bad]\n", "mypy: 1 error; nothing in it is about a.py"),
-        ("", "no output; nothing in it is about a.py"),
-        ("4 passed in 0.1s\n", "pytest: 4 passed; nothing in it is about a.py"),
+        ("other.py:1: error: Bad  [bad]\n", "mypy: 1 error; it reports nothing in a.py"),
+        ("", "no output; it reports nothing in a.py"),
+        ("4 passed in 0.1s\n", "pytest: 4 passed; it reports nothing in a.py"),
     ],
 )
 def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed: str, said: str) -> None:
@@ -273,12 +273,13 @@ def test_models_are_listed(shell: Shell) -> None:
         (["complete", "binary.py:1:1"], 1, "binary.py is a binary file, not a text file"),
         (["fix", "nope.py"], 2, "there is no file 'nope.py'"),
         (["fix", "a.py:99"], 2, "the file has 4 lines; line 99 is past its end"),
+        (["fix", "utf16.py"], 1, "utf16.py is UTF-16 text, and only UTF-8 can be read; save it as UTF-8"),
         (["fix", "binary.py"], 1, "binary.py is a binary file, not a text file"),
         (["fix", "latin.py"], 1, "latin.py is not UTF-8: byte 0xe9 on line 1; save it as UTF-8"),
         (
             ["model", "info", "nope"],
             3,
-            "“nope” is neither a file (*.gguf, or with its folder) nor a known model; known are qwen2.5-coder-0.5b",
+            "“nope” is neither a GGUF file nor a model of the catalogue; write a path that ends in .gguf, or one of qwen2.5-coder-0.5b",
         ),
         (["model", "path", "nope.gguf"], 3, "there is no model file "),
     ],
@@ -286,6 +287,7 @@ def test_models_are_listed(shell: Shell) -> None:
 def test_an_error_is_one_sentence_and_a_code(shell: Shell, arguments: list[str], code: int, said: str) -> None:
     shell.file("a.py", BROKEN)
     shell.file("binary.py", b"\0\1")
+    shell.file("utf16.py", "x = 1\n".encode("utf-16"))
     shell.file("latin.py", b"x = '\xe9'\n")
     shell.replies()
     ran = shell.run(*arguments)
@@ -308,7 +310,7 @@ def test_a_broken_script_is_an_error_of_the_settings(shell: Shell, script: str |
 def test_a_script_that_says_too_little_or_too_much_is_an_error_of_the_engine(shell: Shell) -> None:
     shell.file("a.py", AREA)
     shell.replies()
-    assert shell.run("complete", "a.py:2:12").err.startswith("lsp-harness: the script has 0 replies and a further one")
+    assert shell.run("complete", "a.py:2:12").err.startswith("lsp-harness: the script has 0 replies and another one")
     shell.replies("3", "4")
     ran = shell.run("complete", "a.py:2:12")
     assert (ran.code, ran.err) == (4, "lsp-harness: 1 of 2 scripted replies were not used\n")
@@ -327,7 +329,7 @@ def test_broken_settings_are_told_and_do_not_stop_a_command(shell: Shell) -> Non
     shell.replies("3 * r")
     ran = shell.run("complete", "a.py:2:12")
     assert ran.out.startswith("3 * r\n")
-    assert ran.err.startswith("lsp-harness: lsp-harness.toml: unknown key completion.max_token; known are enabled, ")
+    assert ran.err.startswith("lsp-harness: lsp-harness.toml: unknown key completion.max_token; the keys are enabled, ")
 
 
 def test_a_bug_is_one_sentence_too_and_its_traceback_is_kept(shell: Shell, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_nothing_wrong_and_nothing_understood(shell: Shell):
     shell.file("clean.txt", "All checks passed!\n")
     shell.file("words.txt", b"\xff words \xf0\n")
     assert shell.run("digest", "clean.txt") == (0, "ruff: no problems\n", "")
-    assert shell.run("digest", "words.txt") == (0, "nothing in this output is understood (1 line)\n", "")
+    assert shell.run("digest", "words.txt") == (0, "no problem is recognized in this output (1 line)\n", "")
 
 
 def test_what_makes_no_sense(shell: Shell):
@@ -55,5 +55,5 @@ def test_what_makes_no_sense(shell: Shell):
     )
     ran = shell.run("digest", "clean.txt", "--tool", "jest")
     assert ran.code == 2
-    assert "jest is no tool whose output is known; there are pytest, junit, ruff" in ran.err
+    assert "the output of 'jest' is not supported; --tool can be pytest, junit, ruff" in ran.err
     assert "--limit must be 1 or more, not 0" in shell.run("digest", "clean.txt", "--limit", "0").err

@@ -23,7 +23,7 @@ from lsp_harness.syntax.languages import WHEELS, Language
 from tests.cli.conftest import Shell
 from tests.support.encoder import WIDTH, tiny_encoder
 
-WORDS = "search goes by names and words (BM25)"
+WORDS = "search uses names and words only (BM25)"
 LATER = "lsp-harness index embed, or an editor while its engine is in use,"
 FILES = {
     "a.py": "def area(r):\n    return 3 * r\n",
@@ -90,13 +90,13 @@ def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkey
         ]
     assert said(where, Config(), "index") == [("ok", "10 files of this folder, 3 symbols")]
     assert said(where, Config(), "languages") == [
-        ("ok", "declarations by queries of ours: 2 python"),
-        ("ok", "declarations by the tags of tree-sitter-language-pack, no imports: 1 scala"),
+        ("ok", "declarations and imports are known in 2 python"),
+        ("ok", "declarations but no imports are known in 1 scala"),
         (
             "note",
             (
-                "no declarations known, found by their lines only: 2 text, 1 json, 1 kotlin, 1 yaml, 1 sql, 1 elixir; "
-                "the tags for kotlin are for another grammar than the one that is installed; "
+                "no declarations are known, only lines, in 2 text, 1 json, 1 kotlin, 1 yaml, 1 sql, 1 elixir; "
+                "the installed grammar for kotlin does not fit its tags; "
                 "for elixir: pip install 'lsp-harness[languages]'"
             ),
         ),
@@ -106,11 +106,13 @@ def test_every_language_is_counted_with_what_is_known_of_it(write: Write, monkey
 def test_without_an_index_there_is_nothing_to_count(write: Write):
     where = write({})
     assert said(where, Config(), "languages") == []
-    assert said(where, Config(), "index") == [("ok", "none of this folder yet; a server that has it open makes it")]
+    assert said(where, Config(), "index") == [
+        ("ok", "this folder has no index yet; it is made when an editor opens the folder")
+    ]
 
 
 def test_a_model_that_is_not_pulled_is_named_with_the_command(write: Write):
-    mend = "all-minilm-l6-v2 is not here yet; `lsp-harness model pull all-minilm-l6-v2` fetches it"
+    mend = "the model all-minilm-l6-v2 is not downloaded yet; run: lsp-harness model pull all-minilm-l6-v2"
     assert said(write(FILES), Config(), "embeddings") == [("note", f"{WORDS}: {mend}")]
 
 
@@ -118,9 +120,9 @@ def test_a_model_that_is_not_pulled_is_named_with_the_command(write: Write):
     ("settings", "says"),
     [
         ({"embedding_model": "absent.gguf"}, "there is no model file "),
-        ({"embedding_model": "none"}, "“none” is neither a file"),
-        ({"embedding_model": "qwen2.5-coder-0.5b-instruct"}, "is of kind completion and embedding is asked of it"),
-        ({"embedding_model": "{model}"}, "tiny.gguf gives no vector for a text"),
+        ({"embedding_model": "none"}, "“none” is neither a GGUF file"),
+        ({"embedding_model": "qwen2.5-coder-0.5b-instruct"}, "is a model for completion, not for embedding"),
+        ({"embedding_model": "{model}"}, "tiny.gguf is not an embedding model"),
         ({"embedding_pooling": "max"}, "index.embedding_pooling must be one of auto, mean, cls, last, not 'max'"),
         ({"embedding_tokens": 0}, "index.embedding_tokens must be between 1 and 510, not 0"),
     ],
@@ -139,13 +141,13 @@ def test_settings_with_which_nothing_is_embedded(write: Write, embeds: Config, s
 def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embeds: Config, tmp_path: Path):
     where, how, remote = write(FILES), recipe(embeds.index), Config(engine=Engine(url="http://h:1"), index=embeds.index)
     [(state, found)] = said(where, remote, "embeddings")
-    assert (state, found.endswith(" have a vector; lsp-harness index embed makes them")) == ("note", True)
+    assert (state, found.endswith(" has a vector yet; lsp-harness index embed makes them")) == ("note", True)
     with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
         vector = [1.0, *[0.0] * (WIDTH - 1)]
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
         vectors.put(how.name, dict.fromkeys(texts, vector), living=2)
-    why = "engine.url is set, and there a workspace is embedded by our own engine only"
-    told = f"searches go by them, but editors do not: {why}; take it out of {tmp_path / 'home' / 'config.toml'}"
+    why = "engine.url is set, and editors make vectors with the local engine only"
+    told = f"the command line uses them, but editors do not: {why}; remove it from {tmp_path / 'home' / 'config.toml'}"
     [(state, found)] = said(where, remote, "embeddings")
     assert (state, found.endswith(told)) == ("note", True)
     # in an editor embedding is done in the process of the model that answers
@@ -169,26 +171,26 @@ def test_vectors_are_counted(write: Write, embeds: Config):
     [(state, found)] = said(where, embeds, "embeddings")
     assert (state, found) == (
         "note",
-        f"{WORDS} so far: {how.model} works, 0 of 2 texts have a vector; {LATER} makes them",
+        f"{WORDS} so far: {how.model} works, but none of 2 texts has a vector yet; {LATER} makes them",
     )
     with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
         vector = [1.0, *[0.0] * (WIDTH - 1)]
         vectors.put("small old", {texts[0]: vector}, living=2)
         [(state, found)] = said(where, embeds, "embeddings")
-        assert (state, found.startswith(f"{WORDS}: the vectors are by small as it was set up before; ")) == (
+        assert (state, found.startswith(f"{WORDS}: the vectors were made by small with other settings; ")) == (
             "note",
             True,
         )
         # one is of a text that is gone
         vectors.put(how.name, {texts[0]: vector, b"gone": vector}, living=2)
         counted = f"{how.model}, {WIDTH} dimensions: 1 of 2 texts have a vector"
-        used = "searches and edits by instruction go by them"
-        assert said(where, embeds, "embeddings") == [("ok", f"{counted} ({LATER} makes the rest); {used}")]
+        used = "search and edits by instruction use them"
+        assert said(where, embeds, "embeddings") == [("ok", f"{counted} ({LATER} makes the missing ones); {used}")]
         vectors.put(how.name, {texts[1]: vector}, living=2)
         assert said(where, embeds, "embeddings") == [("ok", f"{counted.replace('1 of', '2 of')}; {used}")]
         vectors.matrix.write_bytes(b"")
-        damaged = "the vectors here are damaged; lsp-harness index embed makes them anew"
+        damaged = "the vectors are damaged; lsp-harness index embed makes new ones"
         assert said(where, embeds, "embeddings") == [("note", f"{WORDS}: {damaged}")]
 
 
@@ -197,8 +199,8 @@ def test_doctor_says_so(shell: Shell):
     shell.file("a.py", FILES["a.py"])
     shell.run("index", "rebuild")
     told = [(row["what"], row["says"]) for row in shell.run("doctor", "--json").json]
-    assert ("languages", "declarations by queries of ours: 1 python") in told
+    assert ("languages", "declarations and imports are known in 1 python") in told
     [says] = [says for what, says in told if what == "embeddings"]
-    assert says.startswith(f"{WORDS}: all-minilm-l6-v2 is not here yet")
+    assert says.startswith(f"{WORDS}: the model all-minilm-l6-v2 is not downloaded yet")
     shell.set("LSP_HARNESS_INDEX__ENABLED", "false")
     assert not [row for row in shell.run("doctor", "--json").json if row["what"] == "embeddings"]

@@ -34,9 +34,9 @@ PROPS: dict[str, Any] = {
 def test_everything_an_engine_says_is_shown():
     assert dict(facts(PROPS, 650 * 2**20)) == {
         "memory": "650 MiB",
-        "context": "8,192 tokens, 1,234 of them in 2 resident sequences",
+        "context": "8,192 tokens, 1,234 of them used by 2 prompts in memory",
         "speed": "prompts 182 tokens/s, generation 33 tokens/s",
-        "a step": "of 1 token 30 ms, of 2 tokens 40 ms, of 8 tokens 90 ms",
+        "a step": "1 token 30 ms, 2 tokens 40 ms, 8 tokens 90 ms",
         "queue": "2 requests",
         "reuse": "97.0% of 10,000 prompt tokens",
         "drafts": "75.0% of 40 tokens accepted",
@@ -48,7 +48,7 @@ def test_everything_an_engine_says_is_shown():
 @pytest.mark.parametrize(
     ("told", "says"),
     [
-        ({"tcp_port": 8012}, "http://127.0.0.1:8012/v1 (the key: lsp-harness engine token)"),
+        ({"tcp_port": 8012}, "http://127.0.0.1:8012/v1 (for its token: lsp-harness engine token)"),
         ({"tcp_error": "port 8012 is taken"}, "none: port 8012 is taken"),
     ],
 )
@@ -62,10 +62,10 @@ def test_where_other_programs_find_it_is_said(told: dict[str, Any], says: str):
         ({"cuts": True, "shifts": True, "window": 0, "recurrent": False}, ""),
         (
             {"cuts": False, "window": 0, "recurrent": True},
-            "cannot go back (recurrent): a prompt that does not continue",
+            "is a recurrent model: a prompt that does not continue",
         ),
-        ({"cuts": True, "window": 1024}, "sees 1,024 tokens back (sliding window): sequences are neither parked nor"),
-        ({"cuts": True, "shifts": False, "window": 0}, "cannot shift: lines that move"),
+        ({"cuts": True, "window": 1024}, "has a sliding window of 1,024 tokens: prompts cannot be saved"),
+        ({"cuts": True, "shifts": False, "window": 0}, "cannot reuse lines that move"),
         (None, ""),
     ],
 )
@@ -77,11 +77,13 @@ def test_what_a_model_s_memory_cannot_do_is_said(memory: object, says: str):
 
 
 def test_that_a_model_fills_no_holes_is_said():
-    assert limits(PROPS | {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1, "pad": -1}}).startswith("fills no holes")
+    assert limits(PROPS | {"fim_tokens": {"pre": -1, "suf": -1, "mid": -1, "pad": -1}}).startswith(
+        "has no fill-in-the-middle"
+    )
     assert limits(PROPS | {"fim_tokens": {"pre": 1, "suf": 2, "mid": 3, "pad": -1}}) == ""
     both = limits(PROPS | {"fim_tokens": {"mid": -1}, "memory": {"cuts": False}})
-    assert both.startswith("fills no holes")
-    assert "; cannot go back" in both
+    assert both.startswith("has no fill-in-the-middle")
+    assert "; is a recurrent model" in both
 
 
 @pytest.mark.parametrize(

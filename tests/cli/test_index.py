@@ -128,7 +128,7 @@ def test_what_the_index_holds(project: Shell):
     assert found["left_out"] == {"blob.py": "binary"}
     shown = project.run("index", "status").out
     assert "blob.py: binary" in shown
-    assert "nobody at the moment" in shown
+    assert "no process at the moment" in shown
 
 
 def test_a_folder_that_is_none(project: Shell):
@@ -156,8 +156,8 @@ def test_the_prompt_of_a_place_and_where_its_parts_are_from(project: Shell):
     found = project.run("context", "here.py:5:19", "--json").json
     assert [(row["origin"], row["reason"]) for row in found["fragments"]] == [
         ("shapes.py", "defines what is used here"),
-        ("here.py", "what follows the cursor"),
-        ("here.py", "what leads to the cursor"),
+        ("here.py", "text after the cursor"),
+        ("here.py", "text before the cursor"),
     ]
     project.replies()
     shown = project.run("context", "here.py:5:19", "--explain").out
@@ -166,11 +166,11 @@ def test_the_prompt_of_a_place_and_where_its_parts_are_from(project: Shell):
 
 
 def test_doctor_knows_the_index(project: Shell):
-    assert "none of this folder yet" in project.run("doctor").out
+    assert "this folder has no index yet" in project.run("doctor").out
     project.run("index", "rebuild")
     shown = project.run("doctor").out
     assert "7 files of this folder" in shown
-    assert "declarations by queries of ours: 2 python" in shown
+    assert "declarations and imports are known in 2 python" in shown
 
 
 def test_a_symbol_with_the_imports_it_needs(project: Shell):
@@ -193,10 +193,10 @@ def test_the_prompt_of_a_task(project: Shell):
     project.replies()
     found = project.run("context", "here.py:4", "--task", "grow", "--json").json
     reasons = [one["reason"] for one in found["fragments"]]
-    assert reasons[-2:] == ["what is to be changed", "what to do"]
+    assert reasons[-2:] == ["code to change", "the task"]
     assert found["answer"] > 256
     project.replies()
-    assert "kept for the answer" in project.run("context", "here.py:4", "--task", "grow", "--explain").out
+    assert "reserved for the answer" in project.run("context", "here.py:4", "--task", "grow", "--explain").out
     assert project.run("context", "here.py:4").code == 2
 
 

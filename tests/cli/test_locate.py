@@ -52,9 +52,9 @@ def test_what_cannot_be_found_says_what_to_do(project: Shell):
     assert (ran.code, ran.out) == (5, "")
     assert "name a function in it, or say the place as FILE:LINE" in ran.err
     assert "there is no folder 'nowhere'" in project.run("locate", TASK, "nowhere").err
-    assert "say what is to be done" in project.run("locate", " ").err
+    assert "describe the task in words" in project.run("locate", " ").err
     project.set("LSP_HARNESS_INDEX__ENABLED", "false")
-    assert "index.enabled is off" in project.run("locate", TASK).err
+    assert "index.enabled is false" in project.run("locate", TASK).err
 
 
 def test_what_is_kept_from_the_model_is_not_found(project: Shell):
@@ -70,5 +70,5 @@ def test_the_prompt_of_a_task_that_names_no_place(project: Shell):
     assert f"Instruction: {TASK}" in ran.out
     project.replies()
     found = project.run("context", "--task", TASK, "--json")
-    assert [one["text"] for one in found.json["fragments"] if one["reason"] == "what is to be changed"]
+    assert [one["text"] for one in found.json["fragments"] if one["reason"] == "code to change"]
     assert project.run("context").code == 2

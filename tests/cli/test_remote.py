@@ -97,14 +97,14 @@ def test_a_server_is_named_with_what_it_lacks(shell: Shell, url: str) -> None:
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
 
     assert said(shell, "server") == [("ok", f"{url}: llama-server, some, key from LSP_HARNESS_API_KEY")]
-    [(state, lacking)] = said(shell, "not there")
+    [(state, lacking)] = said(shell, "missing")
     assert (state, lacking) == (
         "note",
-        "shorter, expected, cancel, persist, priority (docs/team.md says what is done without)",
+        "shorter, expected, cancel, persist, priority (docs/team.md says what is done instead)",
     )
-    [(_, otherwise)] = said(shell, "otherwise")
+    [(_, otherwise)] = said(shell, "limited")
     assert "n: up to 2, its slots (--parallel)" in otherwise
-    assert said(shell, "engine") == [("ok", "none of our own: the settings name a server")]
+    assert said(shell, "engine") == [("ok", "not used: the settings name a remote server")]
     assert said(shell, "model") == said(shell, "key") == []
 
 
@@ -118,9 +118,9 @@ def test_a_server_that_refuses_and_one_that_is_not_there(shell: Shell, url: str)
     assert said(shell, "server") == [
         (
             "bad",
-            f"{url} refuses the key of LSP_HARNESS_API_KEY; set the right one in the environment (engine.api_key_env)",
+            f"{url} refuses the key in LSP_HARNESS_API_KEY; put the right one into the environment variable that engine.api_key_env names",
         ),
-        ("bad", f"{nobody} cannot be reached or broke off; look whether it runs"),
+        ("bad", f"{nobody} cannot be reached or closed the connection; check that it runs"),
     ]
     assert shell.run("doctor").code == 1
 
@@ -129,7 +129,9 @@ def test_servers_that_are_no_replicas(shell: Shell, url: str) -> None:
     shell.set("LSP_HARNESS_API_KEY", "sk-secret")
     with serving(Other) as second:
         shell.set("LSP_HARNESS_ENGINE__URL", f"{url},{second}")
-        assert said(shell, "servers") == [("note", "they serve different models (other, some); they must be replicas")]
+        assert said(shell, "servers") == [
+            ("note", "they serve different models (other, some), but several servers must serve the same one")
+        ]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +230,7 @@ def test_what_is_set_for_one_server_is_not_told_another(shell: Shell, hub: str) 
     ran = shell.run("models", "--provider", "vllm", "--base-url", hub)
     assert (ran.code, ran.err) == (
         4,
-        f"lsp-harness: {hub} asks for a key; set the right one in the environment (engine.api_key_env)\n",
+        f"lsp-harness: {hub} needs a key; put the right one into the environment variable that engine.api_key_env names\n",
     )
 
     shell.set("VLLM_API_KEY", "sk-secret")
@@ -250,7 +252,7 @@ def test_a_provider_whose_address_is_in_the_environment(shell: Shell, hub: str) 
 
     ran = shell.run("models", "--provider", "anthropic")
     assert (ran.code, ran.out) == (4, ""), "the hub wants another header"
-    assert "refuses the key of ANTHROPIC_API_KEY" in ran.err
+    assert "refuses the key in ANTHROPIC_API_KEY" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -279,4 +281,4 @@ def test_a_server_that_does_not_list_models(shell: Shell, url: str) -> None:
     ran = shell.run("models", "--provider", "llama.cpp", "--base-url", url)
 
     assert (ran.code, ran.out) == (4, "")
-    assert "refuses the key of LLAMA_API_KEY" in ran.err
+    assert "refuses the key in LLAMA_API_KEY" in ran.err

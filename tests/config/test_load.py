@@ -87,7 +87,7 @@ def test_a_key_can_be_set_in_the_environment_and_by_the_editor(home: Path, tmp_p
 def test_a_planned_key_is_no_setting_and_whoever_sets_it_is_told_so(home: Path, tmp_path: Path, key: str) -> None:
     table, name = key.split(".")
     assert name not in tables()[table]
-    told = f"{key} is planned; nothing reads it yet"
+    told = f"{key} is planned and has no effect yet"
     file = tmp_path / "lsp-harness.toml"
     file.write_text("\n" + toml(key, 1))
     assert load(tmp_path, {}) == (Config(), [Problem(told, file, 2)])
@@ -125,15 +125,15 @@ def test_each_key_is_taken_from_its_own_strongest_layer(home: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "message", "line"),
     [
-        ("[model]\npath = 'x'\n[modal]\n", "unknown table [modal]; known are model, engine, generation, ", 2),
+        ("[model]\npath = 'x'\n[modal]\n", "unknown table [modal]; the tables are model, engine, generation, ", 2),
         ("[models]\n\n[model]\npaths = 'x'\n", "unknown table [models]", 0),
-        ("[model]\npath = 'x'\n\npaths = 'y'\n", "unknown key model.paths; known are path, context_length, ", 3),
-        ("[model]\npath_ = 1\npath = 1\n", "model.path must be a str, not 1", 2),
-        ("[generation]\ncandidates = 'five'\n", "generation.candidates must be a int, not 'five'", 1),
-        ("[generation]\ncandidates = 5.0\n", "generation.candidates must be a int, not 5.0", 1),
-        ("[generation]\ncandidates = true\n", "generation.candidates must be a int, not True", 1),
-        ("[verification]\n\nlint = 1\n", "verification.lint must be a bool, not 1", 2),
-        ("[context]\n[verification]\nlint = 'no'\n", "verification.lint must be a bool, not 'no'", 2),
+        ("[model]\npath = 'x'\n\npaths = 'y'\n", "unknown key model.paths; the keys are path, context_length, ", 3),
+        ("[model]\npath_ = 1\npath = 1\n", "model.path must be a text, not 1", 2),
+        ("[generation]\ncandidates = 'five'\n", "generation.candidates must be a whole number, not 'five'", 1),
+        ("[generation]\ncandidates = 5.0\n", "generation.candidates must be a whole number, not 5.0", 1),
+        ("[generation]\ncandidates = true\n", "generation.candidates must be a whole number, not True", 1),
+        ("[verification]\n\nlint = 1\n", "verification.lint must be true or false, not 1", 2),
+        ("[context]\n[verification]\nlint = 'no'\n", "verification.lint must be true or false, not 'no'", 2),
         ("# c\nmodel.paths = 'x'\n", "unknown key model.paths", 1),
         ("# c\nmodel = 'x'\n", "model must be a table, not 'x'", 1),
         ("[model]\npath = \n", "lsp-harness.toml is not valid TOML: Invalid value (at line 2", 1),
@@ -188,7 +188,7 @@ def test_an_editor_whose_settings_a_workspace_can_change_does_not_name_servers_a
     config, problems = from_settings(base, {"engine": {key: "evil", "idle_seconds": 5.0}})
     assert config == replace(base, engine=replace(base.engine, idle_seconds=5.0))
     where = f"{home / 'config.toml'} or LSP_HARNESS_ENGINE__{key.upper()}"
-    assert problems == [f"engine.{key} is not taken from an editor, but from {where}"]
+    assert problems == [f"engine.{key} cannot be set by an editor; set it in {where}"]
 
 
 @pytest.mark.parametrize("key", ["model.path", "index.embedding_model"])
@@ -206,7 +206,7 @@ def test_a_model_file_that_came_with_the_project_is_loaded_only_if_the_user_says
     table, name = key.split(".")
     for path in [*theirs, f"{elsewhere}/a.gguf", "qwen2.5-coder-1.5b-instruct"]:
         brought = path in theirs
-        refused = f"{key}: {path} is a file of the project, which could be anything; it may be set in "
+        refused = f"{key}: {path} is a file in the project, which is not trusted; set it in "
         (project / "lsp-harness.toml").write_text(toml(key, path))
         config, problems = load(project, {})
         assert value_of(config, key) == (value_of(Config(), key) if brought else path)
@@ -228,10 +228,10 @@ def test_an_editor_names_a_model_file_by_its_whole_path(home: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("GENERATION__CANDIDATES", "many", "generation.candidates must be a int, not 'many'"),
-        ("VERIFICATION__LINT", "maybe", "verification.lint must be a bool, not 'maybe'"),
-        ("VERIFICATION__LINTS", "1", "unknown key verification.lints; known are parse_check, kept, lint, "),
-        ("VERIFY__LINT", "1", "unknown table [verify]; known are model, "),
+        ("GENERATION__CANDIDATES", "many", "generation.candidates must be a whole number, not 'many'"),
+        ("VERIFICATION__LINT", "maybe", "verification.lint must be true or false, not 'maybe'"),
+        ("VERIFICATION__LINTS", "1", "unknown key verification.lints; the keys are parse_check, kept, lint, "),
+        ("VERIFY__LINT", "1", "unknown table [verify]; the tables are model, "),
     ],
 )
 def test_the_environment_is_read_as_strictly(home: Path, name: str, value: str, message: str) -> None:

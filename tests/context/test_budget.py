@@ -20,7 +20,7 @@ from tests.syntax.markup import marked
 
 TEXT = "import math\n\n\ndef square(r):\n    return r * r\n\n\n<|>def area(r):\n    return math.pi * square(r)\n<|>"
 SYSTEM = "You edit code."
-TASK = Fragment("Instruction: use hypot", 3, "", "what to do")
+TASK = Fragment("Instruction: use hypot", 3, "", "the task")
 
 
 async def asked(shares: Context, room: int | None = None) -> Instruction:
@@ -55,7 +55,7 @@ async def test_what_is_around_the_code_gives_way_and_nothing_else_does(code: int
 
 async def test_a_system_prompt_that_is_too_long_is_an_error_that_says_which_setting_it_is():
     assert (await asked(Context(system_budget=3))).system.text == SYSTEM
-    with pytest.raises(NoAnswer, match=r"has 3 tokens, context\.system_budget is 2; raise that"):
+    with pytest.raises(NoAnswer, match=r"has 3 tokens, and context\.system_budget allows 2; raise that"):
         await asked(Context(system_budget=2))
 
 
@@ -72,7 +72,7 @@ def test_what_is_too_much_for_the_context_is_told_in_numbers():
     assert Allocation(sections, 1000, 500, 0).over == 0
     too_much = Allocation(sections, 1000, 500, 1024)
     assert too_much.over == 476
-    assert "1000 tokens, 500 are kept for the answer, and the model's context has 1024" in too_much.why
+    assert "1000 tokens and 500 are reserved for the answer, but the model's context has only 1024" in too_much.why
     assert asdict(too_much)["sections"] == sections
 
 
@@ -95,5 +95,5 @@ async def test_of_a_task_what_stands_beside_it_gives_way_first_and_feedback_last
 async def test_a_task_of_many_lines_is_cut_after_a_line_and_one_that_has_no_room_is_an_error():
     message = "Problem at line 1: no such type\n  because of this\n  and of that"
     assert (await told(message, ["LINT: wrong"], 10, count)).text == "\n".join(message.split("\n")[:2])
-    with pytest.raises(NoAnswer, match=r"the task has 7 tokens, context\.task_budget is 6; raise that"):
+    with pytest.raises(NoAnswer, match=r"the task has 7 tokens, and context\.task_budget allows 6; raise that"):
         await told(message, [], 6, count)

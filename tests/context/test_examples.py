@@ -45,7 +45,7 @@ async def of(indexed: Indexed, source: Source, budget: int = 1000, most: int = 1
 
 
 async def asked(indexed: Indexed, budget: Context) -> Instruction:
-    source, task = marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "what to do")
+    source, task = marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
     span = Span(TEXT.index("@app"), len(TEXT))
     related = Related(Here(indexed.reader), count)
     more = {"system": "You edit.", "task": task, "related": related, "budget": Budget(budget), "count": count}
@@ -95,8 +95,8 @@ async def test_what_is_edited_together_is_no_example_of_itself(indexed: Indexed)
 async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(indexed: Indexed):
     full = await asked(indexed, Context())
     reasons = [one.reason.partition(":")[0] for one in full.fragments]
-    shown = ["imports what is used in it", "defines what is used here"]
-    assert reasons == ["what the model is", "is a pattern here", *shown, "what is to be changed", "what to do"]
+    shown = ["imports that it uses", "defines what is used here"]
+    assert reasons == ["system prompt", "is a pattern here", *shown, "code to change", "the task"]
     user = full.messages[1][1]
     assert user.index("How such code is written here, not to be changed:\n```python\n# api/users.py:11\n") == 0
     assert user.index("read_user") < user.index("Related code, not to be changed:\n") < user.index("The code:\n")

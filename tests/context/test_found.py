@@ -60,7 +60,7 @@ async def of(
 
 async def test_what_the_words_of_a_task_find_is_shown_with_its_place(indexed: Indexed):
     first, *others = await of(indexed)
-    assert (first.text, first.reason) == (f"# shop/tax.py:4\n{VAT}", "has to do with the task")
+    assert (first.text, first.reason) == (f"# shop/tax.py:4\n{VAT}", "found for the task")
     # neither the code itself, nor a copy, another language or prose
     assert {one.origin for one in others} == {"shop/money.py"} | {one.origin for one in others if "refund" in one.text}
     assert not any("def pay" in one.text for one in others)
@@ -105,7 +105,7 @@ async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
     asked = await instruction(
         *(source.tree, source.tree.document, Span(source.start, source.end), "shop/till.py"),
         system="You edit.",
-        task=Fragment(TASK, 10, "", "what to do"),
+        task=Fragment(TASK, 10, "", "the task"),
         related=Related(Here(indexed.reader), count),
         budget=Budget(Context(related_budget=related_budget, code_budget=code_budget)),
         count=count,

@@ -64,7 +64,7 @@ async def of(indexed: Indexed, source: Source, budget: int = 1000):
 async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
     found = await of(indexed, marked("shop/till.py", SHOP))
     assert [(one.origin, one.reason) for one in found] == [
-        ("shop/till.py", "imports what is used in it"),
+        ("shop/till.py", "imports that it uses"),
         ("shop/cart.py", "defines what is used here"),
         ("shop/till.py", "defines what is used here"),
         ("tests/test_till.py", "tests it"),

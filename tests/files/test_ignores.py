@@ -148,8 +148,8 @@ def test_one_sentence_says_why_a_file_is_kept_from_the_model(tmp_path: Path) -> 
     kept = Kept([tmp_path])
     assert kept.why((tmp_path / "private" / "a.py").as_uri()) == "ignored by .gitignore"
     assert kept.why((tmp_path / "c.py").as_uri()) == "ignored by .gitignore"
-    assert kept.why((tmp_path / "d.txt").as_uri()) == "secret by its name"
+    assert kept.why((tmp_path / "d.txt").as_uri()) == "a file for secrets, by its name"
     assert kept.why((tmp_path / "b.py").as_uri()) == ""
     assert kept.why("untitled:1", "Untitled-1") == ""
-    assert kept.why("vscode-remote://host/a/.env", "a/.env") == "secret by its name"
+    assert kept.why("vscode-remote://host/a/.env", "a/.env") == "a file for secrets, by its name"
     assert kept.why("file:///a%00b") == ""

@@ -103,7 +103,7 @@ def test_an_ignored_file_is_ignored_by_every_uri_of_it(root: Path, form: str, op
 
 @pytest.mark.parametrize("form", SECRET)
 def test_a_secret_is_one_by_every_uri_of_it(root: Path, form: str):
-    assert Kept([root]).why(uri(form, root)) == "secret by its name"
+    assert Kept([root]).why(uri(form, root)) == "a file for secrets, by its name"
 
 
 @pytest.mark.parametrize("opened", ["w", "link"])

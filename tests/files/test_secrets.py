@@ -115,7 +115,7 @@ async def test_an_outline_leaves_a_secret_out() -> None:
 
 
 async def test_nothing_is_asked_about_a_line_with_a_secret() -> None:
-    with pytest.raises(NoAnswer, match="holds what looks like a secret"):
+    with pytest.raises(NoAnswer, match="contains what looks like a secret"):
         await prompt_of(f"a = '{TOKEN}'<|>\n")
     src = markup.parse(f"a = '{TOKEN}'<|>\n")
     with pytest.raises(NoAnswer):

@@ -108,7 +108,10 @@ def test_a_folder_that_goes_meanwhile_is_told(tmp_path: Path):
 def test_secrets_are_told_by_their_names_only(tmp_path: Path):
     written(tmp_path, "a.py", ".env", "keys/id_rsa")
     assert seen(tmp_path) == ["a.py"]
-    assert left(tmp_path) == {".env": "secret by its name", "keys/id_rsa": "secret by its name"}
+    assert left(tmp_path) == {
+        ".env": "a file for secrets, by its name",
+        "keys/id_rsa": "a file for secrets, by its name",
+    }
 
 
 def test_a_name_that_is_no_text_is_told(tmp_path: Path):

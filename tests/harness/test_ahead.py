@@ -105,7 +105,10 @@ async def test_without_trust_there_are_completions_and_nothing_else(bench: Make)
     assert examined.findings == ()
     assert await b.harness.complete(snapshot, 0)
     assert await warmed(b, src) == []
-    with pytest.raises(UsageError, match="the workspace is not trusted: there are completions only"):
+    with pytest.raises(
+        UsageError,
+        match="this workspace is not trusted, so there are only completions; trust it in the editor",
+    ):
         await fixed(b, src)
 
 

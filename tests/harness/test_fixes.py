@@ -70,7 +70,7 @@ async def test_a_document_that_changed_meanwhile_makes_the_fix_stale(bench: Make
             b.type(src, "# typed\n", 0)
 
     snapshot = b.harness.snapshot(src.document.uri)
-    with pytest.raises(Stale, match="the document changed while the edit was computed; ask again"):
+    with pytest.raises(Stale, match="the document changed while the edit was computed; request it again"):
         await b.harness.fix(snapshot, Offer("", "model", src.finding), typing)
     events = checked(log_of(b))
     assert events[-1].type == "edit.stale"
@@ -91,7 +91,7 @@ async def test_the_linter_s_own_fix_is_offered_first_and_needs_no_engine(bench: 
     src = b.open("import os\n#      ^^ F401 `os` imported but unused\nx = 1\n")
     offers = await b.harness.offers(b.harness.snapshot(src.document.uri), src.findings)
     assert offers == [
-        Offer("Fix with ruff's own safe fix: Remove unused import: `os`", "linter", src.finding),
+        Offer("Fix with ruff (safe fix): Remove unused import: `os`", "linter", src.finding),
         Offer("Fix with lsp-harness: `os` imported but unused", "model", src.finding),
     ]
     proposal = await fixed(b, src, offers[0])

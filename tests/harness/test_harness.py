@@ -28,14 +28,14 @@ async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench
 
 
 @pytest.mark.parametrize(
-    "facts", [{"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}, {"no_infill": "that server fills no holes"}]
+    "facts", [{"fim_tokens": {"pre": -1, "suf": -1, "mid": -1}}, {"no_infill": "that server has no fill-in-the-middle"}]
 )
 async def test_that_a_model_fills_no_holes_is_said(bench: Make, facts: dict[str, Any]) -> None:
     b = bench()
     b.engine.facts = facts
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
-    with pytest.raises(EngineRefused, match="fills no holes"):
+    with pytest.raises(EngineRefused, match="has no fill-in-the-middle"):
         await b.harness.complete(snapshot, src.cursor)
     assert b.engine.asked == []
 

@@ -22,8 +22,8 @@ UNUSED = """
     [
         ("private/a.py", {".gitignore": "private/\n"}, "ignored by .gitignore"),
         ("a.py", {".lspharnessignore": "*.py\n"}, "ignored by .lspharnessignore"),
-        ("a.env", {}, "secret by its name"),
-        (".env", {}, "secret by its name"),
+        ("a.env", {}, "a file for secrets, by its name"),
+        (".env", {}, "a file for secrets, by its name"),
     ],
 )
 async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
@@ -87,7 +87,7 @@ async def test_a_folder_that_joins_the_workspace_brings_its_rules(bench: Make) -
     snapshot = b.harness.snapshot(src.document.uri)
     assert [found.text for found in await b.harness.complete(snapshot, src.cursor)] == ["3 * r"]
     b.harness.roots.append(b.folder)
-    assert b.harness.kept_from_model(snapshot) == "ignored by .lspharnessignore and not given to the model"
+    assert b.harness.kept_from_model(snapshot) == "ignored by .lspharnessignore, so it is not sent to the model"
 
 
 OTHER_URIS = [
@@ -119,7 +119,7 @@ async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(
     for automatic in (True, False):
         assert await b.harness.complete(snapshot, src.cursor, automatic=automatic) == []
     b.harness._warm(uri)
-    with pytest.raises(NoAnswer, match="not given to the model"):
+    with pytest.raises(NoAnswer, match="not sent to the model"):
         b.harness.check(snapshot)
     assert b.engine.asked == b.engine.ahead == []
     assert [one.document.uri for one in b.harness._edited()] == []

@@ -62,7 +62,7 @@ async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(
 
 async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying: Staying):
     b = await staying()
-    with pytest.raises(UsageError, match=r"nothing in it is about shop\.py"):
+    with pytest.raises(UsageError, match=r"it reports nothing in shop\.py"):
         await locating.instruct(b.harness, TASK, "", no_report, "other.py:1:1: F401 `os` imported but unused")
     assert not b.engine.asked
 
@@ -110,7 +110,7 @@ async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Stayi
         vectors.put(recipe.name, dict(zip([digest for (digest,) in rows], made, strict=True)), 2)
 
     # an engine that was asked nothing yet is not started for it
-    with pytest.raises(NoAnswer, match="nothing in ws has to do with that"):
+    with pytest.raises(NoAnswer, match="no code in ws fits this task"):
         await locating.locate(b.harness, "charge")
     await b.harness.engine.props()
     found = await locating.locate(b.harness, "charge")
@@ -135,5 +135,5 @@ async def test_a_folder_that_cannot_be_indexed_is_named(bench: Make, tmp_path: P
     harness.eager = True
     harness.index()
 
-    with pytest.raises(UsageError, match="absent has no index; the log says why"):
+    with pytest.raises(UsageError, match="absent has no index; the log of the server says why"):
         await locating.locate(harness, TASK)

@@ -47,7 +47,7 @@ async def test_what_it_says_becomes_progress_and_the_result():
 async def test_what_went_wrong_is_told():
     with pytest.raises(PullFailed, match="no source served it"):
         await pull(NAME, lambda progress: None, says('{"error": "no source served it"}'))
-    with pytest.raises(PullFailed, match="without a word"):
+    with pytest.raises(PullFailed, match="without a result"):
         await pull(NAME, lambda progress: None, says())
     with pytest.raises(UnknownModel):
         await pull("--help", lambda progress: None)
@@ -73,5 +73,5 @@ async def test_the_command_line_speaks_that_language(tmp_path: Path, monkeypatch
     """A real process: a model whose bytes nobody could check is refused."""
     monkeypatch.setenv("LSP_HARNESS_MODELS", os.fspath(tmp_path))
 
-    with pytest.raises(PullFailed, match="nobody has recorded the SHA-256 of stable-code-3b"):
+    with pytest.raises(PullFailed, match="the catalogue has no SHA-256 for stable-code-3b"):
         await pull("stable-code-3b", lambda progress: None)

@@ -16,11 +16,11 @@ async def test_the_prompt_of_a_completion_in_its_parts(bench: Make):
     src = b.open(TEXT)
     prompt = await seen.completion(b.harness, b.harness.engine, b.harness.snapshot(src.document.uri), src.cursor)
     parts, usage = await seen.evaluated(b.harness.engine, prompt)
-    assert [part.reason for part in parts][-2:] == ["what follows the cursor", "what leads to the cursor"]
+    assert [part.reason for part in parts][-2:] == ["text after the cursor", "text before the cursor"]
     text = seen.document(prompt, parts, usage)
     assert text.startswith("# Completion\n\n| fragment | origin | reason | tokens | |\n")
-    assert "| `math.pi * r ** 2` | `a.py` | what follows the cursor |" in text
-    assert f"| kept for the answer, at most | {prompt.answer} |" in text
+    assert "| `math.pi * r ** 2` | `a.py` | text after the cursor |" in text
+    assert f"| reserved for the answer, at most | {prompt.answer} |" in text
     assert "| | | the model's context | 8192 |  |" in text
     assert "    return <FILL>math.pi * r ** 2\n" in text
     assert text.endswith("```\n")
@@ -35,7 +35,7 @@ async def test_the_names_that_are_made_likelier(bench: Make):
     b.engine.facts["features"] = {"expected": True}
     prompt = await seen.completion(b.harness, b.harness.engine, b.harness.snapshot(src.document.uri), src.cursor)
     text = seen.document(prompt, *await seen.evaluated(b.harness.engine, prompt))
-    assert "| | | names that are made likelier | 1 | side (needed below) |" in text
+    assert "| | | names that are made more likely | 1 | side (needed below) |" in text
 
 
 async def test_the_prompt_of_an_edit_in_its_parts(bench: Make):
@@ -45,9 +45,9 @@ async def test_the_prompt_of_an_edit_in_its_parts(bench: Make):
     prompt = await seen.edit(b.harness, b.harness.engine, snapshot, Span(src.cursor, src.cursor), "use r | 2")
     text = seen.document(prompt, *await seen.evaluated(b.harness.engine, prompt))
     assert text.startswith("# Edit: use r | 2\n")
-    assert "| `Instruction: use r   2` |  | what to do |" in text
-    assert "imports what is used in it" in text
-    with pytest.raises(NoAnswer, match="nothing here to edit"):
+    assert "| `Instruction: use r   2` |  | the task |" in text
+    assert "imports that it uses" in text
+    with pytest.raises(NoAnswer, match="no code here to edit"):
         await seen.edit(b.harness, b.harness.engine, snapshot, Span(12, 12), "use r")
 
 
@@ -55,7 +55,7 @@ async def test_what_is_kept_from_the_model_is_not_shown_as_if_it_were_seen(bench
     b = bench()
     src = b.open("KEY = <|>1\n", name=".env")
     snapshot = b.harness.snapshot(src.document.uri)
-    with pytest.raises(NoAnswer, match="not given to the model"):
+    with pytest.raises(NoAnswer, match="not sent to the model"):
         await seen.completion(b.harness, b.harness.engine, snapshot, src.cursor)
     src = b.open("a = <|>1\n")
     b.harness.trusted = False
@@ -73,6 +73,8 @@ async def test_what_the_context_has_no_room_for_is_said(bench: Make):
     needed = sum(part.tokens for part in parts) + prompt.answer
     assert needed > 64
     text = seen.document(prompt, parts, usage)
-    assert f"| | | the model's context | 64 | {needed - 64} too few |" in text
-    with pytest.raises(NoAnswer, match="264 are kept for the answer, and the model's context has 64; select less"):
+    assert f"| | | the model's context | 64 | {needed - 64} too small |" in text
+    with pytest.raises(
+        NoAnswer, match="264 are reserved for the answer, but the model's context has only 64; select less"
+    ):
         await seen.edit(b.harness, b.harness.engine, snapshot, Span(src.cursor, src.cursor), "use r")

@@ -52,7 +52,7 @@ async def test_the_engine_is_as_its_requests_tell():
 @pytest.mark.parametrize("named", [{"url": "http://h"}, {"model": "ollama/m"}, {"script": "replies.json"}])
 async def test_an_engine_that_is_not_ours_is_not_restarted(bench: Make, named: dict[str, str]):
     b = bench(config=settings(engine=named))
-    with pytest.raises(ConfigError, match="not ours to restart"):
+    with pytest.raises(ConfigError, match="lsp-harness cannot restart"):
         await b.harness.engines.restart(b.harness.config)
     assert b.harness.state()["engine"] == "off"
 
@@ -112,7 +112,7 @@ async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_p
     later: Bench = bench()
     assert later.harness.verdict(name) == text
     assert "| lint | ✗ failed |" in text
-    with pytest.raises(UsageError, match="nothing is known"):
+    with pytest.raises(UsageError, match="no longer in the session log"):
         later.harness.verdict(f"{'0' * 26}/0")
 
 

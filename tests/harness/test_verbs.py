@@ -73,7 +73,7 @@ async def test_what_does_not_pass_is_told_and_tried_again(bench: Make):
     assert text.startswith("# Edit: use pi")
     assert text.count("## Candidate") == 3
     assert text.count("\nits prompt: system 16, code 8, task ") == 3
-    assert "tokens of a context of 8,192 are kept for the answer" in text
+    assert "tokens of a context of 8,192 are reserved for the answer" in text
     assert "LINT: F821" in text
 
 
@@ -91,7 +91,9 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     assert (built["answer"], built["context"]) == (264, 300)
     assert sum(built["sections"].values()) <= built["prompt"] <= 300 - 264
     b.engine.facts["n_ctx"] = 280
-    with pytest.raises(NoAnswer, match=r"264 are kept for the answer, and the model's context has 280; select less"):
+    with pytest.raises(
+        NoAnswer, match=r"264 are reserved for the answer, but the model's context has only 280; select less"
+    ):
         await verbs.instruct(b.harness, *where, "use math.pi", no_report)
     assert len(b.engine.asked) == 2
 
@@ -168,12 +170,12 @@ async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_t
 @pytest.mark.parametrize(
     ("text", "instruction", "why"),
     [
-        ("<|>\n\n", "do it", "nothing here to edit"),
+        ("<|>\n\n", "do it", "no code here to edit"),
         (AREA, "key AKIA" + "A" * 16, "looks like a secret"),
         ("k = 'AKIA" + "A" * 16 + "'<|>\n", "do it", "looks like a secret"),
         ("<|>k = 'AKIA" + "A" * 16 + "'<|>\n", "do it", "looks like a secret"),
-        (AREA, "word " * 600, "601 tokens, context.task_budget is 512"),
-        (AREA, "word " * 256 + "\n" + "word " * 256, "513 tokens, context.task_budget is 512"),
+        (AREA, "word " * 600, "601 tokens, and context.task_budget allows 512"),
+        (AREA, "word " * 256 + "\n" + "word " * 256, "513 tokens, and context.task_budget allows 512"),
         ("<|>" + "x = 1\n" * 600 + "<|>", "do it", "select less"),
     ],
 )
@@ -232,8 +234,8 @@ async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Ma
 @pytest.mark.parametrize(
     ("printed", "why"),
     [
-        ("b.py:1:1: F821 Undefined name `x`\n", "nothing in it is about a.py"),
-        ("a.py:1:1: F821 no\n", "about line 2 of"),
+        ("b.py:1:1: F821 Undefined name `x`\n", "it reports nothing in a.py"),
+        ("a.py:1:1: F821 no\n", "nothing in line 2 of"),
     ],
 )
 async def test_output_that_says_nothing_of_the_place_is_refused(bench: Make, printed: str, why: str):
@@ -358,7 +360,7 @@ async def test_nothing_is_offered_or_done_on_what_the_model_may_not_see(bench: M
     b = bench()
     where = opened(b, "<|>KEY=1<|>\n", ".env")
     assert verbs.offered(b.harness, *where) == []
-    with pytest.raises(NoAnswer, match="secret by its name"):
+    with pytest.raises(NoAnswer, match="a file for secrets, by its name"):
         await verbs.explain(b.harness, *where, no_report)
     binary = opened(b, "<|>\0\n", "b.py")
     assert verbs.offered(b.harness, *binary) == []
@@ -397,7 +399,7 @@ async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_p
         prompt = await seen.edit(
             b.harness, b.harness.engine, snapshot, span, "add the tax of each price", Here(indexed.reader)
         )
-    [one] = [one for one in prompt.fragments if one.reason == "has to do with the task"]
+    [one] = [one for one in prompt.fragments if one.reason == "found for the task"]
     assert (one.text, one.origin) == (f"# tax.py:1\n{files['tax.py']}", "tax.py")
     assert one.text in prompt.text
 

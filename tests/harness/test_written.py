@@ -54,7 +54,7 @@ async def test_a_docstring_is_put_where_the_language_has_it(
 )
 async def test_no_docstring_where_there_is_one_or_no_place_for_it(bench: Make, text: str):
     b = bench()
-    with pytest.raises(NoAnswer, match="no function here that lacks a docstring"):
+    with pytest.raises(NoAnswer, match="no function here without a docstring"):
         await verbs.docstring(b.harness, *opened(b, text), no_report)
 
 
@@ -74,7 +74,7 @@ async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
     assert [request.sampling.n for request in b.engine.asked] == [1, 1]
     assert [one["candidates"] for one in built(b)] == [[1], [2]]
     b.engine.facts["n_ctx"] = 120
-    with pytest.raises(NoAnswer, match="kept for the answer, and the model's context has 120"):
+    with pytest.raises(NoAnswer, match="reserved for the answer, but the model's context has only 120"):
         await verbs.docstring(b.harness, *opened(b, where), no_report)
     assert len(b.engine.asked) == 2
 
@@ -138,7 +138,7 @@ async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as
     assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= 500 for one in built(b))
     assert 2 < built(b)[0]["sections"]["prefix"] < 200
     b.engine.facts["n_ctx"] = 345
-    with pytest.raises(NoAnswer, match=r"0 tokens have no room for def test_area: see completion\.prefix_tokens"):
+    with pytest.raises(NoAnswer, match=r"no room for def test_area in 0 tokens; raise completion\.prefix_tokens"):
         await verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
     assert len(b.engine.asked) == 2
 
@@ -154,7 +154,7 @@ async def test_there_is_nothing_a_test_could_import(bench: Make, text: str):
 async def test_an_explanation_says_that_nobody_checked_it(bench: Make):
     b = bench("It multiplies.")
     text = await verbs.explain(b.harness, *opened(b, AREA), no_report)
-    assert text == "It multiplies.\n\n*The model's words; nothing has checked them.*\n"
+    assert text == "It multiplies.\n\n*This text is the model's. It has not been checked.*\n"
     assert "return 3 * r ** 2" in b.engine.prompt(0)
 
 

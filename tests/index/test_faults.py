@@ -155,7 +155,7 @@ def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch:
     with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
         assert indexer.scan().files == 40
         assert writer.rows("SELECT path, skipped FROM files WHERE skipped != ''") == [
-            ("m7.py", "its parser crashed or never ended")
+            ("m7.py", "the parser crashed or did not end")
         ]
         assert writer.rows("SELECT count(*) FROM symbols") == [(39,)]
 

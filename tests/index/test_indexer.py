@@ -142,7 +142,7 @@ def test_secrets_are_not_indexed(place: Place):
     place.write(".env", "PASSWORD=hunter2\n")
     place.write("a.py", 'def f():\n    return "AKIA' + "ABCDEFGHIJKLMNOP" + '"\n')
     assert place.scan().left == 1
-    assert place.writer.rows("SELECT * FROM left_out") == [(".env", "secret by its name")]
+    assert place.writer.rows("SELECT * FROM left_out") == [(".env", "a file for secrets, by its name")]
     assert place.matching("f") == ["a.py"]
     assert "AKIA" not in str(place.writer.rows("SELECT text FROM texts"))
 

@@ -63,7 +63,7 @@ def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
     read = list(pool.read(wanted))
     assert parsed(read) == {found.path for found, _ in wanted} - {"7.py"}
     assert [one.skipped for one in read if isinstance(one, Extract) and one.found.path == "7.py"] == [
-        "its parser crashed or never ended"
+        "the parser crashed or did not end"
     ]
     assert len(read) == 40
 

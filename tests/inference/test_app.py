@@ -117,7 +117,7 @@ async def test_what_cannot_fit_is_refused_before_it_is_read(http: httpx2.AsyncCl
         ("/infill", {"input_prefix": long}),
         ("/apply-template", {"messages": [{"role": "user", "content": long}]}),
     ):
-        assert "characters cannot fit into the 32,768 of model.context_length" in await refused(http, path, body)
+        assert "characters do not fit into the 32,768 tokens of model.context_length" in await refused(http, path, body)
     # long ones that fit are split while others go on
     assert len((await post(http, "/tokenize", content="value" * 10_000))["tokens"]) == 10_000
 
@@ -201,7 +201,11 @@ async def test_lines_that_move_up_in_a_prompt_are_not_read_again(tiny_model: Pat
         ("/completion", {"prompt": "a", "temperature": float("nan")}, "`temperature`"),
         ("/completion", {"prompt": "a", "grammar": "root ::= ("}, "grammar"),
         ("/completion", {"prompt": "a", "grammar": "root ::= (", "stream": True}, "grammar"),
-        ("/completion", {"prompt": [5] * N_CTX, "n_predict": 1}, f"exceed the {N_CTX} of model.context_length"),
+        (
+            "/completion",
+            {"prompt": [5] * N_CTX, "n_predict": 1},
+            f"are more than the {N_CTX} tokens of model.context_length",
+        ),
         ("/completion", {"prompt": "a", "n_predict": 10**12}, "model.context_length"),
         ("/infill", {"input_prefix": 1}, "`input_prefix`"),
         ("/tokenize", {"content": 1}, "`content`"),

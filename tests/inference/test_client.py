@@ -99,7 +99,7 @@ async def test_a_dead_engine_costs_one_request_each_time(client: EngineClient):
         chunks = client.stream(LONG)
         await anext(chunks)
         kill(pid)
-        with pytest.raises(EngineUnavailable, match="the next one starts it again"):
+        with pytest.raises(EngineUnavailable, match="the next request starts it again"):
             _ = [chunk async for chunk in chunks]
         assert (await answer(client))[-1].stop == "limit"
 
@@ -150,8 +150,8 @@ async def test_what_is_refused_is_told_and_the_connection_goes_on(client: Engine
     [
         (400, b'{"error": {"message": "wrong"}}', EngineRefused, "wrong"),
         (503, b'{"error": {"message": "later"}}', EngineBusy, "later"),
-        (500, b"<html>", EngineError, "the engine answered 500"),
-        (404, b"[]", EngineRefused, "the engine answered 404"),
+        (500, b"<html>", EngineError, "the server answered with HTTP status 500"),
+        (404, b"[]", EngineRefused, "the server answered with HTTP status 404"),
     ],
 )
 def test_an_answer_that_is_none_becomes_an_error(status: int, content: bytes, kind: type[EngineError], message: str):
@@ -186,7 +186,7 @@ async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
         clock[0] += wait - 0.01
         said = await refused()
         assert "cannot load damaged.gguf" in said
-        assert "next try in" in said
+        assert "the next attempt is possible in" in said
         tried = starts[0]
         clock[0] += 0.02
         await refused()
@@ -213,7 +213,7 @@ async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
                 await engine.ensure()
         else:
             await engine.ensure()
-    with pytest.raises(EngineUnavailable, match="next try in 0 s"):
+    with pytest.raises(EngineUnavailable, match="the next attempt is possible in 0 s"):
         await engine.ensure()
 
 

@@ -193,7 +193,7 @@ async def test_a_model_that_is_pulled_later_is_found(monkeypatch: pytest.MonkeyP
 
 async def test_a_model_that_generates_is_refused_by_its_name():
     embedder = Embedder("qwen2.5-coder-0.5b-instruct", busy=lambda: False, load=lambda _: Slow())
-    with pytest.raises(ModelError, match="is of kind completion"):
+    with pytest.raises(ModelError, match="is a model for completion"):
         await anext(embedder.embed(Embedding(("a",))))
     embedder.close()
 

@@ -109,7 +109,7 @@ async def test_without_the_model_it_is_said_how_to_get_it(monkeypatch: pytest.Mo
         for path, field in (("/embedding", "content"), ("/v1/embeddings", "input")):
             response = await http.post(path, json={field: "a"})
             assert response.status_code == 501
-            assert "`lsp-harness model pull all-minilm-l6-v2` fetches it" in response.json()["error"]["message"]
+            assert "run: lsp-harness model pull all-minilm-l6-v2" in response.json()["error"]["message"]
     embedder.close()
 
 

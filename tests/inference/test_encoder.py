@@ -84,7 +84,7 @@ def test_a_pooling_that_is_none_is_refused(tmp_path: Path):
 
 
 def test_a_model_that_generates_is_refused(tiny_model: Path):
-    with pytest.raises(ModelError, match=r"tiny\.gguf gives no vector .* set index\.embedding_model"):
+    with pytest.raises(ModelError, match=r"tiny\.gguf is not an embedding model: set index\.embedding_model"):
         Encoder(tiny_model, threads=1)
 
 

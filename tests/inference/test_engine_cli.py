@@ -59,7 +59,7 @@ def test_start_starts_one_and_leaves_it_alone(
     assert cli.stop() == 0
     assert gone(found[0])
     monkeypatch.setenv("LSP_HARNESS_ENGINE__URL", "http://gpu-1:8080")
-    with pytest.raises(ConfigError, match="no engine of our own to start"):
+    with pytest.raises(ConfigError, match="no local engine to start"):
         cli.start()
 
 
@@ -77,7 +77,7 @@ async def test_stop_ends_it(home: Path, config: Config, capsys: pytest.CaptureFi
 def test_nothing_runs(home: Path, capsys: pytest.CaptureFixture[str]):
     assert (cli.status(), cli.stop(), cli.status(json=True), cli.stop(json=True)) == (0, 0, 0, 0)
     assert capsys.readouterr().out == (
-        "no engine is running; the first request starts one\nstopped 0 engine(s)\n[]\n[]\n"
+        "no engine is running; the first request starts one\nno engine is running\n[]\n[]\n"
     )
 
 

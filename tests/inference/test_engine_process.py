@@ -57,7 +57,7 @@ def test_a_damaged_model_is_reported_to_the_parent(tiny_model: Path, place: Path
 
     with EngineProcess.start(damaged, place) as engine:
         assert engine.said == {
-            "error": "llama.cpp cannot load damaged.gguf: it is damaged or of an unknown architecture"
+            "error": "llama.cpp cannot load damaged.gguf: the file is damaged, or its architecture is unknown"
         }
         assert engine.process.wait(60) == 1
         assert engine.said["error"] in engine.log()

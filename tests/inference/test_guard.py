@@ -116,7 +116,7 @@ def test_a_token_that_is_none_is_not_used(home: Path, spoil: Any):
     token()
     spoil(token_file())
 
-    with pytest.raises(EngineUnavailable, match="is not a token that only you can read; remove it"):
+    with pytest.raises(EngineUnavailable, match="must be a file that only you can read; delete it"):
         token()
 
 
@@ -127,7 +127,7 @@ def taken() -> Iterator[int]:
 
 
 async def test_no_port_unless_asked_for_and_none_that_is_taken(tiny_model: Path, home: Path, taken: int):
-    sentence = f"port {taken} of 127.0.0.1 cannot be had; choose another, or 0 for any free one"
+    sentence = f"port {taken} of 127.0.0.1 is not available; set engine.port to another, or to 0 for none"
     with EngineProcess.start(tiny_model, paths.runtime() / "a") as engine:
         async with engine.http() as http:
             assert not {"tcp_port", "tcp_error"} & (await http.get("/props")).json().keys()

@@ -386,7 +386,7 @@ def test_the_last_cells_and_slots_are_for_what_is_urgent():
     urgent = kv.take([200], 9, urgent=True)
     assert kv.vacant("a", 5, urgent=True)
     kv.release(urgent)
-    with pytest.raises(EngineRefused, match="exceed the 80 of"):
+    with pytest.raises(EngineRefused, match="are more than the 80 tokens of"):
         kv.take(range(81), 0, urgent=True)
 
 

@@ -116,7 +116,7 @@ def test_a_template_is_the_models_own_to_the_letter():
     assert form([("user", "Hi")]) == (
         "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
     )
-    with pytest.raises(EngineRefused, match="does not take this conversation: no tools"):
+    with pytest.raises(EngineRefused, match="cannot format this conversation: no tools"):
         form([("user", "Hi"), ("tool", "42")])
 
 

@@ -64,7 +64,7 @@ async def test_models(client: AsyncOpenAI):
     model = await client.models.retrieve("tiny")
 
     assert (model.id, model.owned_by) == ("tiny", "lsp-harness")
-    with pytest.raises(openai.NotFoundError, match="there is no 'gpt-9'; this is 'tiny'"):
+    with pytest.raises(openai.NotFoundError, match="there is no model 'gpt-9' here; this engine has 'tiny'"):
         await client.models.retrieve("gpt-9")
 
 
@@ -362,13 +362,13 @@ async def test_whose_request_it_was(client: AsyncOpenAI, http: httpx2.AsyncClien
         (
             "chat/completions",
             {"messages": HI, "grammar": "root ::= [a]", "response_format": {"type": "json_object"}},
-            "`grammar` and `response_format` exclude each other",
+            "`grammar` and `response_format` cannot be combined",
         ),
         ("chat/completions", {"messages": HI, "grammar": 5}, "`grammar`"),
         (
             "chat/completions",
             {"messages": [{"role": "user", "content": "a " * N_CTX}]},
-            f"leave no room in the {N_CTX}",
+            f"leave no room for an answer in the {N_CTX} tokens",
         ),
         ("completions", {}, "`prompt` must be a text"),
         ("completions", {"prompt": []}, "`prompt` is empty"),

@@ -123,17 +123,20 @@ def test_a_key_does_not_show():
         ({"url": "http://host:99999"}, "must be http://host:port"),
         ({"url": "http://host/?key=1"}, "must be http://host:port"),
         ({"url": "http://host:99999/?key=secret"}, "must be http://host:port"),
-        ({"url": "http://me:secret@host"}, "must not hold a name or password"),
-        ({"url": "http://me:secret@host:99999"}, "must not hold a name or password"),
-        ({"url": "me:secret@host"}, "must not hold a name or password"),
-        ({"url": ","}, "engine.url ',' names no server"),
+        ({"url": "http://me:secret@host"}, "must not contain a name or password"),
+        ({"url": "http://me:secret@host:99999"}, "must not contain a name or password"),
+        ({"url": "me:secret@host"}, "must not contain a name or password"),
+        ({"url": ","}, "engine.url ',' is not the address of a server"),
         (
             {"url": "http://h:1", "dialect": "soap"},
             "engine.dialect must be one of auto, llama-server, openai, anthropic, not 'soap'",
         ),
-        ({"model": "gpt-4"}, "engine.model 'gpt-4' needs an engine.url, or the form provider/model with one of openai"),
-        ({"model": "nobody/x"}, "needs an engine.url, or the form provider/model"),
-        ({"model": "openai/"}, "needs an engine.url, or the form provider/model"),
+        (
+            {"model": "gpt-4"},
+            "engine.model 'gpt-4' needs engine.url as well, or the form provider/model with one of openai",
+        ),
+        ({"model": "nobody/x"}, "needs engine.url as well, or the form provider/model"),
+        ({"model": "openai/"}, "needs engine.url as well, or the form provider/model"),
     ],
 )
 def test_what_names_no_server_is_said(settings: dict[str, Any], message: str):

@@ -193,5 +193,5 @@ async def test_the_openai_dialect_of_the_same_server(client: EngineClient, socke
 async def test_a_wrong_key_is_refused(socket: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_API_KEY", "another")
     async with aclosing(EngineClient(settings(socket))) as made:
-        with pytest.raises(EngineRefused, match="refuses the key of LSP_HARNESS_API_KEY"):
+        with pytest.raises(EngineRefused, match="refuses the key in LSP_HARNESS_API_KEY"):
             await made.props()

@@ -91,7 +91,7 @@ def test_what_cannot_be_is_said_with_what_mends_it(tmp_path: Path, tiny_model: P
             recipe(replace(settings, embedding_tokens=tokens))
     with pytest.raises(ModelMissing, match="no model file"):
         recipe(Index(embedding_model=str(tmp_path / "absent.gguf")))
-    with pytest.raises(ModelError, match=r"gives no vector .* set index\.embedding_model"):
+    with pytest.raises(ModelError, match=r"is not an embedding model: set index\.embedding_model"):
         recipe(Index(embedding_model=str(tiny_model)))
     # a model that generates can be made to embed, if somebody wants it
     assert recipe(Index(embedding_model=str(tiny_model), embedding_pooling="last")).model == str(tiny_model)

@@ -124,7 +124,7 @@ def test_foreign_files_are_removed_with_a_line_in_the_log(
 
     # an engine that is just leaving may still be writing the other one
     assert [file.name for file in folder.iterdir()] == ["draft-2.tmp"]
-    assert capsys.readouterr().err.count("removed") == 3
+    assert capsys.readouterr().err.count("it was deleted") == 3
 
 
 def test_the_folder_is_bounded_and_the_oldest_go(machine: Bench, tmp_path: Path):

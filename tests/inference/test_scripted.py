@@ -44,7 +44,7 @@ async def test_what_the_prompt_must_contain(request_: Continuation | Infill, exp
     engine = ScriptedEngine([{"text": "a", "expect": expect}, {"text": "b", "expect": "something else"}])
 
     assert await text(engine, request_) == "a"
-    with pytest.raises(EngineError, match="reply 2 expected 'something else'"):
+    with pytest.raises(EngineError, match="reply 2 expects 'something else'"):
         await text(engine, request_)
 
 
@@ -52,7 +52,7 @@ async def test_running_out_of_replies_is_an_error():
     engine = ScriptedEngine([{"text": "a"}])
     await text(engine, Continuation("a"))
 
-    with pytest.raises(EngineError, match="has 1 replies"):
+    with pytest.raises(EngineError, match="has 1 reply"):
         await text(engine, Continuation("b"))
 
 

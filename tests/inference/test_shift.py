@@ -307,7 +307,7 @@ def test_a_move_that_llama_cpp_refuses_costs_only_the_reading(
     with monkeypatch.context() as patch:
         patch.setattr(machine.llama, "move", broken)
         assert ask(machine, [205] * 9, TEXT, [214, 215]).shifted == 0
-    assert "read again: no room for 1" in capsys.readouterr().err
+    assert "evaluated again: no room for 1" in capsys.readouterr().err
     assert ask(machine, [206] * 9, TEXT, [216, 217]).shifted == 190
 
 

@@ -276,7 +276,7 @@ async def test_without_holes_the_settings_say_how_many_rewrites_there_are(check)
 
 async def test_a_model_that_fills_no_holes_has_nothing_to_do_outside_of_functions(check) -> None:
     found = await check("x = int == None\n#          ^^^^ E711 what is this\n", config=edits(3, 2), facts=NO_HOLES)
-    assert "fills no holes, and there is no function here" in str(found.error)
+    assert "cannot fill in single statements, and there is no function here" in str(found.error)
     assert states(found.events)[-1] == "FAILED"
 
 
@@ -525,7 +525,7 @@ async def test_of_feedback_that_is_too_long_the_last_lines_are_left_out(check) -
 # -- secrets
 async def test_code_with_a_secret_in_it_is_neither_filled_nor_rewritten(check) -> None:
     found = await check(f"x = pi, '{TOKEN}'\n#   ^^ F821 what\n", config=edits(1))
-    assert "holds what looks like a secret" in str(found.error)
+    assert "contains what looks like a secret" in str(found.error)
     source = f"def f():\n    key = '{TOKEN}'\n    return pi\n    #      ^^ F821 what\n"
     found = await check(source, "return pi + 1", config=edits(2, 1))
     assert len(found.engine.asked) == 1

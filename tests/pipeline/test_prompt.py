@@ -48,6 +48,8 @@ async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(ro
 async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
     engine, turn = Script(), (log := SessionLog(keep=False)).turn()
     engine.facts["n_ctx"] = 20
-    with pytest.raises(NoAnswer, match="10 are kept for the answer, and the model's context has 20; select less"):
+    with pytest.raises(
+        NoAnswer, match="10 are reserved for the answer, but the model's context has only 20; select less"
+    ):
         await filled(engine, AROUND, {}, 9, turn, (1, 2, 3))
     assert log.turns[turn.number] == []

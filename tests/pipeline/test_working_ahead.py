@@ -236,7 +236,7 @@ async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source:
 async def test_a_model_that_fills_no_holes_is_not_asked_for_any() -> None:
     desk = Desk(AREA)
     desk.engine.facts = {"fim_tokens": {"pre": 1, "suf": 2, "mid": -1}}
-    with pytest.raises(EngineRefused, match="fills no holes; choose one that does"):
+    with pytest.raises(EngineRefused, match="has no fill-in-the-middle; choose one that has"):
         await desk.ask()
     desk.warm()
     await desk.settled()

@@ -127,7 +127,7 @@ class FakeHarness(Harness):
 
     def verdict(self, name: str) -> str:
         if name != f"{SESSION}/0":
-            raise UsageError(f"{name!r} names no verdict")
+            raise UsageError(f"there is no verdict {name!r}")
         return "# Check: a typo\n"
 
     def state(self) -> dict[str, Any]:

@@ -277,7 +277,7 @@ async def test_a_client_without_literals_gets_bare_commands_and_without_edits_an
 
     _, model = await actions(editor, typo(0))
     assert set(model) == {"title", "command", "arguments"}
-    with pytest.raises(ResponseError, match=r"^-32803: this editor cannot apply an edit"):
+    with pytest.raises(ResponseError, match=r"^-32803: this editor does not apply edits"):
         await execute(editor, model)
 
 

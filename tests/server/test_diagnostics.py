@@ -108,7 +108,7 @@ async def test_a_client_that_pulls_is_asked_to_and_not_pushed_to(spawn: Spawn):
         **TYPO,
         "range": shifted(3),
         # the byte it ends at is within the emoji
-        "relatedInformation": [{**taken, "message": "it came with the text that was taken here"}],
+        "relatedInformation": [{**taken, "message": "it came with a suggestion that was accepted here"}],
         "codeDescription": {"href": TYPO["data"]["verdict"]},
     }
     assert (report["kind"], report["items"]) == ("full", [explained])

@@ -83,9 +83,9 @@ async def test_of_several_folders_the_one_that_is_said(spawn: Spawn, workspace: 
 @pytest.mark.parametrize(
     ("argument", "why"),
     [
-        ({"task": " "}, "say what is to be done, in words"),
-        ({}, "takes a task in words"),
-        ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or none"),
+        ({"task": " "}, "describe the task in words"),
+        ({}, "needs a task in words"),
+        ({"task": TASK, "uri": 7}, "takes the uri of a file or folder, or no argument"),
     ],
 )
 async def test_a_task_that_says_nothing_is_told_what_to_say(
@@ -105,7 +105,7 @@ async def test_what_cannot_be_found_says_why(spawn: Spawn, workspace: Path):
             await run(editor, "locate", {"task": "zebra"})
         if "still being made" not in str(error.value):
             break
-    assert "nothing in ws has to do with that; name a function" in str(error.value)
+    assert "no code in ws fits this task; name a function in it" in str(error.value)
 
     lonely = await spawn("vscode")
     with pytest.raises(ResponseError, match="no folder is open"):
@@ -113,12 +113,12 @@ async def test_what_cannot_be_found_says_why(spawn: Spawn, workspace: Path):
 
     options = {"initializationOptions": {"index": {"enabled": False}}}
     off = await spawn("vscode", rootUri=workspace.as_uri(), **options)
-    with pytest.raises(ResponseError, match=r"index\.enabled is off"):
+    with pytest.raises(ResponseError, match=r"index\.enabled is false"):
         await run(off, "locate", {"task": TASK})
 
     stranger = await spawn("vscode", rootUri=workspace.as_uri(), initializationOptions={"trusted": False})
     for command, argument in (("locate", {"task": TASK}), ("instruct", {"instruction": TASK})):
-        with pytest.raises(ResponseError, match="the workspace is not trusted"):
+        with pytest.raises(ResponseError, match="this workspace is not trusted"):
             await run(stranger, command, argument)
 
 

@@ -242,7 +242,7 @@ async def test_what_cannot_be_followed_any_more_ends_the_server_cleanly(spawn: S
     editor.write(last)
 
     assert await editor.ended() == 1
-    assert "cannot be followed any more" in editor.errors
+    assert "the connection is closed, because" in editor.errors
     assert "Traceback" not in editor.errors
 
 

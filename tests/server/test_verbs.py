@@ -49,7 +49,7 @@ async def test_in_a_workspace_that_is_not_trusted_there_is_nothing_but_completio
 
     assert await ask(editor, uri) == []
     for command in ("docstring", "tests", "explain"):
-        with pytest.raises(ResponseError, match="the workspace is not trusted"):
+        with pytest.raises(ResponseError, match="this workspace is not trusted"):
             await run(editor, command, {"uri": uri, "range": SELECTION})
 
 
@@ -61,19 +61,19 @@ async def run(editor: Editor, name: str, argument: Any) -> Any:
 @pytest.mark.parametrize(
     ("name", "argument", "why"),
     [
-        ("instruct", {"uri": "file:///ws/a.py", "range": SELECTION}, "takes an instruction in words"),
-        ("instruct", {"range": SELECTION}, "takes a uri and a range"),
-        ("explain", {"uri": "file:///ws/a.py", "range": {"start": 3}}, "takes a uri and a range"),
+        ("instruct", {"uri": "file:///ws/a.py", "range": SELECTION}, "needs an instruction in words"),
+        ("instruct", {"range": SELECTION}, "needs a uri and a range"),
+        ("explain", {"uri": "file:///ws/a.py", "range": {"start": 3}}, "needs a uri and a range"),
         ("docstring", {"uri": "file:///gone.py", "range": SELECTION}, "is not open"),
-        ("docstring", 7, "takes a uri and a range"),
-        ("context", {"uri": "file:///ws/a.py", "range": SELECTION, "task": 7}, "takes a task in words"),
-        ("context", {"uri": "file:///ws/a.py"}, "takes a uri and a range"),
+        ("docstring", 7, "needs a uri and a range"),
+        ("context", {"uri": "file:///ws/a.py", "range": SELECTION, "task": 7}, "needs a task in words"),
+        ("context", {"uri": "file:///ws/a.py"}, "needs a uri and a range"),
         *(
             (name, {"uri": "file:///ws/a.py", "range": SELECTION, "instruction": "mend it", "failing": said}, why)
             for name in ("instruct", "fix")
             for said, why in (
-                (7, "takes as `failing` the text that a tool has printed"),
-                ("b.py:1:1: F821 no\n", "nothing in it is about file:"),
+                (7, "takes in `failing` the output of a tool, as a string"),
+                ("b.py:1:1: F821 no\n", "it reports nothing in file:"),
             )
         ),
     ],
@@ -91,5 +91,5 @@ async def test_a_client_that_applies_no_edits_is_offered_none(spawn: Spawn):
     editor.open("file:///ws/a.py", TEXT)
 
     assert await ask(editor, "file:///ws/a.py") == []
-    with pytest.raises(ResponseError, match="cannot apply an edit"):
+    with pytest.raises(ResponseError, match="does not apply edits"):
         await run(editor, "docstring", {"uri": "file:///ws/a.py", "range": SELECTION})

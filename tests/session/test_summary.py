@@ -69,7 +69,7 @@ def test_the_goal_the_files_and_what_became_of_each_proposal(log: SessionLog):
 def test_who_asks_again_about_a_file_has_not_taken_what_was_proposed_for_it(log: SessionLog):
     first, other = proposed(asked(log, "use math.pi")), proposed(asked(log, "add types", "b.py"))
     assert [one.outcome for one in of(log).decisions] == ["proposed", "proposed"]
-    found(asked(log, "what was taken into this text", kind="check"), "LINT: F401 unused")
+    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
     assert [one.outcome for one in of(log).decisions] == ["proposed", "proposed"]
     proposed(asked(log, "use tau"))
     assert [(one.outcome, one.path) for one in of(log).decisions] == [
@@ -87,12 +87,12 @@ def test_who_asks_again_about_a_file_has_not_taken_what_was_proposed_for_it(log:
 
 def test_what_was_run_and_how_it_ended_is_told_in_a_line(log: SessionLog):
     asked(log, "mend it", kind="fix").tell("output.read", tool="pytest", summary="pytest: 1 failed, 3 passed")
-    found(asked(log, "what was taken into this text", kind="check"), "LINT: F401 unused")
-    found(asked(log, "what was taken into this text", kind="check"))
+    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
+    found(asked(log, "a suggestion that was accepted here", kind="check"))
     found(asked(log, "use pi"), "LINT: F821 Undefined name `pi`", candidate=1)
     assert of(log).commands == ("lint passed (a.py)", "lint failed (a.py)", "pytest: 1 failed, 3 passed")
     assert "Ran lint passed (a.py); lint failed (a.py); pytest: 1 failed, 3 passed" in of(log).lines
-    found(asked(log, "what was taken into this text", kind="check"), "LINT: F401 unused")
+    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F401 unused")
     assert of(log).commands[:2] == ("lint failed (a.py)", "lint passed (a.py)")
 
 
@@ -122,13 +122,13 @@ def test_what_an_edit_touches_has_a_name(log: SessionLog, head: str, name: str):
 
 
 def test_what_is_wrong_is_open_until_it_is_mended(log: SessionLog):
-    found(asked(log, "what was taken into this text", kind="check"), "LINT: F821 Undefined name `pi`")
+    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`")
     assert of(log).open == (("a.py", "LINT: F821 Undefined name `pi`"),)
     assert of(log).goal == ""
     assert of(log).decisions == ()
-    found(asked(log, "what was taken into this text", "b.py", kind="check"), "SYNTAX ERROR at line 1: missing )")
+    found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "SYNTAX ERROR at line 1: missing )")
     assert [path for path, _ in of(log).open] == ["b.py", "a.py"]
-    found(asked(log, "what was taken into this text", kind="check"))
+    found(asked(log, "a suggestion that was accepted here", kind="check"))
     assert [path for path, _ in of(log).open] == ["b.py"]
     proposed(asked(log, "mend it", "b.py", kind="fix")).tell("edit.applied", proposal="1")
     assert of(log).open == ()
@@ -164,7 +164,9 @@ async def test_thirty_turns_are_two_hundred_tokens(log: SessionLog):
 
 def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: SessionLog):
     for n in range(200):
-        found(asked(log, "what was taken into this text", f"c{n}.py", kind="check"), f"LINT: F{n} wrong", "LINT: F2")
+        found(
+            asked(log, "a suggestion that was accepted here", f"c{n}.py", kind="check"), f"LINT: F{n} wrong", "LINT: F2"
+        )
         proposed(asked(log, f"change number {n}", f"m{n}.py"))
     whole = log.summary
     assert whole.turns == 400
@@ -177,7 +179,9 @@ def test_however_long_a_session_goes_on_what_is_remembered_is_bounded(log: Sessi
 def test_what_is_taken_after_many_checks_still_mends_its_file(log: SessionLog):
     turn = proposed(asked(log, "mend it", kind="fix"))
     for n in range(REMEMBERED + 1):
-        found(asked(log, "what was taken into this text", "b.py" if n else "a.py", kind="check"), "LINT: F821 wrong")
+        found(
+            asked(log, "a suggestion that was accepted here", "b.py" if n else "a.py", kind="check"), "LINT: F821 wrong"
+        )
     assert {path for path, _ in log.summary.open} == {"a.py", "b.py"}
     turn.tell("edit.applied", proposal="1")
     assert [path for path, _ in log.summary.open] == ["b.py"]
@@ -194,9 +198,9 @@ def test_the_log_keeps_its_summary_of_what_may_be_kept(log: SessionLog):
 def test_what_a_file_s_next_edit_needs_to_know(log: SessionLog):
     proposed(asked(log, "use math.pi")).tell("edit.applied", proposal="1")
     asked(log, "add types " + "very " * 40, "b.py")
-    found(asked(log, "what was taken into this text", "b.py", kind="check"), "LINT: F401 unused")
-    found(asked(log, "what was taken into this text", kind="check"), "LINT: F821 Undefined name `pi`")
-    found(asked(log, "what was taken into this text", "b.py", kind="check"), "LINT: F401 unused")
+    found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
+    found(asked(log, "a suggestion that was accepted here", kind="check"), "LINT: F821 Undefined name `pi`")
+    found(asked(log, "a suggestion that was accepted here", "b.py", kind="check"), "LINT: F401 unused")
     assert log.summary.about("a.py") == [
         "Open in a.py: LINT: F821 Undefined name `pi`",
         "Open in b.py: LINT: F401 unused",

@@ -21,7 +21,9 @@ STOPS: dict[str, Stop] = {"max_tokens": "limit", "model_context_window_exceeded"
 
 THINKING = 4096
 """Tokens allowed beyond those that were asked for: what the model thinks counts too. Only what is used is paid for."""
-NO_HOLES = "Anthropic's API fills no holes; completions need a model that does"
+NO_HOLES = (
+    "Anthropic's API has no fill-in-the-middle, which completions need; choose another provider or the local engine"
+)
 
 
 class _Exchange:
@@ -52,7 +54,7 @@ class _Exchange:
             case "message_delta":
                 reason = event["delta"].get("stop_reason")
                 if reason == "refusal":
-                    raise EngineRefused("the model declined to answer this")
+                    raise EngineRefused("the model refused to answer")
                 self._stop = STOPS.get(str(reason), "eos")
                 self._count(event.get("usage") or {})
             case "message_stop":
@@ -97,7 +99,7 @@ class Anthropic:
             raise EngineRefused(NO_HOLES)
         messages = conversation.of_prompt(request.prompt)
         if messages is None:
-            raise EngineRefused("Anthropic's API takes conversations only, not a prompt that is continued")
+            raise EngineRefused("Anthropic's API takes conversations only, not a text to continue")
         sampling = request.sampling
         body: Json = {
             "model": self._model,

@@ -27,7 +27,9 @@ async def detect(endpoint: Endpoint) -> Backend:
         if is_llama_server(props):
             return (OurEngine if "fim_order" in props else LlamaServer)(endpoint, cast("Json", props))
         if target.dialect == "llama-server":
-            raise EngineRefused(f'{endpoint.name} has no /props as llama-server has; try engine.dialect = "auto"')
+            raise EngineRefused(
+                f'{endpoint.name} has no /props, which every llama-server has; set engine.dialect to "auto"'
+            )
     models: Any = await endpoint.look("/v1/models")
     rows: Any = cast("Json", models).get("data") if isinstance(models, dict) else None
     if isinstance(rows, list):
@@ -35,7 +37,7 @@ async def detect(endpoint: Endpoint) -> Backend:
     if target.dialect == "openai" and target.model:
         return OpenAI(endpoint, target.model)
     raise EngineRefused(
-        f"{endpoint.name} is neither a llama-server nor OpenAI-compatible: it has no /props and no /v1/models"
+        f"{endpoint.name} is neither a llama-server nor an OpenAI-compatible server: it has no /props and no /v1/models; check engine.url"
     )
 
 

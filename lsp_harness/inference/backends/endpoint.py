@@ -69,7 +69,7 @@ class Endpoint:
         self.name = target.name
         self._patience = patience
         self._pulse = pulse
-        self._lost = lost or f"{self.name} cannot be reached or broke off; look whether it runs"
+        self._lost = lost or f"{self.name} cannot be reached or closed the connection; check that it runs"
         self._http: httpx2.AsyncClient | None = None
 
     async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[str]:
@@ -152,7 +152,7 @@ class Endpoint:
         try:
             yield
         except TimeoutError as error:
-            said = f"{self.name} was silent for too long (engine.first_token_seconds, engine.next_token_seconds)"
+            said = f"{self.name} sent nothing for too long; the limits are engine.first_token_seconds and engine.next_token_seconds"
             # it may still be working on it: the same again would only add to its load
             raise Setback(EngineUnavailable(said), gone=True, again=False) from error
         except Silent as error:
@@ -179,8 +179,10 @@ class Endpoint:
         status = response.status_code
         if status in (401, 403):
             # what a service says of a refused key may repeat it
-            told = f"refuses the key of {self.target.key_name}" if self.target.key else "asks for a key"
-            return EngineRefused(f"{self.name} {told}; set the right one in the environment (engine.api_key_env)")
+            told = f"refuses the key in {self.target.key_name}" if self.target.key else "needs a key"
+            return EngineRefused(
+                f"{self.name} {told}; put the right one into the environment variable that engine.api_key_env names"
+            )
         error = refusal(status, content, self.target.key)
         if status in (429, 503, OVERLOADED):
             return Setback(error, gone=False, wait=seconds(response.headers.get("retry-after", "")))
@@ -195,7 +197,9 @@ def understood(name: str) -> Generator[None]:
     try:
         yield
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-        raise EngineError(f"{name} answered something else than its dialect has ({type(error).__name__})") from error
+        raise EngineError(
+            f"{name} sent an answer that its protocol does not have ({type(error).__name__}); check engine.url and engine.dialect"
+        ) from error
 
 
 def sendable(body: dict[str, Any]) -> bytes:
@@ -228,9 +232,9 @@ def refusal(status: int, content: bytes, secret: str = "") -> EngineError:
         body = json.loads(content)
         message = said(body) or str(body["message"])
         if status == 404:
-            message = f"this is not known there: {message}"
+            message = f"the server does not know this: {message}"
     except (ValueError, KeyError, TypeError):
-        message = f"the engine answered {status}"
+        message = f"the server answered with HTTP status {status}"
     if secret:
         message = message.replace(secret, "…")
     refused = dict.fromkeys((400, 404, 501), EngineRefused)

@@ -64,7 +64,7 @@ def family_of(setting: str, model: str) -> Family | None:
     Raises EngineRefused for a model of no known family, and for the setting `none`.
     """
     if setting == "none":
-        raise EngineRefused(f"{model} is given no holes (engine.fim)")
+        raise EngineRefused(f"{model} gets no fill-in-the-middle prompts, because engine.fim is none")
     if setting == "suffix" or (setting == "auto" and SUFFIX.search(model)):
         return None
     wanted = re.sub(r"[^a-z0-9]", "", (model if setting == "auto" else setting).lower())
@@ -72,7 +72,7 @@ def family_of(setting: str, model: str) -> Family | None:
         if re.sub(r"[^a-z0-9]", "", family.name) in wanted:
             return family
     if setting == "auto":
-        raise EngineRefused(f"how {model} is given a hole is not known; set engine.fim to {choices()}")
+        raise EngineRefused(f"the fill-in-the-middle format of {model} is not known; set engine.fim to {choices()}")
     raise ConfigError(f"engine.fim must be auto or {choices()}, not {setting!r}")
 
 

@@ -13,6 +13,7 @@ from lsp_harness.inference.backends.blanks import Blanks, cut
 from lsp_harness.inference.backends.endpoint import Endpoint
 from lsp_harness.inference.backends.family import Family, family_of, why_not
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
+from lsp_harness.text.wording import counted
 
 AT_ONCE = 8
 """Texts that are counted at the same time."""
@@ -117,10 +118,10 @@ class LlamaServer(OurEngine):
 
     def features(self) -> Features:
         family = self._family()
-        laid_out = f"laid out for {family.name}" if family else "in the order the server was started with"
+        laid_out = f"laid out for {family.name}" if family else "in the order that the server was started with"
         return dict.fromkeys(FEATURES, False) | {
             "infill": False if self._none else laid_out,
-            "heal": "blanks before the cursor are left out of the prompt and taken off the answer; words are not healed",
+            "heal": "blanks before the cursor are left out of the prompt and removed from the answer; a half-typed word is not completed",
             "lookup": "as the server was started (--spec-type)",
             "grammar": True,
             "n": f"up to {self._slots}, its slots (--parallel)",
@@ -176,10 +177,8 @@ def _vectors(answer: Any, expected: int) -> list[list[float]]:
         if len(vector) == 1 and isinstance(vector[0], list):
             vector = cast("list[Any]", vector[0])
         if not vector or isinstance(vector[0], list):
-            raise EngineError(
-                "the engine answered an embedding for each token; start it with a --pooling other than none"
-            )
+            raise EngineError("the server returned a vector for each token; start it with --pooling mean or cls")
         found[int(row.get("index", at))] = [float(value) for value in vector]
     if sorted(found) != list(range(expected)):
-        raise EngineError(f"the engine answered {len(found)} embeddings for {expected} texts")
+        raise EngineError(f"the server returned {counted(len(found), 'vector')} for {counted(expected, 'text')}")
     return [found[at] for at in range(expected)]

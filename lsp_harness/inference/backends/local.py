@@ -14,7 +14,7 @@ from lsp_harness.inference.supervisor import Supervisor
 
 LEAST_SILENCE_S = 0.5
 """Less would end an engine that only waits for a core."""
-GONE = "the engine went away during this request; the next one starts it again"
+GONE = "the engine ended during this request; the next request starts it again"
 
 
 class Local:

@@ -33,6 +33,7 @@ from lsp_harness.inference.request import (
     TokenLogprob,
     Usage,
 )
+from lsp_harness.text.wording import counted
 
 AT_ONCE = 8
 MOST_STOPS = 4
@@ -122,11 +123,11 @@ class OpenAI:
         ours = bool(self._vllm)
         return dict.fromkeys(FEATURES, False) | {
             "infill": infill,
-            "heal": "blanks before the cursor are left out of the prompt and taken off the answer; words are not healed",
+            "heal": "blanks before the cursor are left out of the prompt and removed from the answer; a half-typed word is not completed",
             "lookup": "as the server was started (--speculative-config)" if ours else False,
             "grammar": ours,
-            "n": True if ours else "if the service gives as many as it is asked for",
-            "logprobs": True if ours else "if the service gives them",
+            "n": True if ours else "if the service returns as many as requested",
+            "logprobs": True if ours else "if the service returns them",
             "deadline": "kept by the client, which closes the connection",
             "warm": ours,
             "tokenize": True if ours else f"estimated: {BYTES_A_TOKEN} bytes a token",
@@ -157,7 +158,7 @@ class OpenAI:
         if not isinstance(prompt, str):
             kinds = {type(part) for part in prompt}
             if len(kinds) != 1:
-                raise EngineRefused("this server takes a prompt of texts or of tokens, not one that mixes them")
+                raise EngineRefused("this server takes a prompt of text or of tokens, not a mixture")
             prompt = list(prompt) if kinds == {int} else "".join(cast("tuple[str, ...]", prompt))
         body = {"prompt": prompt} | self._settings(sampling, ())
         if self._vllm:
@@ -195,7 +196,9 @@ class OpenAI:
         answer = cast("Json", await self._endpoint.call("POST", "/v1/embeddings", body))
         rows = sorted(cast("list[Json]", answer.get("data") or []), key=lambda row: int(row["index"]))
         if len(rows) != len(texts):
-            raise EngineError(f"{self._endpoint.name} answered {len(rows)} embeddings for {len(texts)} texts")
+            raise EngineError(
+                f"{self._endpoint.name} returned {counted(len(rows), 'vector')} for {counted(len(texts), 'text')}"
+            )
         return [[float(value) for value in row["embedding"]] for row in rows]
 
     async def cancel(self, client: str, name: str, index: int | None) -> bool:

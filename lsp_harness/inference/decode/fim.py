@@ -57,7 +57,9 @@ def assemble(tokenizer: Tokenizer, infill: Infill, order: Order) -> Work:
 def _prompt(tokenizer: Tokenizer, around: Around, order: Order, healed: bool) -> Prompt:
     pre, suf, mid = (tokenizer.fim[name] for name in ("pre", "suf", "mid"))
     if min(pre, suf, mid) < 0:
-        raise EngineRefused("this model has no fill-in-the-middle tokens; choose one that has (lsp-harness model list)")
+        raise EngineRefused(
+            "this model has no fill-in-the-middle tokens; choose one that has them (lsp-harness model list)"
+        )
     tokens = [*tokenizer.opening]
     for title, (_, text) in zip(titles(around), around.extra, strict=True):
         if title and (sep := tokenizer.fim.get("sep", -1)) >= 0:

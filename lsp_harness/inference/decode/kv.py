@@ -132,7 +132,7 @@ class Kv:
         spare = 0 if urgent else self._spare_slots
         if len(prompt) + extra * branches > self.context or branches > len(self.slots) - spare:
             raise EngineRefused(
-                f"{len(prompt)} prompt tokens and {extra * branches} to generate exceed the {self.context} of model.context_length"
+                f"{len(prompt)} prompt tokens and {extra * branches} to generate are more than the {self.context} tokens of model.context_length; shorten the prompt or raise it"
             )
         if branches > self._idle(urgent=urgent):
             raise EngineBusy("every sequence slot is in use; try again")

@@ -70,7 +70,7 @@ class Llama:
         wanted.use_extra_bufts = repack
         self.model = lib.llama_model_load_from_file(os.fsencode(path), wanted)
         if not self.model:
-            raise ModelError(f"llama.cpp cannot load {path.name}: it is damaged or of an unknown architecture")
+            raise ModelError(f"llama.cpp cannot load {path.name}: the file is damaged, or its architecture is unknown")
         self.vocab = lib.llama_model_get_vocab(self.model)
         params = lib.llama_context_default_params()
         params.n_ctx = n_ctx
@@ -90,7 +90,7 @@ class Llama:
         params.abort_callback = self._abort
         self.ctx = lib.llama_init_from_model(self.model, params)
         if not self.ctx:
-            raise ModelError(f"llama.cpp cannot make a context of {n_ctx} tokens; lower model.context_length")
+            raise ModelError(f"llama.cpp cannot allocate a context of {n_ctx} tokens; lower model.context_length")
         self.memory = lib.llama_get_memory(self.ctx)
         self.batch = lib.llama_batch_init(n_batch, 0, 1)
         self.n_batch = n_batch

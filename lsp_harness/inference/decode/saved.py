@@ -63,7 +63,7 @@ class Saved:
             if tokens:
                 self._files[file] = tokens
             else:
-                _say(f"{file.name} is no saved sequence of this engine; removed")
+                _say(f"{file.name} is not a saved prompt of this engine; it was deleted")
                 self._remove(file)
 
     def fetch(
@@ -98,7 +98,7 @@ class Saved:
                     os.utime(file)
                 return
             self._store.cut(slot.seq, 0)
-            _say(f"{file.name} is damaged; removed")
+            _say(f"{file.name} is damaged; it was deleted")
             self._remove(file)
 
     def keep(self, held: Held) -> bool:
@@ -123,7 +123,7 @@ class Saved:
             draft.replace(file)
         except (OSError, FileProblem) as error:
             self._remove(draft)
-            _say(f"a sequence could not be saved: {error}")
+            _say(f"a prompt could not be saved: {error}")
             return False
         # what this one continues is not needed any more
         for other, known in list(self._files.items()):
@@ -222,4 +222,4 @@ def _pure(file: Path) -> int:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"saved sequences: {line}\n")
+    sys.stderr.write(f"saved prompts: {line}\n")

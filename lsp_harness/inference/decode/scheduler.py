@@ -358,7 +358,7 @@ class Scheduler:
                         for slot in slots:
                             model.kv.forget(slot)
                     else:
-                        self._fail(job, EngineError("the evaluation was interrupted; ask again"))
+                        self._fail(job, EngineError("the evaluation was interrupted; try again"))
         except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
             for slot in model.kv.slots:
                 # what was evaluated and not taken into the book; what waits aside is at positions of its own

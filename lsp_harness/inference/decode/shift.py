@@ -173,7 +173,7 @@ class Shift:
                 self._memory.move(aside.seq, [(piece.source, piece.target, piece.size) for piece in plan.pieces])
                 return moved
         except HarnessError as error:
-            sys.stderr.write(f"a part of a prompt could not be moved and is read again: {error}\n")
+            sys.stderr.write(f"a part of a prompt could not be reused and is evaluated again: {error}\n")
         slot.coming = 0
         moved.close()
         return None

@@ -27,7 +27,7 @@ def compiled(source: str, *, bos: str, eos: str) -> Callable[[Messages], str] | 
         except Exception as error:
             merged = _merged(messages)
             if merged is messages:
-                raise EngineRefused(f"this model's chat template does not take this conversation: {error}") from error
+                raise EngineRefused(f"this model's chat template cannot format this conversation: {error}") from error
         # some know no system message (Gemma's)
         return render(merged)
 

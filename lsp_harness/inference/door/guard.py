@@ -48,7 +48,9 @@ def token() -> str:
     info = file.lstat()
     found = read_text(file) if stat.S_ISREG(info.st_mode) and not info.st_mode & 0o077 else ""
     if len(found) < 32:
-        raise EngineUnavailable(f"{file} is not a token that only you can read; remove it")
+        raise EngineUnavailable(
+            f"{file} must be a file that only you can read; delete it, and the engine makes a new one"
+        )
     return found
 
 
@@ -58,7 +60,7 @@ def listen(port: int) -> socket.socket:
         return socket.create_server((ADDRESS, port))
     except (OSError, OverflowError):
         raise EngineUnavailable(
-            f"port {port} of {ADDRESS} cannot be had; choose another, or 0 for any free one"
+            f"port {port} of {ADDRESS} is not available; set engine.port to another, or to 0 for none"
         ) from None
 
 
@@ -83,11 +85,14 @@ class Guard:
         for name, value in scope["headers"]:
             given.setdefault(name.lower(), []).append(value)
         if not _names_us(given.get(b"host", []), port):
-            return error(403, f"this engine is called {ADDRESS}:{port}; use that address")
+            return error(403, f"this engine answers only at {ADDRESS}:{port}; use that address")
         if any(not _from_here(origin) for origin in given.get(b"origin", [])):
-            return error(403, "pages from elsewhere may not use this engine; serve yours from this machine")
+            return error(403, "web pages of other machines may not use this engine; serve the page from this machine")
         if scope["path"] != OPEN and not self._holds(given.get(b"authorization", [])):
-            answer = error(401, "send `Authorization: Bearer` and the token that `lsp-harness engine token` prints")
+            answer = error(
+                401,
+                "send the header `Authorization: Bearer TOKEN`, with the token that `lsp-harness engine token` prints",
+            )
             answer.headers["www-authenticate"] = "Bearer"
             return answer
         return None

@@ -147,7 +147,9 @@ class Host:
         """What `make` makes of the texts of a prompt, which are refused unread where no model could take them."""
         size = sum(map(len, texts))
         if size > LONGEST_TOKEN * self.context:
-            raise EngineRefused(f"{size:,} characters cannot fit into the {self.context:,} of model.context_length")
+            raise EngineRefused(
+                f"{size:,} characters do not fit into the {self.context:,} tokens of model.context_length"
+            )
         return await apart(make, size)
 
     async def tokens(self, prompt: str | tuple[int | str, ...]) -> list[int]:

@@ -69,7 +69,7 @@ def grammar(body: Json) -> str:
         form != {"type": "text"}
     )
     if len(asked) > 1:
-        raise EngineRefused(f"`{asked[0]}` and `{asked[1]}` exclude each other; send one of them")
+        raise EngineRefused(f"`{asked[0]}` and `{asked[1]}` cannot be combined; send one of them")
     if asked == ["json_schema"]:
         return _following(body["json_schema"])
     match form:
@@ -115,8 +115,8 @@ async def _continuation(host: Host, body: Json, prompt: str | tuple[int, ...], d
     room = host.context - len(tokens)
     if room < 1:
         raise EngineRefused(
-            f"{len(tokens)} prompt tokens leave no room in the {host.context} of model.context_length; "
-            "shorten the prompt or raise it"
+            f"{len(tokens)} prompt tokens leave no room for an answer in the {host.context} tokens of "
+            "model.context_length; shorten the prompt or raise it"
         )
     settings = replace(sampling(body, room, default), top_logprobs=top)
     return Continuation(tuple(tokens), settings, dialect.priority(body, "normal"), _owner(body))
@@ -194,7 +194,11 @@ def routes(host: Host) -> list[BaseRoute]:
 
     async def model(request: Request) -> Response:
         name = request.path_params["name"]
-        return JSONResponse(card) if name == host.name else error(404, f"there is no {name!r}; this is {host.name!r}")
+        return (
+            JSONResponse(card)
+            if name == host.name
+            else error(404, f"there is no model {name!r} here; this engine has {host.name!r}")
+        )
 
     async def chat(body: Json) -> Response:
         prompt = await host.chat(turns(body.get("messages")))

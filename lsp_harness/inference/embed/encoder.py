@@ -48,7 +48,7 @@ class Encoder:
         wanted.n_gpu_layers = 0
         self._model = lib.llama_model_load_from_file(os.fsencode(path), wanted)
         if not self._model:
-            raise ModelError(f"llama.cpp cannot load {path.name}: it is damaged or of an unknown architecture")
+            raise ModelError(f"llama.cpp cannot load {path.name}: the file is damaged, or its architecture is unknown")
         self._vocab = lib.llama_model_get_vocab(self._model)
         size = min(MOST_TOKENS, int(lib.llama_model_n_ctx_train(self._model)))
         params = lib.llama_context_default_params()
@@ -62,11 +62,11 @@ class Encoder:
         self._context = lib.llama_init_from_model(self._model, params)
         if not self._context:
             lib.llama_model_free(self._model)
-            raise ModelError(f"llama.cpp cannot make a context of {size} tokens for {path.name}")
+            raise ModelError(f"llama.cpp cannot allocate a context of {size} tokens for {path.name}")
         self._batch = lib.llama_batch_init(size, 0, 1)
         if lib.llama_pooling_type(self._context) in (lib.LLAMA_POOLING_TYPE_NONE, lib.LLAMA_POOLING_TYPE_RANK):
             self.close()
-            raise ModelError(f"{path.name} gives no vector for a text: set index.embedding_model to an embedding model")
+            raise ModelError(f"{path.name} is not an embedding model: set index.embedding_model to an embedding model")
         frame = self._tokens("", framed=True)
         head = 1 if frame and frame[0] == lib.llama_vocab_bos(self._vocab) else 0
         self._head, self._tail = frame[:head], frame[head:]
@@ -105,7 +105,7 @@ class Encoder:
         vector: list[float] = pointer[: self.dimensions]
         length = math.hypot(*vector)
         if not 0 < length < math.inf:
-            raise EngineError("the embedding model gave a vector that has no direction; is its file damaged?")
+            raise EngineError("the embedding model returned a vector of zeros; its file may be damaged")
         return [value / length for value in vector]
 
     def _tokens(self, text: str, *, framed: bool) -> list[int]:

@@ -84,7 +84,7 @@ def _prefixes(name: str, path: Path, size: int, time: int, pooling: str) -> tupl
         return _known(name)
     header = read_header(path)
     if pooling == "auto" and header.pooling in ("", "rank"):
-        raise ModelError(f"{path.name} gives no vector for a text: set index.embedding_model to an embedding model")
+        raise ModelError(f"{path.name} is not an embedding model: set index.embedding_model to an embedding model")
     return _known(_called(header), path.stem)
 
 

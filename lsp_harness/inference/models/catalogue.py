@@ -62,7 +62,7 @@ def card(name: str) -> ModelCard:
     for known in cards():
         if known.name == name:
             return known
-    raise UnknownModel(f"no model is called “{name}”; known are {', '.join(c.name for c in cards())}")
+    raise UnknownModel(f"there is no model “{name}”; the catalogue has {', '.join(c.name for c in cards())}")
 
 
 def _card(row: dict[str, Any]) -> ModelCard:

@@ -106,7 +106,7 @@ class Converted:
             files = self.carrier.read(self.pieces, part)
             for piece in self.pieces:
                 if hashlib.sha256(files[piece.name]).hexdigest() != piece.sha256:
-                    raise PullFailed(f"its {piece.name} is not the publisher's (other SHA-256)")
+                    raise PullFailed(f"its {piece.name} is not the publisher's file (the SHA-256 is different)")
             part.report.step("converting")
             part.scratch.mkdir(parents=True, exist_ok=True)
             made = part.scratch / part.file
@@ -124,6 +124,6 @@ def _check_converter() -> None:
     installed = version("gguf")
     if not installed.startswith(f"{CONVERTER}."):
         raise PullFailed(
-            f"the hash is known for gguf {CONVERTER} and {installed} is installed; "
-            f"`{sys.executable} -m pip install 'gguf=={CONVERTER}.*'` changes that"
+            f"the catalogue has the SHA-256 for gguf {CONVERTER}, but {installed} is installed; "
+            f"run: {sys.executable} -m pip install 'gguf=={CONVERTER}.*'"
         )

@@ -33,7 +33,7 @@ def download(url: str, name: str, part: Part) -> None:
                 raise PullFailed(f"cannot be reached ({str(error) or 'no answer'})") from error
             except httpx2.HTTPError as error:
                 if attempt + 1 == ATTEMPTS or part.kept(url) <= kept:
-                    raise PullFailed(f"broke off after {part.kept(url)} bytes ({error})") from error
+                    raise PullFailed(f"stopped after {part.kept(url)} bytes ({error})") from error
 
 
 def _stream(client: "Client", url: str, kept: int, part: Part) -> None:

@@ -108,7 +108,7 @@ class _Reader:
     def header(self) -> Header:
         version = self.scalar("<I")
         if version not in (2, 3):
-            raise _Damaged(f"its version is {version}; 2 and 3 can be read")
+            raise _Damaged(f"it has GGUF version {version}, and only 2 and 3 can be read")
         tensors = self.count("<Q", MOST_TENSORS, "tensors")
         pairs = self.count("<Q", MOST_PAIRS, "metadata")
         metadata: dict[str, int | float | bool | str] = {}

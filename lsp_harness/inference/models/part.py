@@ -60,7 +60,7 @@ class Part:
                 at += len(chunk)
                 if self.expected and at > self.expected:
                     file.truncate(0)
-                    raise PullFailed(f"it serves more than the {self.expected} bytes that {self.file} has")
+                    raise PullFailed(f"it sent more than the {self.expected} bytes that {self.file} has")
                 rest = memoryview(chunk)
                 while rest:
                     rest = rest[file.write(rest) :]

@@ -53,7 +53,7 @@ def resolve(spec: str, kind: Kind | None = None) -> Path:
         model = card(spec)
         if kind not in (None, model.kind):
             fitting = ", ".join(c.name for c in cards() if c.kind == kind)
-            raise ModelError(f"{spec} is of kind {model.kind} and {kind} is asked of it; choose from {fitting}")
+            raise ModelError(f"{spec} is a model for {model.kind}, not for {kind}; choose one of {fitting}")
         return _pulled(model)
     if names_file(spec):
         path = Path(os.path.expanduser(spec)).absolute()
@@ -61,7 +61,7 @@ def resolve(spec: str, kind: Kind | None = None) -> Path:
             return _gguf(path)
         raise ModelMissing(f"there is no model file {path}")
     raise UnknownModel(
-        f"“{spec}” is neither a file (*.gguf, or with its folder) nor a known model; known are {', '.join(c.name for c in cards())}"
+        f"“{spec}” is neither a GGUF file nor a model of the catalogue; write a path that ends in .gguf, or one of {', '.join(c.name for c in cards())}"
     )
 
 
@@ -105,7 +105,7 @@ def remove(model: ModelCard) -> int:
 
     path = path_of(model)
     if state(model) == "missing":
-        raise ModelMissing(f"{model.name} is not here: nothing to remove")
+        raise ModelMissing(f"{model.name} is not on this machine, so there is nothing to delete")
     lock = FileLock(_clean(lock_of(path)))
     try:
         with lock.acquire(timeout=0):
@@ -122,9 +122,9 @@ def remove(model: ModelCard) -> int:
             shutil.rmtree(path.with_name(f"{path.name}.wheel"), ignore_errors=True)
             return freed
     except Timeout as error:
-        raise ModelError(f"{model.name} is being pulled right now; stop that first") from error
+        raise ModelError(f"{model.name} is being downloaded by another process; stop that first") from error
     except OSError as error:
-        raise ModelError(f"cannot remove {path}: {error.strerror}") from error
+        raise ModelError(f"cannot delete {path}: {error.strerror}") from error
 
 
 def _clean(path: Path) -> Path:
@@ -155,9 +155,9 @@ def _pulled(model: ModelCard) -> Path:
     if found == "damaged" and not path.is_file():
         raise ModelError(f"{path} is no regular file; remove it and run `lsp-harness model pull {model.name}`")
     if found == "damaged":
-        raise ModelError(f"{path} has the wrong size; `lsp-harness model pull {model.name}` replaces it")
+        raise ModelError(f"{path} has the wrong size; run: lsp-harness model pull {model.name}")
     if found != "present":
-        raise ModelMissing(f"{model.name} is not here yet; `lsp-harness model pull {model.name}` fetches it")
+        raise ModelMissing(f"the model {model.name} is not downloaded yet; run: lsp-harness model pull {model.name}")
     return _gguf(path)
 
 

@@ -51,7 +51,7 @@ def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: Re
         source = _ensure(model, path, wanted, verify, report or Silent())
     except OSError as error:
         # Our disk, not the source: it is full, read-only or gone, and no other source would help.
-        raise ModelError(f"cannot keep {path.name} in {path.parent}: {error.strerror or error}") from error
+        raise ModelError(f"cannot save {path.name} in {path.parent}: {error.strerror or error}") from error
     return Pulled(path, wanted, str(source or ""), time.monotonic() - began)
 
 
@@ -62,7 +62,7 @@ def _ensure(model: ModelCard, path: Path, wanted: str, verify: bool, report: Rep
         if path.exists():
             if _is_right(path, model, wanted, verify, report):
                 return None
-            report.note(f"{path.name} is not what it must be; it is pulled again")
+            report.note(f"{path.name} has the wrong contents; it is downloaded again")
             path.unlink()
         part = Part(path, model.bytes, report)
         _check_room(path.parent, model.bytes - part.size)
@@ -84,11 +84,11 @@ def _wanted(model: ModelCard, given: str) -> str:
     if given and not re.fullmatch("[0-9a-f]{64}", given):
         raise UsageError("a SHA-256 has 64 hexadecimal digits")
     if given and model.sha256 and given != model.sha256:
-        raise UsageError(f"the catalogue says that {model.name} has the SHA-256 {model.sha256}, not the one you gave")
+        raise UsageError(f"the SHA-256 of {model.name} in the catalogue is {model.sha256}, not the one in --sha256")
     if not (given or model.sha256):
         raise UsageError(
-            f"nobody has recorded the SHA-256 of {model.name}, so its bytes could not be checked; "
-            "look it up at its publisher and pass `--sha256 HEX`"
+            f"the catalogue has no SHA-256 for {model.name}, so a download could not be checked; "
+            "look it up at its publisher and pass it with --sha256"
         )
     return given or model.sha256
 
@@ -103,7 +103,7 @@ def _alone(path: Path, report: Report) -> Generator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        report.note(f"{path.name} is being pulled by another process; waiting for it")
+        report.note(f"{path.name} is being downloaded by another process; waiting for it")
         _turn(lock, path)
     try:
         yield
@@ -148,8 +148,8 @@ def _check_room(folder: Path, missing: int) -> None:
     free = shutil.disk_usage(folder).free
     if missing + SPARE > free:
         raise ModelError(
-            f"{folder} has {free // MIB} MiB free and {(missing + SPARE) // MIB} are needed; "
-            "make room, or name another folder in LSP_HARNESS_MODELS"
+            f"{folder} has {free // MIB} MiB free, but {(missing + SPARE) // MIB} are needed; "
+            "free some space, or set LSP_HARNESS_MODELS to another folder"
         )
 
 
@@ -164,7 +164,7 @@ def _from_any(model: ModelCard, wanted: str, part: Part) -> Source:
             part.report.note(failure.message)
         else:
             return source
-    raise PullFailed(f"no source served {model.name} ({'; '.join(failures)})")
+    raise PullFailed(f"{model.name} could not be downloaded from any source ({'; '.join(failures)})")
 
 
 def _fetch_and_check(source: Source, wanted: str, part: Part) -> None:
@@ -185,7 +185,7 @@ def _problem(part: Part, wanted: str) -> str:
         return f"served {part.size} bytes instead of {part.expected}"
     part.report.step("checking the SHA-256")
     found = sha256_of(part.path)
-    return "" if found == wanted else f"served other bytes (SHA-256 {found[:12]}…, not {wanted[:12]}…)"
+    return "" if found == wanted else f"served a different file (SHA-256 {found[:12]}…, not {wanted[:12]}…)"
 
 
 def _move(part: Part, path: Path) -> None:

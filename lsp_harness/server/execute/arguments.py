@@ -21,7 +21,7 @@ def two_names(params: types.ExecuteCommandParams) -> tuple[str, str]:
         case [str() as uri, str() as id]:
             return uri, id
         case _:
-            raise UsageError(f"{params.command} takes a document URI and an id")
+            raise UsageError(f"{params.command} needs the URI of a document and an id")
 
 
 def one_name(params: types.ExecuteCommandParams, what: str) -> str:
@@ -36,13 +36,13 @@ def about(params: types.ExecuteCommandParams) -> str:
     """The URI of the document a verb is about."""
     uri = at(first(params), "uri")
     if not isinstance(uri, str):
-        raise UsageError(f"{params.command} takes a uri and a range")
+        raise UsageError(f"{params.command} needs a uri and a range")
     return uri
 
 
 def opened(snapshot: Snapshot | None) -> Snapshot:
     if snapshot is None:
-        raise UsageError("this command works on a document")
+        raise UsageError("this command needs a document; send its uri")
     return snapshot
 
 
@@ -51,7 +51,7 @@ def place(client: Client, snapshot: Snapshot | None, params: types.ExecuteComman
     document, given = opened(snapshot).document, at(first(params), "range")
     numbers = [at(given, f"{end}.{part}") for end in ("start", "end") for part in ("line", "character")]
     if not all(type(number) is int and number >= 0 for number in numbers):
-        raise UsageError(f"{params.command} takes a uri and a range")
+        raise UsageError(f"{params.command} needs a uri and a range")
     line, character, last, column = numbers
     range = types.Range(types.Position(line, character), types.Position(last, column))
     return Span(*span(document, range, client.able.encoding))
@@ -61,7 +61,7 @@ def failing(params: types.ExecuteCommandParams) -> str:
     """What a tool has printed, where that is given."""
     said = at(first(params), "failing")
     if said is not None and not isinstance(said, str):
-        raise UsageError(f"{params.command} takes as `failing` the text that a tool has printed")
+        raise UsageError(f"{params.command} takes in `failing` the output of a tool, as a string")
     return said or ""
 
 
@@ -74,7 +74,7 @@ def nearby(params: types.ExecuteCommandParams) -> str:
     """The URI of a file or folder that somebody is in; empty where none is said."""
     uri = at(first(params), "uri")
     if uri is not None and not isinstance(uri, str):
-        raise UsageError(f"{params.command} takes the uri of a file or folder, or none")
+        raise UsageError(f"{params.command} takes the uri of a file or folder, or no argument")
     return uri or ""
 
 
@@ -82,5 +82,5 @@ def words(params: types.ExecuteCommandParams, name: str = "instruction") -> str:
     """An instruction, or what else is said in words."""
     said = at(first(params), name)
     if not isinstance(said, str):
-        raise UsageError(f"{params.command} takes {'an' if name[0] in 'aeiou' else 'a'} {name} in words")
+        raise UsageError(f"{params.command} needs {'an' if name[0] in 'aeiou' else 'a'} {name} in words")
     return said

@@ -21,7 +21,7 @@ async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCo
 
     found, span, task = opened(snapshot), place(client, snapshot, params), at(first(params), "task")
     if task is not None and not isinstance(task, str):
-        raise UsageError(f"{params.command} takes a task in words")
+        raise UsageError(f"{params.command} needs a task in words")
     harness = client.harness
     with progress.shown(client, "What the model sees", params.work_done_token):
         engine = await harness.engines.estimating(harness.config)

@@ -54,7 +54,7 @@ def digest(text: str, tool: str = "", root: str = "") -> Digest:
     not in TOOLS.
     """
     if tool and tool not in TOOLS:
-        raise UsageError(f"{tool} is no tool whose output is known; there are {', '.join(TOOLS)}")
+        raise UsageError(f"the output of {tool!r} is not supported; --tool can be {', '.join(TOOLS)}")
     output = Output(text)
     readers = TOOLS[tool] if tool else dict.fromkeys(reader for readers in TOOLS.values() for reader in readers)
     found = [answer for reader in readers if (answer := reader(output))]
@@ -78,7 +78,7 @@ def _nothing(output: Output, tool: str) -> Digest:
     if blank:
         return Digest(tool, note="" if tool else "no output")
     count = output.raw.strip().count("\n") + 1
-    return Digest(note=f"nothing in this output is understood ({count:,} line{'s' * (count > 1)})")
+    return Digest(note=f"no problem is recognized in this output ({count:,} line{'s' * (count > 1)})")
 
 
 def _joined(found: list[Digest]) -> Digest:

@@ -128,7 +128,7 @@ def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
     assert editor.buffer == BROKEN.splitlines()
     # and the server goes on: it has no reply left, and says so
     editor.nvim.command("LspHarness fix")
-    editor.says("the script has 1 replies and a further one was asked for")
+    editor.says("the script has 1 reply and a further one was asked for")
 
 
 # -- trust and crashes

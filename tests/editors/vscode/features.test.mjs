@@ -191,7 +191,7 @@ it("the lightbulb offers ruff's own fix, which needs no confirmation", async () 
   await rig.cursor(1, 8);
   const bulb = page.locator(".editor-instance [class*=lightbulb][class*=auto]").first();
   await bulb.waitFor();
-  await rig.choose(await rig.action(bulb, "Fix with ruff's own safe fix: Remove unused import"));
+  await rig.choose(await rig.action(bulb, "Fix with ruff (safe fix): Remove unused import"));
   await rig.saved("unused.py", "a = 1\n");
 });
 
@@ -221,7 +221,7 @@ it("what the model sees is a page", async () => {
   await rig.open("area.py");
   await rig.cursor(2, 11);
   await rig.command("lsp-harness: Show What the Model Sees Here");
-  await rig.preview("what leads to the cursor");
+  await rig.preview("text before the cursor");
 });
 
 /** What the title of the peek view says. */

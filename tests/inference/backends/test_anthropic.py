@@ -123,10 +123,10 @@ async def test_and_in_the_end_it_is_said(monkeypatch: pytest.MonkeyPatch):
     ("reply", "message"),
     [
         (Reply((START, delta("a"), BROKEN)), "Internal server error"),
-        (Reply((START, end("refusal"), STOP)), "the model declined to answer"),
-        (Reply(json={"error": {"message": "model: some"}}, status=404), "this is not known there: model: some"),
-        (Reply((START, delta("a"))), "ended this answer before it was complete"),
-        (Reply(({"type": "content_block_delta"},)), "answered something else than its dialect has"),
+        (Reply((START, end("refusal"), STOP)), "the model refused to answer"),
+        (Reply(json={"error": {"message": "model: some"}}, status=404), "the server does not know this: model: some"),
+        (Reply((START, delta("a"))), "stopped before the answer was complete"),
+        (Reply(({"type": "content_block_delta"},)), "sent an answer that its protocol does not have"),
     ],
 )
 async def test_an_answer_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, reply: Reply, message: str):
@@ -153,7 +153,7 @@ async def test_what_it_cannot_do_is_refused_before_anything_is_sent(monkeypatch:
 async def test_a_key_that_is_refused_is_said_before_a_fix_is_asked_for(monkeypatch: pytest.MonkeyPatch):
     async with service(monkeypatch) as (made, server):
         server.on["GET", "/v1/models"] = Reply(json={}, status=401)
-        with pytest.raises(EngineRefused, match="refuses the key of ANTHROPIC_API_KEY"):
+        with pytest.raises(EngineRefused, match="refuses the key in ANTHROPIC_API_KEY"):
             await made.props()
 
 

@@ -195,7 +195,7 @@ async def test_a_service_may_give_fewer_candidates_than_asked():
 
 async def test_a_stream_that_ends_early_is_an_error():
     async with service(chunk("a")) as (made, _):
-        with pytest.raises(EngineError, match="before it was complete"):
+        with pytest.raises(EngineError, match="before the answer was complete"):
             await answer(made)
 
 
@@ -243,17 +243,21 @@ async def test_the_suffix_parameter():
 
 async def test_a_model_of_no_known_family_cannot_fill():
     async with service() as (made, _):
-        with pytest.raises(EngineRefused, match=r"how some is given a hole is not known; set engine\.fim to qwen2.5-c"):
+        with pytest.raises(
+            EngineRefused, match=r"the fill-in-the-middle format of some is not known; set engine\.fim to qwen2.5-c"
+        ):
             await answer(made, Infill(Around("p", "s")))
         assert (await made.props()).features["infill"] is False
         told = (await made.props()).raw[NO_INFILL]
 
-    assert told.startswith("how some is given a hole is not known")
+    assert told.startswith("the fill-in-the-middle format of some is not known")
 
 
 async def test_a_server_that_is_given_no_holes():
     async with service(model="qwen2.5-coder", fim="none") as (made, _):
-        assert (await made.props()).raw[NO_INFILL] == "qwen2.5-coder is given no holes (engine.fim)"
+        assert (await made.props()).raw[
+            NO_INFILL
+        ] == "qwen2.5-coder gets no fill-in-the-middle prompts, because engine.fim is none"
     async with service(model="qwen2.5-coder") as (made, _):
         assert NO_INFILL not in (await made.props()).raw
 
@@ -286,7 +290,7 @@ async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
     async with service(chunk("a", "stop"), "[DONE]") as (made, server):
         await answer(made, Continuation((1, 2)))
         await answer(made, Continuation(("a", "b")))
-        with pytest.raises(EngineRefused, match="mixes"):
+        with pytest.raises(EngineRefused, match="mixture"):
             await answer(made, Continuation(("a", 1)))
 
     assert [body["prompt"] for body in server.bodies("/v1/completions")] == [[1, 2], "ab"]

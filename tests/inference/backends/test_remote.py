@@ -111,8 +111,8 @@ async def test_a_dialect_that_is_set_is_not_looked_for():
 @pytest.mark.parametrize(
     ("settings", "models", "message"),
     [
-        ({}, None, "neither a llama-server nor OpenAI-compatible"),
-        ({"dialect": "llama-server"}, {"data": []}, "has no /props as llama-server has"),
+        ({}, None, "neither a llama-server nor an OpenAI-compatible server"),
+        ({"dialect": "llama-server"}, {"data": []}, "has no /props, which every llama-server has"),
         ({}, {"data": [{"id": n} for n in "abcdefg"]}, "serves 7 models; set engine.model to one of a, b, c, d, e, …"),
     ],
 )
@@ -134,7 +134,7 @@ async def test_the_key_is_sent_and_never_repeated(monkeypatch: pytest.MonkeyPatc
         Reply(json={"error": {"message": "what is sk-secret"}}, status=400),
     ]
     async with serving(server), client(server.url, api_key_env="MINE") as made:
-        with pytest.raises(EngineRefused, match="refuses the key of MINE") as refused:
+        with pytest.raises(EngineRefused, match="refuses the key in MINE") as refused:
             await answer(made)
         with pytest.raises(EngineRefused, match="what is …") as wrong:
             await answer(made)
@@ -148,7 +148,7 @@ async def test_a_server_that_wants_a_key_says_so():
     server = FakeServer()
     server.on["GET", "/props"] = Reply(json={"error": {"message": "Invalid API Key"}}, status=401)
     async with serving(server), client(server.url) as made:
-        with pytest.raises(EngineRefused, match="asks for a key; set the right one"):
+        with pytest.raises(EngineRefused, match="needs a key; put the right one"):
             await made.props()
 
 
@@ -192,7 +192,7 @@ def test_retry_after_is_a_number_or_a_date(header: str, least: float, most: floa
 
 async def test_what_has_begun_is_not_asked_again():
     async with serving(llama({"content": "a"}, None)) as server, client(server.url) as made:
-        with pytest.raises(EngineUnavailable, match="broke off"):
+        with pytest.raises(EngineUnavailable, match="closed the connection"):
             await answer(made)
 
     assert len(server.bodies("/completion")) == 1
@@ -207,14 +207,14 @@ async def test_what_broke_off_before_it_began_is():
 
 async def test_an_answer_without_an_end_is_an_error():
     async with serving(llama({"content": "a"})) as server, client(server.url) as made:
-        with pytest.raises(EngineUnavailable, match="before it was complete"):
+        with pytest.raises(EngineUnavailable, match="before the answer was complete"):
             await answer(made)
 
 
 @pytest.mark.parametrize("event", ["no JSON", "[1]", {"timings": 3}, {"completion_probabilities": [3]}])
 async def test_an_event_that_is_none_is_an_error_and_no_crash(event: Any):
     async with serving(llama(event)) as server, client(server.url) as made:
-        with pytest.raises(EngineError, match=r"something else than its dialect has|not an object"):
+        with pytest.raises(EngineError, match=r"an answer that its protocol does not have|not an object"):
             await answer(made)
 
 
@@ -223,7 +223,7 @@ async def test_a_body_that_is_none_is_an_error_and_no_crash(body: Any):
     server = llama()
     server.on["POST", "/tokenize"] = Reply(json=body)
     async with serving(server), client(server.url) as made:
-        with pytest.raises(EngineError, match="something else than its dialect has"):
+        with pytest.raises(EngineError, match="an answer that its protocol does not have"):
             await made.count(["a"])
 
 
@@ -231,7 +231,7 @@ async def test_models_that_are_none_are_an_error_and_no_crash():
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [3]})
     async with serving(server), client(server.url) as made:
-        with pytest.raises(EngineError, match="something else than its dialect has"):
+        with pytest.raises(EngineError, match="an answer that its protocol does not have"):
             await made.props()
 
 
@@ -287,7 +287,7 @@ async def test_a_server_that_is_down_costs_nothing_and_is_spared():
 
 async def test_when_nobody_answers_that_is_said():
     async with client(nobody(), nobody()) as made:
-        with pytest.raises(EngineUnavailable, match="cannot be reached or broke off; look whether it runs"):
+        with pytest.raises(EngineUnavailable, match="cannot be reached or closed the connection; check that it runs"):
             await answer(made)
 
 
@@ -325,7 +325,9 @@ async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: st
 @pytest.mark.parametrize("props", [PROPS, OURS])
 async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
     async with serving(llama(props=props)) as server, client(server.url, fim="none") as made:
-        assert (await made.props()).raw[NO_INFILL] == "some is given no holes (engine.fim)"
+        assert (await made.props()).raw[
+            NO_INFILL
+        ] == "some gets no fill-in-the-middle prompts, because engine.fim is none"
         assert (await made.props()).features["infill"] is False
     async with serving(llama()) as server, client(server.url) as made:
         assert NO_INFILL not in (await made.props()).raw
@@ -333,7 +335,7 @@ async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
 
 @pytest.mark.parametrize(
     ("status", "message"),
-    [(501, "^Infill is not supported$"), (404, "^this is not known there: Infill is not supported$")],
+    [(501, "^Infill is not supported$"), (404, "^the server does not know this: Infill is not supported$")],
 )
 async def test_what_a_server_does_not_do_is_refused(status: int, message: str):
     server = llama()
@@ -390,7 +392,7 @@ async def test_embeddings_come_in_order_flat_or_not(rows: Any):
 
 @pytest.mark.parametrize(
     ("rows", "message"),
-    [([{"index": 0, "embedding": [[1], [2]]}], "for each token"), ([], "0 embeddings for 1 texts")],
+    [([{"index": 0, "embedding": [[1], [2]]}], "for each token"), ([], "0 vectors for 1 text")],
 )
 async def test_embeddings_that_are_none(rows: Any, message: str):
     server = llama()

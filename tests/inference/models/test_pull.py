@@ -56,19 +56,19 @@ def test_sources_are_tried_in_order_until_one_serves_the_right_bytes(models: Pat
     assert [s.asked for s in (down, wrong, right, unasked)] == [1, 1, 1, 0]
     assert left(models) == {"tiny.gguf", "tiny.gguf.json"}
     assert told.notes[1] == "is down"
-    assert told.notes[3].startswith("served other bytes (SHA-256 ")
+    assert told.notes[3].startswith("served a different file (SHA-256 ")
 
 
 @pytest.mark.parametrize(
     ("serves", "reason"),
     [
-        (WRONG, "served other bytes"),
+        (WRONG, "served a different file"),
         (DATA[:-1], f"served {len(DATA) - 1} bytes instead of {len(DATA)}"),
-        (DATA + b"!", f"serves more than the {len(DATA)} bytes"),
+        (DATA + b"!", f"sent more than the {len(DATA)} bytes"),
     ],
 )
 def test_bytes_that_are_not_the_model_are_refused_and_deleted(models: Path, serves: bytes, reason: str):
-    with pytest.raises(PullFailed, match=r"^no source served tiny \(bad: ") as failure:
+    with pytest.raises(PullFailed, match=r"^tiny could not be downloaded from any source \(bad: ") as failure:
         pull(card(Scripted("bad", serves)))
     assert reason in failure.value.message
     assert not (models / "tiny.gguf").exists()
@@ -85,7 +85,10 @@ def test_what_a_killed_pull_left_is_cleared_away(models: Path):
 def test_the_error_names_every_source_and_its_reason(models: Path):
     with pytest.raises(PullFailed) as failure:
         pull(card(Scripted("one", PullFailed("is down")), LocalFile("/nowhere/at/all")))
-    assert failure.value.message == "no source served tiny (one: is down; /nowhere/at/all: cannot be read)"
+    assert (
+        failure.value.message
+        == "tiny could not be downloaded from any source (one: is down; /nowhere/at/all: cannot be read)"
+    )
 
 
 def test_a_local_file_is_copied(models: Path, tmp_path: Path):
@@ -123,22 +126,22 @@ def test_a_file_that_is_not_the_model_is_replaced(models: Path, told: Told, wron
     models.mkdir()
     (models / "tiny.gguf").write_bytes(wrong)
     assert pull(card(Scripted("right", DATA)), report=told).path.read_bytes() == DATA
-    assert told.notes[0] == "tiny.gguf is not what it must be; it is pulled again"
+    assert told.notes[0] == "tiny.gguf has the wrong contents; it is downloaded again"
 
 
 def test_a_model_without_a_recorded_hash_needs_one_from_the_user(models: Path):
     known = card()
     source = Scripted("right", DATA)
     unknown = card(source, size=0, sha256="")
-    with pytest.raises(UsageError, match="--sha256 HEX"):
+    with pytest.raises(UsageError, match="pass it with --sha256"):
         pull(unknown)
     assert source.asked == 0
     assert pull(unknown, sha256=known.sha256.upper()).path.read_bytes() == DATA
-    with pytest.raises(PullFailed, match="served other bytes"):
+    with pytest.raises(PullFailed, match="served a different file"):
         pull(unknown, sha256="0" * 64)
 
 
-@pytest.mark.parametrize(("sha256", "reason"), [("abc", "64 hexadecimal digits"), ("0" * 64, "the catalogue says")])
+@pytest.mark.parametrize(("sha256", "reason"), [("abc", "64 hexadecimal digits"), ("0" * 64, "in the catalogue is")])
 def test_a_hash_that_cannot_be_meant_is_refused(models: Path, sha256: str, reason: str):
     with pytest.raises(UsageError, match=reason):
         pull(card(Scripted("right", DATA)), sha256=sha256)
@@ -146,14 +149,14 @@ def test_a_hash_that_cannot_be_meant_is_refused(models: Path, sha256: str, reaso
 
 def test_a_disk_without_room_is_seen_before_anything_is_fetched(models: Path):
     source = Scripted("right", DATA)
-    with pytest.raises(ModelError, match=r"has \d+ MiB free and \d+ are needed"):
+    with pytest.raises(ModelError, match=r"has \d+ MiB free, but \d+ are needed"):
         pull(card(source, size=1 << 60))
     assert source.asked == 0
 
 
 def test_a_folder_that_cannot_be_one_is_named(models: Path):
     models.write_text("a file")
-    with pytest.raises(ModelError, match=r"cannot keep tiny\.gguf in "):
+    with pytest.raises(ModelError, match=r"cannot save tiny\.gguf in "):
         pull(card(Scripted("right", DATA)))
 
 
@@ -196,7 +199,7 @@ def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
 
     assert {name: result.source for name, result in done.items()} == {"first": "slow", "second": ""}
     assert source.asked == 1
-    assert second.notes == ["tiny.gguf is being pulled by another process; waiting for it"]
+    assert second.notes == ["tiny.gguf is being downloaded by another process; waiting for it"]
 
 
 def test_a_pull_that_stands_still_elsewhere_is_not_waited_for(

@@ -94,7 +94,7 @@ def test_a_python_without_pip_is_named(models: Path, publish: Publish, tmp_path:
     monkeypatch.setattr(sys, "executable", python)
     with pytest.raises(PullFailed) as failure:
         pull(card(TWO))
-    assert f"{python} has no pip; `{python} -m ensurepip` adds it" in failure.value.message
+    assert f"{python} has no pip; run: {python} -m ensurepip" in failure.value.message
 
 
 def test_a_download_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -85,12 +85,12 @@ def test_a_long_message_keeps_both_ends():
 def test_what_nobody_understands():
     found = digest("All good.\nNothing to see.\n")
     assert (found.tool, found.problems) == ("", ())
-    assert found.lines(5) == ["nothing in this output is understood (2 lines)"]
-    assert digest("All good.\n", "mypy").lines(5) == ["nothing in this output is understood (1 line)"]
+    assert found.lines(5) == ["no problem is recognized in this output (2 lines)"]
+    assert digest("All good.\n", "mypy").lines(5) == ["no problem is recognized in this output (1 line)"]
     assert digest("").lines(5) == ["no output"]
     assert digest("\n", "tsc").lines(5) == ["tsc: no problems"]
     assert digest("[]", "ruff").lines(5) == ["ruff: no problems"]
-    with pytest.raises(UsageError, match="there are pytest, junit, ruff"):
+    with pytest.raises(UsageError, match="--tool can be pytest, junit, ruff"):
         digest("", "jest")
 
 
