@@ -36,6 +36,7 @@ PREFIX = re.compile(rb"(?:\A|\W)[bruBRUfF]{1,2}\Z")
 """Letters that may stand before a string."""
 ENDING = re.compile(rb"[),;\]}:.]|\s*\Z|\s+[^\w\s\"'`]")
 """What mostly follows a string."""
+BLANKS = re.compile(rb"[ \t]+\r?")
 BEFORE = frozenset([b"", *(b"%c" % one for one in b"([{,=: ")])
 """What is mostly before a string."""
 WIDEST_LINE = 2000
@@ -183,6 +184,9 @@ def _likely(line: bytes, known: tuple[int, ...]) -> list[tuple[int, str]]:
     found: list[tuple[int, int, str]] = []
     for place in _boundaries(line):
         closing = sum(one < place for one in known) % 2 == 1
+        if closing and BLANKS.fullmatch(line, place):
+            # editors remove blanks at the end of a line of code: these belong to the string
+            continue
         if closing:
             usual = ENDING.match(line, place) is not None
             likely = line[place : place + 1] == b" "

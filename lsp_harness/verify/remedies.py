@@ -98,13 +98,13 @@ def _same_letters(old: Sequence[Token], new: Sequence[Token]) -> bool:
 
 
 def _are_words(names: Sequence[str], text: bytes) -> bool:
-    """Whether all parts of a torn name are names of this text; the first may be one of the language if the last is long enough to tell."""
+    """Whether all parts of a torn name are names of this text or numbers; the first may be one of the language if the last is long enough."""
     known = [_is_word(name, text) for name in names]
     return all(known) or (known[-1] and len(names[-1]) > 2)
 
 
 def _is_word(name: str, text: bytes) -> bool:
-    return re.search(rb"(?<!\w)%s(?!\w)" % re.escape(encode(name)), text) is not None
+    return name.isdecimal() or re.search(rb"(?<!\w)%s(?!\w)" % re.escape(encode(name)), text) is not None
 
 
 def _exchangeable(old: Token, new: Token) -> bool:

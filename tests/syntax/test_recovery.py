@@ -120,6 +120,11 @@ EVIDENT = [
         "int f(int x) {\n    if (x > 1 {\n        return 1;\n    }\n    return 2;\n}\n",
         "int f(int x) {\n    if (x > 1) {\n        return 1;\n    }\n    return 2;\n}\n",
     ),
+    (
+        "python",
+        's = (\n    "one "\n    "two \n    "three"\n)\n',
+        's = (\n    "one "\n    "two "\n    "three"\n)\n',
+    ),
     ("json", '{\n  "a": 1\n  "b": [1, 2],\n  "c": 3\n}\n', '{\n  "a": 1,\n  "b": [1, 2],\n  "c": 3\n}\n'),
 ]
 

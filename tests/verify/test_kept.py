@@ -118,6 +118,7 @@ async def test_a_misspelt_name_is_respelt_reached_or_imported(language: str, bef
         ("ruby", "def f\n  1\n", "def f\n  1\nend\n"),
         ("ruby", "def f\n  1\nend\nend\n", "def f\n  1\nend\n"),
         ("python", "values = []\nx = lenvalues)\n", "values = []\nx = len(values)\n"),
+        ("go", "x := r(regs19])\ny := regs\n", "x := r(regs[19])\ny := regs\n"),
         ("go", 'fmt.Println("n is", n\n', 'fmt.Println("n is", n)\n'),
         ("java", "int x = 1\n", "int x = 1;\n"),
     ],
