@@ -41,16 +41,16 @@ def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **
     return Job(engine, config, Ruff(), log.turn(), *where, lambda progress: None)
 
 
-def tried(document: Document, number: int, *edits: Edit) -> Tried:
+def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> Tried:
     change = Change.of(document, edits, Path("/a.py"))
-    candidate = Candidate(number, Plan("nearest name", 0.0, 0, (number,)), edits, Usage(), "repair", 1.0)
+    candidate = Candidate(number, Plan("nearest name", 0.0, 0, (number,)), edits, Usage(), "repair", cost)
     return Tried(candidate, change, Verdict(change.after.hash))
 
 
-def both(document: Document) -> list[Tried]:
+def both(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[Tried]:
     """Repairs of `item_x` in a text, for each of the names that are near."""
     at = document.data.index(b"item_x")
-    return [tried(document, n, Edit(at, at + 6, name)) for n, name in enumerate(NEAR, 1)]
+    return [tried(document, n, Edit(at, at + 6, name), cost=costs[n - 1]) for n, name in enumerate(NEAR, 1)]
 
 
 async def chosen(
@@ -72,6 +72,14 @@ async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, ans
     assert asked.sampling.grammar == 'root ::= "a, 1)  # both" | "b, 1)  # both"\n'
     assert (asked.sampling.temperature, asked.sampling.n) == (0.0, 1)
     await engine.aclose()
+
+
+@pytest.mark.parametrize(("answer", "number"), [("a, 1)  # both", 1), ("b, 1)  # both", 0)])
+async def test_the_model_and_the_costs_have_to_agree(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
+    passed = both(Document.of("file:///a.py", TEXT), costs=(0.5, 0.6))
+    assert await chosen(passed, Script(answer), log, tmp_path) == number
+    [made] = of_type(list(read(log.path)), "choice.made")
+    assert made["agreed"] is (number == 1)
 
 
 async def test_an_answer_that_is_none_of_them_takes_none_and_is_told(log: SessionLog, tmp_path: Path) -> None:
@@ -141,8 +149,8 @@ async def test_repairs_of_several_places_are_chosen_by_all_lines_between(log: Se
 # -- in a fix
 SOURCE = """
     def f(item_a, item_b):
-        return item_x, item_a, item_b
-        #      ^^^^^^ F821 Undefined name `item_x`
+        return item_p, item_a, item_b
+        #      ^^^^^^ F821 Undefined name `item_p`
     """
 
 

@@ -1,7 +1,7 @@
 """What became of a case: `right`, `equivalent`, `none`, or `wrong` where something else was proposed as passed.
 
 `equivalent` texts differ from the true one only in white space between tokens, in the style of quotes, or in the
-place and grouping of imports.
+place and grouping of imports, or, in types of TypeScript, in `,` for `;`.
 """
 
 import ast
@@ -23,6 +23,8 @@ IMPORTS = frozenset(
         "namespace_use_declaration",
     }
 )
+TYPE_BODIES = frozenset({"object_type", "interface_body"})
+"""Nodes of TypeScript in which `,` and `;` mean the same."""
 REQUIRE = re.compile(r"require(_relative)?\s*\(?\s*['\"]")
 
 
@@ -74,6 +76,8 @@ def _tokens(code: Code) -> object:
             imports += _imported(item)
         elif item.children and not _literal(item):
             waiting += reversed(item.children)
+        elif item.type in (",", ";") and item.parent and item.parent.type in TYPE_BODIES:
+            rest.append(";")
         elif item.end > item.start:
             rest.append(_unquoted(item.text) if _literal(item) else item.text.strip())
     return [token for token in rest if token], sorted(imports)

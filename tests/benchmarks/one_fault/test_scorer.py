@@ -45,6 +45,8 @@ def case(truth: str, language: str = "python") -> Case:
             TYPESCRIPT.replace("first, second }", "second }").replace("\n\n", "\nimport { first } from './names';\n\n"),
             "equivalent",
         ),
+        ("typescript", "type A = { b: B; c: C };\n", "type A = { b: B, c: C };\n", "equivalent"),
+        ("typescript", "f(b); g(c);\n", "f(b), g(c);\n", "wrong"),
         ("java", "import a.B;\nimport a.C;\nclass D {}\n", "import a.C;\nimport a.B;\nclass D {}\n", "equivalent"),
         ("java", "import a.B;\nclass D {}\n", "import b.B;\nclass D {}\n", "wrong"),
         ("go", 'package a\n\nimport (\n\t"b"\n\t"c"\n)\n', 'package a\n\nimport (\n\t"c"\n\t"b"\n)\n', "equivalent"),
