@@ -91,6 +91,7 @@ BARE = re.compile(
     re.IGNORECASE,
 )
 """A name that a message says without quotes."""
+ATTRIBUTE = "Attribute"
 IDENTIFIER = re.compile(rb"[^\W\d]\w*|[A-Za-z_\x80-\xff][\w\x80-\xff]*")
 
 
@@ -133,6 +134,8 @@ def subject_of(finding: Finding, document: Document, tree: SyntaxTree | None = N
         )
         return Subject(kind, Span(start, end), decode(word.group()) if word else "", quoted)
     about = tuple(found.group(1) for found in ANNOUNCED.finditer(finding.message)) or quoted
+    # C# writes `[Foo]` for the class `FooAttribute`
+    about += tuple(name.removesuffix(ATTRIBUTE) for name in about if name.endswith(ATTRIBUTE) and name != ATTRIBUTE)
     first, last = document.line_of(start), document.line_of(max(start, end - 1))
     line = Span(document.line_span(first)[0], document.line_span(last)[1])
     for place in (Span(start, max(end, min(start + 1, len(document.data)))), line):

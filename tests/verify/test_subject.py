@@ -171,6 +171,7 @@ def test_what_usual_tools_say(message: str, code: str, kind: str, names: tuple[s
         # where the message says none, the one that stands there
         ("x = widht\n", "widht", "cannot find symbol", "widht"),
         ("x = widht\n", "widht", "Undefined name `width`", ""),
+        ("[Obsolet]\n", "Obsolet", "The type or namespace name 'ObsoletAttribute' could not be found", "Obsolet"),
     ],
 )
 def test_which_of_the_names_it_is(text: str, about: str, message: str, name: str):
