@@ -13,6 +13,7 @@ from lsp_harness.files.walk import Found
 from lsp_harness.index.chunks import chunks
 from lsp_harness.index.words import compounds, words
 from lsp_harness.syntax import tags
+from lsp_harness.syntax.budget import TooCostly
 from lsp_harness.syntax.declarations import all_qualified
 from lsp_harness.syntax.declaring import declared_in
 from lsp_harness.syntax.languages import Language, language_for
@@ -64,7 +65,10 @@ def extract(found: Found, data: bytes) -> Extract:
     if len(data) > (LIMIT if known else DATA_LIMIT):
         return made._replace(skipped=f"larger than {(LIMIT if known else DATA_LIMIT) // 1000} kB")
     data = without_secrets(sound(data))
-    declarations, imports = declared_in(language, data) if language and known else ([], [])
+    try:
+        declarations, imports = declared_in(language, data) if language and known else ([], [])
+    except TooCostly as error:
+        return made._replace(skipped=f"no syntax tree: {error}")
     names = all_qualified(declarations)
     path = PurePosixPath(found.path)
     rest = words(f"{path.parent.name} {path.stem}")

@@ -4,6 +4,7 @@ Nothing of them is run. A file that is none of that, too large, or not text, is 
 """
 
 import json
+import logging
 import os
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -16,9 +17,12 @@ from lsp_harness.disk.reading import read_file
 from lsp_harness.errors import FileProblem
 from lsp_harness.files.secrets import secret_path
 from lsp_harness.knowledge.exports import SCRIPTS, exported
+from lsp_harness.syntax.budget import TooCostly
 from lsp_harness.syntax.declarations import Declaration, Import
 from lsp_harness.syntax.declaring import declared_in
 from lsp_harness.syntax.languages import Language, language_for
+
+log = logging.getLogger(__name__)
 
 LARGEST = 1_000_000
 """Bytes of a file that is read."""
@@ -140,4 +144,8 @@ class Texts:
         language = language_for("", path.name)
         if data is None or language is None or not language.queries:
             return None
-        return Text(path, language, data, *declared_in(language, data))
+        try:
+            return Text(path, language, data, *declared_in(language, data))
+        except TooCostly as error:
+            log.info("%s is not read: %s", path, error)
+            return None

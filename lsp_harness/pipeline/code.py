@@ -3,6 +3,7 @@
 Repairs that need no model come first: they take milliseconds and change one token. The model is asked when none of them passes the checks.
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,7 +46,7 @@ class Fix:
 
     async def run(self, given: Sequence[Edit] = ()) -> Proposal:
         """The proposal. `given` edits (a linter's own fix) are verified instead of generated."""
-        tree = parse(self.job.document)
+        tree = await asyncio.to_thread(parse, self.job.document)
         subject = subject_of(self.finding, self.job.document, tree)
         work = Work(self.job, self._checks(subject))
         asked = {"kind": "fix", "text": self.finding.message, "source": self.finding.source}

@@ -1,5 +1,6 @@
 """A function → the same function with a docstring: a hole between the two marks, which nothing else can get out of."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -95,7 +96,7 @@ class Describe:
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")
         document = self.job.document
-        tree = parse(document)
+        tree = await asyncio.to_thread(parse, document)
         place = spot(tree, self.span.start) if tree else None
         if place is None:
             raise work.failed("there is no function here without a docstring")

@@ -1,5 +1,6 @@
 """Code → what it does, in words. Nothing checks words; the answer says that it is the model's."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -32,7 +33,7 @@ class Explain:
         """Markdown. Raises NoAnswer."""
         job, document = self.job, self.job.document
         job.turn.tell("invocation.received", kind="explain", text="what this does", path=job.path)
-        tree = parse(document)
+        tree = await asyncio.to_thread(parse, document)
         place, hidden = chosen(document, tree, self.span), secret_lines(document)
         if place is None:
             raise NoAnswer("There is no code here to explain; select the lines")

@@ -4,6 +4,7 @@ A small model that may answer with anything changes what it should not; so it is
 has besides as an outline, and answers with these lines, written again.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -63,7 +64,7 @@ class Instruct:
 
     async def _rewriter(self) -> "Rewriter":
         job, document = self.job, self.job.document
-        tree = parse(document)
+        tree = await asyncio.to_thread(parse, document)
         place = chosen(document, tree, self.span)
         if place is None:
             raise NoAnswer("there is no code here to edit; select the lines to change")

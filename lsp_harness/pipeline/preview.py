@@ -38,13 +38,16 @@ async def preview(request: RepairRequest, change_of: ChangeOf) -> str:
         if cost is not None and repair.cost > cost + AMBIGUOUS_COST:
             break
         change = change_of(repair.edits)
-        if await _parses(change) and (await KeptCheck(request.subject).run(change)).status == "passed":
+        if (
+            await asyncio.to_thread(_parses, change)
+            and (await KeptCheck(request.subject).run(change)).status == "passed"
+        ):
             cost = repair.cost if cost is None else cost
             titles.append(_title(request.tree.data, repair.edits))
     return titles[0] if len(set(titles)) == 1 else ""
 
 
-async def _parses(change: Change) -> bool:
+def _parses(change: Change) -> bool:
     before, after = change.tree_before, change.tree_after
     return before is not None and after is not None and not new_faults(before, after, change.edits)
 

@@ -6,7 +6,7 @@ Regions are followed through the edits and compared by what they cover. Nothing 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lsp_harness.text.edit import Edit, between
+from lsp_harness.text.edit import Edit, between, shared
 
 
 class Region(NamedTuple):
@@ -48,15 +48,10 @@ def refined(data: bytes, edits: Sequence[Edit]) -> list[Edit]:
     for start, end, new in sorted(edits):
         for edit in between(data[start:end], new):
             old = data[start + edit.start : start + edit.end]
-            head = _common(old, edit.new)
-            tail = _common(old[head:][::-1], edit.new[head:][::-1])
+            head, tail = shared(old, edit.new)
             text = edit.new[head : len(edit.new) - tail]
             found.append(Edit(start + edit.start + head, start + edit.end - tail, text))
     return found
-
-
-def _common(a: bytes, b: bytes) -> int:
-    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
 def _moved(region: Region, edits: Sequence[Edit]) -> Region | None:

@@ -37,6 +37,8 @@ class Budget:
 
 
 BUDGET = Budget()
+FILE_BUDGET = Budget(text_s=2.0, nodes=2_000_000)
+"""For a file that is parsed once, in a process or a thread that nobody waits for: an index takes larger files than an editor does."""
 
 
 class Allowance:

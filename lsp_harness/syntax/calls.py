@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
+from lsp_harness.syntax.budget import TooCostly
 from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.scope_nodes import FUNCTIONS
 from lsp_harness.syntax.tree import SyntaxTree, around, root_of
@@ -89,8 +90,11 @@ def parameters_of(tree: SyntaxTree, name: str) -> list[tuple[Parameter, ...]]:
 
 
 def parameters_in(language: Language, data: bytes, name: str) -> list[tuple[Parameter, ...]]:
-    """The same for the text of a declaration."""
-    return _parameters(language, root_of(language, data), data, name)
+    """The same for the text of a declaration; nothing where parsing it takes more than the budget of a text."""
+    try:
+        return _parameters(language, root_of(language, data), data, name)
+    except TooCostly:
+        return []
 
 
 def _parameters(language: Language, root: Node, data: bytes, name: str) -> list[tuple[Parameter, ...]]:

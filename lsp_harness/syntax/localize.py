@@ -6,6 +6,7 @@ is not where the fault is.
 
 from collections.abc import Sequence
 
+from lsp_harness.syntax.budget import Allowance, TooCostly
 from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.tree import root_of
 
@@ -13,6 +14,8 @@ PARSES = 300
 """How many pieces are parsed at most."""
 READINGS = 5
 """How often the text is parsed in all, piece by piece."""
+SECONDS = 0.15
+"""Processor time of all these parses together."""
 WRAPPERS: dict[str, tuple[tuple[bytes, bytes], ...]] = {
     **dict.fromkeys(
         ("javascript", "typescript", "tsx"), ((b"", b""), (b"class X {\n", b"\n}"), (b"x = {\n", b"\n}"), (b"x(", b")"))
@@ -29,10 +32,13 @@ WRAPPERS: dict[str, tuple[tuple[bytes, bytes], ...]] = {
 
 
 class Pieces:
-    """The search of one text."""
+    """The search of one text. All its parses share one allowance; when that is spent, no line is named."""
 
-    def __init__(self, language: Language, lines: Sequence[bytes], going: Sequence[bool]) -> None:
+    def __init__(
+        self, language: Language, lines: Sequence[bytes], going: Sequence[bool], allowance: Allowance | None = None
+    ) -> None:
         self._language = language
+        self._allowance = allowance or Allowance(SECONDS)
         self._lines = lines
         self._going = going
         self._widths = [len(line) - len(line.lstrip(b" \t")) if line.strip() else -1 for line in lines]
@@ -40,7 +46,14 @@ class Pieces:
         self._bytes = READINGS * sum(map(len, lines))
 
     def broken(self, first: int, last: int) -> list[int]:
-        """Numbers of the lines, of those from `first` up to `last`, that do not parse: the innermost block's."""
+        """Numbers of the lines, of those from `first` up to `last`, that do not parse: the innermost block's. None where parsing costs
+        too much."""
+        try:
+            return self._broken(first, last)
+        except TooCostly:
+            return []
+
+    def _broken(self, first: int, last: int) -> list[int]:
         for begin, end in self._blocks(first, last):
             if self._left <= 0 or self._bytes <= 0:
                 return []
@@ -49,7 +62,7 @@ class Pieces:
             width = min((w for w in self._widths[begin:end] if w >= 0), default=0)
             own = [n for n in range(begin, end) if 0 <= self._widths[n] <= width]
             for start, stop in zip(own, [*own[1:], end], strict=True):
-                if stop - start > 1 and (inner := self.broken(start + 1, stop)):
+                if stop - start > 1 and (inner := self._broken(start + 1, stop)):
                     return inner
             return own
         return []
@@ -68,6 +81,6 @@ class Pieces:
         for before, after in WRAPPERS.get(self._language.id, ((b"", b""),)):
             self._left -= 1
             self._bytes -= len(text)
-            if not root_of(self._language, before + text + after).has_error:
+            if not root_of(self._language, before + text + after, self._allowance).has_error:
                 return True
         return False

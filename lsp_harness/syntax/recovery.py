@@ -15,6 +15,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 from lsp_harness.config.resources import resource
+from lsp_harness.syntax.budget import Allowance, TooCostly
 from lsp_harness.syntax.evidence import Evidence, Judge, alternative, compare
 from lsp_harness.syntax.faults import Fault, faults, new_tree_faults, python_fault
 from lsp_harness.syntax.generators import trials
@@ -31,6 +32,8 @@ LARGEST_BYTES = 200_000
 """Of larger texts nothing is tried: to read their tokens alone would take too long."""
 MOST_TRIALS = 3_000
 """How many edits are weighed before any is tried; texts of one long line have more."""
+PARSE_S = 0.15
+"""Processor time of the parses of all trials together: one trial can make a text on which the parser takes seconds."""
 SLACK = 1.0
 """How much likelier it may be that something else is wrong; the edits then cost 2 and more."""
 GUESS = 3.0
@@ -139,12 +142,16 @@ def _tried(scene: Scene, budget: Budget) -> Iterator[_Mended]:
         heappush(waiting, (weighed(seen), number, trial, seen))
     before, stop = faults(tree), budget.clock() + budget.seconds
     best, tries = float("inf"), 0
+    allowance = Allowance(PARSE_S)
     while waiting:
         against, _, trial, seen = heappop(waiting)
-        if against > best + HOPELESS or tries >= budget.tries or budget.clock() > stop:
+        if against > best + HOPELESS or tries >= budget.tries or budget.clock() > stop or allowance.spent:
             return
         tries += 1
-        after = tree.spliced(trial.edit)
+        try:
+            after = tree.splice(trial.edit, allowance)
+        except TooCostly:
+            continue
         if after is None:
             continue
         left = faults(after)

@@ -6,11 +6,11 @@ that costs more, and one above `LIMIT`, has no tree.
 
 from dataclasses import dataclass
 
-from tree_sitter import Node, Parser, Tree
+from tree_sitter import Node, Tree
 
 from lsp_harness.syntax.bounded import parsed
-from lsp_harness.syntax.budget import BUDGET, LARGEST_TEXT, Allowance, TooCostly
-from lsp_harness.syntax.languages import Language, grammar, language_for
+from lsp_harness.syntax.budget import BUDGET, LARGEST_TEXT, Allowance, Budget, TooCostly
+from lsp_harness.syntax.languages import Language, language_for
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 
@@ -85,9 +85,9 @@ def move(tree: Tree, before: Document, edit: Edit, after: Document) -> None:
     tree.edit(edit.start, edit.end, end, before.point(edit.start), before.point(edit.end), after.point(end))
 
 
-def root_of(language: Language, data: bytes) -> Node:
-    """The root of the tree of a text that nobody edits."""
-    return Parser(grammar(language)).parse(data).root_node
+def root_of(language: Language, data: bytes, allowance: Allowance | None = None, budget: Budget = BUDGET) -> Node:
+    """The root of the tree of a text that nobody edits. The default allowance is that of a text. Raises TooCostly."""
+    return parsed(language, data, allowance or Allowance(budget.text_s), budget=budget).root_node
 
 
 def parse(document: Document, allowance: Allowance | None = None) -> SyntaxTree | None:

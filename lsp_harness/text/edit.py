@@ -1,12 +1,16 @@
 """Replacements of byte ranges, and the smallest set of them between two texts."""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from difflib import SequenceMatcher, unified_diff
 from typing import AnyStr, NamedTuple
 
 from lsp_harness.errors import UsageError
 from lsp_harness.text.position import decode
+
+MAX_PAIRS = 2_000_000
+"""Pairs of equal lines or tokens of two texts that are compared one by one: ten thousand empty lines make a hundred million."""
 
 
 class Edit(NamedTuple):
@@ -47,8 +51,24 @@ def between(old: bytes, new: bytes) -> list[Edit]:
     at = [0]
     for line in a:
         at.append(at[-1] + len(line))
+    return [Edit(at[i1], at[i2], b"".join(b[j1:j2])) for i1, i2, j1, j2 in differences(a, b)]
+
+
+def differences(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int, int, int]]:
+    """The runs of `a` that runs of `b` took the place of: begin and end in `a`, begin and end in `b`.
+
+    What both begin and end with is left aside first. What remains is one run where it repeats itself so often that to compare it
+    would take seconds.
+    """
+    head = next((n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+    most = min(len(a), len(b)) - head
+    tail = next((n for n in range(most) if a[-1 - n] != b[-1 - n]), most)
+    a, b = a[head : len(a) - tail], b[head : len(b) - tail]
+    counts = Counter(b)
+    if sum(counts[one] for one in a) > MAX_PAIRS:
+        return [(head, head + len(a), head, head + len(b))]
     return [
-        Edit(at[i1], at[i2], b"".join(b[j1:j2]))
+        (head + i1, head + i2, head + j1, head + j2)
         for tag, i1, i2, j1, j2 in SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
         if tag != "equal"
     ]

@@ -9,7 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from lsp_harness.syntax.tree import SyntaxTree, parse
+from lsp_harness.syntax.budget import BUDGET, Allowance, TooCostly
+from lsp_harness.syntax.tree import SyntaxTree, within
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply, between
 
@@ -44,15 +45,42 @@ class Change:
         """The change from one text to another."""
         return cls(before, after, tuple(between(before.data, after.data)), file, root)
 
-    @cached_property
+    @property
     def tree_before(self) -> SyntaxTree | None:
-        """The tree of `before`; None for a language without a grammar."""
-        return parse(self.before)
+        """The tree of `before`; None for a language without a grammar, and where `costly_before` says why."""
+        return self._parsed_before[0]
 
-    @cached_property
+    @property
     def tree_after(self) -> SyntaxTree | None:
         """The tree of `after`, parsed from its first byte: after an edit of a broken text an incremental parse may recover otherwise."""
-        return parse(self.after)
+        return self._parsed_after[0]
+
+    @property
+    def costly_before(self) -> str:
+        """Why `before` has no tree although its language has a grammar."""
+        return self._parsed_before[1]
+
+    @property
+    def costly_after(self) -> str:
+        """Why `after` has no tree although its language has a grammar."""
+        return self._parsed_after[1]
+
+    @property
+    def no_tree(self) -> str:
+        """A sentence on why one of the two texts has no tree; empty where both have one."""
+        if costly := self.costly_before or self.costly_after:
+            return f"the {'text' if self.costly_before else 'new text'} has no syntax tree: {costly}"
+        if self.tree_before and self.tree_after:
+            return ""
+        return f"no grammar for {self.before.language or self.file.suffix or 'this text'}"
+
+    @cached_property
+    def _parsed_before(self) -> tuple[SyntaxTree | None, str]:
+        return _parsed(self.before)
+
+    @cached_property
+    def _parsed_after(self) -> tuple[SyntaxTree | None, str]:
+        return _parsed(self.after)
 
     def moved(self, offset: int) -> int | None:
         """Where an offset of `before` is in `after`; None if it was replaced."""
@@ -74,3 +102,11 @@ class Change:
                 return True
             shift += len(edit.new) - (edit.end - edit.start)
         return False
+
+
+def _parsed(document: Document) -> tuple[SyntaxTree | None, str]:
+    """The tree of a text, or why making it costs too much."""
+    try:
+        return within(document, Allowance(BUDGET.text_s)), ""
+    except TooCostly as error:
+        return None, str(error)

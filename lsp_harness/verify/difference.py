@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from lsp_harness.syntax.blame import refined
 from lsp_harness.syntax.tokens import Token, lexemes, tokens
 from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.edit import differences
 from lsp_harness.text.position import Span
 from lsp_harness.verify.change import Change
 
@@ -127,9 +127,8 @@ def _compared(change: Change, old: Reader, new: Reader) -> Difference:
         before += a
         after += b
         keys = [[(token.kind, token.text) for token in side] for side in (a, b)]
-        for tag, i1, i2, j1, j2 in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
-            if tag != "equal":
-                replacements.append(Replacement(tuple(a[i1:i2]), tuple(b[j1:j2])))
+        for i1, i2, j1, j2 in differences(*keys):
+            replacements.append(Replacement(tuple(a[i1:i2]), tuple(b[j1:j2])))
     first = next((token.start for each in replacements for token in each.new), None)
     place = first if first is not None else min((now.start for _, now in _windows(change)), default=0)
     return Difference(tuple(replacements), tuple(before), tuple(after), place)

@@ -4,6 +4,7 @@ A small model makes a diagnostic go away most cheaply by throwing the code away:
 clean, and is wrong. So the tokens before and after are compared, and what a finding of this kind may change is a table. No model is asked.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import perf_counter
@@ -33,10 +34,13 @@ class KeptCheck:
         self._subject = subject
 
     async def run(self, change: Change) -> Outcome:
+        # other requests are answered while the texts are parsed and compared
+        return await asyncio.to_thread(self._compared, change)
+
+    def _compared(self, change: Change) -> Outcome:
         began = perf_counter()
         if change.tree_before is None or change.tree_after is None:
-            reason = f"no grammar for {change.before.language or change.file.suffix or 'this text'}"
-            return Outcome(self.name, "skipped", reason=reason)
+            return Outcome(self.name, "skipped", reason=change.no_tree)
         outcome = self._judged(change, difference(change.tree_before, change.tree_after, change))
         return replace(outcome, ms=(perf_counter() - began) * 1000)
 

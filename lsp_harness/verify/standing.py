@@ -1,5 +1,6 @@
 """The findings of our own checks about a text as it is, the ones that break the program first."""
 
+import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,7 +29,8 @@ async def examine(document: Document, tree: SyntaxTree | None, ruff: Ruff, file:
     if tree is None:
         kind = document.language or file.suffix or "this file"
         return Examined((), (), (f"there is no grammar for {kind}",))
-    broken = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in broken_syntax(tree))
+    wrong = await asyncio.to_thread(broken_syntax, tree)
+    broken = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in wrong)
     if broken:
         return Examined(broken, ("syntax",))
     if not is_python(document, file):

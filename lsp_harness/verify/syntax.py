@@ -1,5 +1,6 @@
 """The first gate: does the proposed text have a syntax error that was not there before?"""
 
+import asyncio
 from time import perf_counter
 
 from lsp_harness.syntax.faults import new_faults
@@ -11,11 +12,20 @@ class SyntaxCheck:
     name = "syntax"
 
     async def run(self, change: Change) -> Outcome:
+        # other requests are answered while the texts are parsed
+        return await asyncio.to_thread(self._judged, change)
+
+    def _judged(self, change: Change) -> Outcome:
         began = perf_counter()
         before, after = change.tree_before, change.tree_after
         if before is None or after is None:
-            reason = f"no grammar for {change.before.language or change.file.suffix or 'this text'}"
-            return Outcome(self.name, "skipped", reason=reason)
+            if before is None or not change.costly_after:
+                return Outcome(self.name, "skipped", reason=change.no_tree)
+            # what could be parsed before the edit, and cannot after it, is broken
+            place = change.edits[0].start if change.edits else 0
+            return Outcome(
+                self.name, "failed", (Finding(place, place, change.no_tree, "lsp-harness", "syntax"),), change.no_tree
+            )
         found = tuple(
             Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in new_faults(before, after, change.edits)
         )

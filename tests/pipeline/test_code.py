@@ -454,7 +454,7 @@ async def test_the_first_that_passes_ends_those_still_being_written(check) -> No
 
 async def test_one_that_passes_does_not_end_others_that_may_change_less(check) -> None:
     wider = "return bool(width is None)"
-    found = await check(AREA, wider, STILL, NEW, STILL, GOOD, config=edits(6))
+    found = await check(AREA, wider, STILL, NEW, STILL, GOOD, {"hang": True}, config=edits(6))
     assert (winner(found.events), found.text) == (5, FIXED)
     # the two of the last prompt are not waited for: nothing changes less than candidate 5
     assert [data["candidate"] for data in of_type(found.events, "candidate.generated")][:5] == [1, 2, 3, 4, 5]
