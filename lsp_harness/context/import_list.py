@@ -20,7 +20,7 @@ FAR = 4_000
 """Bytes on either side in which a list begins and ends."""
 WIDTH = 100
 """Characters of a line with several names."""
-TYPED = re.compile(r"[\w$]*\Z")
+TYPED = re.compile(r"(?<![\w$])[\w$]*\Z")
 COMMENT = re.compile(r"#[^\n]*|//[^\n]*")
 PYTHON = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import\b[ \t]*(\([^()]*|[^\n()]*)\Z", re.MULTILINE)
 SCRIPT = re.compile(r"^[ \t]*(import|export)\b(?:[ \t]+type\b)?(?:[ \t]+[\w$]+[ \t]*,)?\s*\{([^{}]*)\Z", re.MULTILINE)

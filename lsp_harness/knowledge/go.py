@@ -11,8 +11,8 @@ from lsp_harness.syntax.declarations import Import
 
 FILES = 80
 """Files of a package that are read."""
-REQUIRED = re.compile(r"^\s*(?:require\s+)?([\w.~/-]+\.[\w.~/-]+)\s+(v\S+)", re.MULTILINE)
-REPLACED = re.compile(r"^\s*(?:replace\s+)?(\S+)(?:[ \t]+v\S+)?\s+=>\s+(\S+)(?:[ \t]+(v\S+))?", re.MULTILINE)
+REQUIRED = re.compile(r"^[ \t]*(?:require\s+)?([\w.~/-]+\.[\w.~/-]+)\s+(v\S+)", re.MULTILINE)
+REPLACED = re.compile(r"^[ \t]*(?:replace\s+)?(\S+)(?:[ \t]+v\S+)?\s+=>\s+(\S+)(?:[ \t]+(v\S+))?", re.MULTILINE)
 STANDARD = ("/usr/local/go", "/usr/lib/go", "/usr/lib/golang")
 
 

@@ -13,7 +13,7 @@ LONE_CLOSER = re.compile(
     r"\s*(?:[)\]}]+[)\]};,]*|end\b[\s;,)]*|fi|done|esac|</[\w.:-]*>[;,)]*|/?>|\*/|\"\"\"|''')\s*",
 )
 HASH_COMMENT = re.compile(r"(?:^|\s)#.*$")
-SLASH_COMMENT = re.compile(r"(?:^|\s)(?://.*|/\*.*\*/\s*)$")
+SLASH_COMMENT = re.compile(r"(?:^|\s)(?://.*|/\*(?:(?!/\*).)*\*/\s*)$")
 WORD_OPENER = re.compile(
     r"(?:\b(?:do|then|else|begin|repeat)|\bdo\s*\|[^|]*\||^\s*(?:def|class|module|if|unless|while|case|when)\b.*"
     r"|\bfunction\b[^()]*\([^()]*\))$"

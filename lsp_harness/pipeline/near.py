@@ -3,7 +3,7 @@
 import re
 
 SHORT = 8  # nothing shorter is compared by distance
-LOOSE = re.compile(r"\s+|[;,]+\s*$")
+LOOSE = re.compile(r"\s+|(?<![;,])[;,]+\s*$")
 # one letter or one number apart is how two lines of the same table differ, on purpose
 TELLING = re.compile(r"\b\w\b|\d+")
 

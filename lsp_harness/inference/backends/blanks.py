@@ -6,7 +6,7 @@ the blanks are not sent; the answer then begins with them, and they are taken of
 
 import re
 
-TRAILING = re.compile(r"[ \t]+\Z")
+TRAILING = re.compile(r"(?<![ \t])[ \t]+\Z")
 
 
 def cut(prefix: str) -> tuple[str, str]:

@@ -18,7 +18,7 @@ BINDING = 8.0
 """Added for a name that nothing binds, where one is bound."""
 TAIL = 200
 """Bytes of the text that are looked at."""
-WORD = re.compile(rb"[\w$\x80-\xff]*\Z")
+WORD = re.compile(rb"(?<![\w$\x80-\xff])[\w$\x80-\xff]*\Z")
 MEMBER = re.compile(rb"(?<!\.)\.\s*\Z|::\Z|\w->\Z")
 """What a member stands behind; behind an arrow with a blank before it stands what a function gives."""
 BINDS = re.compile(

@@ -145,7 +145,7 @@ def _exported(wanted: Wanted, name: str) -> Costed:
         if (
             name in table.types
             and name[:1].isupper()
-            and re.search(r"^\s*namespace\s", wanted.tree.document.text, re.MULTILINE)
+            and re.search(r"^[ \t]*namespace\s", wanted.tree.document.text, re.MULTILINE)
         ):
             yield Brought(name), NAME
         return
