@@ -1,0 +1,239 @@
+"""Open documents whose text cannot be parsed within the budget."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from lsp_harness.errors import NoAnswer, Superseded
+from lsp_harness.harness import trials
+from lsp_harness.harness.parsed import FIRST_PAUSE_S, Parsed
+from lsp_harness.pipeline.offers import Offer
+from lsp_harness.syntax.budget import BUDGET, Allowance
+from lsp_harness.syntax.plain import plain
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.verify.finding import Finding
+from tests.harness.bench import Bench
+
+URI = "file:///a.py"
+PLAIN = "def one():\n    return 1\n"
+SIGNS = "x = " + "(" * 400 + ")" * 400 + "\n"
+"""Not what people write, so that a process tries it first; it parses quickly."""
+COSTLY = "parsing takes more than 150 ms"
+
+Make = Callable[..., Bench]
+
+
+class Trials:
+    """Answers for the process that tries texts: each text that has a word of `costly` in it is refused."""
+
+    costly = b"hostile"
+
+    def __init__(self) -> None:
+        self.tried: list[bytes] = []
+        self.begun = asyncio.Event()
+        self.go_on = asyncio.Event()
+        self.go_on.set()
+
+    async def why_not(self, language: str, data: bytes) -> str:
+        self.tried.append(data)
+        self.begun.set()
+        await self.go_on.wait()
+        return COSTLY if self.costly in data else ""
+
+    async def aclose(self) -> None: ...
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> Trials:
+    found = Trials()
+    monkeypatch.setattr(trials, "Trials", lambda: found)
+    return found
+
+
+class Recorded:
+    """Allowances that note on which thread they were made use of, and for how many seconds they are."""
+
+    def __init__(self, *spent: bool) -> None:
+        self.made: list[tuple[float, list[int]]] = []
+        self._spent = list(spent)
+
+    def __call__(self, seconds: float) -> Allowance:
+        threads: list[int] = []
+        self.made.append((seconds, threads))
+        spent = self._spent.pop(0) if self._spent else False
+
+        def clock() -> float:
+            threads.append(threading.get_ident())
+            return float(len(threads)) * seconds if spent else 0.0
+
+        return Allowance(seconds, clock)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def document(text: str) -> Document:
+    return Document.of(URI, text, language="python", version=1)
+
+
+def edited(parsed: Parsed, before: Document, edit: Edit) -> Document:
+    after = before.edited(edit, before.version + 1)
+    parsed.changed(before, edit, after)
+    return after
+
+
+def whole(before: Document, text: str) -> Edit:
+    return Edit(0, len(before.data), text.encode())
+
+
+def test_what_is_plain():
+    assert plain(PLAIN.encode())
+    assert plain(b"")
+    assert not plain(SIGNS.encode())
+    assert not plain(b"a" * 600_000)
+    assert not plain(b"name\x01")
+    text = PLAIN.encode() * 1_000
+    assert plain(text)
+    assert not plain(text[:9_000] + b"(" * 4_000 + text[9_000:], 9_000, 13_000)
+
+
+async def test_a_costly_text_has_no_tree_and_says_why(tried: Trials):
+    changes: list[list[tuple[str, str]]] = []
+    parsed = Parsed(lambda: changes.append([*parsed.refused()]))
+    text = document(f"{SIGNS}# hostile\n")
+    assert parsed.tree(text, live=True) is None
+    assert await parsed.made(text, live=True) is None
+    assert parsed.declarations(text, live=True) == []
+    assert parsed.why_not(URI) == COSTLY
+    assert changes == [[(URI, COSTLY)]]
+    parsed.forget(URI)
+    assert changes[1:] == [[]]
+    assert parsed.why_not(URI) == ""
+    await parsed.aclose()
+
+
+async def test_a_text_that_becomes_smaller_has_a_tree_again_at_once(tried: Trials):
+    changes: list[int] = []
+    parsed = Parsed(lambda: changes.append(1), clock=Clock())
+    text = document(f"{SIGNS}# hostile\n")
+    assert await parsed.made(text, live=True) is None
+    text = edited(parsed, text, whole(text, PLAIN))
+    tree = await parsed.made(text, live=True)
+    assert tree is not None
+    assert tree.data == PLAIN.encode()
+    assert [one.name for one in parsed.declarations(text, live=True)] == ["one"]
+    assert parsed.why_not(URI) == ""
+    assert len(changes) == 2
+    await parsed.aclose()
+
+
+async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(tried: Trials):
+    clock = Clock()
+    parsed = Parsed(clock=clock)
+    text = document(f"{SIGNS}# hostile\n")
+    assert await parsed.made(text, live=True) is None
+    for pause in (FIRST_PAUSE_S, 2 * FIRST_PAUSE_S):
+        text = edited(parsed, text, Edit(0, 0, b"y = 1\n"))
+        before = len(tried.tried)
+        clock.now += pause - 0.5
+        assert await parsed.made(text, live=True) is None
+        assert len(tried.tried) == before
+        clock.now += 1.0
+        assert await parsed.made(text, live=True) is None
+        assert len(tried.tried) == before + 1
+    place = text.data.index(b"hostile")
+    text = edited(parsed, text, Edit(place, place + 7, b"calm"))
+    clock.now += 4 * FIRST_PAUSE_S + 0.5
+    assert await parsed.made(text, live=True) is not None
+    assert [*parsed.refused()] == []
+    await parsed.aclose()
+
+
+async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(tried: Trials):
+    parsed = Parsed()
+    text = document(SIGNS)
+    tried.go_on.clear()
+    asked = asyncio.create_task(parsed.made(text, live=True))
+    await tried.begun.wait()
+    text = edited(parsed, text, Edit(0, 0, b"y = 1\n"))
+    tried.go_on.set()
+    with pytest.raises(Superseded):
+        await asked
+    # what was made is about a text that is gone
+    assert parsed.tree(text, live=True) is None
+    await parsed.aclose()
+
+
+async def test_a_closed_document_is_not_parsed_any_further(tried: Trials):
+    parsed = Parsed()
+    tried.go_on.clear()
+    asked = asyncio.create_task(parsed.made(document(SIGNS), live=True))
+    await tried.begun.wait()
+    parsed.forget(URI)
+    assert await asked is None
+    await parsed.aclose()
+    assert [*parsed.refused()] == []
+
+
+async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(tried: Trials):
+    made = Recorded()
+    parsed = Parsed(allowance=made)
+    text = document(PLAIN)
+    for n in range(4):
+        assert await parsed.made(text, live=True) is not None
+        text = edited(parsed, text, Edit(0, 0, f"x{n} = 1\n".encode()))
+    text = edited(parsed, text, Edit(0, 0, SIGNS.encode()))
+    assert await parsed.made(text, live=True) is not None
+    here = threading.get_ident()
+    assert {seconds for seconds, threads in made.made if here in threads} == {BUDGET.key_s}
+    assert [seconds for seconds, threads in made.made if threads and here not in threads] == [2 * BUDGET.text_s]
+    await parsed.aclose()
+
+
+async def test_a_key_that_takes_too_long_is_followed_in_the_thread(tried: Trials):
+    parsed = Parsed(allowance=Recorded(False, True), clock=Clock())
+    text = document(PLAIN)
+    assert await parsed.made(text, live=True) is not None
+    text = edited(parsed, text, Edit(0, 0, b"'"))
+    assert tried.tried == []
+    tree = await parsed.made(text, live=True)
+    assert tried.tried == [text.data]
+    assert tree is not None
+    assert tree.data == text.data
+    await parsed.aclose()
+
+
+def test_without_an_event_loop_the_reason_is_known_too():
+    parsed = Parsed(allowance=Recorded(True), clock=Clock())
+    assert parsed.tree(document(PLAIN), live=True) is None
+    assert parsed.why_not(URI).startswith("parsing takes more than")
+
+
+# -- the harness
+async def test_what_needs_a_tree_is_off_and_on_again(bench: Make, tried: Trials):
+    b = bench("1")
+    src = b.open(f"{SIGNS}value = hostile\n<|>\n")
+    uri = src.document.uri
+    snapshot = b.harness.snapshot(uri)
+    states: list[int] = []
+    b.harness.on_state = lambda: states.append(1)
+    finding = Finding(0, 1, "`value` is not defined", "x", "F821")
+    with pytest.raises(NoAnswer, match=rf"a\.py has no syntax tree to check an edit with: {COSTLY}"):
+        await b.harness.fix(snapshot, Offer("fix", "model", finding), lambda progress: None)
+    assert (await b.harness.status())["unparsed"] == [{"uri": uri, "why": COSTLY}]
+    assert states
+    assert await b.harness.offers(snapshot, [finding]) == []
+    # ghost text needs no tree
+    await b.harness.complete(snapshot, src.cursor)
+    b.harness.change(uri, whole(snapshot.document, PLAIN), 2)
+    assert await b.harness.parsed(b.harness.snapshot(uri)) is not None
+    assert (await b.harness.status())["unparsed"] == []
+    await b.harness.aclose()
