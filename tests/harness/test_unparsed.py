@@ -229,6 +229,7 @@ async def test_what_needs_a_tree_is_off_and_on_again(bench: Make, tried: Trials)
     with pytest.raises(NoAnswer, match=rf"a\.py has no syntax tree to check an edit with: {COSTLY}"):
         await b.harness.fix(snapshot, Offer("fix", "model", finding), lambda progress: None)
     assert (await b.harness.status())["unparsed"] == [{"uri": uri, "why": COSTLY}]
+    assert b.harness.state()["unparsed"] == [{"uri": uri, "why": COSTLY}]
     assert states
     assert await b.harness.offers(snapshot, [finding]) == []
     # ghost text needs no tree

@@ -72,6 +72,9 @@ function tooltip(status: Status): string {
   if (!status.trusted) {
     rows.push("This workspace is not trusted: suggestions only, and nothing of it is run.");
   }
+  for (const { uri, why } of status.unparsed ?? []) {
+    rows.push(`Only suggestions in ${escaped(uri.slice(uri.lastIndexOf("/") + 1))}: ${escaped(why)}.`);
+  }
   if (status.last !== null) {
     const { prompt_tokens, evaluated, reused, generated, ms } = status.last;
     rows.push(

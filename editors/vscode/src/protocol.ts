@@ -78,6 +78,8 @@ export interface Status {
   paused: Paused;
   trusted: boolean;
   last: Completion | null;
+  /** Documents without a syntax tree, because parsing them costs too much. */
+  unparsed?: { uri: string; why: string }[];
   statistics: Counts;
 }
 

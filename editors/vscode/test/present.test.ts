@@ -27,6 +27,8 @@ test("the reused tokens are shown, pauses and a missing trust are said", () => {
   assert.match(shown({ paused: "here" }).text, /paused/);
   assert.match(shown({ paused: "everywhere" }).tooltip, /all windows/);
   assert.match(shown({ trusted: false }).tooltip, /not trusted/);
+  const unparsed = [{ uri: "file:///work/table.h", why: "parsing takes more than 150 ms" }];
+  assert.match(shown({ unparsed }).tooltip, /Only suggestions in table\\?\.h: parsing takes more than 150 ms/);
 });
 
 test("a server without status, and no server at all, are said", () => {
