@@ -3,10 +3,15 @@
 Regions are followed through the edits and compared by what they cover. Nothing here knows trees.
 """
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from lsp_harness.text.edit import Edit, between, shared
+
+BLANK = re.compile(rb"\s*")
 
 
 class Region(NamedTuple):
@@ -24,22 +29,47 @@ def guilty(old: Sequence[Region], new: Sequence[Region], edits: Sequence[Edit], 
     apart. One that has grown counts as new, unless the regions altogether have not.
     """
     moved = [place for region in old if (place := _moved(region, edits))]
-    places, missing = [p for p in moved if not p.token], [p for p in moved if p.token]
-    grown = _inked(data, [r for r in new if not r.token]) > _inked(data, places)
+    places, missing = _Places([p for p in moved if not p.token]), _Places([p for p in moved if p.token])
+    grown = _inked(data, [r for r in new if not r.token]) > _inked(data, places.regions)
     found: list[int] = []
     for index, region in enumerate(new):
-        near = any(_touches(data, region, place) for place in places)
+        near = next(places.touching(data, region), None) is not None
         if not region.token:
             if not near or (grown and _outside(data, region, places)):
                 found.append(index)
         elif not near:
             # A region excuses all that is missing in it, a missing token one missing token.
-            twin = next((place for place in missing if _touches(data, region, place)), None)
-            if twin:
-                missing.remove(twin)
+            twin = next(missing.touching(data, region), None)
+            if twin is not None:
+                missing.used.add(twin)
             else:
                 found.append(index)
     return found
+
+
+class _Places:
+    """Regions in the order of their starts, found by where they are: a text may have thousands of errors. `used`: those that are left out."""
+
+    def __init__(self, regions: Sequence[Region]) -> None:
+        self.regions = sorted(regions)
+        self.used: set[int] = set()
+        self._ends = list(accumulate((region.end for region in self.regions), max))
+        """The largest end of each region and all before it."""
+
+    def touching(self, data: bytes, region: Region) -> Iterator[int]:
+        """Numbers of those that overlap a region, or have only blank between them and it."""
+        first, last = region.start, BLANK.match(data, region.end).end()  # type: ignore[union-attr]
+        while first and data[first - 1 : first].isspace():
+            first -= 1
+        return (n for n in self.within(first, last) if n not in self.used)
+
+    def within(self, first: int, last: int) -> Iterator[int]:
+        """Numbers of those that begin at `last` or before and end at `first` or behind."""
+        for n in range(bisect_left(self._ends, first), len(self.regions)):
+            if self.regions[n].start > last:
+                break
+            if self.regions[n].end >= first:
+                yield n
 
 
 def refined(data: bytes, edits: Sequence[Edit]) -> list[Edit]:
@@ -77,21 +107,16 @@ def _at(offset: int, edits: Sequence[Edit], *, after: bool) -> int:
     return offset + shift
 
 
-def _touches(data: bytes, a: Region, b: Region) -> bool:
-    """The two overlap, or there is only blank between them."""
-    return not data[min(a.end, b.end) : max(a.start, b.start)].strip()
-
-
 def _inked(data: bytes, regions: Sequence[Region]) -> int:
     """How many bytes the regions cover, blank not counted."""
     return sum(len(b"".join(data[region.start : region.end].split())) for region in regions)
 
 
-def _outside(data: bytes, region: Region, places: Sequence[Region]) -> int:
+def _outside(data: bytes, region: Region, places: _Places) -> int:
     """How much of a region, blank not counted, is in none of the places."""
     left: list[Region] = []
     at = region.start
-    for place in sorted(places):
+    for place in (places.regions[n] for n in places.within(region.start, region.end)):
         if place.start < region.end and place.end > at:
             left.append(Region(at, place.start))
             at = place.end

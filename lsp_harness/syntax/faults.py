@@ -9,6 +9,7 @@ forgives, and says more clearly what is wrong.
 import ast
 import warnings
 from codecs import BOM_UTF8
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -76,10 +77,15 @@ def new_tree_faults(
         innocent = [_innocent(before, edit) for edit in between(before.data, after.data)]
         control = parse(Document.of(before.document.uri, apply(before.data, innocent), language=before.language.id))
         regions = [_region(node) for node in _broken(control)] if control else []
-        for excuse in guilty(old, regions, innocent, control.data if control else b""):
-            alike = next((index for index in found if new[index].token == regions[excuse].token), None)
-            if alike is not None:
-                found.remove(alike)
+        excused = Counter(
+            regions[excuse].token for excuse in guilty(old, regions, innocent, control.data if control else b"")
+        )
+        accused, found = found, []
+        for index in accused:
+            if excused[new[index].token] > 0:
+                excused[new[index].token] -= 1
+            else:
+                found.append(index)
     return [_fault(after, nodes[index]) for index in found]
 
 
