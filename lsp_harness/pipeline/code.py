@@ -19,7 +19,7 @@ from lsp_harness.pipeline.repair.repair import Repair
 from lsp_harness.pipeline.repair.request import RepairRequest
 from lsp_harness.pipeline.repair.sources import repairs
 from lsp_harness.pipeline.work import Work
-from lsp_harness.syntax.tree import SyntaxTree, parse
+from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason, parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.gate import Check
@@ -62,7 +62,8 @@ class Fix:
         if reason := await outdated(self.finding, subject, job.document, tree, job.ruff, job.file, job.root):
             raise work.failed(f"this is no longer there: {reason}")
         if tree is None:
-            raise work.failed(f"there is no grammar for {job.path}, so that nothing about it could be checked")
+            reason = await asyncio.to_thread(no_tree_reason, job.document, job.path)
+            raise work.failed(f"{reason}, so that nothing about it could be checked")
         place = locate(tree, self.finding)
         if place is None:
             raise work.failed("there is no code at this diagnostic, only blank space")

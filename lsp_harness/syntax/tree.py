@@ -99,6 +99,15 @@ def parse(document: Document, allowance: Allowance | None = None) -> SyntaxTree 
         return None
 
 
+def no_tree_reason(document: Document, name: str) -> str:
+    """A sentence on why a text has no tree: no grammar, or what makes parsing it too costly. `name` is what the text is called."""
+    try:
+        within(document, Allowance(BUDGET.text_s))
+    except TooCostly as error:
+        return f"{name} has no syntax tree: {error}"
+    return f"there is no grammar for {document.language or name}"
+
+
 def within(document: Document, allowance: Allowance) -> SyntaxTree | None:
     """As `parse`. Raises TooCostly."""
     if document.binary or (language := language_for(document.language, document.uri)) is None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.syntax.faults import Fault, faults, python_fault
-from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason
 from lsp_harness.text.document import Document
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.lint import is_python
@@ -27,8 +27,7 @@ class Examined:
 async def examine(document: Document, tree: SyntaxTree | None, ruff: Ruff, file: Path, root: Path | None) -> Examined:
     """Ask the parser and, for Python, ruff about a text. Of several findings those that break the program come first."""
     if tree is None:
-        kind = document.language or file.suffix or "this file"
-        return Examined((), (), (f"there is no grammar for {kind}",))
+        return Examined((), (), (await asyncio.to_thread(no_tree_reason, document, file.name),))
     wrong = await asyncio.to_thread(broken_syntax, tree)
     broken = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in wrong)
     if broken:

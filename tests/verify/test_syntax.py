@@ -1,14 +1,22 @@
 """The syntax gate: new errors are reported, old ones are nobody's."""
 
+import threading
 from pathlib import Path
 
 import pytest
 
+from lsp_harness.syntax.budget import Allowance
+from lsp_harness.syntax.tree import SyntaxTree, within
 from lsp_harness.text.document import Document
-from lsp_harness.text.edit import between
+from lsp_harness.text.edit import Edit, between
+from lsp_harness.verify import change as change_module
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Outcome
+from lsp_harness.verify.gate import Check
+from lsp_harness.verify.kept import KeptCheck
+from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.standing import examine
 from lsp_harness.verify.syntax import SyntaxCheck
 
 
@@ -62,3 +70,51 @@ async def test_what_cannot_be_parsed_is_skipped_with_a_reason(path: str, text: s
     assert outcome.status == "skipped"
     assert outcome.reason.startswith(reason or "no grammar for")
     assert outcome == Outcome("syntax", "skipped", reason=outcome.reason)
+
+
+DEEP = "x = " + "(" * 20_000 + "1" + ")" * 20_000 + "\n"
+
+
+async def test_a_text_that_can_no_longer_be_parsed_fails() -> None:
+    old = Document.of("file:///a.py", "x = 1\n")
+    change = Change.between(old, Document.of(old.uri, DEEP), Path("/a.py"))
+    outcome = await SyntaxCheck().run(change)
+    assert outcome.status == "failed"
+    [finding] = outcome.findings
+    assert finding.message.startswith("the new text has no syntax tree: ")
+    assert change.tree_before
+    assert not change.costly_before
+
+
+async def test_a_text_that_could_not_be_parsed_before_is_skipped() -> None:
+    old = Document.of("file:///a.py", DEEP)
+    change = Change.between(old, Document.of(old.uri, "x = 1\n"), Path("/a.py"))
+    outcome = await SyntaxCheck().run(change)
+    assert outcome.status == "skipped"
+    assert outcome.reason.startswith("the text has no syntax tree: ")
+
+
+@pytest.mark.parametrize("checking", [SyntaxCheck(), KeptCheck()])
+async def test_checks_parse_beside_the_event_loop(checking: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[int] = []
+
+    def recorded(document: Document, allowance: Allowance) -> SyntaxTree | None:
+        threads.append(threading.get_ident())
+        return within(document, allowance)
+
+    monkeypatch.setattr(change_module, "within", recorded)
+    old = Document.of("file:///a.py", "x = 1\n")
+    outcome = await checking.run(Change.of(old, [Edit(4, 5, b"2")], Path("/a.py")))
+    assert outcome.status != "failed"
+    assert len(threads) == 2
+    assert threading.get_ident() not in threads
+
+
+async def test_what_is_examined_says_why_there_is_no_tree() -> None:
+    ruff = Ruff()
+    deep, unknown = Document.of("file:///a.py", DEEP), Document.of("file:///a.unknown", "x")
+    [reason] = (await examine(deep, None, ruff, Path("/a.py"), None)).missing
+    assert reason.startswith("a.py has no syntax tree: ")
+    assert (await examine(unknown, None, ruff, Path("/a.unknown"), None)).missing == (
+        "there is no grammar for a.unknown",
+    )
