@@ -30,8 +30,7 @@ from lsp_harness.pipeline.question import Question, Questions
 from lsp_harness.pipeline.restraint import Restraint
 from lsp_harness.pipeline.results import Results
 from lsp_harness.pipeline.shown import Shown
-from lsp_harness.pipeline.writing import Site, passing, presentable, write
-from lsp_harness.syntax.budget import BUDGET, Allowance
+from lsp_harness.pipeline.writing import Site, passing, presented, write
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree
 from lsp_harness.text.document import Document
 
@@ -218,7 +217,7 @@ class Completer:
         if answer is None:
             return []
         written, usage = answer
-        text = presentable(site, question.ghost, written, self.settings)
+        [text] = await presented(site, question.ghost, [written], self.settings)
         sure = probability(written, text) if text else None
         rule = unlikely(sure, self.restraint.settings) if automatic else ""
         self._ahead.answered(question, None if rule else text, usage)
@@ -268,8 +267,7 @@ class Completer:
             return best
         self._ahead.stop(site.document.uri)
         drawn = await others(self._engine, question.asked(), question.ghost, self.settings.max_lines, count)
-        gate = Allowance(BUDGET.gate_s)
-        shaped = (presentable(site, question.ghost, each, self.settings, gate) for each in drawn)
+        shaped = await presented(site, question.ghost, drawn, self.settings)
         texts = dict.fromkeys([*(each.text for each in best), *filter(None, shaped)])
         return self._show(site.document, site.offset, list(texts), best[0].stats if best else {})
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -25,6 +25,8 @@ from lsp_harness.text.position import decode, encode
 
 AROUND = 60
 """Lines on either side of the cursor that the shaping rules look at."""
+LARGE_TREE = 5_000
+"""Nodes of a tree in which it may take tens of milliseconds to judge a text."""
 WIDE = 32_000
 """Bytes on either side of it that they look at, however long the lines are."""
 
@@ -167,6 +169,20 @@ def presentable(
     if shaped and read.broken:
         shaped = ghost.newline + shaped
     return passing(site.tree, site.offset, shaped, allowance) if shaped and site.tree else shaped
+
+
+async def presented(site: Site, ghost: Ghost, texts: Sequence[Written], settings: Completion) -> list[str | None]:
+    """What of each text may be shown, as `presentable` says; they share one allowance. In a large tree that is found out in a thread, so
+    that other requests are answered meanwhile."""
+
+    def all_presentable() -> list[str | None]:
+        # made here: it counts the time of the thread that uses it
+        allowance = Allowance(BUDGET.gate_s)
+        return [presentable(site, ghost, each, settings, allowance) for each in texts]
+
+    if site.tree is None or site.tree.root.descendant_count < LARGE_TREE:
+        return all_presentable()
+    return await asyncio.to_thread(all_presentable)
 
 
 def whole(text: str, stop: Stop | None, ghost: Ghost) -> str:

@@ -1,0 +1,45 @@
+"""What of a text may be shown is found out beside the event loop where that may take long."""
+
+import threading
+
+import pytest
+
+from lsp_harness.config.schema import Completion
+from lsp_harness.pipeline import writing
+from lsp_harness.pipeline.ghost import Ghost
+from lsp_harness.pipeline.results import Written
+from lsp_harness.pipeline.writing import LARGE_TREE, Site, presented
+from lsp_harness.syntax.budget import Allowance
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+
+
+def site(lines: int) -> Site:
+    text = "value = call(1)\n" * lines + "last = "
+    document = Document.of("file:///a.py", text, language="python")
+    tree = parse(document)
+    assert tree is not None
+    assert (tree.root.descendant_count >= LARGE_TREE) is (lines > 100)
+    return Site(document, tree, len(document.data), "a.py")
+
+
+@pytest.mark.parametrize(("lines", "beside"), [(3, False), (1_000, True)])
+async def test_texts_are_judged_beside_the_event_loop_in_a_large_tree(
+    lines: int, beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[tuple[int, Allowance | None]] = []
+    presentable = writing.presentable
+
+    def recorded(
+        site: Site, ghost: Ghost, text: Written, settings: Completion, allowance: Allowance | None = None
+    ) -> str | None:
+        used.append((threading.get_ident(), allowance))
+        return presentable(site, ghost, text, settings, allowance)
+
+    monkeypatch.setattr(writing, "presentable", recorded)
+    here = site(lines)
+    texts = [Written("value + 1", None), Written("value)", None), Written("2", None)]
+    assert await presented(here, here.ghost(), texts, Completion()) == ["value + 1", None, "2"]
+    assert {thread != threading.get_ident() for thread, _ in used} == {beside}
+    # all share one allowance
+    assert len({id(allowance) for _, allowance in used}) == 1
