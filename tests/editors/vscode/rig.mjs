@@ -70,8 +70,6 @@ export async function startRig({ files, settings = {}, workspace, command = SERV
     "lspHarness.server.environment": {
       PYTHONPATH: ROOT,
       LSP_HARNESS_HOME: home,
-      // the near name would be found without the model, which these tests are about
-      LSP_HARNESS_GENERATION__REPAIRS: "false",
       ...(model?.port ? { LSP_HARNESS_ENGINE__URL: `http://127.0.0.1:${model.port}` } : {}),
       ...(model === REAL ? real(home) : {}),
       ...environment(dir),
