@@ -287,7 +287,9 @@ function functions(page, ws, home, address) {
      */
     async preview(text, picture) {
       await until(async () => {
-        const texts = page.frames().map((frame) => frame.locator("body").innerText({ timeout: 500 }).catch(() => ""));
+        // VS Code's own page has the text of the editor, which is often the same
+        const frames = page.frames().filter((frame) => frame !== page.mainFrame());
+        const texts = frames.map((frame) => frame.locator("body").innerText({ timeout: 500 }).catch(() => ""));
         return (await Promise.all(texts)).some((each) => each.includes(text));
       }, `a preview with ${text}`);
       if (picture) await rig.picture(picture);
