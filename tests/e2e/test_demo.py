@@ -21,5 +21,6 @@ def test_the_demo_completes_lines_and_repairs_a_diagnostic():
     assert "quick fix chosen: Fix with lsp-harness: `facter` → `factor`" in ran.stdout
     assert re.search(r"syntax +kept +lint +gone", ran.stdout)
     assert re.search(r"nearest name +factor( +✓){4} +passes", ran.stdout)
+    assert ran.stdout.count("nearest name passes (syntax ✓, kept ✓, lint ✓, gone ✓)") == 1
     assert "applied; F821 is gone" in ran.stdout
     assert "a real model" in ran.stdout
