@@ -100,7 +100,7 @@ async def _complete(client: LspClient, file: Path) -> None:
             out.print(f"  [green]{_plain(text)}[/]")
         taken = "accepted" if mark == "<|>" else "not accepted, typing on"
         out.print(
-            f"  [dim]{taken} · {ms:.0f} ms · {stats['evaluated']} prompt tokens evaluated · {stats['reused']} reused · "
+            f"  [dim]{taken} · {ms:.0f} ms · {counted(stats['evaluated'], 'prompt token')} evaluated · {stats['reused']} reused · "
             f"{stats['generated']} generated[/]\n"
         )
         done += (ghost if mark == "<|>" else "") + following
@@ -144,7 +144,15 @@ async def _fix(client: LspClient, file: Path) -> None:
     if action is None:
         raise Untrue("the demo failed: no quick fix was offered")
     out.print(f"  quick fix chosen: [bold]{_plain(action['title'])}[/]")
-    client.on_progress = lambda message: out.print(f"  [dim]… {_plain(message)}[/]")
+    steps: set[str] = set()
+
+    def show(step: str) -> None:
+        # the end of the progress repeats its last step
+        if step not in steps:
+            steps.add(step)
+            out.print(f"  [dim]… {_plain(step)}[/]")
+
+    client.on_progress = show
     began = perf_counter()
     resolved = await client.request("codeAction/resolve", action)
     out.print(f"  [dim]{perf_counter() - began:.1f} s[/]\n")

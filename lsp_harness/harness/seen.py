@@ -13,7 +13,7 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.snapshot import Snapshot
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.decode.fim import heal
+from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
 from lsp_harness.pipeline.instruct import Instruct
 from lsp_harness.pipeline.prompt import prompted

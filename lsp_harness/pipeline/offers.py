@@ -50,6 +50,8 @@ class Proposal:
     summary: str
     turn: int = 0
     """Of the session, where all that was tried for it can be read."""
+    by_model: bool = True
+    """Whether the model wrote or chose the edit; False for a repair without it and for a linter's own fix."""
 
     @property
     def checks(self) -> str:

@@ -6,6 +6,7 @@ Only the parser judges here; all checks run when the fix is chosen.
 import asyncio
 from collections.abc import Callable
 
+from lsp_harness.pipeline.repair.imports import load_library
 from lsp_harness.pipeline.repair.request import RepairRequest
 from lsp_harness.pipeline.repair.sources import repairs
 from lsp_harness.pipeline.work import AMBIGUOUS_COST
@@ -27,6 +28,8 @@ TITLE_CHARS = 60
 
 async def preview(request: RepairRequest, change_of: ChangeOf) -> str:
     """The repair that would be made, in words; empty where none is evident, or none is known in time."""
+    # once per process: it would use up the time of the first preview
+    await asyncio.to_thread(load_library, request.tree.language.id)
     try:
         async with asyncio.timeout(PREVIEW_TIMEOUT_S):
             found = await repairs(request, MAX_PREVIEWS)

@@ -8,7 +8,7 @@ from lsp_harness.context.budget import Allocation, Budget
 from lsp_harness.context.instruction import Instruction
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.decode.fim import heal, titles
+from lsp_harness.inference.infill_text import heal, titles
 from lsp_harness.inference.request import Around, Props
 from lsp_harness.session.log import Turn
 

@@ -139,7 +139,7 @@ class Work:
         tell_verified(self.job.turn, change, verdict, candidate=0)
         if not verdict.passed:
             raise self.failed(f"{who} does not pass the gates here")
-        return self._complete(change, verdict, who)
+        return self._complete(change, verdict, who, by_model=False)
 
     async def generate(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal:
         """The chosen one of the first round in which a candidate passes; each is told what failed before."""
@@ -173,7 +173,7 @@ class Work:
         if best is None:
             texts = " or ".join(f"`{_shown(tried)}`" for tried in passed[:3])
             raise self.failed(f"several repairs are as likely: {texts}; choose one yourself")
-        return self._complete(best.change, best.verdict, best.candidate.plan.kind)
+        return self._complete(best.change, best.verdict, best.candidate.plan.kind, by_model=len(passed) > 1)
 
     async def attempt(self, maker: Maker, rounds: Sequence[Sequence[Plan]]) -> Proposal | None:
         """The same, or None where there may be others to try."""
@@ -296,10 +296,10 @@ class Work:
     def _rejected(self, candidate: Candidate, reason: str) -> None:
         self.job.turn.tell("candidate.rejected", candidate=candidate.number, reason=reason)
 
-    def _complete(self, change: Change, verdict: Verdict, who: str) -> Proposal:
+    def _complete(self, change: Change, verdict: Verdict, who: str, *, by_model: bool = True) -> Proposal:
         text = diff(change.before.data, change.after.data, self.job.path)
         summary = f"{who} passes ({', '.join(f'{o.check} {MARKS[o.status]}' for o in verdict.outcomes)})"
         event = self.job.turn.tell("edit.proposed", hash=verdict.hash, diff=text, summary=summary)
         self.enter("COMPLETE")
         self.job.report(Progress(summary, 100))
-        return Proposal(event.id, change.edits, verdict, text, summary, self.job.turn.number)
+        return Proposal(event.id, change.edits, verdict, text, summary, self.job.turn.number, by_model)

@@ -69,23 +69,23 @@ async def fix(client: Client, snapshot: Snapshot, data: Any, report: Report, fai
     # a client that cannot bind an edit to a version would apply this one to whatever text it has by now
     if client.live(document.uri).data != document.data:
         raise Stale("the document changed while the edit was computed; request it again")
-    return fixed(client, document, proposal, data.get("how"))
+    return fixed(client, document, proposal)
 
 
 def written(client: Client, made: Written) -> Fixed:
     """What a verb made, as the client gets it."""
     if made.new and not client.able.create_files:
         raise HarnessError("this editor cannot create a file on a server's request")
-    return fixed(client, made.document, made.proposal, "model", new=made.new)
+    return fixed(client, made.document, made.proposal, new=made.new)
 
 
-def fixed(client: Client, document: Document, proposal: Proposal, how: str, *, new: bool = False) -> Fixed:
+def fixed(client: Client, document: Document, proposal: Proposal, *, new: bool = False) -> Fixed:
     """A proposal as the client gets it: annotated with its verdict, and to be confirmed as the settings say."""
     confirm = client.harness.config.edits.confirm
     note = Note(
         label=f"lsp-harness: {proposal.checks}",
         description=proposal.summary,
-        confirm=confirm == "always" or (confirm == "model" and how == "model"),
+        confirm=confirm == "always" or (confirm == "model" and proposal.by_model),
     )
     # a file that is not open has no version
     version = client.version_of(document) if document.uri in client.harness.documents else None

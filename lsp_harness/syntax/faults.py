@@ -80,7 +80,7 @@ def new_tree_faults(
         excused = Counter(
             regions[excuse].token for excuse in guilty(old, regions, innocent, control.data if control else b"")
         )
-        accused, found = found, []
+        accused, found = found, list[int]()
         for index in accused:
             if excused[new[index].token] > 0:
                 excused[new[index].token] -= 1

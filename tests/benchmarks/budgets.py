@@ -23,8 +23,9 @@ from lsp_harness.context.infill import InfillPrompt, ladder
 from lsp_harness.errors import NoAnswer
 from lsp_harness.index.indexer import Indexer
 from lsp_harness.index.tables import SCHEMA, version
-from lsp_harness.inference.decode.fim import assemble, heal
+from lsp_harness.inference.decode.fim import assemble
 from lsp_harness.inference.decode.llama import Llama
+from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.models.place import resolve
 from lsp_harness.inference.request import Infill
 from lsp_harness.store.database import Reader, Writer

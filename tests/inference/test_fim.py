@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.decode.fim import assemble, heal
+from lsp_harness.inference.decode.fim import assemble
 from lsp_harness.inference.decode.llama import Llama
+from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import Around, Infill, Sampling
 
 

@@ -1,6 +1,7 @@
 """Which of several repairs that are as likely as each other is taken: the model may write one of them, and nothing else."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -182,3 +183,30 @@ async def test_where_none_is_taken_the_repairs_are_named_and_nothing_is_changed(
         "choose one yourself; nothing was changed"
     )
     assert of_type(checked(log.path), "edit.proposed") == []
+
+
+MISSPELT = """
+    def f(price):
+        return prcie
+        #      ^^^^^ F821 Undefined name `prcie`
+    """
+
+
+@pytest.mark.parametrize(
+    ("source", "repairs", "replies", "by_model"),
+    [
+        (MISSPELT, True, [], False),
+        (MISSPELT, False, ["return price"], True),
+        (SOURCE, True, ["a, item_a, item_b"], True),
+    ],
+)
+async def test_what_the_model_wrote_or_chose_is_said_to_be_its(
+    log: SessionLog, tmp_path: Path, source: str, repairs: bool, replies: list[str], by_model: bool
+) -> None:
+    """The editor asks the user about edits of the model alone, whatever the title of the quick fix was."""
+    (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
+    src = markup.parse(source, tmp_path / "a.py")
+    job = job_of(Script(*replies), log, src.document, tmp_path)
+    config = replace(job.config, generation=replace(job.config.generation, repairs=repairs))
+    proposal = await Fix(replace(job, config=config), src.finding).run()
+    assert proposal.by_model is by_model

@@ -1,5 +1,7 @@
 """What the log says of the prompt of a hole, beside what an engine makes of it."""
 
+import subprocess
+import sys
 from contextlib import aclosing
 from pathlib import Path
 
@@ -53,3 +55,11 @@ async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
     ):
         await filled(engine, AROUND, {}, 9, turn, (1, 2, 3))
     assert log.turns[turn.number] == []
+
+
+def test_a_fix_does_not_load_the_library_that_runs_models():
+    """That takes more than a second, in which the server would answer nobody."""
+    fresh = "import sys, lsp_harness.pipeline.code, lsp_harness.pipeline.preview; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", fresh], capture_output=True, text=True, check=True).stdout.split()
+    assert "lsp_harness.pipeline.prompt" in loaded
+    assert not {"llama_cpp", "numpy", "httpx2", "rich"} & set(loaded)

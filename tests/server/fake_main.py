@@ -114,7 +114,8 @@ class FakeHarness(Harness):
         if "hopeless" in document.text:
             raise NoAnswer("every candidate failed its checks")
         edit = Edit(offer.finding.start, offer.finding.end, b"the")
-        return Proposal("p-1", (edit,), Verdict(document.hash, CHECKED), "", f"fixed by {offer.how}")
+        verdict, summary = Verdict(document.hash, CHECKED), f"fixed by {offer.how}"
+        return Proposal("p-1", (edit,), verdict, "", summary, by_model=offer.how == "model")
 
     def held(self, document: Document) -> Held:
         return Held(document.version, _typos(document), Span(0, 1), f"{SESSION}/0")

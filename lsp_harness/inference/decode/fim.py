@@ -4,20 +4,14 @@
 a model can do that is measured per model and kept in its card. Token ids come from the model's own metadata.
 """
 
-import re
 from typing import Literal, Protocol
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.decode.generate import Prompt, Work
+from lsp_harness.inference.infill_text import heal, titles
 from lsp_harness.inference.request import Around, Infill
 
 Order = Literal["suffix-first", "prefix-suffix-middle"]
-OPEN = re.compile(r"(?:[^\r\n\w]|_)?[^\W\d_]+\Z|[ \t]+\Z| ?(?:[^\w\s]|_)+\Z")
-"""The end of a text that more typing could still join into one token: a word with the sign or blank before it, blanks,
-or a run of signs (how byte-pair tokenizers of GPT-4's kind split text first)."""
-
-
-LONGEST = 64
 TAIL = 256
 """Characters before an answer that say what is expected in it."""
 
@@ -28,24 +22,6 @@ class Tokenizer(Protocol):
 
     def tokenize(self, text: str, *, special: bool = False) -> list[int]: ...
     def piece(self, token: int, *, special: bool = False) -> bytes: ...
-
-
-def heal(prefix: str) -> tuple[str, bytes]:
-    """`prefix` up to the last place where a token surely ends, and the text that was taken off.
-
-    It stays the same place while a word is typed, so that what the model predicts there serves every key of the word.
-    """
-    tail = prefix[-LONGEST:]
-    found = OPEN.search(tail)
-    # what is longer than any word would take longer to spell than it is worth
-    if not found or (found.start() == 0 and len(prefix) > LONGEST):
-        return prefix, b""
-    return prefix[: len(prefix) - len(found.group())], found.group().encode("utf-8", "replace")
-
-
-def titles(around: Around) -> list[str]:
-    """Of each text before a hole the line that names its file; empty where it begins with that, as ours do, in a comment."""
-    return [f"{name}\n" if name and name not in text.partition("\n")[0] else "" for name, text in around.extra]
 
 
 def assemble(tokenizer: Tokenizer, infill: Infill, order: Order) -> Work:

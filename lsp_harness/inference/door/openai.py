@@ -17,10 +17,10 @@ from starlette.routing import BaseRoute, Route
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
-from lsp_harness.inference.decode.fim import heal
 from lsp_harness.inference.door.answer import Answer, error, posted
 from lsp_harness.inference.door.choices import ChatChoices, TextChoices
 from lsp_harness.inference.door.host import Host
+from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.json_schema import from_json_schema
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling
 

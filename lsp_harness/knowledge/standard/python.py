@@ -121,6 +121,11 @@ def exporting(name: str) -> list[str]:
     return list(_exporting().get(name, ()))
 
 
+def load_exports() -> None:
+    """Read the names that the modules of the library export; later questions find them in memory."""
+    _exporting()
+
+
 @cache
 def _exporting() -> dict[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}

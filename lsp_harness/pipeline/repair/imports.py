@@ -58,6 +58,13 @@ async def missing_import(request: RepairRequest) -> list[Repair]:
     return repairs
 
 
+def load_library(language: str) -> None:
+    """Read what the standard library of a language exports. It takes a moment the first time and is remembered."""
+    standard(language)
+    if language == "python":
+        python.load_exports()
+
+
 def _may_be_brought(wanted: Wanted) -> bool:
     """Members that an import brings: extension methods of C#, and names of `std` in C++."""
     return wanted.language == "csharp" or (wanted.language == "cpp" and wanted.here.receiver == "std")

@@ -63,22 +63,53 @@
   (eglot-execute-command (eglot-current-server) (plist-get command :command) (plist-get command :arguments)))
 (said "command")
 
-(flymake-start)
-(let* ((found (car (wait-for "diagnostic" #'flymake-diagnostics)))
-       (beg (flymake-diagnostic-beg found))
-       (end (flymake-diagnostic-end found)))
-  (said "about" (flymake-diagnostic-text found))
-  (said "actions" (mapcar (lambda (action) (plist-get action :title)) (eglot-code-actions beg end "quickfix")))
-  ;; there are two, the other tells why; asked in the minibuffer, as after a key, not by a popup menu
+(defun fix (step beg end)
+  "Tell as STEP what is offered between BEG and END, and choose the fix."
+  (said step (mapcar (lambda (action) (plist-get action :title)) (eglot-code-actions beg end "quickfix")))
+  ;; asked in the minibuffer, as after a key, not by a popup menu
   (cl-letf ((last-nonmenu-event ?x)
             ((symbol-function 'completing-read) (choose-with "Fix with lsp-harness"))
             ;; whether the server may edit
             ((symbol-function 'y-or-n-p) (lambda (prompt) (said "asked" prompt) t)))
     (eglot-code-actions beg end "quickfix" t)))
+
+(flymake-start)
+(let ((found (car (wait-for "diagnostic" #'flymake-diagnostics))))
+  (said "about" (flymake-diagnostic-text found))
+  ;; beside the fix there is an action that tells why
+  (fix "actions" (flymake-diagnostic-beg found) (flymake-diagnostic-end found)))
 (wait-for "fixed" (lambda () (string-match-p "return total / len(values)" (buffer-string))))
 ;; Emacs tells of a change when it is idle, which it never is in batch mode
 (eglot--signal-textDocument/didChange)
 (wait-for "clean" (lambda () (flymake-start) (null (flymake-diagnostics))))
+
+(defun reported (name)
+  "Show `NAME' as undefined, as a server does that has read an older text; return where it is."
+  (goto-char (point-max))
+  (search-backward name)
+  (let* ((beg (point))
+         (end (+ beg (length name)))
+         (range (list :start (eglot--pos-to-lsp-position beg) :end (eglot--pos-to-lsp-position end)))
+         (text (format "Undefined name `%s`" name))
+         (diagnostic (list :range range :severity 1 :source "Ruff" :code "F821" :message text)))
+    (cl-letf (((symbol-function 'flymake-diagnostics)
+               (lambda (&rest _)
+                 (list (eglot--make-diag (current-buffer) beg end :error text `((eglot-lsp-diag . ,diagnostic)))))))
+      (fix (format "reported %s" name) beg end))))
+
+;; the name is there and known: what was said of it is over
+(let ((text (buffer-string)))
+  (condition-case problem
+      (reported "values")
+    (error (said "refused" (error-message-string problem))))
+  (when (equal text (buffer-string)) (said "unchanged")))
+
+;; of two names that are as likely the model chooses one
+(erase-buffer)
+(insert "def scaled(value, factor_x, factor_y):\n    return value * factor_\n")
+(eglot--signal-textDocument/didChange)
+(reported "factor_")
+(wait-for "chosen" (lambda () (string-match-p "return value \\* factor_y$" (buffer-string))))
 
 (set-buffer-modified-p nil)
 (eglot-shutdown (eglot-current-server))

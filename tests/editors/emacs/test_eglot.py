@@ -38,7 +38,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
     (folder / "project/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     settings = "[generation]\ncandidates = 1\n[completion]\nspeculate = false\n"
     (folder / "project/lsp-harness.toml").write_text(settings)
-    replies = [{"text": "total / len(valeus)", "expect": "def mean"}, {"text": "return total / len(values)"}]
+    replies = [{"text": "total / len(valeus)", "expect": "def mean"}, {"text": "y"}]
     (folder / "script.json").write_text(json.dumps(replies))
     (folder / "init.el").write_text(snippet())
     environment = {
@@ -49,8 +49,6 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> str:
         "SNIPPET": str(folder / "init.el"),
         "LSP_HARNESS_HOME": str(folder / "home"),
         "LSP_HARNESS_ENGINE__SCRIPT": str(folder / "script.json"),
-        # the near name would be found without the model, which this is about
-        "LSP_HARNESS_GENERATION__REPAIRS": "false",
     }
     # not -Q, which would hide the packages of a distribution, eglot among them
     command = [need("emacs"), "-q", "--batch", "-l", str(HERE / "smoke.el")]
@@ -79,11 +77,21 @@ def test_what_the_completion_broke_is_shown_by_flymake(run: str):
     assert re.search(r"ok about .*Undefined name `valeus'?", run)
 
 
-def test_the_fix_is_among_the_code_actions_and_applied_by_the_server(run: str):
+def test_the_repair_without_a_model_is_named_in_the_code_actions_and_applied_by_the_server(run: str):
     (offered,) = re.findall(r"ok actions (.*)", run)
-    assert "Fix with lsp-harness: Undefined name" in offered
+    assert "Fix with lsp-harness: `valeus` → `values`" in offered
     assert "ok fixed" in run
     assert "ok clean" in run
+
+
+def test_a_finding_that_no_longer_holds_changes_nothing_and_the_user_is_told(run: str):
+    assert "Fix with lsp-harness: Undefined name" in re.findall(r"ok reported values (.*)", run)[0]
+    assert re.search(r"ok refused .*no longer there: ruff does not report F821 there", run)
+    assert "ok unchanged" in run
+
+
+def test_of_two_likely_repairs_the_model_chooses_one(run: str):
+    assert "ok chosen" in run
 
 
 def test_it_ends_in_order(run: str):

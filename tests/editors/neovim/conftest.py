@@ -110,18 +110,18 @@ def editor(start: Start) -> Editor:
 @pytest.fixture
 def real(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Real:
     """Starts an editor, attached to `lsp-harness serve` with an engine that has these replies and no others: asking it
-    once too often is an error, which the log would have. The cursor is on the third line."""
+    once too often is an error, which the log would have. Without `repairs` each fix asks it. The cursor is on the third line."""
 
-    def run(*replies: dict[str, Any], text: str = MEAN, before: str = "", settings: str = "") -> Editor:
+    def run(
+        *replies: dict[str, Any], text: str = MEAN, before: str = "", settings: str = "", repairs: bool = True
+    ) -> Editor:
         script = tmp_path / "script.json"
         script.write_text(json.dumps(replies))
-        # the near name would be found without the model, which these tests are about
-        monkeypatch.setenv("LSP_HARNESS_GENERATION__REPAIRS", "false")
         monkeypatch.setenv("LSP_HARNESS_ENGINE__SCRIPT", str(script))
         monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
         editor = start(SERVE, before=before)
         (editor.folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
-        ours = "[generation]\ncandidates = 1\n[verification]\ndebounce_ms = 1\n"
+        ours = f"[generation]\ncandidates = 1\nrepairs = {str(repairs).lower()}\n[verification]\ndebounce_ms = 1\n"
         (editor.folder / "lsp-harness.toml").write_text(ours + settings)
         # keys of one burst are one request
         editor.lua("require('lsp_harness.config').debounce_ms = 50")

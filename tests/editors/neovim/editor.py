@@ -114,18 +114,26 @@ class Editor:
         )
 
     def diagnose(
-        self, row: int, start: int, end: int, message: str, *, source: str = "linter", code: str = "L1"
+        self,
+        row: int,
+        start: int,
+        end: int,
+        message: str,
+        *,
+        source: str = "linter",
+        code: str = "L1",
+        linter: str = "linter",
     ) -> None:
-        """A diagnostic of somebody else, as a linter plugin would set it."""
+        """A diagnostic of somebody else, as a linter plugin would set it; of each `linter` there is one."""
         self.lua(
             """
-            local row, from, to, message, source, code = ...
-            vim.diagnostic.set(vim.api.nvim_create_namespace('linter'), 0, {
+            local row, from, to, message, source, code, linter = ...
+            vim.diagnostic.set(vim.api.nvim_create_namespace(linter), 0, {
               { lnum = row, col = from, end_lnum = row, end_col = to, message = message,
                 source = source, code = code },
             })
             """,
-            *(row, start, end, message, source, code),
+            *(row, start, end, message, source, code, linter),
         )
 
     def previews(self) -> tuple[str, list[str]]:

@@ -13,6 +13,7 @@ from tests.editors.neovim.editor import Editor
 
 BROKEN = "def area(r):\n    width = r\n    return widht * width\n"
 FIXED = ["def area(r):", "    width = r", "    return width * width"]
+MISSPELT = MEAN.replace("return", "return total / lne(valeus)")
 
 
 def completing(real: Real) -> Editor:
@@ -74,7 +75,8 @@ def test_what_an_accepted_text_breaks_is_marked_without_another_key(undefined: E
 
 # -- fixes
 def broken(real: Real, *replies: dict[str, Any], **more: str) -> Editor:
-    editor = real(*replies, text=BROKEN, **more)
+    # the near name would be found without the model, which these tests are about
+    editor = real(*replies, text=BROKEN, repairs=False, **more)
     editor.diagnose(2, 11, 16, "Undefined name `widht`", source="Ruff", code="F821")
     return editor
 
@@ -91,6 +93,35 @@ def test_a_verified_fix_is_shown_and_applied(real: Real):
     ]
     editor.type("y")
     assert editor.buffer == FIXED
+
+
+def test_repairs_without_a_model_are_named_in_the_list_and_applied(real: Real):
+    editor = real(text=MISSPELT)
+    editor.diagnose(2, 19, 22, "Undefined name `lne`", source="Ruff", code="F821")
+    editor.diagnose(2, 23, 29, "Undefined name `valeus`", source="Ruff", code="F821", linter="another")
+    editor.choosing("valeus")
+
+    editor.nvim.command("LspHarness fix")
+
+    title, shown = editor.previews()
+    titles = ["Fix with lsp-harness: `lne` → `len`", "Fix with lsp-harness: `valeus` → `values`"]
+    assert sorted(editor.lua("return offered")) == titles
+    assert title == "lsp-harness: syntax ✓, kept ✓, lint ✓, gone ✓"
+    assert "+    return total / lne(values)" in shown
+    editor.type("y")
+    assert editor.buffer == MISSPELT.replace("valeus", "values").splitlines()
+
+
+def test_a_finding_that_no_longer_holds_changes_nothing_and_the_user_is_told(real: Real):
+    fixed = MISSPELT.replace("lne(valeus)", "len(values)")
+    editor = real(text=fixed)
+    editor.diagnose(2, 23, 29, "Undefined name `values`", source="Ruff", code="F821")
+
+    editor.nvim.command("LspHarness fix")
+
+    editor.says("This is no longer there: ruff does not report F821 there; nothing was changed")
+    assert editor.buffer == fixed.splitlines()
+    assert editor.lua("return #vim.api.nvim_list_wins()") == 1
 
 
 def test_a_rejected_fix_leaves_the_text(real: Real):
@@ -128,7 +159,7 @@ def test_a_fix_under_way_is_shown_and_cancelled(real: Real):
     assert editor.buffer == BROKEN.splitlines()
     # and the server goes on: it has no reply left, and says so
     editor.nvim.command("LspHarness fix")
-    editor.says("the script has 1 reply and a further one was asked for")
+    editor.says("the script has 1 reply and another one was requested")
 
 
 # -- trust and crashes

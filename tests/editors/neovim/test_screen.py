@@ -51,6 +51,9 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | N
     (folder / "work/ruff.toml").write_text('[lint]\nselect = ["F"]\n')
     if replies is not None:
         (folder / "work/lsp-harness.toml").write_text("[generation]\ncandidates = 1\n")
+    else:
+        # its misspelt name would be repaired without the model
+        (folder / "work/lsp-harness.toml").write_text("[generation]\nrepairs = false\n")
     (folder / "work/stats.py").write_text(text)
     (folder / "init.lua").write_text(INIT)
     (folder / "script.json").write_text(json.dumps(replies))
@@ -62,8 +65,6 @@ def start(terminal: Terminal, folder: Path, replies: list[dict[str, object]] | N
         "TEST_PLUGIN": str(PLUGIN),
         "TEST_SERVER": json.dumps(serve),
         "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
-        # the near name would be found without the model, which this is about
-        "LSP_HARNESS_GENERATION__REPAIRS": "false",
         **{f"XDG_{kind}_HOME": str(folder / kind.lower()) for kind in ("CONFIG", "DATA", "STATE", "CACHE")},
     }
     if replies is None:
@@ -106,7 +107,7 @@ def without_figures(shown: str) -> str:
 
 
 def test_ghost_text_and_a_fix_as_they_are_seen(terminal: Terminal, tmp_path: Path):
-    address = start(terminal, tmp_path, [{"text": REST, "expect": "def mean"}, {"text": "return 3 * radius ** 2"}])
+    address = start(terminal, tmp_path, [{"text": REST, "expect": "def mean"}])
 
     terminal.type("4GA ")
     seen = terminal.until(f"return {REST}", f"{MODEL} ready", "reused")

@@ -26,6 +26,8 @@ before(
   async () => {
     rig = await startRig({
       model: REAL,
+      // the misspelt name would be repaired without the model, which this is about
+      environment: () => ({ LSP_HARNESS_GENERATION__REPAIRS: "false" }),
       files: { "sums.py": SUMS, "circle.py": AREA, "scaled.py": SCALED, "largest.py": LARGEST },
     });
     page = rig.page;

@@ -8,7 +8,11 @@ import { continues, HANG, startModel } from "./model.mjs";
 import { kill, photographing, startRig, there, until } from "./rig.mjs";
 
 const MEAN = "def mean(values):\n    total = sum(values)\n";
+/** Without a model, `facter` is repaired; `factor_` is like two names, between which the model chooses. */
 const STATS = "def scaled(values, factor):\n    return [value * facter for value in values]\n";
+const CHOICE = "def scaled(values, factor_x, factor_y):\n    return [value * factor_ for value in values]\n";
+/** What the linter says of it does not hold: it was found in another text. */
+const STALE = "def scaled(values, factor):\n    return [value * factor for value in values]\n# another linter has not read this text yet\n";
 const FILES = {
   "mean.py": MEAN,
   "word.py": MEAN,
@@ -19,8 +23,10 @@ const FILES = {
   "pause.py": MEAN,
   "crash.py": MEAN,
   "stats.py": STATS,
+  "choice.py": CHOICE,
+  "stale.py": STALE,
   "unused.py": "import os\na = 1\n",
-  "slow.py": STATS,
+  "slow.py": CHOICE,
   "thrice.py": "def thrice(n):\n    return 3 * n\n",
   "twice.py": "def twice(n):\n    return 2 * n\n",
   "area.py": "def area(r):\n    return 3 * r * r\n",
@@ -66,17 +72,17 @@ const it = photographing(() => rig);
 const knows = (...answers) => {
   model.answers = answers;
 };
-/** The model repairs the name. With `body.n_predict` 0 it is only asked to read. */
-const repaired = ({ prefix }) => (prefix.includes("def scaled") ? "return [value * factor for value in values]" : undefined);
+/** The model chooses one of the names. With `body.n_predict` 0 it is only asked to read. */
+const chosen = ({ prefix }) => (prefix.endsWith("factor_") ? "y for value in values]" : undefined);
 async function toEnd(file) {
   await rig.open(file);
   await page.keyboard.press("Control+End");
 }
-async function offered(file) {
+async function offered(file, title = "Fix with lsp-harness") {
   await rig.open(file);
   await page.locator(".squiggly-warning").first().waitFor();
   await rig.cursor(2, 23);
-  return rig.action("Control+.", "Fix with lsp-harness");
+  return rig.action("Control+.", title);
 }
 
 it("ghost text is shown while one types, and Tab takes all of it", async () => {
@@ -167,22 +173,40 @@ it("a suggestion that was taken is checked: what is wrong is underlined, and goe
   await page.keyboard.press("Control+j");
 });
 
-it("a quick fix of the model is worked out when it is chosen, and previewed: refused, then made", async () => {
-  knows(repaired);
+it("a repair that needs no model is named in the menu, and made without a question", async () => {
+  // the model has nothing to say
+  knows();
+  const row = await offered("stats.py", "Fix with lsp-harness: `facter` → `factor`");
+  await rig.picture("quick-fix");
+  await rig.choose(row);
+  await page.locator(".squiggly-warning").first().waitFor({ state: "detached" });
+  await rig.saved("stats.py", STATS.replace("facter", "factor"));
+});
+
+it("a finding that no longer holds changes nothing, and the user is told", async () => {
+  knows();
+  await rig.choose(await offered("stale.py", "Fix with lsp-harness"));
+  await rig.notification("this is no longer there: ruff does not report F821 there").waitFor();
+  assert.equal(await rig.review().count(), 0);
+  await rig.saved("stale.py", STALE);
+  await rig.command("Notifications: Clear All Notifications");
+});
+
+it("of two likely repairs the model chooses one, and it is previewed: refused, then made", async () => {
+  knows(chosen);
   const choose = async () => {
-    const row = await offered("stats.py");
-    await rig.picture("quick-fix");
-    await rig.choose(row);
-    await rig.reviewed("factor for");
+    await rig.choose(await offered("choice.py", "Fix with lsp-harness: Undefined name `factor_`"));
+    await rig.reviewed("factor_y for");
+    await page.locator(".tab.active", { hasText: /syntax ✓.*kept ✓.*lint ✓.*gone ✓/ }).waitFor();
     await rig.picture("preview");
   };
   await choose();
   await rig.discard();
-  assert.equal(rig.read("stats.py"), STATS);
+  assert.equal(rig.read("choice.py"), CHOICE);
   await choose();
   await rig.confirm();
   await page.locator(".squiggly-warning").first().waitFor({ state: "detached" });
-  await rig.saved("stats.py", STATS.replace("facter", "factor"));
+  await rig.saved("choice.py", CHOICE.replace("factor_ ", "factor_y "));
 });
 
 it("the lightbulb offers ruff's own fix, which needs no confirmation", async () => {
@@ -315,7 +339,7 @@ it("working out a fix is cancelled by its button, and the model is left in peace
   await rig.picture("cancel");
   await rig.cancelled(bar);
   await until(() => model.left === model.hanging, "the model is told");
-  assert.equal(rig.read("slow.py"), STATS);
+  assert.equal(rig.read("slow.py"), CHOICE);
 });
 
 it("paused, nothing comes by itself, but who asks gets it", async () => {

@@ -1,0 +1,28 @@
+"""The text of a request to fill a hole, before it is made of tokens. Needs no model, so the language server can use it, too."""
+
+import re
+
+from lsp_harness.inference.request import Around
+
+OPEN = re.compile(r"(?:[^\r\n\w]|_)?[^\W\d_]+\Z|[ \t]+\Z| ?(?:[^\w\s]|_)+\Z")
+"""The end of a text that more typing could still join into one token: a word with the sign or blank before it, blanks,
+or a run of signs (how byte-pair tokenizers of GPT-4's kind split text first)."""
+LONGEST_OPEN_CHARS = 64
+"""A longer word would take longer to spell again than it is worth."""
+
+
+def heal(prefix: str) -> tuple[str, bytes]:
+    """`prefix` up to the last place where a token surely ends, and the text that was taken off.
+
+    It stays the same place while a word is typed, so that what the model predicts there serves every key of the word.
+    """
+    tail = prefix[-LONGEST_OPEN_CHARS:]
+    found = OPEN.search(tail)
+    if not found or (found.start() == 0 and len(prefix) > LONGEST_OPEN_CHARS):
+        return prefix, b""
+    return prefix[: len(prefix) - len(found.group())], found.group().encode("utf-8", "replace")
+
+
+def titles(around: Around) -> list[str]:
+    """Of each text before a hole the line that names its file; empty where it begins with that, as ours do, in a comment."""
+    return [f"{name}\n" if name and name not in text.partition("\n")[0] else "" for name, text in around.extra]
