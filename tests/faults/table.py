@@ -106,15 +106,21 @@ def _special(kind: str, it_is: str, make: Callable[[Path], object]) -> tuple[Fau
     )
 
 
-NOT_KEPT = "free some room there, or set XDG_STATE_HOME to a folder of yours that can be written"
-NO_INDEX = "free some room there, or set XDG_CACHE_HOME to a folder of yours that can be written"
+NOT_KEPT = "set XDG_STATE_HOME to a folder of yours that can be written"
+NO_INDEX = "set XDG_CACHE_HOME to a folder of yours that can be written"
+ROOM = "free some room there, or "
 
 
-def _full(no: str) -> dict[str, tuple[str, ...]]:
+def _unwritten(index: str, file: str, first: str) -> dict[str, tuple[str, ...]]:
+    """What is said where nothing in the home can be written: why, for the index and for a file, and what is advised first."""
     return {
-        f"what changed since the index was made is not kept: … cannot be written ({no}); {NO_INDEX}": (*FILE, *FIND),
-        f"what happens in this session is not kept: … cannot be written (…); {NOT_KEPT}": FIX,
-        f"what became of suggestions is not kept: … cannot be written (…); {NOT_KEPT}": ("serve", "complete a.py:2:12"),
+        f"what changed since the index was made is not kept: … cannot be written ({index}); {first}{NO_INDEX}": (
+            *(*FILE, *FIND),
+        ),
+        f"what happens in this session is not kept: … cannot be written ({file}); {first}{NOT_KEPT}": FIX,
+        f"what became of suggestions is not kept: … cannot be written ({file}); {first}{NOT_KEPT}": (
+            *("serve", "complete a.py:2:12"),
+        ),
     }
 
 
@@ -141,7 +147,7 @@ def _homeless(name: str, what: str, damage: s.Break) -> Fault:
     )
 
 
-OUTPUT = "standard output, or a file, cannot be used: No space left on device; …"
+OUTPUT = "standard output cannot be written: No space left on device; free some room there, or send it elsewhere"
 SILENT = (*("serve", "index patterns", "models", "engine start", "model rm qwen2.5-coder-0.5b-instruct"),)
 FAULTS = (
     Fault("none", "nothing is wrong"),
@@ -151,9 +157,9 @@ FAULTS = (
         "full-home",
         "the disk of the home folder is full",
         s.full(lambda w: w.home),
-        says=_full("…"),
+        says=_unwritten("No space left on device", "No space left on device", ROOM),
         may_say=("…index.db: …; free some room there, …",),
-        ends={REBUILD: End(7, f"…index.db: …; {NO_INDEX}"), "doctor": End(1, answers="free some room there")},
+        ends={REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"), "doctor": End(1, answers=ROOM)},
         needs_mount=True,
     ),
     Fault(
@@ -172,12 +178,12 @@ FAULTS = (
         "no-file-grows",
         "no file can grow (a limit of the system, or a quota)",
         s.no_file_grows,
-        says=_full("…"),
+        says=_unwritten("File too large", "File too large", ROOM),
         may_say=("…index.db: …; free some room there, …",),
         ends={
             APPLY: End(8, "unused.py was not changed: file too large; free some room …"),
-            REBUILD: End(7, f"…index.db: …; {NO_INDEX}"),
-            "doctor": End(1, answers="free some room there"),
+            REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"),
+            "doctor": End(1, answers=ROOM),
         },
     ),
     Fault(
@@ -190,7 +196,7 @@ FAULTS = (
         "read-only-home",
         "nothing in the home folder can be written",
         s.unwritable(lambda w: w.home),
-        says=_full("Permission denied"),
+        says=_unwritten("Permission denied", "Permission denied", ""),
         may_say=("…index.db: …", "… is not indexed: …"),
         ends={
             REBUILD: End(7, "…index.db: …; set XDG_CACHE_HOME to a folder …"),
