@@ -5,7 +5,6 @@ because there is no home, it belongs to somebody else, or it cannot be made, a p
 place, and a warning says so once. A folder that is there and can only be read stays: what it holds can still be read.
 """
 
-import errno
 import os
 import stat
 from dataclasses import dataclass
@@ -89,11 +88,12 @@ def unkept(what: str, kind: Kind, path: Path, error: BaseException) -> None:
 
 def not_written(kind: Kind, path: Path, error: BaseException) -> str:
     """Say that a file of ours cannot be written, why, and what to do about this very reason."""
-    code = error.errno if isinstance(error, OSError) else None
-    if code == errno.EISDIR:
+    if isinstance(error, IsADirectoryError):
         # the error names what is in the way, which may lie below the folder that is asked about
-        return f"{getattr(error, 'filename', None) or path} is a folder, where a file must be; remove it"
-    remedy = "free some room there, or " if code in FULL else ""
+        return f"{error.filename or path} is a folder, where a file must be; remove it"
+    # a database does not always tell a full disk from a missing permission
+    full = error.errno in FULL if isinstance(error, OSError) else True
+    remedy = "free some room there, or " if full else ""
     return f"{path} cannot be written ({reason(error)}); {remedy}{kind.advice}"
 
 

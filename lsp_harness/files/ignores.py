@@ -156,7 +156,7 @@ def _lines(path: str) -> list[bytes]:
 
 
 def _warn_unread(problem: FileProblem) -> None:
-    warn_once(f"{problem.message}, and what it would ignore is not ignored")
+    warn_once(f"{problem.message}; until then nothing is ignored by it")
 
 
 def _spec(path: str) -> "GitIgnoreSpec":

@@ -163,4 +163,4 @@ def test_a_link_in_place_of_rules_that_leads_to_no_file_is_named(
     assert Ignores([tmp_path]).by(tmp_path / "a.py") == ""
     [said] = caplog.messages
     assert said.startswith(f"{tmp_path / '.gitignore'} ")
-    assert said.endswith(", and what it would ignore is not ignored")
+    assert said.endswith("; until then nothing is ignored by it")
