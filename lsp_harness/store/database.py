@@ -222,7 +222,7 @@ def _told(path: Path) -> Generator[None]:
     except sqlite3.DatabaseError as error:
         raise StoreDamaged(f"{path}: {error}; {REMOVE}") from error
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror or error}; {paths.CACHE.advice}") from error
+        raise StoreError(paths.not_written(paths.CACHE, path, error)) from error
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: {error.object!a} is not UTF-8, so it is not in the index") from error
 
@@ -233,7 +233,7 @@ def _remedy(error: sqlite3.OperationalError) -> str:
         return f"; {REMOVE}"
     if _busy(error):
         return "; another process uses it, run this again"
-    if _code(error) & 0xFF == sqlite3.SQLITE_FULL:
+    if _code(error) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return f"; free some room there, or {paths.CACHE.advice}"
     return f"; {paths.CACHE.advice}" if _full(error) else ""
 

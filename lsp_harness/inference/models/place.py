@@ -167,5 +167,5 @@ def _gguf(path: Path) -> Path:
     except FileProblem as error:
         raise ModelError(error.message) from error
     if magic != b"GGUF":
-        raise ModelError(f"{path} is not a GGUF file")
+        raise ModelError(f"{path} is not a GGUF file; name another, or download one: lsp-harness model pull")
     return path
