@@ -11,8 +11,8 @@ from pathlib import Path
 from lsp_harness.config import paths
 from lsp_harness.config.load import Problem
 from lsp_harness.config.paths import Kind
-from lsp_harness.disk.reading import UTF_16, read_file, reason
-from lsp_harness.disk.writing import FULL, try_folder
+from lsp_harness.disk.reading import UTF_16, read_file
+from lsp_harness.disk.writing import try_folder
 from lsp_harness.errors import FileMissing, FileProblem, HarnessError
 from lsp_harness.files.ignores import LARGEST, NAMES
 from lsp_harness.inference.supervisor import SOCKET_LIMIT
@@ -43,7 +43,7 @@ def ignore_problems(folder: Path) -> list[Problem]:
         try:
             if read_file(folder / name, LARGEST).startswith(UTF_16):
                 found.append(
-                    Problem(f"{folder / name} is UTF-16, and so names no file; save it as UTF-8", folder / name)
+                    Problem(f"{folder / name} is UTF-16, so nothing is ignored by it; save it as UTF-8", folder / name)
                 )
         except FileMissing:
             continue
@@ -74,8 +74,7 @@ def _folder(name: str, kind: Kind, folder: Callable[[], Path]) -> Finding:
     try:
         try_folder(path)
     except OSError as error:
-        remedy = "free some room there, or " if error.errno in FULL else ""
-        return "bad", name, f"{path} cannot be written ({reason(error)}): {remedy}{kind.advice}"
+        return "bad", name, paths.not_written(kind, path, error)
     if problem := paths.replaced(kind):
         return "note", name, problem
     return "ok", name, str(path)

@@ -13,7 +13,7 @@ from lsp_harness.cli.say import AsJson, as_json, console, say, warn
 from lsp_harness.cli.settings import settings
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
-from lsp_harness.disk.reading import read_end, read_text
+from lsp_harness.disk.reading import read_end
 from lsp_harness.errors import ConfigError, EngineUnavailable, FileMissing, FileProblem
 from lsp_harness.inference.providers import remote
 from lsp_harness.inference.running import LOOK_S, Ended, end, peer
@@ -107,11 +107,10 @@ def logs(*, lines: Annotated[int, Parameter(help="The number of lines of each lo
 @app.command
 def token() -> int:
     """Print the token that programs need to use the engine's port."""
-    from lsp_harness.inference.door.guard import token_file
+    from lsp_harness.inference.door.guard import known_token
 
-    file = token_file()
     try:
-        say(read_text(file))
+        say(known_token())
     except FileMissing:
         raise EngineUnavailable("there is no token yet; set engine.port and start an engine") from None
     return 0

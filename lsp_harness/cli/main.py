@@ -1,5 +1,6 @@
 """`lsp-harness`: the commands, and what becomes of their errors."""
 
+import errno
 import logging
 import os
 import signal
@@ -7,10 +8,10 @@ import sys
 from contextlib import suppress
 
 from lsp_harness.disk.notice import LOG
-from lsp_harness.errors import HarnessError
+from lsp_harness.errors import FileProblem, HarnessError, UsageError
 
 BUG, NO_ROOM, INTERRUPTED = 70, 74, 128 + signal.SIGINT
-"""Exit statuses: a fault of ours, a file or the memory that could not be had, Ctrl-C. The first two are those of sysexits.h."""
+"""Exit statuses: a fault of ours, output or memory that cannot be had, Ctrl-C. The first two are those of sysexits.h."""
 CLOSED = 128 + signal.SIGPIPE
 """Whoever read our output has gone, as `head` does."""
 
@@ -97,7 +98,7 @@ def _verdict(error: BaseException) -> tuple[int, str]:
         case MemoryError():
             return NO_ROOM, "there is not enough memory for this"
         case OSError():
-            return NO_ROOM, _of_system(error)
+            return _of_system(error)
         case _:
             return BUG, f"a bug: {type(error).__name__}: {error}; {_kept()}"
 
@@ -106,11 +107,32 @@ def _status(error: SystemExit) -> int:
     return error.code if isinstance(error.code, int) else 0 if error.code is None else 1
 
 
-def _of_system(error: OSError) -> str:
-    """What the system refuses, and where; the details are kept, as it may be a fault of ours, too."""
-    where = error.filename or "standard output, or a file,"
+def _of_system(error: OSError) -> tuple[int, str]:
+    """The exit status and the sentence for what the system refuses: where, why, and what to do about it."""
+    if _folder_gone():
+        return (
+            UsageError.exit_code,
+            "the current folder was removed or renamed; change to a folder that exists and run this again",
+        )
     said = error.strerror or str(error)
-    return f"{where} cannot be used: {said}; free some room there or change who may use it, and run this again"
+    if not error.filename:
+        return NO_ROOM, f"standard output cannot be written: {said}; free some room there, or send it elsewhere"
+    where = os.fsdecode(error.filename) if isinstance(error.filename, bytes) else str(error.filename)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        remedy = "change who may use it (chmod, chown), or name another"
+    elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+        remedy = "free some room there, and run this again"
+    else:
+        remedy = "see what it is with: ls -l"
+    return FileProblem.exit_code, f"{where} cannot be used: {said}; {remedy}"
+
+
+def _folder_gone() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return True
+    return False
 
 
 def _kept() -> str:

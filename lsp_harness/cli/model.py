@@ -135,7 +135,7 @@ def rm(name: Name, *, json: AsJson = False) -> None:
     model = card(name)
     freed = place.remove(model)
     result = {"name": model.name, "path": str(place.path_of(model)), "freed": freed}
-    return as_json(result) if json else say(f"{model.name} is deleted; this freed {_size(freed)}")
+    return as_json(result) if json else say(f"{model.name} is deleted; this freed {freed / (1 << 20):.0f} MiB")
 
 
 def _row(model: ModelCard) -> dict[str, Any]:

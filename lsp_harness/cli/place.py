@@ -79,6 +79,8 @@ def check_file(file: Path) -> None:
     try:
         mode = file.stat().st_mode
     except (FileNotFoundError, NotADirectoryError):
+        # where the current folder is gone, this raises what says so
+        file.absolute()
         raise UsageError(f"there is no file {str(file)!r}{_nearest(file)}") from None
     except (OSError, ValueError) as error:
         raise UsageError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error

@@ -15,6 +15,7 @@ import platformdirs
 
 from lsp_harness.disk.notice import warn_once
 from lsp_harness.disk.reading import reason
+from lsp_harness.disk.writing import FULL
 from lsp_harness.errors import ConfigError
 
 APP = "lsp-harness"
@@ -52,7 +53,11 @@ def runtime() -> Path:
     """Sockets. Raises ConfigError where somebody else could have made the folder."""
     home, base = os.environ.get("LSP_HARNESS_HOME"), os.environ.get("XDG_RUNTIME_DIR")
     if home:
-        return private(Path(home) / RUNTIME.folder)
+        path = Path(home).absolute() / RUNTIME.folder
+        if problem := _not_private(path):
+            return _instead(RUNTIME, temporary(), problem)
+        _replaced.pop(RUNTIME, None)
+        return path
     if not base:
         return temporary()
     path = Path(base) / APP
@@ -71,13 +76,25 @@ def temporary() -> Path:
 def private(path: Path) -> Path:
     """Make a folder for this user alone. Raises ConfigError where that is not so."""
     if problem := _not_private(path):
-        raise ConfigError(f"{problem}; remove it or set {RUNTIME.variable}")
+        other = f"remove {path}, or " if os.path.lexists(path) else ""
+        raise ConfigError(f"{problem}; {other}set TMPDIR to a folder of yours that can be written")
     return path
 
 
 def unkept(what: str, kind: Kind, path: Path, error: BaseException) -> None:
     """Warn that something which is only remembered could not be written; the work goes on."""
-    warn_once(f"{what} is not kept: {path} cannot be written ({reason(error)}); free some room there, or {kind.advice}")
+    warn_once(f"{what} is not kept: {not_written(kind, path, error)}")
+
+
+def not_written(kind: Kind, path: Path, error: BaseException) -> str:
+    """Say that a file of ours cannot be written, why, and what to do about this very reason."""
+    if isinstance(error, IsADirectoryError):
+        # the error names what is in the way, which may lie below the folder that is asked about
+        return f"{error.filename or path} is a folder, where a file must be; remove it"
+    # a database does not always tell a full disk from a missing permission
+    full = error.errno in FULL if isinstance(error, OSError) else True
+    remedy = "free some room there, or " if full else ""
+    return f"{path} cannot be written ({reason(error)}); {remedy}{kind.advice}"
 
 
 def replaced(kind: Kind) -> str:

@@ -4,6 +4,7 @@ Only regular files are read, and only up to a limit. A link counts as what it le
 opened, because to open some devices does something, and again when it is open, because it may have been replaced in between.
 """
 
+import errno
 import io
 import os
 import stat
@@ -21,6 +22,12 @@ KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFSOCK: "a socket",
 }
+REMEDIES = {
+    errno.EACCES: "; give yourself the right to read it (chmod u+r)",
+    errno.ELOOP: "; remove the link",
+    errno.EIO: "; check the disk",
+}
+"""What to do about an error of the system."""
 BOM = b"\xef\xbb\xbf"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -94,10 +101,11 @@ def regular(path: Path) -> bool:
 def unreadable(path: Path, error: Exception) -> FileProblem:
     """The problem that an error of the system or a name that no file can have amounts to."""
     if isinstance(error, FileNotFoundError) and path.is_symlink():
-        return FileProblem(f"{path} is a link that leads to nothing")
+        return FileProblem(f"{path} is a link that leads to nothing; remove it")
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return FileMissing(f"there is no file {path}")
-    return FileProblem(f"{path} cannot be read: {reason(error)}")
+    remedy = REMEDIES.get(error.errno or 0, "") if isinstance(error, OSError) else ""
+    return FileProblem(f"{path} cannot be read: {reason(error)}{remedy}")
 
 
 def reason(error: BaseException) -> str:
@@ -109,4 +117,4 @@ def _check(path: Path, told: os.stat_result) -> None:
     if not stat.S_ISREG(told.st_mode):
         kind = KINDS.get(stat.S_IFMT(told.st_mode), "something else")
         link = "leads to" if path.is_symlink() else "is"
-        raise FileProblem(f"{path} {link} {kind}, not a regular file; it is not read")
+        raise FileProblem(f"{path} {link} {kind}, not a regular file; it is not read; remove it or put a file there")

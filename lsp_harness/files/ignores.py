@@ -7,6 +7,7 @@ Each file is read again when its time or size changes.
 """
 
 import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsp_harness.disk.notice import warn_once
-from lsp_harness.disk.reading import UTF_16, read_start, read_text
+from lsp_harness.disk.reading import UTF_16, read_start, read_text, unreadable
 from lsp_harness.errors import FileMissing, FileProblem
 from lsp_harness.files.bytewise import bytewise_path
 from lsp_harness.files.folders import outermost
@@ -94,8 +95,15 @@ class Ignores:
         if name == EXCLUDE and os.path.isfile(f"{folder}/.git"):
             path = _excluded_by_worktree(Path(folder))
         try:
-            told = os.stat(path)
-        except (OSError, ValueError):
+            told = os.lstat(path)
+            if stat.S_ISLNK(told.st_mode):
+                told = os.stat(path)
+        except (FileNotFoundError, NotADirectoryError, ValueError) as error:
+            if isinstance(error, FileNotFoundError) and os.path.islink(path):
+                _warn_unread(unreadable(Path(path), error))
+            return None
+        except OSError as error:
+            _warn_unread(unreadable(Path(path), error))
             return None
         stamp, known = (told.st_mtime_ns, told.st_size), self._read.get(path)
         if known is None or known.stamp != stamp:
@@ -138,13 +146,17 @@ def _lines(path: str) -> list[bytes]:
         if len(data) > LARGEST:
             warn_once(f"{path}: only its first {LARGEST:,} bytes count; what is ignored beyond them is not known")
         elif data.startswith(UTF_16):
-            warn_once(f"{path} is UTF-16, and so names no file; save it as UTF-8")
+            warn_once(f"{path} is UTF-16, so nothing is ignored by it; save it as UTF-8")
     except FileMissing:
         return []
     except FileProblem as error:
-        warn_once(f"{error.message}, and what it would ignore is not ignored")
+        _warn_unread(error)
         return []
     return data[:LARGEST].removeprefix(BOM).split(b"\n")
+
+
+def _warn_unread(problem: FileProblem) -> None:
+    warn_once(f"{problem.message}; until then nothing is ignored by it")
 
 
 def _spec(path: str) -> "GitIgnoreSpec":

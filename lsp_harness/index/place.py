@@ -7,7 +7,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from lsp_harness.config import paths
-from lsp_harness.disk.reading import read_file, reason
+from lsp_harness.disk.reading import read_file
 from lsp_harness.disk.writing import put_file
 from lsp_harness.errors import FileProblem, StoreError
 from lsp_harness.process.lead import led
@@ -56,9 +56,7 @@ def elsewhere(root: Path) -> Place:
     try:
         return _made(real, folder)
     except OSError as error:
-        raise StoreError(
-            f"{folder} cannot be written ({reason(error)}); free some room there, or {paths.CACHE.advice}"
-        ) from error
+        raise StoreError(paths.not_written(paths.CACHE, folder, error)) from error
 
 
 def _name(real: Path) -> str:

@@ -6,6 +6,7 @@ requests fail at once with the reason.
 
 import asyncio
 import hashlib
+import math
 import os
 import sys
 from collections.abc import AsyncGenerator
@@ -130,7 +131,7 @@ class Supervisor:
         if self._starting is None:
             if (left := self._not_before - monotonic()) > 0:
                 raise EngineUnavailable(
-                    f"the engine does not start: {self._why}; the next attempt is possible in {left:.0f} s (see lsp-harness engine logs)"
+                    f"the engine does not start: {self._why}; the next attempt is possible in {math.ceil(left)} s (see lsp-harness engine logs)"
                 )
             self._starting = asyncio.create_task(self._start(model, where))
             self._starting.add_done_callback(self._started)

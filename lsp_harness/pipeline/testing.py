@@ -56,6 +56,9 @@ def subject(tree: SyntaxTree, offset: int, path: str) -> Subject | None:
         return None
     if holder and _column(tree, holder.start):
         return None
+    if not PurePosixPath(path).name:
+        # a client may name the workspace folder itself as a document
+        return None
     name = holder.name if holder else function.name
     span = scope.function_text_span(tree, offset) if not holder else (holder.start, holder.end)
     parts = [part for part in PurePosixPath(path).with_suffix("").parts if part != "src"]

@@ -20,6 +20,7 @@ SUFFIXES = ("", "-wal", "-shm")
 CACHE_KIB = 16_384
 STEPS = 4_000
 """Of SQLite's machine, a tenth of a millisecond, after which a reader looks whether its time is over."""
+REMOVE = "remove it, and the next command makes it anew"
 
 Row = tuple[Any, ...]
 T = TypeVar("T")
@@ -179,7 +180,7 @@ class Reader:
             for suffix in SUFFIXES:
                 # SQLite would wait for ever at a pipe
                 if os.path.lexists(part := Path(f"{self.path}{suffix}")) and not regular(part):
-                    raise StoreDamaged(f"{part} is no regular file; remove it")
+                    raise StoreDamaged(f"{part} is no regular file; {REMOVE}")
             self._connection = self._connect("mode=ro")
             self._frozen = False
             try:
@@ -217,14 +218,24 @@ def _told(path: Path) -> Generator[None]:
     except sqlite3.OperationalError as error:
         if _code(error) == sqlite3.SQLITE_INTERRUPT:
             raise StoreLate(f"{path}: the query took too long") from error
-        remedy = f"; free some room there, or {paths.CACHE.advice}" if _full(error) and not _busy(error) else ""
-        raise StoreError(f"{path}: {error}{remedy}") from error
+        raise StoreError(f"{path}: {error}{_remedy(error)}") from error
     except sqlite3.DatabaseError as error:
-        raise StoreDamaged(f"{path}: {error}") from error
+        raise StoreDamaged(f"{path}: {error}; {REMOVE}") from error
     except OSError as error:
-        raise StoreError(f"{path}: {error.strerror or error}; {paths.CACHE.advice}") from error
+        raise StoreError(paths.not_written(paths.CACHE, path, error)) from error
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: {error.object!a} is not UTF-8, so it is not in the index") from error
+
+
+def _remedy(error: sqlite3.OperationalError) -> str:
+    if str(error).startswith("no such table"):
+        # an empty file, or somebody else's database
+        return f"; {REMOVE}"
+    if _busy(error):
+        return "; another process uses it, run this again"
+    if _code(error) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        return f"; free some room there, or {paths.CACHE.advice}"
+    return f"; {paths.CACHE.advice}" if _full(error) else ""
 
 
 def _code(error: sqlite3.Error) -> int:

@@ -27,6 +27,12 @@ class Cell:
 STUCK = "gave no sign of life for 0.5 s"
 ESTIMATES = "token counts are estimates: "
 
+
+def _both(command: tuple[str, ...], code: int, *, out: str = "", err: str = "") -> tuple[Cell, Cell]:
+    """The cells of a command that does not care for the engine's process."""
+    return Cell(command, "SIGSTOP", code, "left alone", out, err), Cell(command, "SIGKILL", code, "none", out, err)
+
+
 CELLS = (
     # a model is needed
     # it asks twice: what it asks first ends the stuck process, what it asks then starts another
@@ -44,7 +50,22 @@ CELLS = (
     Cell(("context", "half.py:2", "--task", "use pi"), "SIGSTOP", 0, "left alone", "use pi", ESTIMATES),
     Cell(("session",), "SIGSTOP", 0, "left alone", "Goal: use pi", "tokens are estimated"),
     Cell(("session",), "SIGKILL", 0, "none", "Goal: use pi"),
+    Cell(("fix", "unused.py", "--apply"), "SIGSTOP", 0, "left alone", out="; applied"),
+    Cell(("fix", "unused.py", "--apply"), "SIGKILL", 0, "none", out="; applied"),
+    Cell(("context", "half.py:2", "--task", "use pi"), "SIGKILL", 0, "started", "use pi"),
     # none is needed
+    *_both(("index", "status"), 0, out="index.db"),
+    *_both(("index", "rebuild"), 0, out=" files, "),
+    *_both(("index", "context", "area"), 0, out="def area"),
+    *_both(("index", "graph", "area"), 0, out="half.py:1 area"),
+    *_both(("index", "patterns"), 0, out="3 functions named area"),
+    *_both(("digest", "out.txt"), 1, out="Undefined name `pi`"),
+    *_both(("docs", "tiny.area"), 0, out="area(r: number): number"),
+    *_both(("model", "list"), 0, out="qwen2.5-coder-0.5b-instruct"),
+    *_both(("model", "path", "tiny.gguf"), 0, out="tiny.gguf"),
+    *_both(("model", "info", "tiny.gguf"), 0, out="architecture"),
+    *_both(("model", "rm", "qwen2.5-coder-0.5b-instruct"), 3, err="so there is nothing to delete"),
+    *_both(("models",), 2, err="the settings name no remote server"),
     Cell(("search", "area"), "SIGSTOP", 0, "left alone", "half.py"),
     Cell(("search", "area"), "SIGKILL", 0, "none", "half.py"),
     Cell(("index",), "SIGSTOP", 0, "left alone"),
@@ -52,6 +73,8 @@ CELLS = (
     Cell(("locate", "the area of a circle"), "SIGSTOP", 0, "left alone", "half.py"),
     Cell(("locate", "the area of a circle"), "SIGKILL", 0, "none", "half.py"),
     # about the process itself
+    *_both(("engine", "logs"), 4, err="no engine has written a log yet"),
+    *_both(("engine", "token"), 4, err="there is no token yet"),
     Cell(("doctor",), "SIGSTOP", 1, "left alone", "stopped by a signal; lsp-harness engine stop ends it"),
     Cell(("doctor",), "SIGKILL", 0, "none", "not running; the first request starts it"),
     Cell(("engine", "status"), "SIGSTOP", 0, "left alone", "an engine that does not answer (process "),

@@ -54,7 +54,7 @@ def test_a_full_disk(user: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.setattr(writing, "write_all", full)
     state, says = rows(user)[name]
     assert state == "bad"
-    assert f"cannot be written (No space left on device): free some room there, or set {variable}" in says
+    assert f"cannot be written (No space left on device); free some room there, or set {variable}" in says
 
 
 def test_a_folder_that_cannot_be_made(user: Shell, tmp_path: Path) -> None:

@@ -13,12 +13,21 @@ from lsp_harness.inference.supervisor import address
 from lsp_harness.session.log import SessionLog
 from tests.cli.conftest import Shell
 from tests.cli.engine_faults import CELLS, Cell
+from tests.faults.commands import COMMANDS
 from tests.support.stuck import gone, listener
 
+NAMES = [
+    tuple(command.name.split()[: 2 if command.name.split()[0] in ("index", "model", "engine") else 1])
+    for command in COMMANDS
+]
+"""Commands of the matrix of faults, without what they are asked."""
 FILES = {
     "half.py": "def area(r):\n    return r * \n",
     "unknown.py": "def area(r):\n    return zzqx * r\n",
     "unused.py": "import os\n\n\ndef area(r):\n    return r * r\n",
+    "out.txt": "half.py:2:12: F821 Undefined name `pi`\n",
+    "node_modules/tiny/package.json": '{"name": "tiny", "version": "1.0.0", "types": "index.d.ts"}',
+    "node_modules/tiny/index.d.ts": "export declare function area(r: number): number;\n",
 }
 
 
@@ -38,8 +47,10 @@ def project(forked: None, shell: Shell, home: Path, tiny_model: Path, monkeypatc
     shell.set("LSP_HARNESS_ENGINE__THREADS", "1")
     for module in ("cli.engine", "harness.engines", "inference.running"):
         monkeypatch.setattr(f"lsp_harness.{module}.LOOK_S", 0.3)
+    (shell.folder / "node_modules" / "tiny").mkdir(parents=True)
     for name, text in FILES.items():
         shell.file(name, text)
+    (shell.folder / "tiny.gguf").symlink_to(tiny_model)
     log = SessionLog(paths.state() / "sessions")
     log.turn().tell("invocation.received", kind="edit", text="use pi", path="half.py")
     log.close()
@@ -62,3 +73,10 @@ def test_a_command_beside_such_an_engine(cell: Cell, project: Shell):
         assert cell.err in ran.err
         assert (peer(place) not in (None, process.pid)) is (cell.engine in ("replaced", "started"))
         assert gone(process.pid) is (cell.engine != "left alone")
+
+
+def test_the_table_has_every_command_of_the_matrix_under_both_faults() -> None:
+    tried = {(cell.command[: len(name)], cell.fault) for cell in CELLS for name in NAMES}
+    missing = [(name, fault) for name in NAMES for fault in ("SIGSTOP", "SIGKILL") if (name, fault) not in tried]
+    # a server is tried in the tests of the server
+    assert [name for name, _ in missing if name != ("serve",)] == []

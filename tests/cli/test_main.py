@@ -28,8 +28,10 @@ def _raise(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
 @pytest.mark.parametrize(
     ("error", "code", "said"),
     [
-        (OSError(28, "No space left on device", "/x/y"), 74, "/x/y cannot be used: No space left on device; free"),
-        (PermissionError(13, "Permission denied"), 74, "standard output, or a file, cannot be used: Permission denied"),
+        (OSError(28, "No space left on device", "/x/y"), 8, "/x/y cannot be used: No space left on device; free"),
+        (PermissionError(13, "Permission denied", "/x/y"), 8, "/x/y cannot be used: Permission denied; change who"),
+        (OSError(40, "Too many levels of symbolic links", b"/x"), 8, "/x cannot be used: Too many levels of symbolic"),
+        (PermissionError(13, "Permission denied"), 74, "standard output cannot be written: Permission denied"),
         (MemoryError(), 74, "there is not enough memory"),
         (BrokenPipeError(), 141, ""),
         (KeyboardInterrupt(), 130, ""),
@@ -162,3 +164,17 @@ def test_a_fix_is_applied_and_told_in_every_locale(tmp_path: Path, name: str) ->
     assert ("syntax ok" if charmap else "syntax ✓") in out
     assert out.count("ended with 0") >= 1
     assert ("ok  python" if charmap else "✓  python") in out
+
+
+def test_a_current_folder_that_is_gone_is_named_as_the_cause(
+    shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    ran = shell.run("search", "area")
+    assert (ran.code, ran.err) == (
+        2,
+        "lsp-harness: the current folder was removed or renamed; change to a folder that exists and run this again\n",
+    )

@@ -1,5 +1,6 @@
 """Where the files of a user are, also where the usual folders cannot be used."""
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -120,5 +121,32 @@ def test_where_nothing_can_be_used_there_is_a_sentence(surroundings: Path, monke
     (surroundings / "file").write_text("")
     monkeypatch.setenv("TMPDIR", str(surroundings / "file"))
     monkeypatch.setenv("HOME", str(surroundings / "file"))
-    with pytest.raises(ConfigError, match=r"cannot be made \(Not a directory\); remove it or set XDG_RUNTIME_DIR"):
+    with pytest.raises(ConfigError, match=r"cannot be made \(Not a directory\); set TMPDIR to a folder of yours"):
         paths.state()
+
+
+def test_the_runtime_folder_is_replaced_where_the_home_for_our_files_is_none(
+    surroundings: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (surroundings / "file").write_text("")
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(surroundings / "file"))
+    assert paths.runtime() == _temporary(surroundings)
+    assert "set LSP_HARNESS_HOME to a folder of yours" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left", "/x/f"),
+            "/x cannot be written (No space left); free some room there, or set",
+        ),
+        (
+            OSError(errno.EACCES, "Permission denied", "/x/f"),
+            "/x cannot be written (Permission denied); set XDG_CACHE_HOME",
+        ),
+        (OSError(errno.EISDIR, "Is a directory", "/x/f"), "/x/f is a folder, where a file must be; remove it"),
+    ],
+)
+def test_each_reason_why_a_file_is_not_written_has_its_own_remedy(error: OSError, said: str) -> None:
+    assert paths.not_written(paths.CACHE, Path("/x"), error).startswith(said)

@@ -9,13 +9,14 @@ from tests.faults.world import World
 
 @dataclass(frozen=True)
 class Command:
-    """What it prints and its exit status where nothing is wrong. `script` is the file of the replies that its engine gives; none
+    """What it prints, its exit status and the sentence of its error where nothing is wrong. `script` is the file of the replies that its engine gives; none
     where the settings name no script."""
 
     name: str
     answer: str
     code: int = 0
     script: str = "none.json"
+    error: str = ""
 
     @property
     def arguments(self) -> list[str]:
@@ -48,10 +49,21 @@ COMMANDS = (
     Command("model list", "qwen2.5-coder-0.5b-instruct"),
     Command("model path ../models/tiny.gguf", "tiny.gguf", script=""),
     Command("model info ../models/tiny.gguf", "architecture", script=""),
-    Command("model rm qwen2.5-coder-0.5b-instruct", "", 3, script=""),
-    Command("models", "", 2),
+    Command(
+        "model rm qwen2.5-coder-0.5b-instruct",
+        "",
+        3,
+        "",
+        "qwen2.5-coder-0.5b-instruct is not on this machine, so there is nothing to delete",
+    ),
+    Command("models", "", 2, error="the settings name no remote server; choose one with --provider: …"),
     Command("engine status", "no engine is running"),
-    Command("engine start", "", 2),
+    Command(
+        "engine start",
+        "",
+        2,
+        error="the settings name a remote server or a script, so there is no local engine to start",
+    ),
     Command("engine logs", "an engine began"),
     Command("engine token", "t" * 43),
     Command("engine stop", ""),

@@ -2,9 +2,18 @@
 
 from collections.abc import Iterator
 
+from tests.cli.engine_faults import CELLS, Cell
 from tests.faults.commands import COMMANDS
-from tests.faults.table import FAULTS, Fault
+from tests.faults.fault import Fault
+from tests.faults.table import FAULTS
 
+MEANINGS = {
+    "left alone": "the process stays as it is",
+    "ended": "the process is ended",
+    "replaced": "the process is replaced",
+    "started": "another process is started",
+    "none": "no process is started",
+}
 BEGIN, END = "<!-- the table begins -->\n", "<!-- the table ends -->\n"
 
 
@@ -23,6 +32,23 @@ def _lines() -> Iterator[str]:
     yield "| --- | --- | --- |"
     for fault in FAULTS[1:]:
         yield f"| {fault.what} | {_said(fault)} | {_ended(fault)} |"
+
+    yield ""
+    yield "And with the process of the model stopped (SIGSTOP) or killed (SIGKILL):"
+    yield ""
+    yield "| command | stopped | killed |"
+    yield "| --- | --- | --- |"
+    for command in dict.fromkeys(cell.command for cell in CELLS):
+        stopped, killed = (
+            next(_of_engine(cell) for cell in CELLS if (cell.command, cell.fault) == (command, fault))
+            for fault in ("SIGSTOP", "SIGKILL")
+        )
+        yield f"| `{' '.join(command)}` | {stopped} | {killed} |"
+
+
+def _of_engine(cell: Cell) -> str:
+    says = f", “{_cell(cell.err)}”" if cell.err else ""
+    return f"{cell.code}{says}; {MEANINGS[cell.engine]}"
 
 
 def _said(fault: Fault) -> str:

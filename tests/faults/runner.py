@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.faults.commands import COMMANDS, Command
+from tests.faults.fault import Fault
 from tests.faults.forked import Place, Ran, run
-from tests.faults.table import FAULTS, Fault
+from tests.faults.table import FAULTS
 from tests.faults.world import World
 
 

@@ -36,12 +36,27 @@ def nothing(world: World) -> None:
 # -- what lies under a name
 def _replace(path: Path, make: Callable[[Path], object]) -> None:
     path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
     path.unlink(missing_ok=True)
     make(path)
 
 
 def _zero(path: Path) -> None:
     path.symlink_to("/dev/zero")
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _utf_16(path: Path) -> None:
+    path.write_text("x = 1\n", encoding="utf-16")
+
+
+def _damaged(path: Path) -> None:
+    path.write_bytes(b"\x7f\xff\x00" * 50)
+    path.chmod(0o600)
 
 
 def _project(world: World) -> list[Path]:
@@ -78,7 +93,14 @@ def _user(world: World) -> list[Path]:
 
 
 GROUPS = {"project": _project, "user": _user, "cache": _cache}
-MAKERS: dict[str, Callable[[Path], object]] = {"pipe": os.mkfifo, "device": _zero}
+MAKERS: dict[str, Callable[[Path], object]] = {
+    "pipe": os.mkfifo,
+    "device": _zero,
+    "loop": _loop,
+    "folder": Path.mkdir,
+    "utf-16": _utf_16,
+    "damaged": _damaged,
+}
 
 
 # -- full disks
@@ -164,6 +186,13 @@ def _change_rights(change: Callable[[list[int]], list[int]]) -> None:
     _system("capget", header, rights)
     rights[:3] = change(list(rights[:3]))
     _system("capset", header, rights)
+
+
+def no_current_folder(world: World) -> None:
+    gone = world.base / "gone"
+    gone.mkdir()
+    os.chdir(gone)
+    gone.rmdir()
 
 
 # -- homes

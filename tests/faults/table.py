@@ -1,120 +1,29 @@
 """The table: faults of the surroundings, and what each command does under each of them.
 
 A command that is not named ends as it does where nothing is wrong, with its answer. Sentences are what must be said on standard
-error; `…` stands for anything. Nothing else may be said there.
+error; `…` stands for anything. Nothing else may be said there, and a sentence is said by the commands that are named with it alone.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-
 from tests.faults import surroundings as s
-from tests.faults.commands import COMMANDS
+from tests.faults.fault import End, Fault
+from tests.faults.files import FILE_FAULTS
+from tests.faults.groups import ALL, APPLY, DOCS, ENGINE, FILE, FIND, FIX, LOGS, MODEL, REBUILD, SESSION, STATUS, TOKEN
 
-ALL = tuple(command.name for command in COMMANDS)
-FILE = ("complete a.py:2:12", "fix unused.py", "fix unused.py --apply", "context a.py:2:12")
-FIX = ("fix unused.py", "fix unused.py --apply")
-APPLY = "fix unused.py --apply"
-FIND = ("search ring", "locate area_of_a_ring", "index context ring", "index graph ring", "index patterns")
-ENGINE = ("engine status", "engine token", "engine stop")
-MODEL = ("model path ../models/tiny.gguf", "model info ../models/tiny.gguf")
-REBUILD, STATUS, TOKEN, SESSION, LOGS, DOCS = (
-    *("index rebuild", "index status", "engine token", "session", "engine logs", "docs tiny.area"),
-)
+NOT_KEPT = "set XDG_STATE_HOME to a folder of yours that can be written"
+NO_INDEX = "set XDG_CACHE_HOME to a folder of yours that can be written"
+ROOM = "free some room there, or "
 
 
-@dataclass(frozen=True)
-class End:
-    """How a command ends under a fault: its exit status and the sentence on standard error, or in its answer where it says so."""
-
-    code: int
-    says: str = ""
-    answers: str = ""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """`damage` is done in the process of the command. `encoding` is that of its output, `stdout` where it goes. `says` are
-    sentences, each with the commands that say it and go on; `may_say` are sentences that any command may say; `ends` are the
-    commands that end in another way."""
-
-    name: str
-    what: str
-    damage: s.Break = s.nothing
-    says: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    may_say: tuple[str, ...] = ()
-    ends: Mapping[str, End] = field(default_factory=dict[str, End])
-    encoding: str = "utf-8"
-    stdout: str = ""
-    needs_mount: bool = False
-
-
-def _special(kind: str, it_is: str, make: Callable[[Path], object]) -> tuple[Fault, ...]:
-    no_model = End(3, "… model file …")
-    return (
-        Fault(
-            f"{kind}-project",
-            f"{it_is}, under every name that is read in a project (settings, ignore files, manifests, ruff's settings)",
-            s.special(s.GROUPS["project"], make),
-            says={
-                "….toml: …, not a regular file; it is not read": (*FILE, *FIND, REBUILD, "engine start"),
-                "….gitignore …, not a regular file; it is not read, and what it would ignore is not ignored": (
-                    *("serve", *FILE, *FIND, REBUILD),
-                ),
-                "…pyproject.toml is no regular file, and ruff would wait for it; it is asked without settings": FIX,
-            },
-            may_say=("…, not a regular file; it is not read…",),
-            ends={DOCS: End(2, "… no installed package with tiny.area; …")},
-        ),
-        Fault(
-            f"{kind}-user",
-            f"{it_is}, under every name of the user's own settings, state, runtime folder and models",
-            s.special(s.GROUPS["user"], make),
-            says={
-                "config.toml: …, not a regular file; it is not read": (*FILE, *FIND, REBUILD, DOCS, "engine start"),
-                "…statistics.json …, not a regular file; it is not read": ("complete a.py:2:12",),
-                "…statistics.json was no regular file; it was removed, and a new one is made": ("complete a.py:2:12",),
-            },
-            may_say=(
-                "… was no regular file; it was removed, and a new one is made",
-                "config.toml: …",
-                "…statistics.json …",
-            ),
-            ends={
-                SESSION: End(8, "…events.jsonl …, not a regular file; it is not read"),
-                LOGS: End(
-                    0, "…engine-000000000000.log …, not a regular file; it is not read", "engine-000000000000.log"
-                ),
-                TOKEN: End(8, "…token …, not a regular file; it is not read"),
-                **dict.fromkeys(MODEL, no_model),
-                "model rm qwen2.5-coder-0.5b-instruct": End(0, answers="qwen2.5-coder-0.5b-instruct"),
-            },
-        ),
-        Fault(
-            f"{kind}-cache",
-            f"{it_is}, under every name in the cache (index, vectors, what is known of the machine, saved sequences)",
-            s.special(s.GROUPS["cache"], make),
-            says={"…index.db was no regular file; it was removed, and a new one is made": (*FILE, *FIND)},
-            may_say=(
-                "… was no regular file; it was removed, and a new one is made",
-                "…index.db… is no regular file; remove it",
-                "… vectors.db… is no regular file; remove it",
-                "…vectors.db is no regular file; remove it",
-            ),
-            ends={STATUS: End(7, "…index.db is no regular file; remove it")},
-        ),
-    )
-
-
-NOT_KEPT = "free some room there, or set XDG_STATE_HOME to a folder of yours that can be written"
-NO_INDEX = "free some room there, or set XDG_CACHE_HOME to a folder of yours that can be written"
-
-
-def _full(no: str) -> dict[str, tuple[str, ...]]:
+def _unwritten(index: str, file: str, first: str) -> dict[str, tuple[str, ...]]:
+    """What is said where nothing in the home can be written: why, for the index and for a file, and what is advised first."""
     return {
-        f"what changed since the index was made is not kept: … cannot be written ({no}); {NO_INDEX}": (*FILE, *FIND),
-        f"what happens in this session is not kept: … cannot be written (…); {NOT_KEPT}": FIX,
-        f"what became of suggestions is not kept: … cannot be written (…); {NOT_KEPT}": ("serve", "complete a.py:2:12"),
+        f"what changed since the index was made is not kept: … cannot be written ({index}); {first}{NO_INDEX}": (
+            *(*FILE, *FIND),
+        ),
+        f"what happens in this session is not kept: … cannot be written ({file}); {first}{NOT_KEPT}": FIX,
+        f"what became of suggestions is not kept: … cannot be written ({file}); {first}{NOT_KEPT}": (
+            *("serve", "complete a.py:2:12"),
+        ),
     }
 
 
@@ -130,8 +39,8 @@ def _homeless(name: str, what: str, damage: s.Break) -> Fault:
         what,
         damage,
         says=dict.fromkeys(_instead("cache"), ("serve", *FILE, *FIND, REBUILD, STATUS, "doctor"))
-        | dict.fromkeys(_instead("state"), ("serve", "complete a.py:2:12", "doctor")),
-        may_say=(*_instead("run"), *_instead("home"), "ruff is not installed…", "… by ruff …"),
+        | dict.fromkeys(_instead("state"), ("serve", "complete a.py:2:12", "doctor", SESSION, LOGS))
+        | dict.fromkeys(_instead("run"), (*ENGINE, "doctor")),
         ends={
             **dict.fromkeys(FIX, End(0, answers="ruff is not installed")),
             SESSION: End(2, "there is no session yet…"),
@@ -141,19 +50,35 @@ def _homeless(name: str, what: str, damage: s.Break) -> Fault:
     )
 
 
-OUTPUT = "standard output, or a file, cannot be used: No space left on device; …"
+GONE = "the current folder was removed or renamed; change to a folder that exists and run this again"
+OUTPUT = "standard output cannot be written: No space left on device; free some room there, or send it elsewhere"
 SILENT = (*("serve", "index patterns", "models", "engine start", "model rm qwen2.5-coder-0.5b-instruct"),)
 FAULTS = (
     Fault("none", "nothing is wrong"),
-    *_special("pipe", "a named pipe", s.MAKERS["pipe"]),
-    *_special("device", "a link to `/dev/zero`", s.MAKERS["device"]),
+    *FILE_FAULTS,
+    Fault(
+        "no-current-folder",
+        "the current folder was removed",
+        s.no_current_folder,
+        ends={
+            **dict.fromkeys(
+                (*FILE, *FIND, REBUILD, STATUS, SESSION, DOCS, *MODEL, "engine start", "doctor"), End(2, GONE)
+            ),
+            "digest out.txt": End(2, "out.txt cannot be read: No such file or directory"),
+        },
+    ),
+    Fault(
+        "no-temporary",
+        "there is no runtime folder, and the one for temporary files is missing",
+        s.environment(XDG_RUNTIME_DIR=None, TMPDIR="{base}/nowhere/x"),
+        ends={TOKEN: End(4, "there is no token yet; …")},
+    ),
     Fault(
         "full-home",
         "the disk of the home folder is full",
         s.full(lambda w: w.home),
-        says=_full("…"),
-        may_say=("…index.db: …; free some room there, …",),
-        ends={REBUILD: End(7, f"…index.db: …; {NO_INDEX}"), "doctor": End(1, answers="free some room there")},
+        says=_unwritten("disk I/O error", "No space left on device", ROOM),
+        ends={REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"), "doctor": End(1, answers=ROOM)},
         needs_mount=True,
     ),
     Fault(
@@ -172,12 +97,11 @@ FAULTS = (
         "no-file-grows",
         "no file can grow (a limit of the system, or a quota)",
         s.no_file_grows,
-        says=_full("…"),
-        may_say=("…index.db: …; free some room there, …",),
+        says=_unwritten("disk I/O error", "File too large", ROOM),
         ends={
             APPLY: End(8, "unused.py was not changed: file too large; free some room …"),
-            REBUILD: End(7, f"…index.db: …; {NO_INDEX}"),
-            "doctor": End(1, answers="free some room there"),
+            REBUILD: End(7, f"…index.db: …; {ROOM}{NO_INDEX}"),
+            "doctor": End(1, answers=ROOM),
         },
     ),
     Fault(
@@ -190,10 +114,9 @@ FAULTS = (
         "read-only-home",
         "nothing in the home folder can be written",
         s.unwritable(lambda w: w.home),
-        says=_full("Permission denied"),
-        may_say=("…index.db: …", "… is not indexed: …"),
+        says=_unwritten("Permission denied", "Permission denied", ""),
         ends={
-            REBUILD: End(7, "…index.db: …; set XDG_CACHE_HOME to a folder …"),
+            REBUILD: End(7, f"…index.db cannot be written (Permission denied); {NO_INDEX}"),
             "doctor": End(1, answers="XDG_STATE_HOME"),
         },
     ),
@@ -202,7 +125,6 @@ FAULTS = (
         "the runtime folder cannot be written",
         s.unwritable(lambda w: w.runtime),
         says=dict.fromkeys(_instead("run"), (*ENGINE, "doctor")),
-        may_say=_instead("run"),
         ends={TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(
@@ -225,7 +147,6 @@ FAULTS = (
         "the runtime folder is another user's, as after `sudo -E`",
         s.foreign_runtime,
         says=dict.fromkeys(_instead("run"), (*ENGINE, "doctor")),
-        may_say=_instead("run"),
         ends={TOKEN: End(4, "there is no token yet; …")},
     ),
     Fault(

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from tests.faults.commands import COMMANDS, Command
+from tests.faults.fault import End, Fault
+from tests.faults.groups import APPLY
 from tests.faults.page import rendered
 from tests.faults.surroundings import may_mount
-from tests.faults.table import APPLY, FAULTS, End, Fault
+from tests.faults.table import FAULTS
 from tests.faults.world import FIXED, UNUSED
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -67,19 +69,18 @@ def _wrong(fault: Fault, command: Command, ran: dict[str, Any]) -> list[str]:
     lines = [line.removeprefix("lsp-harness: ") for line in ran["err"].splitlines()]
     # a server has its warnings in its log and in the editor's view
     lines = [re.sub(r"^WARNING [\w.]+: ", "", line) for line in lines]
-    usual = end.code == command.code and not end.says and command.code in (2, 3)
+    usual = command.error if command.name not in fault.ends else ""
     wanted = [
-        sentence for sentence, names in fault.says.items() if command.name in names and command.name not in fault.ends
+        *(sentence for sentence, names in fault.says.items() if command.name in names),
+        *(one for one in (end.says, usual) if one),
     ]
-    allowed = [*fault.says, *fault.may_say, *([end.says] if end.says else ["…"] if usual else [])]
     wrong: list[str] = []
     if ran["code"] != end.code:
         wrong.append(f"it ended with {ran['code']}, not {end.code}")
     if end.answers and end.answers not in ran["out"] and not fault.stdout:
         wrong.append(f"it did not answer {end.answers!r} but {ran['out']!r:.300}")
-    wrong += [
-        f"nobody said {one!r}" for one in [*wanted, end.says] if one and not any(_like(one, line) for line in lines)
-    ]
+    wrong += [f"nobody said {one!r}" for one in wanted if not any(_like(one, line) for line in lines)]
+    allowed = [*wanted, *(sentence for sentence, names in fault.may_say.items() if command.name in names)]
     wrong += [f"it said {line!r:.400}" for line in lines if not any(_like(one, line) for one in allowed)]
     wrong += [f"it showed {word!r}" for word in ("Traceback", "a bug:") if word in ran["out"] + ran["err"]]
     applied = command.name == APPLY and (end.code == 0 or end.code == 74) and "ruff" not in end.answers

@@ -153,3 +153,14 @@ def test_one_sentence_says_why_a_file_is_kept_from_the_model(tmp_path: Path) -> 
     assert kept.why("untitled:1", "Untitled-1") == ""
     assert kept.why("vscode-remote://host/a/.env", "a/.env") == "a file for secrets, by its name"
     assert kept.why("file:///a%00b") == ""
+
+
+@pytest.mark.parametrize("target", ["nowhere", ".gitignore"])
+def test_a_link_in_place_of_rules_that_leads_to_no_file_is_named(
+    tmp_path: Path, target: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / ".gitignore").symlink_to(target)
+    assert Ignores([tmp_path]).by(tmp_path / "a.py") == ""
+    [said] = caplog.messages
+    assert said.startswith(f"{tmp_path / '.gitignore'} ")
+    assert said.endswith("; until then nothing is ignored by it")

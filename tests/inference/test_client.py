@@ -213,7 +213,7 @@ async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
                 await engine.ensure()
         else:
             await engine.ensure()
-    with pytest.raises(EngineUnavailable, match="the next attempt is possible in 0 s"):
+    with pytest.raises(EngineUnavailable, match="the next attempt is possible in 1 s"):
         await engine.ensure()
 
 

@@ -7,7 +7,6 @@ The Unix socket needs none of this: its file belongs to one user.
 import os
 import secrets
 import socket
-import stat
 from hmac import compare_digest
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -16,13 +15,15 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lsp_harness.config import paths
 from lsp_harness.disk.reading import read_text
-from lsp_harness.errors import EngineUnavailable
+from lsp_harness.errors import EngineUnavailable, FileMissing, FileProblem
 from lsp_harness.inference.door.answer import error
 
 ADDRESS = "127.0.0.1"
 LOOPBACK = frozenset((ADDRESS, "localhost", "::1"))
 OPEN = "/health"
 """The one route that needs no token."""
+SHORTEST = 32
+"""Characters of a token; a shorter text was cut off."""
 
 
 def token_file() -> Path:
@@ -45,11 +46,24 @@ def token() -> str:
             pass
         finally:
             made.unlink()
-    info = file.lstat()
-    found = read_text(file) if stat.S_ISREG(info.st_mode) and not info.st_mode & 0o077 else ""
-    if len(found) < 32:
+    return known_token()
+
+
+def known_token() -> str:
+    """The token that was made before. Raises FileMissing where none was, and EngineUnavailable for a file that holds none."""
+    file = token_file()
+    try:
+        private = not file.lstat().st_mode & 0o077
+        found = read_text(file) if private else ""
+    except FileMissing:
+        raise
+    except (FileProblem, OSError) as error:
+        if not os.path.lexists(file):
+            raise FileMissing(f"there is no file {file}") from error
+        found = ""
+    if len(found) < SHORTEST:
         raise EngineUnavailable(
-            f"{file} must be a file that only you can read; delete it, and the engine makes a new one"
+            f"{file} holds no token that only you can read; delete it, and the engine makes a new one"
         )
     return found
 

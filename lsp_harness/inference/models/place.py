@@ -15,7 +15,7 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import names_file
 from lsp_harness.disk.reading import read_start, read_text, reason
 from lsp_harness.disk.writing import clear, put_file
-from lsp_harness.errors import FileProblem, ModelError, ModelMissing, UnknownModel
+from lsp_harness.errors import FileMissing, FileProblem, ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
 from lsp_harness.inference.models.part import folder_size, size
 
@@ -57,9 +57,7 @@ def resolve(spec: str, kind: Kind | None = None) -> Path:
         return _pulled(model)
     if names_file(spec):
         path = Path(os.path.expanduser(spec)).absolute()
-        if path.is_file():
-            return _gguf(path)
-        raise ModelMissing(f"there is no model file {path}")
+        return _gguf(path)
     raise UnknownModel(
         f"“{spec}” is neither a GGUF file nor a model of the catalogue; write a path that ends in .gguf, or one of {', '.join(c.name for c in cards())}"
     )
@@ -164,8 +162,10 @@ def _pulled(model: ModelCard) -> Path:
 def _gguf(path: Path) -> Path:
     try:
         magic = read_start(path, 4)
+    except FileMissing:
+        raise ModelMissing(f"there is no model file {path}") from None
     except FileProblem as error:
         raise ModelError(error.message) from error
     if magic != b"GGUF":
-        raise ModelError(f"{path} is not a GGUF file")
+        raise ModelError(f"{path} is not a GGUF file; name another, or download one: lsp-harness model pull")
     return path
