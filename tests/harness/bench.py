@@ -20,8 +20,8 @@ QUICK = settings(verification={"debounce_ms": 0})
 AREA = """
     def area(r):
         width = r
-        return pi * width ** 2
-        #      ^^ F821 what is this
+        return 3 * widht ** 2
+        #          ^^^^^ F821 what is this
     """
 GOOD = "return 3 * width ** 2"
 

@@ -48,8 +48,8 @@ async def test_files_of_one_name_are_two_files_in_the_session(bench: Make) -> No
 
 
 async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make) -> None:
-    b = bench("pi * r ** 2", "return 3 * r ** 2", config=settings(QUICK, generation={"candidates": 1}))
-    src = b.open("def area(r):\n    return <|>\n", "src/a.py")
+    b = bench("raduis ** 2", "return radius ** 2", config=settings(QUICK, generation={"candidates": 1}))
+    src = b.open("def area(radius):\n    return <|>\n", "src/a.py")
     await accept(b, src)
     await b.next()
     assert [path for path, _ in b.harness.log.summary.open] == ["src/a.py"]

@@ -2,16 +2,19 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from lsp_harness.config.schema import Config
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness import verbs
 from lsp_harness.inference.request import Continuation
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import Span
+from tests.harness import tools
 from tests.harness.bench import Bench, Make, fixed
-from tests.harness.tools import edits, settings
+from tests.harness.tools import settings
 from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
 from tests.support import markup
 
@@ -28,6 +31,12 @@ WRONG = "```python\ndef load(url):\n    return requests.fetch(adress).text\n```"
 RIGHT = "```python\ndef load(url):\n    return requests.get(url).text\n```"
 NO_FETCH = "requests 2.32.3 has no fetch; it has: patch(url, data=None, **kwargs)"
 GET = "requests 2.32.3 has: get(url, params=None, **kwargs)"
+
+
+def edits(candidates: int, retries: int, **more: Any) -> Config:
+    """Settings with which a fix may add a call of a library: what is told of libraries is for such edits."""
+    verification = {"kept": False, **more.pop("verification", {})}
+    return tools.edits(candidates, retries, verification=verification, **more)
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ async def test_a_document_that_changed_meanwhile_makes_the_fix_stale(bench: Make
 
 
 async def test_every_candidate_failing_changes_nothing(bench: Make) -> None:
-    b = bench("return pi + 1", config=edits(1))
+    b = bench("return widht + 1", config=edits(1))
     src = b.open(AREA)
     with pytest.raises(NoAnswer):
         await fixed(b, src)
@@ -167,7 +167,7 @@ async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_
     b = bench(config=settings(generation={"repairs": True}))
     with closing(Indexed(b.folder, {"b.py": "from math import pi\n"})) as indexed:
         b.harness._indexes = Known(indexed)
-        src = b.open(AREA.replace("what is this", "Undefined name `pi`"))
+        src = b.open("def area(r):\n    return pi * r ** 2\n    #      ^^ F821 Undefined name `pi`\n")
         proposal = await fixed(b, src)
     assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\n\n\ndef area(r):")
     assert proposal.verdict.passed

@@ -68,14 +68,10 @@ class Script(ScriptedEngine):
 
 
 def settings(base: Config | None = None, /, **tables: dict[str, Any]) -> Config:
-    """Settings with some keys changed. Without a `base` a fix asks the model at once, and takes what silences the diagnostic."""
+    """Settings with some keys changed. Without a `base` a fix asks the model at once."""
     config = base or Config()
     if base is None:
-        config = replace(
-            config,
-            generation=replace(config.generation, repairs=False),
-            verification=replace(config.verification, kept=False),
-        )
+        config = replace(config, generation=replace(config.generation, repairs=False))
     return replace(config, **{table: replace(getattr(config, table), **keys) for table, keys in tables.items()})
 
 
