@@ -377,7 +377,7 @@ class Harness:
             "trusted": self.trusted,
             "index": self._indexes.state() if self._indexes else "off",
             "last": (self._completer.last if self._completer else None) or None,
-            "unparsed": self._unparsed(),
+            "unparsed": self._parsed.refused(),
             "statistics": asdict(self.uptake.counts),
         }
 
@@ -387,12 +387,8 @@ class Harness:
             "engine": await self.engines.described(),
             "completion": self._completer.last if self._completer else None,
             "log": str(self._log.path) if self._log else None,
-            "unparsed": self._unparsed(),
+            "unparsed": self._parsed.refused(),
         }
-
-    def _unparsed(self) -> list[dict[str, str]]:
-        """The open documents whose text has no syntax tree although its language has a grammar."""
-        return [{"uri": uri, "why": why} for uri, why in self._parsed.refused()]
 
     async def aclose(self) -> None:
         """Stop background work and let go of the engine. Raises EngineError if that did not end well."""

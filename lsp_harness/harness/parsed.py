@@ -7,7 +7,7 @@ says why, until it is tried again: not with each key, but after a pause that dou
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from time import monotonic
@@ -187,9 +187,9 @@ class Parsed:
         text = self._texts.get(uri)
         return text.why if text and not text.tree else ""
 
-    def refused(self) -> Iterator[tuple[str, str]]:
-        """The open documents without a tree, and why."""
-        return ((uri, why) for uri in [*self._texts] if (why := self.why_not(uri)))
+    def refused(self) -> list[dict[str, str]]:
+        """The open documents that have no syntax tree although their language has a grammar: `uri` and `why` of each."""
+        return [{"uri": uri, "why": why} for uri in [*self._texts] if (why := self.why_not(uri))]
 
     async def aclose(self) -> None:
         """End what is being made."""

@@ -106,14 +106,14 @@ def test_what_is_plain():
 
 
 async def test_a_costly_text_has_no_tree_and_says_why(tried: Trials):
-    changes: list[list[tuple[str, str]]] = []
-    parsed = Parsed(lambda: changes.append([*parsed.refused()]))
+    changes: list[list[dict[str, str]]] = []
+    parsed = Parsed(lambda: changes.append(parsed.refused()))
     text = document(f"{SIGNS}# hostile\n")
     assert parsed.tree(text, live=True) is None
     assert await parsed.made(text, live=True) is None
     assert parsed.declarations(text, live=True) == []
     assert parsed.why_not(URI) == COSTLY
-    assert changes == [[(URI, COSTLY)]]
+    assert changes == [[{"uri": URI, "why": COSTLY}]]
     parsed.forget(URI)
     assert changes[1:] == [[]]
     assert parsed.why_not(URI) == ""
@@ -153,7 +153,7 @@ async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(t
     text = edited(parsed, text, Edit(place, place + 7, b"calm"))
     clock.now += 4 * FIRST_PAUSE_S + 0.5
     assert await parsed.made(text, live=True) is not None
-    assert [*parsed.refused()] == []
+    assert parsed.refused() == []
     await parsed.aclose()
 
 
@@ -180,7 +180,7 @@ async def test_a_closed_document_is_not_parsed_any_further(tried: Trials):
     parsed.forget(URI)
     assert await asked is None
     await parsed.aclose()
-    assert [*parsed.refused()] == []
+    assert parsed.refused() == []
 
 
 async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(tried: Trials):
