@@ -197,8 +197,7 @@ class Harness:
     async def complete(
         self, snapshot: Snapshot, offset: int, *, automatic: bool = True, one: bool = False
     ) -> list[Suggestion]:
-        """Ghost text, one at most; who asks for it (not `automatic`) gets several to choose from, but for `one`. Cancels
-        what it supersedes in the same document (that call ends with Superseded)."""
+        """Return at most one suggestion, or several if the user asked (not `automatic`). An earlier call for the document ends with Superseded."""
         if automatic and (not self.config.completion.enabled or self.paused):
             return []
         self._cursors[snapshot.document.uri] = offset
@@ -382,7 +381,7 @@ class Harness:
         }
 
     async def status(self) -> dict[str, Any]:
-        """What works for this front end: the engine if it is in use, the last completion, the log; and texts without a tree."""
+        """Return the state of the engine if it is in use, the last completion, the log, and the documents without a syntax tree."""
         return {
             "engine": await self.engines.described(),
             "completion": self._completer.last if self._completer else None,
