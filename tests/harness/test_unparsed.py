@@ -33,6 +33,7 @@ class Trials:
 
     def __init__(self) -> None:
         self.tried: list[bytes] = []
+        self.cancelled = 0
         self.begun = asyncio.Event()
         self.go_on = asyncio.Event()
         self.go_on.set()
@@ -40,7 +41,11 @@ class Trials:
     async def why_not(self, language: str, data: bytes) -> str:
         self.tried.append(data)
         self.begun.set()
-        await self.go_on.wait()
+        try:
+            await self.go_on.wait()
+        except asyncio.CancelledError:
+            self.cancelled += 1
+            raise
         return COSTLY if self.costly in data else ""
 
     async def aclose(self) -> None: ...
@@ -179,6 +184,7 @@ async def test_a_closed_document_is_not_parsed_any_further(tried: Trials):
     await tried.begun.wait()
     parsed.forget(URI)
     assert await asked is None
+    assert tried.cancelled == 1
     await parsed.aclose()
     assert parsed.refused() == []
 

@@ -110,16 +110,19 @@ def test_the_search_for_broken_lines_ends_when_its_allowance_is_spent():
 
 
 def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPatch):
-    tree, made = tree_of("python", "x = (a + b * c\ny = 2\n"), list[Allowance]()
+    tree, used = tree_of("python", "x = (a + b * c\ny = 2\n"), list[Allowance]()
+    splice = SyntaxTree.splice
 
-    def spent(seconds: float) -> Allowance:
-        made.append(Allowance(0.0))
-        return made[-1]
+    def recorded(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:
+        used.append(allowance)
+        return splice(self, edit, allowance)
 
+    monkeypatch.setattr(SyntaxTree, "splice", recorded)
     assert recovery.recoveries(tree, 0, 0)
-    monkeypatch.setattr(recovery, "Allowance", spent)
+    assert len(used) > 1
+    assert len({id(one) for one in used}) == 1
+    monkeypatch.setattr(recovery, "PARSE_S", 0.0)
     assert recovery.recoveries(tree, 0, 0) == []
-    assert len(made) == 1
 
 
 def test_a_trial_that_costs_too_much_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch):
