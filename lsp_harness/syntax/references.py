@@ -32,6 +32,8 @@ BEFORE = re.compile(r"(?:[^\W\d]\w*(?:\(\))?(?:\.|::|->))+\Z")
 """Names and calls of nothing, behind each a sign that a member follows."""
 WIDE = 400
 """Bytes of a line on either side of a place that are looked at: a minified file is one line."""
+LONGEST_CHAIN = 2_000
+"""Bytes of what a name is called on. Each call of a chain has the whole chain before it there, so that all of them take quadratic time."""
 AS_ELSEWHERE = {"csharp": {"base": "super"}, "php": {"parent": "super", "static": "self"}}
 """What some languages call what others call `super` and `self`."""
 APART = frozenset({"java", "ruby", "php"})
@@ -154,6 +156,8 @@ def _owner(tree: SyntaxTree, one: Reference, functions: Iterable[tuple[int, int]
 def _before(tree: SyntaxTree, receiver: Node | None) -> tuple[str, ...]:
     if receiver is None:
         return ()
+    if receiver.end_byte - receiver.start_byte > LONGEST_CHAIN:
+        return (UNKNOWN,)
     same = AS_ELSEWHERE.get(tree.language.id, {})
     return tuple(same.get(part, part) for part in parts(_text(tree, receiver)))
 

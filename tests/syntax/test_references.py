@@ -10,7 +10,7 @@ from tree_sitter import Node
 from lsp_harness.syntax import references
 from lsp_harness.syntax.languages import LANGUAGES, Language
 from lsp_harness.syntax.query import matches
-from lsp_harness.syntax.references import WIDE, parts, referred
+from lsp_harness.syntax.references import UNKNOWN, WIDE, parts, referred
 from lsp_harness.syntax.tree import SyntaxTree
 from tests.syntax.markup import fixture, golden, tree_of
 
@@ -120,3 +120,12 @@ def test_a_language_without_queries_is_told_by_looks():
         ("use", "turn"),
     ]
     assert [one.start for one in referred(tree, "turn")] == [source.index("turn(gr"), source.encode().index(b"turn;")]
+
+
+def test_a_chain_of_thousands_of_calls_is_known_to_its_limit():
+    tree = tree_of("a.py", "x = a" + ".b()" * 2_000 + "\n")
+    chains = [one.before for one in referred(tree, "b")]
+    assert len(chains) == 2_000
+    assert chains[0] == ("a",)
+    assert chains[1] == ("a", "b()")
+    assert chains[-1] == (UNKNOWN,)
