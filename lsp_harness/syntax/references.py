@@ -34,6 +34,8 @@ WIDE = 400
 """Bytes of a line on either side of a place that are looked at: a minified file is one line."""
 LONGEST_CHAIN = 2_000
 """Bytes of what a name is called on. Each call of a chain has the whole chain before it there, so that all of them take quadratic time."""
+MAX_PLACES = 20
+"""Places of a name that are looked at one by one; for more of them the tree is walked once."""
 AS_ELSEWHERE = {"csharp": {"base": "super"}, "php": {"parent": "super", "static": "self"}}
 """What some languages call what others call `super` and `self`."""
 APART = frozenset({"java", "ruby", "php"})
@@ -106,13 +108,14 @@ def _matches(tree: SyntaxTree, name: str, within: tuple[int, int] | None) -> Ite
         yield from matches(tree.language, "references", tree.root, within)
         return
     word = encode(name)
-    for at in _places(tree.data, word, within):
-        for nodes in matches(tree.language, "references", tree.root, (at, at + len(word))):
-            if any(
-                node.start_byte == at and node.end_byte == at + len(word)
-                for kind in (*STRONG, "bound")
-                for node in nodes.get(kind, ())
-            ):
+    places = [(at, at + len(word)) for at in _places(tree.data, word, within)]
+    # a query about a place tries its patterns on all nodes around that place, which may be thousands
+    asked = [within] if len(places) > MAX_PLACES else places
+    known = frozenset(places)
+    for place in asked:
+        wanted = known if place is within else {place}
+        for nodes in matches(tree.language, "references", tree.root, place):
+            if any(node.byte_range in wanted for kind in (*STRONG, "bound") for node in nodes.get(kind, ())):
                 yield nodes
 
 

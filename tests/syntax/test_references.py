@@ -129,3 +129,15 @@ def test_a_chain_of_thousands_of_calls_is_known_to_its_limit():
     assert chains[0] == ("a",)
     assert chains[1] == ("a", "b()")
     assert chains[-1] == (UNKNOWN,)
+
+
+@pytest.mark.parametrize("name", ["a", "b", "f"])
+def test_one_walk_finds_what_a_look_at_each_place_does(name: str, monkeypatch: pytest.MonkeyPatch):
+    text = "def f(a, b=1):\n    a.b(a).b\n    return f(b, a.f)\n\n\nclass A(f):\n    b: a = f(b).a\n" * 5
+    tree = tree_of("a.py", text)
+    for within in (None, (30, 200)):
+        found = list[list[references.Reference]]()
+        for most in (0, 1_000):
+            monkeypatch.setattr(references, "MAX_PLACES", most)
+            found.append(referred(tree, name, within))
+        assert found[0] == found[1] != []
