@@ -28,7 +28,7 @@ LIKE = 50
 
 
 def search(
-    query: str = "",
+    query: Annotated[str, Parameter(help="What to find: the words of a name, or of what the code does.")] = "",
     folder: Folder = Path(),
     *,
     at: Annotated[str, Parameter(help="FILE:LINE or FILE:LINE:COL: find the code related to this place.")] = "",
