@@ -7,7 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from lsp_harness.cli.say import AsJson, as_json, say, warn
+from lsp_harness.cli.place import check_file
+from lsp_harness.cli.say import AsJson, as_json, positive, say, warn
+from lsp_harness.disk.reading import unreadable
 from lsp_harness.errors import UsageError
 from lsp_harness.text.position import decode
 from lsp_harness.verify.digest.digest import TOOLS
@@ -26,15 +28,13 @@ def digest(
     tool: Annotated[
         str, Parameter(help=f"The tool that printed it, if it is not recognized: {', '.join(TOOLS)}.")
     ] = "",
-    limit: Annotated[int, Parameter(help="The largest number of lines to show.")] = LINES,
+    limit: Annotated[int, Parameter(help="The largest number of lines to show.", validator=positive)] = LINES,
     json: AsJson = False,
 ) -> int:
     """Shorten the output of tests, linters and compilers to one line per problem.
 
     The exit status is 1 if there is a problem.
     """
-    if limit < 1:
-        raise UsageError(f"--limit must be 1 or more, not {limit}")
     found = digested(decode(read(file)), tool, os.getcwd())
     if json:
         as_json(found.as_json())
@@ -56,7 +56,9 @@ def read(file: Path | None) -> bytes:
         with file.open("rb") as printed:
             data = printed.read(LARGEST + 1)
     except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+        if isinstance(error, FileNotFoundError | IsADirectoryError):
+            check_file(file)
+        raise UsageError(unreadable(file, error).message) from error
     if len(data) > LARGEST:
         raise UsageError(f"{file} has more than the {LARGEST:,} bytes that are read of an output; give the end of it")
     return data

@@ -9,7 +9,7 @@ import cyclopts
 from cyclopts import Parameter
 
 from lsp_harness.cli.engine_status import clients, facts
-from lsp_harness.cli.say import AsJson, as_json, console, say, warn
+from lsp_harness.cli.say import AsJson, as_json, console, positive, say, warn
 from lsp_harness.cli.settings import settings
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
@@ -88,7 +88,7 @@ def restart(*, json: AsJson = False) -> int:
 
 
 @app.command
-def logs(*, lines: Annotated[int, Parameter(help="The number of lines of each log.")] = 40) -> int:
+def logs(*, lines: Annotated[int, Parameter(help="The number of lines of each log.", validator=positive)] = 40) -> int:
     """Print the end of the engines' logs."""
     files = sorted(paths.state().glob("engine-*.log"))
     if not files:

@@ -14,7 +14,7 @@ from lsp_harness.cli.graph import graph
 from lsp_harness.cli.index_status import show, told
 from lsp_harness.cli.indexed import Folder, called, fresh, placed, scan, wanted
 from lsp_harness.cli.nearest import EMBED, without
-from lsp_harness.cli.say import AsJson, as_json, say, warn
+from lsp_harness.cli.say import AsJson, as_json, positive, say, warn
 from lsp_harness.context.extract import Extract, extracts
 from lsp_harness.disk.reading import read_file
 from lsp_harness.errors import FileProblem, HarnessError, UsageError
@@ -114,7 +114,7 @@ def _extracts(root: Path, path: str, name: str) -> list[Extract]:
 def shown_patterns(
     folder: Folder = Path(),
     *,
-    limit: Annotated[int, Parameter(help="The largest number of patterns.")] = 20,
+    limit: Annotated[int, Parameter(help="The largest number of patterns.", validator=positive)] = 20,
     json: AsJson = False,
 ) -> int:
     """Print the kinds of code that the folder has many of (handlers, tests, models), most frequent first, each with an example."""

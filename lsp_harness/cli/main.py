@@ -122,6 +122,8 @@ def _of_system(error: OSError) -> tuple[int, str]:
         remedy = "change who may use it (chmod, chown), or name another"
     elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
         remedy = "free some room there, and run this again"
+    elif error.errno == errno.EISDIR:
+        remedy = "it is a folder, where a file must be; remove it, or name another"
     else:
         remedy = "see what it is with: ls -l"
     return FileProblem.exit_code, f"{where} cannot be used: {said}; {remedy}"

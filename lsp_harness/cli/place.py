@@ -5,6 +5,7 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
+from lsp_harness.disk.reading import unreadable
 from lsp_harness.errors import UsageError
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Position
@@ -81,9 +82,11 @@ def check_file(file: Path) -> None:
     except (FileNotFoundError, NotADirectoryError):
         # where the current folder is gone, this raises what says so
         file.absolute()
+        if file.is_symlink():
+            raise UsageError(f"{file} is a link that leads to nothing; name another file") from None
         raise UsageError(f"there is no file {str(file)!r}{_nearest(file)}") from None
     except (OSError, ValueError) as error:
-        raise UsageError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from error
+        raise UsageError(unreadable(file, error).message) from error
     if stat.S_ISREG(mode):
         return
     kind = next((name for is_kind, name in KINDS if is_kind(mode)), "something else")

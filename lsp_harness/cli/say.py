@@ -33,6 +33,12 @@ SIGNS = {
 AsJson = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
 
 
+def positive(_: object, value: int) -> None:
+    """Refuse a number below 1, as the validator of a parameter."""
+    if value < 1:
+        raise ValueError(f"must be 1 or more, not {value}")
+
+
 CONTROLS = re.compile(r"\r(?!\n)|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 """What changes a terminal instead of being shown: control characters, but for line ends and tabs, and changes of direction."""
 

@@ -12,7 +12,7 @@ from lsp_harness.cli import place
 from lsp_harness.cli.compose import read_named
 from lsp_harness.cli.indexed import Folder, fresh, named, wanted
 from lsp_harness.cli.nearest import EMBED, SEARCH_SECONDS, nearest
-from lsp_harness.cli.say import AsJson, as_json, say, warn
+from lsp_harness.cli.say import AsJson, as_json, positive, say, warn
 from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.doc import doc
 from lsp_harness.index.place import Place
@@ -28,7 +28,7 @@ LIKE = 50
 
 
 def search(
-    query: str = "",
+    query: Annotated[str, Parameter(help="What to find: the words of a name, or of what the code does.")] = "",
     folder: Folder = Path(),
     *,
     at: Annotated[str, Parameter(help="FILE:LINE or FILE:LINE:COL: find the code related to this place.")] = "",
@@ -40,7 +40,7 @@ def search(
             help="Find files instead of declarations, for a longer text such as a bug report. File names in the text count.",
         ),
     ] = False,
-    limit: Annotated[int, Parameter(help="The largest number of results.")] = 10,
+    limit: Annotated[int, Parameter(help="The largest number of results.", validator=positive)] = 10,
     near: Annotated[
         str,
         Parameter(

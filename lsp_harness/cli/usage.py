@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, Argument, CycloptsError
 from cyclopts.exceptions import (
     CoercionError,
     MissingArgumentError,
     UnknownCommandError,
     UnknownOptionError,
     UnusedCliTokensError,
+    ValidationError,
 )
 
 from lsp_harness.cli.app import GROUPS, app
@@ -66,11 +67,13 @@ def explained(error: CycloptsError, arguments: Sequence[str]) -> str:
         case UnusedCliTokensError(unused_tokens=[*extra]) if extra:
             return _too_many(extra, chain, words)
         case MissingArgumentError(argument=argument) if argument:
-            return _missing(error.keyword or argument.name, chain)
+            return _missing(error.keyword or "", argument, chain)
         case CoercionError(argument=argument, token=token) if argument and token:
             return (
                 f"{argument.name} takes {KINDS.get(argument.hint, 'another value')}, not {token.value!r}; {_see(chain)}"
             )
+        case ValidationError(argument=argument) if argument:
+            return f"{argument.name} {error.exception_message}; {_see(chain)}"
         case _:
             return f"{' '.join(str(error).split())} ({_see(chain)})"
 
@@ -133,9 +136,11 @@ def _too_many(extra: Sequence[str], chain: Sequence[str], words: Sequence[str]) 
     return f"{_subject(chain)} cannot use {' '.join(extra)!r}; {takes}{_see(chain)}"
 
 
-def _missing(name: str, chain: Sequence[str]) -> str:
-    if name.startswith("-"):
-        return f"{name} needs a value after it; {_see(chain)}"
+def _missing(option: str, argument: Argument, chain: Sequence[str]) -> str:
+    """What to write: the value of an option that was given without one, or an argument that stands by itself."""
+    if option.startswith("-"):
+        return f"{option} needs a value after it; {_see(chain)}"
+    name = next((name for name in argument.names if not name.startswith("-")), argument.name.lstrip("-").upper())
     known = COMMANDS.get(" ".join(chain))
     example = f"; for example: {PROGRAM} {known.example}" if known and known.example else f"; {_see(chain)}"
     return f"write: {_command(chain)} {_arguments(chain) or name}{example}"

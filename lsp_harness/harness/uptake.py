@@ -216,7 +216,7 @@ def _read() -> dict[str, Any]:
     except FileMissing:
         return kept
     except FileProblem as error:
-        warn_once(error.message)
+        warn_once(f"{error.message}; the statistics begin again")
         return kept
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return kept

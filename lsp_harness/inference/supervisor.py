@@ -5,6 +5,7 @@ requests fail at once with the reason.
 """
 
 import asyncio
+import errno
 import hashlib
 import math
 import os
@@ -147,7 +148,7 @@ class Supervisor:
 
     async def _start(self, model: Path, where: Address) -> None:
         silence_s = self._config.engine.silence_s
-        async with _turn(clear(where.socket.with_suffix(".lock"))):
+        async with _turn(_lock_file(where.socket)):
             if listening(where.socket):
                 if await health(where.socket, silence_s) is not None:
                     return
@@ -181,6 +182,19 @@ class Supervisor:
         ]
 
 
+def _lock_file(socket: Path) -> Path:
+    """The file that lets one process start an engine. Raises EngineUnavailable where a folder lies under its name or the socket's."""
+    lock = socket.with_suffix(".lock")
+    try:
+        if socket.is_dir() and not socket.is_symlink():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(socket))
+        return clear(lock)
+    except OSError as error:
+        raise EngineUnavailable(
+            f"the engine does not start: {paths.not_written(paths.RUNTIME, lock, error)}"
+        ) from error
+
+
 @asynccontextmanager
 async def _turn(file: Path) -> AsyncGenerator[None]:
     """The right to start an engine, which one process has at a time. Raises EngineUnavailable where it takes too long to get."""
@@ -196,6 +210,9 @@ async def _turn(file: Path) -> AsyncGenerator[None]:
                     f"another process has been starting the engine for {TURN_S:.0f} s; end that process, or try again"
                 )
                 raise EngineUnavailable(said) from None
+        except OSError as error:
+            said = paths.not_written(paths.RUNTIME, file, error)
+            raise EngineUnavailable(f"the engine does not start: {said}") from error
         await asyncio.sleep(TURN_POLL_S)
     try:
         yield

@@ -158,10 +158,14 @@ class Reader:
         return found
 
     def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
-        """What a query finds; nothing where there is no database yet. Raises StoreDamaged."""
+        """What a query finds; nothing where there is no database yet, and for names that are not UTF-8, as none is in it. Raises
+        StoreDamaged."""
         with _told(self.path):
             connection = self._open()
-            return connection.execute(sql, arguments).fetchall() if connection else []
+            try:
+                return connection.execute(sql, arguments).fetchall() if connection else []
+            except UnicodeEncodeError:
+                return []
 
     def state(self) -> int:
         """A number that is another one when something was written since."""

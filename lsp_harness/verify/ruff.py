@@ -1,7 +1,9 @@
 """Asking ruff about a text that is not on disk, with the project's own settings."""
 
 import json
+import os
 import re
+import tomllib
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,7 +12,8 @@ from time import monotonic
 from typing import Any, cast
 
 from lsp_harness.disk.notice import warn_once
-from lsp_harness.errors import HarnessError
+from lsp_harness.disk.reading import read_text
+from lsp_harness.errors import FileProblem, HarnessError
 from lsp_harness.process import tool
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -33,6 +36,8 @@ CANARY_TTL_S = 10.0
 
 
 OWN_SETTINGS = (".ruff.toml", "ruff.toml")
+EXTENSIONS = 10
+"""Settings files that extend one another which are looked at; ruff follows them as well."""
 
 
 class RuffFailed(HarnessError):
@@ -130,14 +135,41 @@ def _bounded(file: Path) -> list[str]:
     """
     nearest: Path | None = None
     for folder in file.absolute().parents:
-        for name in OWN_SETTINGS:
-            nearest = nearest or (folder / name if (folder / name).is_file() else None)
         path = folder / "pyproject.toml"
-        if path.exists() and not path.is_file() and not path.is_dir():
+        if nearest is None:
+            nearest = next((folder / name for name in OWN_SETTINGS if os.path.isfile(folder / name)), None)
+            if bad := _endless_extension(nearest or path):
+                warn_once(f"{bad} is no regular file, and ruff would wait for it; it is asked without settings")
+                return ["--isolated"]
+        if _endless(path):
             instead = f"by {nearest} alone" if nearest else "without settings"
             warn_once(f"{path} is no regular file, and ruff would wait for it; it is asked {instead}")
             return ["--config", str(nearest)] if nearest else ["--isolated"]
     return []
+
+
+def _endless(path: Path) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _endless_extension(settings: Path) -> Path | None:
+    """The file that ruff would never read to the end among those that a settings file extends, one the next."""
+    for _ in range(EXTENSIONS):
+        try:
+            table: Json = tomllib.loads(read_text(settings))
+        except (FileProblem, ValueError, RecursionError):
+            # ruff says what is wrong with it
+            return None
+        for name in ("tool", "ruff") if settings.name == "pyproject.toml" else ():
+            inner = table.get(name)
+            table = cast("Json", inner) if isinstance(inner, dict) else {}
+        extended = table.get("extend")
+        if not isinstance(extended, str) or "\0" in extended:
+            return None
+        settings = settings.parent / os.path.expandvars(os.path.expanduser(extended))
+        if _endless(settings):
+            return settings
+    return None
 
 
 def _offset(document: Document, place: Json) -> int:

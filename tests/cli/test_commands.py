@@ -182,7 +182,7 @@ def test_output_that_says_nothing_of_the_file_is_an_error(shell: Shell, printed:
     shell.file("out.txt", printed)
     ran = shell.run("fix", "a.py", "--failing", "out.txt")
     assert (ran.code, said in ran.err) == (2, True), ran.err
-    assert "cannot be read" in shell.run("fix", "a.py", "--failing", "nope.txt").err
+    assert "there is no file" in shell.run("fix", "a.py", "--failing", "nope.txt").err
 
 
 def test_a_sound_file_has_nothing_to_fix(shell: Shell) -> None:
@@ -355,3 +355,24 @@ def test_the_installed_command(tmp_path: Path, arguments: list[str], code: int, 
         ran = subprocess.run([*command, *arguments], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (ran.returncode, out in ran.stdout) == (code, True)
         assert "Traceback" not in ran.stdout + ran.stderr
+
+
+def test_a_text_that_is_too_large_to_be_parsed_is_not_said_to_have_no_grammar(shell: Shell) -> None:
+    shell.file("big.py", "x = 1\n" * 400_000)
+    ran = shell.run("fix", "big.py")
+    assert ran.out.endswith("nothing was checked: big.py has no syntax tree: it is larger than 2000 kB\n")
+
+
+def test_a_link_that_leads_to_nothing_is_no_missing_file(shell: Shell) -> None:
+    (shell.folder / "dangling.py").symlink_to("nowhere")
+    (shell.folder / "loop.py").symlink_to("loop.py")
+    assert "dangling.py is a link that leads to nothing; name another file" in shell.run("fix", "dangling.py").err
+    assert "Too many levels of symbolic links; remove the link" in shell.run("fix", "loop.py").err
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="file names are UTF-8 there")
+def test_the_context_of_a_file_whose_name_is_not_utf_8(shell: Shell) -> None:
+    name = "inform\udce1tica.py"
+    shell.file(name, "def area(r):\n    return r\n")
+    ran = shell.run("context", f"{name}:1:1")
+    assert (ran.code, "def area(r):" in ran.out) == (0, True)

@@ -82,6 +82,10 @@ def test_for_an_unknown_command_the_nearest_is_named(shell: Shell, arguments: st
         ("fix geo.py other.py", "fix cannot use 'other.py'; it takes FILE[:LINE]; see lsp-harness help fix"),
         ("digest --limit many", "--limit takes a whole number, not 'many'"),
         ("fix geo.py --failing", "--failing needs a value"),
+        ("locate", 'write: lsp-harness locate "TASK" [FOLDER]; for example: '),
+        ("index context", "write: lsp-harness index context SYMBOL; see lsp-harness help index context"),
+        ("search ring --limit 0", "--limit must be 1 or more, not 0; see lsp-harness help search"),
+        ("engine logs --lines -1", "--lines must be 1 or more, not -1; see lsp-harness help engine logs"),
         ("serve --tcp a --ws b", "choose one of --tcp and --ws"),
     ],
 )

@@ -57,7 +57,7 @@ def _special(kind: str, it_is: str, make: Callable[[Path], object], why: str) ->
             says={
                 f"config.toml: …config.toml {why}, {NO_FILE}": (*SETTINGS, "models"),
                 f"…statistics.lock {NEW}": STATISTICS,
-                f"…statistics.json {why}, {NO_FILE}": STATISTICS,
+                f"…statistics.json {why}, {NO_FILE}; the statistics begin again": STATISTICS,
                 f"…statistics.json {NEW}": STATISTICS,
                 f"….gguf.lock {NEW}": (REMOVE,),
             },
@@ -153,7 +153,7 @@ FILE_FAULTS = (
         s.special(s.GROUPS["user"], s.MAKERS["damaged"]),
         says={
             "config.toml: …config.toml is not UTF-8 in line 1; save it as UTF-8": (*SETTINGS, "models"),
-            "…statistics.json is not UTF-8 in line 1…": ("complete a.py:2:12",),
+            "…statistics.json is not UTF-8 in line 1; …; the statistics begin again": ("complete a.py:2:12",),
             "1 line was left out of …events.jsonl: cut off by a full disk or a crash": (SESSION,),
         },
         ends={

@@ -64,7 +64,7 @@ FAULTS = (
             **dict.fromkeys(
                 (*FILE, *FIND, REBUILD, STATUS, SESSION, DOCS, *MODEL, "engine start", "doctor"), End(2, GONE)
             ),
-            "digest out.txt": End(2, "out.txt cannot be read: No such file or directory"),
+            "digest out.txt": End(2, GONE),
         },
     ),
     Fault(

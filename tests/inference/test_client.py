@@ -279,3 +279,13 @@ def test_an_engine_is_known_by_what_it_was_loaded_with(home: Path, config: Confi
     where = address(tiny_model, config)
     assert where.socket == home / "run" / f"engine-{others[3]}.sock"
     assert where.log == home / "state" / f"engine-{others[3]}.log"
+
+
+@pytest.mark.parametrize("ending", [".sock", ".lock"])
+async def test_a_folder_where_a_file_of_the_engine_must_be_is_named(
+    home: Path, config: Config, tiny_model: Path, ending: str
+):
+    folder = address(tiny_model, config).socket.with_suffix(ending)
+    folder.mkdir()
+    with pytest.raises(EngineUnavailable, match=f"{folder} is a folder, where a file must be; remove it"):
+        await Supervisor(config).ensure()

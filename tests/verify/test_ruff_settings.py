@@ -28,3 +28,27 @@ async def test_its_own_settings_below_count(tmp_path: Path) -> None:
     file.parent.mkdir()
     (file.parent / "ruff.toml").write_text('lint.ignore = ["F401"]\n')
     assert list(await Ruff().check(Document.of(file.as_uri(), b"import os\n"), file, tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("ruff.toml", 'extend = "bad"'),
+        (".ruff.toml", 'extend = "/dev/zero"'),
+        ("pyproject.toml", '[tool.ruff]\nextend = "$BASE/bad"'),
+        ("ruff.toml", 'extend = "more.toml"'),
+    ],
+)
+async def test_settings_that_extend_what_never_ends_are_left_out(
+    tmp_path: Path, name: str, text: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    notice.forget()
+    monkeypatch.setenv("BASE", str(tmp_path))
+    os.mkfifo(tmp_path / "bad")
+    (tmp_path / "more.toml").write_text('extend = "bad"')
+    (tmp_path / name).write_text(text)
+    file = tmp_path / "a.py"
+    document = Document.of(file.as_uri(), b"import os\n")
+    assert [one.finding.code for one in await Ruff().check(document, file, tmp_path)] == ["F401"]
+    [said] = caplog.messages
+    assert said.endswith(" is no regular file, and ruff would wait for it; it is asked without settings")
