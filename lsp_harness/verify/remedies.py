@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 
 from lsp_harness.syntax.declarations import declared
+from lsp_harness.syntax.misplaced import misplaced_sign
 from lsp_harness.syntax.scope import imports
 from lsp_harness.syntax.tokens import Token
 from lsp_harness.syntax.tree import SyntaxTree
@@ -71,9 +72,18 @@ def syntax(subject: Subject, found: Difference, change: Change) -> str:
     if len(quotes) > 1:
         return "puts code into a string"
     for each in found.replacements:
-        if said := _syntax_replacement(each, found, change.before.data):
+        if said := _syntax_replacement(each, found, change.before.data) or _misplaced(each, change):
             return said
     return ""
+
+
+def _misplaced(each: Replacement, change: Change) -> str:
+    """What is wrong with the place of a sign that is added."""
+    after = change.tree_after
+    if after is None or len(each.new) != 1:
+        return ""
+    token = each.new[0]
+    return misplaced_sign(after, token.start, token.end, replaced=bool(each.old))
 
 
 def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> str:
