@@ -6,12 +6,13 @@ Each returns what the edit changes beyond that, in words, or an empty text.
 import re
 from collections.abc import Sequence
 
+from lsp_harness.knowledge.standard.tables import standard
 from lsp_harness.syntax.declarations import declared
 from lsp_harness.syntax.misplaced import misplaced_sign
 from lsp_harness.syntax.scope import imports
 from lsp_harness.syntax.tokens import Token
 from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.position import Span, encode
+from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.text.spelling import misspelt
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.difference import Difference, Replacement, called, told
@@ -60,6 +61,8 @@ FLOW = frozenset(
     | {"assert", "del", "global", "nonlocal", "unsafe", "loop"}
 )
 """Keywords that decide what runs."""
+WHOLE_MODULE = re.compile(r"(?:using|#\s*include)\s*[<\"]?([\w./]+)[>\"]?;?")
+"""An import that brings all that a module has."""
 PLACEHOLDERS = frozenset({"_", "pass", "="})
 
 
@@ -125,7 +128,7 @@ def _exchangeable(old: Token, new: Token) -> bool:
 
 def name(subject: Subject, found: Difference, change: Change) -> str:
     """The unknown name may be replaced by one it misspells, be reached through `self`, or be imported."""
-    if _brings(subject, found, change):
+    if _brings(subject, found, change) or _declares(subject, found, change):
         return ""
     for each in found.replacements:
         old, new = list(each.old), list(each.new)
@@ -133,7 +136,7 @@ def name(subject: Subject, found: Difference, change: Change) -> str:
             continue
         if not (old and len(old) == len(new) == 1 and _is(subject, old[0])):
             return _joined(found) or "changes more than the name"
-        if not _respelt(subject.name or old[0].text, new[0]):
+        if not _respelt(_mark(old[0].text) + subject.name.lstrip("$@") if subject.name else old[0].text, new[0]):
             return f"replaces `{old[0].text}` by `{new[0].text}`, which is another thing"
     return "" if found.replacements else "changes nothing"
 
@@ -145,7 +148,23 @@ def _is(subject: Subject, token: Token) -> bool:
 
 
 def _respelt(wrong: str, token: Token) -> bool:
-    return token.kind in ("name", "keyword", "literal") and misspelt(wrong, token.text)
+    # a mark before a name may be added, and never be dropped: `@total` is not `total`
+    same = _mark(wrong) in ("", _mark(token.text))
+    return same and token.kind in ("name", "keyword", "literal") and misspelt(wrong, token.text)
+
+
+def _mark(name: str) -> str:
+    return name[: len(name) - len(name.lstrip("$@"))]
+
+
+def _declares(subject: Subject, found: Difference, change: Change) -> bool:
+    """Whether all that changes is that the assignment to the unknown name of Go declares it."""
+    if change.tree_before is None or change.tree_before.language.id != "go" or not subject.name:
+        return False
+    changed = [token.text for token in found.old], [token.text for token in found.new]
+    line = change.after.line_span(change.after.line_of(found.place))
+    words = re.findall(rb"\w+", change.after.data[line[0] : found.place])
+    return changed == (["="], [":="]) and encode(subject.name) in words
 
 
 def _qualifies(subject: Subject, new: Sequence[Token], found: Difference) -> bool:
@@ -166,7 +185,7 @@ def _brings(subject: Subject, found: Difference, change: Change) -> bool:
     gained = found.gained()
     inside = all(any(span.start <= token.start < span.end for span in spans) for token in gained)
     wanted = subject.name or next(iter(subject.quoted), "")
-    said = any(wanted in token.text for token in gained) or _module_of(wanted, gained)
+    said = any(wanted in token.text for token in gained) or _module_of(wanted, gained) or _exported(wanted, change)
     return bool(gained) and inside and bool(wanted) and said
 
 
@@ -174,6 +193,16 @@ def _module_of(wanted: str, gained: Sequence[Token]) -> bool:
     """Whether the import is of a file that is named after what it defines: `require "set"` brings `Set`."""
     plain = wanted.replace("_", "").lower()
     return any(plain == token.text.replace("_", "").replace("-", "").rpartition("/")[2].lower() for token in gained)
+
+
+def _exported(wanted: str, change: Change) -> bool:
+    """Whether all that is added are imports of whole modules that have the name: `using System.Linq;`, `#include <string.h>`."""
+    table = standard(change.tree_before.language.id if change.tree_before else "")
+    lines = [line.strip() for edit in change.edits for line in decode(edit.new).splitlines()]
+    present = {line.strip() for line in change.before.text.splitlines()}
+    modules = [WHOLE_MODULE.fullmatch(line) for line in lines if line and line not in present]
+    exporting = set(table.exporting(wanted))
+    return bool(modules) and all(module is not None and module[1] in exporting for module in modules)
 
 
 def _imports(tree: SyntaxTree) -> list[Span]:

@@ -40,6 +40,7 @@ GONE = [
     ("a.py", "pi = 3\nx = pi\n", "pi", 'Name "pi" is not defined', "name-defined", 1, "ruff does not report F821"),
     ("a.py", "pi = 3\nx = pi\n", "pi", "Undefined variable 'pi'", "E0602", 1, "ruff does not report F821"),
     ("a.py", "pi = 3\nx = pi\n", "pi", "name 'pi' is not defined", "", 1, "ruff does not report F821"),
+    ("a.py", "import os\nos.x()\n", "os", "Unused import os", "W0611", 0, "ruff does not report F401 there"),
     ("a.py", "import os\nos.x()\n", "os", "`os` imported but unused", "F401", 0, "ruff does not report F401 there"),
     ("a.py", "import os\nos.x()\n", "os", 'Import "os" is not accessed', "reportUnusedImport", 0, "report F401"),
     ("a.py", "x = tau\n", "tau", "Undefined name `pi`", "F821", 0, "`pi` is not on line 1"),
@@ -70,7 +71,8 @@ async def test_a_finding_that_no_longer_holds_is_known_and_why(
 THERE = [
     ("a.py", "x = pi\n", "pi", "Undefined name `pi`", "F821", 0),
     ("a.py", "x = pi\n", "pi", '"pi" is not defined', "reportUndefinedVariable", 0),
-    # a member and a type are no business of ruff's
+    # a member and a type are no business of ruff's, nor are the rules of another tool
+    ("a.py", "x = '{a}'\n", "'{a}'", "Formatting a regular string which could be an f-string", "W1311", 0),
     ("a.py", "x = a.pi\n", "pi", 'Cannot access attribute "pi" for class "A"', "reportAttributeAccessIssue", 0),
     ("a.py", "x: int = ''\n", "''", 'Type "str" is not assignable to "int"', "reportAssignmentType", 0),
     ("a.py", "from shop import Cart\nCart()\n", "Cart", '"Cart" is unknown import symbol', "reportAttributeAccessIssue", 0),

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from lsp_harness.knowledge.standard.tables import common_words, standard
 from lsp_harness.pipeline.repair.beyond import exported_names, imported_names, indexed_names, parameter_names
+from lsp_harness.pipeline.repair.marks import marked_names
 from lsp_harness.pipeline.repair.repair import Repair
 from lsp_harness.pipeline.repair.request import RepairRequest
 from lsp_harness.pipeline.repair.spelling import similar, slip, words
@@ -54,6 +55,8 @@ async def near_names(request: RepairRequest) -> list[Repair]:
     wanted = wanted_at(tree, subject.span) if subject.name and subject.kind == "name" else None
     if wanted is None:
         return []
+    if (marked := marked_names(wanted)) is not None:
+        return marked[:MOST]
     name = subject.name
     costs = _in_file(request, wanted, name)
     _merge(costs, _builtin(wanted, name))

@@ -1,0 +1,56 @@
+"""Names that have a mark before them: `$name` of PHP, `@name` of Ruby. The mark is part of the name, and easily left out."""
+
+import re
+
+from lsp_harness.pipeline.repair.repair import Repair
+from lsp_harness.pipeline.repair.request import RepairRequest
+from lsp_harness.pipeline.repair.spelling import similar
+from lsp_harness.pipeline.repair.wanted import Wanted, wanted_at
+from lsp_harness.syntax.occurrences import Occurrence, occurrences
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import decode, encode
+
+KIND = "nearest name"
+MARK = re.compile(r"@@?|\$")
+MARKS = {"php": "$", "ruby": "@"}
+LEFT_OUT = 0.3
+"""What a repair costs that adds the mark to a name that the text has with it."""
+
+
+def marked_names(wanted: Wanted) -> list[Repair] | None:
+    """The nearest names with the same mark as a misspelt one of Ruby; None where the misspelt one has no mark."""
+    if wanted.language != "ruby":
+        return None
+    span = wanted.here.span
+    written = decode(wanted.tree.data[span.start : span.end])
+    found = MARK.match(written)
+    if found is None:
+        return None
+    mark = found.group()
+    listed = re.findall(rf"(?<![@$\w]){re.escape(mark)}([^\W\d]\w*)", wanted.tree.document.text)
+    names = similar(written[len(mark) :], dict.fromkeys(listed).keys())
+    return sorted(
+        (Repair(KIND, (Edit(*span, encode(mark + name)),), cost) for name, cost in names), key=lambda one: one.cost
+    )
+
+
+async def missing_mark(request: RepairRequest) -> list[Repair]:
+    """The mark before a name that the text has with it alone, as far as this place sees."""
+    subject, tree = request.subject, request.tree
+    mark = MARKS.get(tree.language.id)
+    wanted = wanted_at(tree, subject.span) if mark and subject.kind == "name" and subject.name else None
+    if not mark or wanted is None or wanted.sigil or wanted.here.role != "value" or wanted.here.called:
+        return []
+    start = wanted.here.span.start
+    if tree.data[start : start + 1] in (b"@", b"$"):
+        return []
+    if not any(_is_seen(wanted, one) for one in occurrences(tree, subject.name)):
+        return []
+    return [Repair(KIND, (Edit(start, start, encode(mark)),), LEFT_OUT)]
+
+
+def _is_seen(wanted: Wanted, one: Occurrence) -> bool:
+    """Whether a name has the mark and is used where the unknown one is: a variable of PHP in the same function, one of Ruby in any method."""
+    data, mark = wanted.tree.data, encode(MARKS[wanted.language])
+    marked = mark in (data[one.span.start : one.span.start + 1], data[one.span.start - 1 : one.span.start])
+    return marked and (wanted.language == "ruby" or one.scope == wanted.here.scope)
