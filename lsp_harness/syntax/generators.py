@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from lsp_harness.syntax.block_words import block_ends, misspelt
+from lsp_harness.syntax.block_words import block_ends, joined_words, misspelt
 from lsp_harness.syntax.brackets import body_openers, closers, openers, stray, swapped_brackets
 from lsp_harness.syntax.indents import indents
 from lsp_harness.syntax.quotes import quotes
@@ -23,6 +23,7 @@ GENERATORS: tuple[Callable[[Scene], Iterator[Trial]], ...] = (
     surplus,
     swapped_signs,
     misspelt,
+    joined_words,
     indents,
 )
 """In the order in which they are asked; where two give the same text, the first says what it is."""

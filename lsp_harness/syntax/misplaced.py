@@ -41,7 +41,7 @@ WORD_BEFORE, WORD_AFTER = re.compile(rb"(\$?\w+)\s*\Z"), re.compile(rb"\s*(\$?\w
 BLOCK_PARAMETERS = re.compile(rb"[\w)][ \t]+\|[\w, *&]+\|[ \t]*$", re.MULTILINE)
 OPENED = re.compile(rb"(?:\bdo|\{)[ \t]*\|[^|\n]*\|[ \t]*$", re.MULTILINE)
 EMPTY_RESULT = re.compile(rb"\b(?:Ok|Err|Some)\(\)")
-VALUELESS = re.compile(rb"[ ]+[,;){}\]]")
+VALUELESS = re.compile(rb"[ ]+(?:[,;){}\]]|\r?\n)")
 LINE_ENDS = (b"}", b"//", b"/*", b"#", b"?>", b")", b"]")
 DEFINING = re.compile(rb"\b(?:def|func|fn|function)\s+\w+\s*\Z")
 BETWEEN_NAMES = frozenset({"=", "=>", "->", "."})
@@ -107,6 +107,7 @@ STATEMENT_WORDS = frozenset(
 )
 SHALLOW = 5
 """So deep in the tree is what stands outside of all functions, at most."""
+BARE_BLOCKS = frozenset({"statement_block", "block", "compound_statement"})
 SHORTEST_KEYWORD = 3
 LOOK_BYTES = 120
 
@@ -172,7 +173,7 @@ def misplaced_sign(tree: SyntaxTree, start: int, end: int, *, replaced: bool = F
     rule = RULES.get(text)
     if rule is None:
         return ""
-    if text not in "()" and sign.language in OUTERMOST and len(sign.nodes) > 1 and _is_bare_statement(sign.nodes[-2]):
+    if text not in "(){}" and sign.language in OUTERMOST and len(sign.nodes) > 1 and _is_bare_statement(sign.nodes[-2]):
         return f"puts `{text}` where the code is then a statement outside of a function"
     if not replaced and (keyword := _misspelt_keyword(sign)):
         return f"puts `{text}` beside `{keyword}`, which may be a misspelt keyword"
@@ -285,7 +286,12 @@ def _semicolon(sign: _Sign) -> str:
 def _assignment(sign: _Sign) -> str:
     if sign.parent.type == "object_assignment_pattern" and sign.outside(0) == "object":
         return "into an object, which has `:` there"
-    if sign.parent.type not in ASSIGNMENTS or sign.language == "python":
+    if sign.parent.type not in ASSIGNMENTS:
+        return ""
+    spaced = sign.before.endswith(b"  ") or sign.after.startswith(b"  ")
+    if spaced and (word := WORD_BEFORE.search(sign.before)) and _is_written_before(sign, word[1]):
+        return "behind a name that has a value, where another operator may be missing"
+    if sign.language == "python":
         return ""
     if not ASSIGNING.search(sign.outside(0)):
         return "into an expression, where another operator may be missing"
@@ -395,6 +401,32 @@ def _closer(sign: _Sign) -> str:
     return _group(sign)
 
 
+def _opening_brace(sign: _Sign) -> str:
+    bare = sign.parent.type in BARE_BLOCKS and sign.outside(0) in BARE_BLOCKS | {
+        "program",
+        "source_file",
+        "translation_unit",
+        "class_body",
+    }
+    return "that begins a block of nothing" if bare else ""
+
+
+def _closing_brace(sign: _Sign) -> str:
+    if sign.before.endswith(b"{$"):
+        return "around a sign that is part of the mark"
+    rest = sign.after.split(b"\n")[0].lstrip()
+    return "before the end of a statement" if rest.startswith(b";") and sign.parent.type in BARE_BLOCKS else ""
+
+
+def _declaration(sign: _Sign) -> str:
+    word = WORD_BEFORE.search(sign.before)
+    return "behind a name that is declared already" if word and _is_written_before(sign, word[1]) else ""
+
+
+def _is_written_before(sign: _Sign, word: bytes) -> bool:
+    return len(re.findall(rb"(?<![\w$.])%s(?!\w)" % re.escape(word), sign.tree.data[: sign.start])) > 1
+
+
 def _group(sign: _Sign) -> str:
     """Parentheses around one word or number of an expression."""
     if not sign.parent.type.startswith("parenthesized") or not OPERAND.search(sign.outside(0)):
@@ -432,6 +464,9 @@ RULES: Mapping[str, Callable[[_Sign], str]] = {
     "(": _opener,
     ")": _closer,
     "do": _block_word,
+    "{": _opening_brace,
+    "}": _closing_brace,
+    ":=": _declaration,
     "[": lambda sign: "",
 }
 """What each sign asks of its place."""

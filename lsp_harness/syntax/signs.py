@@ -103,6 +103,8 @@ def swapped_signs(scene: Scene) -> Iterator[Trial]:
     known = marks(scene.tree.language)
     for at in scene.near:
         token = scene.tokens[at]
+        if b"->" not in known and b"=>" in known and scene.data.startswith(b"->", token.start):
+            yield Trial(Edit(token.start, token.start + 2, b"=>"), "replace", b"=>", at, -1, "for ->")
         own = FOR_EQUALS.get(scene.language, ()) if token.text == b"=" else ()
         for other in SWAPS.get(token.text, ()) + own:
             if other in known:

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from lsp_harness.syntax.declared_names import declared_for
+from lsp_harness.syntax.declared_names import declared_for, used_after_all
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
@@ -54,6 +54,8 @@ async def outdated(
         return "" if broken_syntax(tree) else "the text has no syntax error"
     if is_python(document, file):
         return await _linted_away(finding, subject, document, ruff, file, root)
+    if subject.kind == "removal" and subject.name:
+        return used_after_all(subject.span, subject.name, tree)
     return declared_for(subject.span, subject.name, tree) if subject.kind == "name" and subject.name else ""
 
 

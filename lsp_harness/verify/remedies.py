@@ -63,6 +63,8 @@ FLOW = frozenset(
 """Keywords that decide what runs."""
 WHOLE_MODULE = re.compile(r"(?:using|#\s*include)\s*[<\"]?([\w./]+)[>\"]?;?")
 """An import that brings all that a module has."""
+ELSE_IF = frozenset({"else if", "elif", "elsif", "elseif"})
+"""The same in several languages."""
 PLACEHOLDERS = frozenset({"_", "pass", "="})
 
 
@@ -96,6 +98,8 @@ def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> st
         # a quote or an operator that was written with a blank in it, or without one
         return ""
     if len(old) == len(new) and all(_exchangeable(a, b) for a, b in zip(old, new, strict=True)):
+        return ""
+    if {" ".join(token.text for token in side) for side in (old, new)} <= ELSE_IF:
         return ""
     if len(new) > len(old) and _same_letters(old, new):
         # a bracket that is missing had joined two words: `lenx)`
@@ -253,6 +257,7 @@ def _all_imported(lost: Sequence[Token], change: Change) -> bool:
 def _unbound_by(subject: Subject, change: Change) -> list[str]:
     """Names that the text before declares or imports, the text after does not, and the finding is not about."""
     names: list[set[str]] = []
+    tree_of_before = change.tree_before
     for tree in (change.tree_before, change.tree_after):
         if tree is None:
             return []
@@ -260,6 +265,11 @@ def _unbound_by(subject: Subject, change: Change) -> list[str]:
         bound = {one.alias or one.name or one.module.rpartition(".")[2] for one in brought}
         names.append({one.name for one in found} | bound)
     gone = names[0] - names[1]
+    if not subject.quoted and tree_of_before is not None:
+        # "Unnecessary using directive" is about all that the marked line imports
+        _, brought = declared(tree_of_before.language, tree_of_before.data, tree_of_before.root)
+        marked = [one for one in brought if subject.span.start <= one.start < subject.span.end]
+        gone -= {one.alias or one.name or one.module.rpartition(".")[2] for one in marked}
     about = {*subject.quoted, subject.name} | {part for quoted in subject.quoted for part in quoted.split(".")}
     return sorted(one for one in gone if one and one not in about and one.rpartition("/")[2] not in about)
 

@@ -1,4 +1,4 @@
-"""Names that have a mark before them: `$name` of PHP, `@name` of Ruby. The mark is part of the name, and easily left out."""
+"""What stands before a name and is easily left out: the mark of `$name` in PHP and `@name` in Ruby, and `self.` or `this.`."""
 
 import re
 
@@ -6,13 +6,15 @@ from lsp_harness.pipeline.repair.repair import Repair
 from lsp_harness.pipeline.repair.request import RepairRequest
 from lsp_harness.pipeline.repair.spelling import similar
 from lsp_harness.pipeline.repair.wanted import Wanted, wanted_at
-from lsp_harness.syntax.occurrences import Occurrence, occurrences
+from lsp_harness.syntax.occurrences import Occurrence, class_names, occurrences
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
 
 KIND = "nearest name"
 MARK = re.compile(r"@@?|\$")
 MARKS = {"php": "$", "ruby": "@"}
+RECEIVERS = {"python": "self", **dict.fromkeys(("javascript", "typescript", "tsx"), "this")}
+"""What stands before the members of the class around, in languages that ask for it."""
 LEFT_OUT = 0.3
 """What a repair costs that adds the mark to a name that the text has with it."""
 
@@ -32,6 +34,33 @@ def marked_names(wanted: Wanted) -> list[Repair] | None:
     return sorted(
         (Repair(KIND, (Edit(*span, encode(mark + name)),), cost) for name, cost in names), key=lambda one: one.cost
     )
+
+
+async def missing_receiver(request: RepairRequest) -> list[Repair]:
+    """`self.` or `this.` before a name that the class around has as a member, and nothing else in the text binds."""
+    subject, tree = request.subject, request.tree
+    receiver = RECEIVERS.get(tree.language.id)
+    wanted = wanted_at(tree, subject.span) if receiver and subject.kind == "name" and subject.name else None
+    if (
+        not receiver
+        or wanted is None
+        or wanted.here.role != "value"
+        or not wanted.classes
+        or wanted.here.place != "function"
+    ):
+        return []
+    own = [*occurrences(tree, subject.name)]
+    members = [one for one in own if _is_member(wanted, one, receiver)]
+    header = tree.data[wanted.here.scope.start : wanted.here.span.start]
+    if not members or (receiver == "self" and not re.search(rb"\(\s*self\b", header)):
+        return []
+    start = wanted.here.span.start
+    return [Repair(KIND, (Edit(start, start, encode(f"{receiver}.")),), LEFT_OUT)]
+
+
+def _is_member(wanted: Wanted, one: Occurrence, receiver: str) -> bool:
+    of_class = class_names(wanted.tree, one.span.start)[:1] == list(wanted.classes[:1])
+    return of_class and (one.receiver == receiver if one.role == "member" else one.binds and one.place == "class")
 
 
 async def missing_mark(request: RepairRequest) -> list[Repair]:

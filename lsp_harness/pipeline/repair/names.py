@@ -35,6 +35,8 @@ UNCALLED = 0.25
 VALUES = frozenset(
     {"true", "false", "nil", "null", "self", "this", "super", "undefined", "nullptr", "errno", "cls", "iota"}
 )
+PRIVATE = 0.5
+"""What is added for a name that begins with an underscore, where the misspelt one does not."""
 COMMON_MEMBER = 0.3
 """What is added for a member that common types have, where the type is not known."""
 MENTIONED, MENTIONED_LENGTH = 0.55, 6
@@ -113,7 +115,9 @@ async def _beyond(request: RepairRequest, wanted: Wanted, name: str) -> dict[str
         return dict(similar(name, await parameter_names(request, wanted)))
     if wanted.here.role in ("member", "import"):
         exported = await asyncio.to_thread(exported_names, request, wanted, name)
-        return dict(similar(name, exported))
+        # what begins with an underscore is no part of what a module offers
+        private = PRIVATE * (not name.startswith("_"))
+        return {other: cost + private * other.startswith("_") for other, cost in similar(name, exported)}
     return {}
 
 

@@ -32,6 +32,19 @@ NEAREST = [
         "name toUpper not exported by package strings",
         "ToUpper",
     ),
+    (
+        "a.py",
+        "from <|>Collections<|> import OrderedDict\n",
+        'Import "Collections" could not be resolved',
+        "collections",
+    ),
+    (
+        "a.py",
+        "class A:\n    def __init__(self):\n        self.items = []\n\n    def f(self):\n        return <|>items<|>\n",
+        "Undefined name `items`",
+        "self.items",
+    ),
+    ("a.js", "class A {\n  load() {}\n\n  f() {\n    <|>load<|>();\n  }\n}\n", "'load' is not defined.", "this.load"),
     # the mark of a name is part of it
     (
         "a.rb",
