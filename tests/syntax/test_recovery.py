@@ -154,6 +154,24 @@ EVIDENT = [
         "def f(items)\n  items.each |item|\n    puts item\n  end\nend\n",
         "def f(items)\n  items.each do |item|\n    puts item\n  end\nend\n",
     ),
+    (
+        "java",
+        "class A {\n    private Map<String, List<Integer> b = null;\n}\n",
+        "class A {\n    private Map<String, List<Integer>> b = null;\n}\n",
+    ),
+    ("cpp", "std::map<int, std::vector<int> a;\n", "std::map<int, std::vector<int>> a;\n"),
+    ("typescript", "const a = new Map<string, Promise<number>();\n", "const a = new Map<string, Promise<number>>();\n"),
+    ("javascript", "const f = (a, b) -> a + b;\n", "const f = (a, b) => a + b;\n"),
+    (
+        "python",
+        "def f(n):\n    if n > 0:\n        return 1\n    else if n < 0:\n        return 2\n    return 0\n",
+        "def f(n):\n    if n > 0:\n        return 1\n    elif n < 0:\n        return 2\n    return 0\n",
+    ),
+    (
+        "javascript",
+        "if (a) {\n  b();\n} elif (c) {\n  d();\n}\n",
+        "if (a) {\n  b();\n} else if (c) {\n  d();\n}\n",
+    ),
     ("json", '{\n  "a": 1\n  "b": [1, 2],\n  "c": 3\n}\n', '{\n  "a": 1,\n  "b": [1, 2],\n  "c": 3\n}\n'),
 ]
 
