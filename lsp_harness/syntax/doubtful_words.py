@@ -9,6 +9,8 @@ from lsp_harness.text.spelling import distance
 
 DEFINING = re.compile(rb"\b(?:def|func|fn|function)\s+\w+\s*\Z")
 
+TYPE_WORDS = frozenset({b"const", b"final", b"unsigned"})
+"""Words that begin the type of a parameter, and end no name."""
 VALUES = frozenset(
     [
         "this",
@@ -99,6 +101,8 @@ def joined_words(sign: SignPlace) -> str:
         word = found[1]
         for at in range(2, len(word)):
             first, second = word[:at], word[at:]
+            if second in TYPE_WORDS:
+                return decode(word)
             if (second.isdigit() and sign.times(first)) or (
                 len(second) > 1 and sign.times(first) and _is_known(sign, second)
             ):

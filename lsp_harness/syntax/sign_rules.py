@@ -36,10 +36,13 @@ SEMICOLONS = frozenset({"javascript", "typescript", "tsx", "rust", "java", "csha
 
 RECEIVERS = frozenset({"self", "this", "cls", "super", "base", "parent", "Self"})
 
+BLANKS_BESIDE = re.compile(rb"\S ,|\S,  \S| , \S")
 LINE_ENDS = (b"}", b"//", b"/*", b"#", b"?>", b")", b"]")
 
 
 def _comma(sign: SignPlace) -> str:
+    if BLANKS_BESIDE.search(sign.before[-2:] + b"," + sign.after[:3]):
+        return "into a gap of two blanks, where an operator may be missing"
     kind, node = sign.parent.type, sign.parent
     bare = kind in SEQUENCES and sign.within(r"\Afor") < 0
     if kind.startswith("with_"):

@@ -30,7 +30,10 @@ MISPLACED = [
     ("c", "int f(int a) { if (a <|=|> 2) { return 1; } return 0; }\n", "into an expression"),
     ("rust", "fn f(a: f64) -> f64 {\n    a / g() <|=|> b\n}\n", "nothing can be assigned to"),
     ("php", '<?php\nfunction f($a) {\n    return "x" <|->|> $a;\n}\n', "something else"),
+    ("javascript", "f(a <|,|> 1);\n", "two blanks"),
+    ("javascript", "f(a<|,|>  1);\n", "two blanks"),
     # a bracket is missing
+    ("cpp", "struct A { void addconst <|(|>B& b) { } };\n", "two words"),
     ("typescript", "const a = new<|;|> Map<string, A<number>();\n", "goes on behind it"),
     ("cpp", "int f(int a) {\n    if (a<|;|> 10) { return 1; }\n    return 0;\n}\n", "goes on behind it"),
     ("ruby", "days = [1]\nx = <|[|>days0]\n", "two words"),
@@ -72,6 +75,9 @@ def test_a_sign_that_hides_what_is_missing(language: str, text: str, reason: str
     [
         ("python", "x = [1, 2<|,|> 3]\n"),
         ("python", "a<|,|> b = f()\n"),
+        ("javascript", "f(a<|,|> 1);\n"),
+        ("python", "x = [\n    1<|,|>  # one\n    2,\n]\n"),
+        ("python", "x = [\n    1<|,|>\n    2,\n]\n"),
         ("python", "x = a, b<|,|> c\n"),
         ("python", "for a <|in|> b:\n    pass\n"),
         ("python", "total <|=|> sum(x)\n"),
