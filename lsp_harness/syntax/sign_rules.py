@@ -36,7 +36,7 @@ SEMICOLONS = frozenset({"javascript", "typescript", "tsx", "rust", "java", "csha
 
 RECEIVERS = frozenset({"self", "this", "cls", "super", "base", "parent", "Self"})
 
-BLANKS_BESIDE = re.compile(rb"\S ,|\S,  \S| , \S")
+BLANKS_BESIDE = re.compile(rb"\S ,|\S,  [^\s#/]| , \S")
 LINE_ENDS = (b"}", b"//", b"/*", b"#", b"?>", b")", b"]")
 
 
