@@ -99,6 +99,8 @@ def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> st
         return ""
     if len(old) == len(new) and all(_exchangeable(a, b) for a, b in zip(old, new, strict=True)):
         return ""
+    if not old and _closes_an_element(new, text):
+        return ""
     if {" ".join(token.text for token in side) for side in (old, new)} <= ELSE_IF:
         return ""
     if len(new) > len(old) and _same_letters(old, new):
@@ -108,6 +110,12 @@ def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> st
         return told("drops", old, found.before) or "drops code"
     strange = [token for token in new if token.text not in CLOSING_WORDS | ADDED_OPERATORS]
     return told("adds", strange, found.after)
+
+
+def _closes_an_element(new: Sequence[Token], text: bytes) -> bool:
+    """Whether all that is added is the closing tag of an element that the text begins."""
+    tag = re.fullmatch(r"</([\w.]+)>", "".join(token.text for token in new))
+    return tag is not None and re.search(rb"<%s\b" % re.escape(encode(tag[1])), text) is not None
 
 
 def _same_letters(old: Sequence[Token], new: Sequence[Token]) -> bool:

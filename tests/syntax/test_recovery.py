@@ -161,6 +161,16 @@ EVIDENT = [
     ),
     ("cpp", "std::map<int, std::vector<int> a;\n", "std::map<int, std::vector<int>> a;\n"),
     ("typescript", "const a = new Map<string, Promise<number>();\n", "const a = new Map<string, Promise<number>>();\n"),
+    (
+        "tsx",
+        'function A() {\n  return (\n    <div className="a">\n      <h2>{b}</h2>\n  );\n}\n',
+        'function A() {\n  return (\n    <div className="a">\n      <h2>{b}</h2>\n    </div>\n  );\n}\n',
+    ),
+    (
+        "tsx",
+        "function A() {\n  return (\n    <div>\n      <h2>{b}\n    </div>\n  );\n}\n",
+        "function A() {\n  return (\n    <div>\n      <h2>{b}</h2>\n    </div>\n  );\n}\n",
+    ),
     ("javascript", "const f = (a, b) -> a + b;\n", "const f = (a, b) => a + b;\n"),
     (
         "python",

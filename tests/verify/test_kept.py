@@ -22,6 +22,7 @@ EXTENSIONS = {
     "php": "php",
     "ruby": "rb",
     "c": "c",
+    "tsx": "tsx",
 }
 
 
@@ -158,6 +159,7 @@ async def test_a_whole_module_is_imported_if_it_has_the_name(
         ("javascript", "f(a, b;\n", "f(a, b);\n"),
         ("javascript", "retrun a;\n", "return a;\n"),
         ("typescript", 'const c = { a: "x",\n  b: 1\n  d: 2 };\n', 'const c = { a: "x",\n  b: 1,\n  d: 2 };\n'),
+        ("tsx", "const a = <p>{b};\n", "const a = <p>{b}</p>;\n"),
         ("python", "if x:\n    y()\nelse if z:\n    y()\n", "if x:\n    y()\nelif z:\n    y()\n"),
         ("python", "if x\n    y()\n", "if x:\n    y()\n"),
         ("python", "x = 'a\n", "x = 'a'\n"),
