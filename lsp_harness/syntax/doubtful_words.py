@@ -9,6 +9,7 @@ from lsp_harness.text.spelling import distance
 
 DEFINING = re.compile(rb"\b(?:def|func|fn|function)\s+\w+\s*\Z")
 
+CHAIN_BEFORE = re.compile(rb"([A-Za-z_]\w*)(?:\.\w+)+\s*\Z")
 TYPE_WORDS = frozenset({b"const", b"final", b"unsigned"})
 """Words that begin the type of a parameter, and end no name."""
 VALUES = frozenset(
@@ -95,6 +96,9 @@ def keyword_beside(sign: SignPlace) -> str:
 
 def joined_words(sign: SignPlace) -> str:
     """A word beside the sign that the text has nowhere else, and that is made of two that it has: the bracket may be missing in between."""
+    chain = CHAIN_BEFORE.search(sign.before)
+    if chain and sign.times(chain[1]) == 1 and any(sign.times(chain[1][:at]) for at in range(2, len(chain[1]) - 2)):
+        return decode(chain[1])
     for found in (WORD_BEFORE.search(sign.before), WORD_AFTER.match(sign.after)):
         if not found or sign.times(found[1]) > 1:
             continue

@@ -21,12 +21,14 @@ STATEMENTS = frozenset({"expression_statement", "labeled_statement"})
 
 BETWEEN_NAMES = frozenset({"=", "=>", "->", "."})
 
+BETWEEN_VALUES = frozenset({"=", "==", ":=", "=>", "->", ",", ":"})
 BLOCK_PARAMETERS = re.compile(rb"[\w)][ \t]+\|[\w, *&]+\|[ \t]*$", re.MULTILINE)
 
 OPENED = re.compile(rb"(?:\bdo|\{)[ \t]*\|[^|\n]*\|[ \t]*$", re.MULTILINE)
 
 EMPTY_RESULT = re.compile(rb"\b(?:Ok|Err|Some)\(\)")
 
+RETURNED = re.compile(rb"\b(?:return|yield|throw|await)[ ]*\Z")
 VALUELESS = re.compile(rb"[ ]+(?:[,;){}\]]|\r?\n)")
 
 
@@ -36,6 +38,13 @@ def misplaced_removal(tree: SyntaxTree, token: bytes, at: int) -> bool:
     if token == b"end" and language == "ruby":
         # the parameters of a block whose `do` is missing are read as operands of `|`
         return BLOCK_PARAMETERS.search(OPENED.sub(b"", tree.data)) is not None
+    if (
+        token == b"("
+        and RETURNED.search(tree.data[max(0, at - LOOK_BYTES) : at])
+        and not tree.data[at:].split(b"\n")[0].strip()
+    ):
+        # what is returned stands on the next line
+        return True
     if token in (b"(", b")") and language == "rust":
         return any(found.start() < at <= found.end() for found in EMPTY_RESULT.finditer(tree.data))
     if token in (b")", b"]") and WORD_BEFORE.search(tree.data[max(0, at - LOOK_BYTES) : at]):
@@ -57,6 +66,8 @@ def misplaced_sign(tree: SyntaxTree, start: int, end: int, *, replaced: bool = F
         return f"puts `{text}` where the code is then a statement outside of a function"
     if not replaced and (keyword := misspelt_keyword(sign)):
         return f"puts `{text}` beside `{keyword}`, which may be a misspelt keyword"
+    if text in BETWEEN_VALUES and sign.before.rstrip()[-1:] in (b";", b"{"):
+        return f"puts `{text}` at the beginning of a statement"
     if not replaced and text in BETWEEN_NAMES and (keyword := keyword_beside(sign)):
         return f"puts `{text}` beside the keyword `{keyword}`"
     if not replaced and text in "([" and (word := joined_words(sign)):

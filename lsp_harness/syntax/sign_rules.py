@@ -81,20 +81,23 @@ def _assignment(sign: SignPlace) -> str:
         return "into an object, which has `:` there"
     if sign.parent.type not in ASSIGNMENTS:
         return ""
-    spaced = sign.before.endswith(b"  ") or sign.after.startswith(b"  ")
-    if spaced and (word := WORD_BEFORE.search(sign.before)) and is_written_before(sign, word[1]):
-        return "behind a name that has a value, where another operator may be missing"
+    left = sign.parent.child_by_field_name("left")
+    word = left.text if left is not None else None
+    if sign.language == "python" and word and is_written_before(sign, word):
+        return "behind a name that is used before, where another operator may be missing"
     if sign.language == "python":
         return ""
     if not ASSIGNING.search(sign.outside(0)):
         return "into an expression, where another operator may be missing"
-    word = WORD_BEFORE.search(sign.before)
-    left = sign.parent.child_by_field_name("left")
     if left is not None and UNASSIGNED.search(left.type):
         return "behind a value that nothing can be assigned to"
+    if sign.language == "rust" and sign.outside(0) == "block":
+        return "into the value of a block, where another operator may be missing"
+    if word and is_written_before(sign, word):
+        return "behind a name that is used before, where another operator may be missing"
     bare = left is not None and left.named_child_count == (left.type == "expression_list")
-    if sign.language in DECLARED and bare and word and sign.times(word[1]) == 1:
-        return f"behind `{decode(word[1])}`, which is declared nowhere"
+    if sign.language in DECLARED and bare and word and sign.times(word) == 1:
+        return f"behind `{decode(word)}`, which is declared nowhere"
     return ""
 
 
@@ -138,15 +141,12 @@ def _arrow(sign: SignPlace) -> str:
         return _member(sign) if sign.tree.data[sign.start : sign.end] == b"->" else ""
     if sign.parent.type == "array_element_initializer" and _alone(sign, b"=>"):
         return "into a list of single values"
-    if sign.parent.type == "arrow_function":
-        parameter, body = sign.parent.child_by_field_name("parameter"), sign.parent.child_by_field_name("body")
+    if sign.parent.type in ("arrow_function", "lambda_expression"):
         if sign.outside(0) == "expression_statement":
             return "where nothing takes a function"
-        if (
-            parameter
-            and body
-            and not re.search(rb"(?<![\w$])%s(?!\w)" % re.escape(parameter.text or b""), body.text or b"")
-        ):
+        parameter = sign.tree.data[sign.parent.start_byte : sign.start].strip()
+        body = sign.tree.data[sign.end : sign.parent.end_byte]
+        if parameter.isalnum() and not re.search(rb"(?<![\w$])%s(?!\w)" % re.escape(parameter), body):
             return "between two values, where another operator may be missing"
     return ""
 

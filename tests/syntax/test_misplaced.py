@@ -32,7 +32,14 @@ MISPLACED = [
     ("php", '<?php\nfunction f($a) {\n    return "x" <|->|> $a;\n}\n', "something else"),
     ("javascript", "f(a <|,|> 1);\n", "two blanks"),
     ("javascript", "f(a<|,|>  1);\n", "two blanks"),
+    ("rust", "fn f() {\n    let mut a = 0;\n    a <|=|> 1;\n}\n", "used before"),
+    ("python", "a = 0\na <|=|> b\n", "used before"),
+    ("rust", "fn f(a: A) -> u32 {\n    a.b <|=|> a.c\n}\n", "value of a block"),
+    ("javascript", "f(this.n.length);\nthis.n.length <|=|> 1;\n", "used before"),
+    ("csharp", "class A\n{\n    bool F(int n) { return (n <|=>|> 10); }\n}\n", "another operator"),
     # a bracket is missing
+    ("csharp", "class A\n{\n    void Okint <|(|>n) { }\n}\n", "a blank parts"),
+    ("javascript", "function main(a) {}\nmainprocess.argv<|(|>);\n", "two words"),
     ("cpp", "struct A { void addconst <|(|>B& b) { } };\n", "two words"),
     ("typescript", "const a = new<|;|> Map<string, A<number>();\n", "goes on behind it"),
     ("cpp", "int f(int a) {\n    if (a<|;|> 10) { return 1; }\n    return 0;\n}\n", "goes on behind it"),
@@ -96,7 +103,8 @@ def test_a_sign_that_hides_what_is_missing(language: str, text: str, reason: str
             "go",
             "package a\n\nfunc f() error {\n\tif err := g()<|;|> err != nil {\n\t\treturn err\n\t}\n\treturn nil\n}\n",
         ),
-        ("rust", "fn f() {\n    let mut total = 1;\n    total <|=|> 3;\n}\n"),
+        ("javascript", "class A {\n  constructor(n) {\n    this.n <|=|> n;\n  }\n}\n"),
+        ("javascript", "if <|(|>a) {\n}\n"),
         ("ruby", "def f(items)\n  items.each <|do|> |item|\n    puts item\n  end\nend\n"),
         ("php", "<?php\n$a = ['x' => 1, 'y' <|=>|> 2];\n"),
         ("c", "int f(int a<|,|> int b) { return a; }\n"),
@@ -143,3 +151,10 @@ def test_a_token_without_which_the_text_parses_and_means_nothing(
         "]": text.rfind(";"),
     }.get(token, 0)
     assert misplaced_removal(tree_of(language, text), token.encode(), place) is hidden
+
+
+def test_what_is_returned_stays_behind_its_keyword() -> None:
+    text = "function A() {\n  return \n    b;\n}\n"
+    assert misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
+    text = "function A() {\n  return b;\n}\n"
+    assert not misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
