@@ -64,12 +64,13 @@ class Fix:
         if tree is None:
             reason = await asyncio.to_thread(no_tree_reason, job.document, job.path)
             raise work.failed(f"{reason}, so that nothing about it could be checked")
+        found = await self._repairs(subject, tree) if job.config.generation.repairs else []
+        if proposal := await work.repair(found, Chooser(job, self.model)):
+            return proposal
         place = locate(tree, self.finding)
         if place is None:
             raise work.failed("there is no code at this diagnostic, only blank space")
-        found = await self._repairs(subject, tree) if job.config.generation.repairs else []
-        proposal = await work.repair(found, Chooser(job, self.model))
-        return proposal or await self._generated(work, subject, tree, place)
+        return await self._generated(work, subject, tree, place)
 
     async def _repairs(self, subject: Subject, tree: SyntaxTree) -> list[Repair]:
         job = self.job

@@ -9,7 +9,14 @@ from lsp_harness.syntax.layout import own_line
 from lsp_harness.syntax.lexemes import ENDS, keywords
 from lsp_harness.syntax.scene import Scene
 from lsp_harness.syntax.trial import Trial, replacement
+from lsp_harness.text.edit import Edit
 
+ELSE_IF = {
+    "python": b"elif",
+    "ruby": b"elsif",
+    **dict.fromkeys(("javascript", "typescript", "tsx", "go", "rust", "java", "csharp", "c", "cpp"), b"else if"),
+}
+"""How each language begins a further condition."""
 ODD_WORDS = 60
 """How many words far from the fault are compared with keywords."""
 
@@ -61,6 +68,17 @@ def misspelt(scene: Scene) -> Iterator[Trial]:
                 and one_slip(token.text, word)
             ):
                 yield replacement(scene, at, word, "keyword")
+
+
+def joined_words(scene: Scene) -> Iterator[Trial]:
+    """`else if`, `elif` and `elsif` written for each other."""
+    right = ELSE_IF.get(scene.language)
+    for at in scene.near if right else ():
+        token, after = scene.tokens[at], scene.tokens[at + 1] if at + 1 < len(scene.tokens) else None
+        if token.text == b"else" and after and after.text == b"if" and not after.first and right != b"else if":
+            yield Trial(Edit(token.start, after.end, right or b""), "replace", right or b"", at, -1, "keyword")
+        elif token.text in (b"elif", b"elsif", b"elseif") and token.text != right:
+            yield replacement(scene, at, right or b"", "keyword")
 
 
 def _odd_words(scene: Scene) -> list[int]:

@@ -47,6 +47,26 @@ def declared_for(span: Span, name: str, tree: SyntaxTree) -> str:
     return _by_path(name, tree) if tree.language.id == "go" else ""
 
 
+def used_after_all(span: Span, name: str, tree: SyntaxTree) -> str:
+    """Where the import or the variable in these bytes is used; empty where that is not evident."""
+    bound = occurrence(tree, span)
+    if bound is None or not bound.binds or bound.role not in ("import", "variable"):
+        return ""
+    for one in occurrences(tree, name):
+        if one.binds or one.role not in ("value", "type"):
+            continue
+        later = span.end < one.span.start < bound.scope.end
+        if bound.role == "import" or (later and _is_read(one, tree)):
+            return f"`{name}` is used on line {tree.document.line_of(one.span.start) + 1}"
+    return ""
+
+
+def _is_read(one: Occurrence, tree: SyntaxTree) -> bool:
+    """Whether a name is surely read at its place, and not only set or counted up."""
+    behind = tree.data[one.span.end :].lstrip()[:1]
+    return behind not in (b"=", b",", b":", b"+", b"-", b"*", b"/", b"|", b"&", b"?", b"<", b">", b"%")
+
+
 def _by_path(name: str, tree: SyntaxTree) -> str:
     """Where a package is imported whose name is the last part of its path; empty where none is."""
     _, brought = declared(tree.language, tree.data, tree.root)

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator
 
-from lsp_harness.syntax.block_words import block_ends, misspelt
+from lsp_harness.syntax.angles import closing_angles
+from lsp_harness.syntax.block_words import block_ends, joined_words, misspelt
 from lsp_harness.syntax.brackets import body_openers, closers, openers, stray, swapped_brackets
+from lsp_harness.syntax.elements import closing_tags
 from lsp_harness.syntax.indents import indents
 from lsp_harness.syntax.quotes import quotes
 from lsp_harness.syntax.scene import Scene
@@ -23,6 +25,9 @@ GENERATORS: tuple[Callable[[Scene], Iterator[Trial]], ...] = (
     surplus,
     swapped_signs,
     misspelt,
+    joined_words,
+    closing_angles,
+    closing_tags,
     indents,
 )
 """In the order in which they are asked; where two give the same text, the first says what it is."""

@@ -85,11 +85,19 @@ def lexemes(tree: SyntaxTree, start: int = 0, end: int | None = None) -> list[Le
     return found
 
 
+NAMED: dict[str, frozenset[bytes]] = {"rust": frozenset([b"mut"])}
+"""Keywords that a grammar has as a node with a name."""
+
+
 @cache
 def keywords(language: Language) -> frozenset[bytes]:
     """The words that the grammar knows by their letters."""
     literals = {b"true", b"false", b"null"} if language.id == "json" else set[bytes]()
-    return frozenset(word for word in _anonymous(language) if word.isalpha()) | literals
+    return (
+        frozenset(word for word in _anonymous(language) if word.isalpha())
+        | literals
+        | NAMED.get(language.id, frozenset())
+    )
 
 
 @cache

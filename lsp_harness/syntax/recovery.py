@@ -6,12 +6,12 @@ after which the fault is gone. No model is asked, and nothing is said about whet
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from heapq import heappop, heappush
 from itertools import islice
-from time import perf_counter
+from time import thread_time
 from typing import NamedTuple
 
 from lsp_harness.config.resources import resource
@@ -19,6 +19,7 @@ from lsp_harness.syntax.budget import Allowance, TooCostly
 from lsp_harness.syntax.evidence import Evidence, Judge, alternative, compare
 from lsp_harness.syntax.faults import Fault, faults, new_tree_faults, python_fault
 from lsp_harness.syntax.generators import trials
+from lsp_harness.syntax.misplaced import misplaced_removal, misplaced_sign
 from lsp_harness.syntax.scene import Scene
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.trial import Trial, class_of, shown
@@ -38,17 +39,22 @@ SLACK = 1.0
 """How much likelier it may be that something else is wrong; the edits then cost 2 and more."""
 GUESS = 3.0
 """An edit that costs so much more than 2 is not worth a check."""
+OUT_OF_LINE, LAYOUT = "out of line beside one brace in line", 2.5
+"""What is observed of edits beside the one that keeps the layout of the text, and how much it counts against them."""
 UNSEEN_GAIN = 2.0
 """How much what is seen only after a trial may speak for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How long trials may go on: how many are made at most, and for how many seconds by `clock`; weighing them before may take as long again."""
+    """How long trials may go on: how many are made at most, and for how many seconds by `clock`; weighing them before may take as long again.
+
+    The clock counts what this thread computes: what other processes do must not decide which edits are compared.
+    """
 
     tries: int = 400
     seconds: float = 0.15
-    clock: Callable[[], float] = perf_counter
+    clock: Callable[[], float] = thread_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +75,7 @@ def recoveries(tree: SyntaxTree, start: int, end: int, budget: Budget | None = N
     found = list(_tried(scene, budget or Budget()))
     whole = [one for one in found if one.whole] or found
     compare([one.evidence for one in whole])
+    _prefer_the_layout(whole)
     kept = _distinct(scene, sorted(((weighed(one.evidence), one.trial) for one in whole), key=lambda one: one[0]))
     return [
         Recovery(trial.edit, trial.action, shown(trial.token), cost)
@@ -77,6 +84,16 @@ def recoveries(tree: SyntaxTree, start: int, end: int, budget: Budget | None = N
         )
         if cost < 2.0 + GUESS
     ]
+
+
+def _prefer_the_layout(mended: Sequence["_Mended"]) -> None:
+    """Count it against all others if one closing brace alone leaves every bracket of the text in line with its partner."""
+    braces = [one for one in mended if one.trial.token == b"}" and one.trial.action == "insert"]
+    in_line = [one for one in braces if one.evidence.get("all brackets in line")]
+    if len(in_line) == 1 and min(mended, key=lambda one: weighed(one.evidence)) is in_line[0]:
+        for one in mended:
+            if one is not in_line[0]:
+                one.evidence[OUT_OF_LINE] = 1.0
 
 
 def _distinct(scene: Scene, kept: list[tuple[float, Trial]]) -> list[tuple[float, Trial]]:
@@ -112,7 +129,7 @@ def costs(evidence: list[float], nothing: float) -> list[float]:
 def weighed(evidence: Evidence) -> float:
     """How much speaks against an edit."""
     known = weights()
-    return sum(known.get(name, 0.0) * value for name, value in evidence.items())
+    return sum(known.get(name, LAYOUT if name == OUT_OF_LINE else 0.0) * value for name, value in evidence.items())
 
 
 @cache
@@ -137,7 +154,8 @@ def _tried(scene: Scene, budget: Budget) -> Iterator[_Mended]:
     stop = budget.clock() + budget.seconds
     for number, trial in enumerate(islice(trials(scene), MOST_TRIALS)):
         if budget.clock() > stop:
-            break
+            # the right edit may be among those that nobody looked at
+            return
         seen = judge.before(trial)
         heappush(waiting, (weighed(seen), number, trial, seen))
     before, stop = faults(tree), budget.clock() + budget.seconds
@@ -157,7 +175,7 @@ def _tried(scene: Scene, budget: Budget) -> Iterator[_Mended]:
         left = faults(after)
         if left and not _fewer(tree, before, after, left, trial.edit):
             continue
-        if not _compiles_as_well(tree, after, trial.edit):
+        if not _compiles_as_well(tree, after, trial.edit) or _misplaced(trial, after):
             continue
         seen = {**seen, **judge.after(trial, after)}
         if not left:
@@ -165,8 +183,21 @@ def _tried(scene: Scene, budget: Budget) -> Iterator[_Mended]:
         yield _Mended(trial, seen, not left)
 
 
+def _misplaced(trial: Trial, after: SyntaxTree) -> bool:
+    """Whether the sign that an edit puts parses at its place and means nothing there."""
+    if trial.action == "delete":
+        return misplaced_removal(after, trial.token, trial.edit.start)
+    start = trial.edit.start + len(trial.edit.new) - len(trial.edit.new.lstrip())
+    end = start + len(trial.edit.new.strip())
+    return bool(misplaced_sign(after, start, end, replaced=trial.action == "replace"))
+
+
 def _fewer(tree: SyntaxTree, before: list[Fault], after: SyntaxTree, left: list[Fault], edit: Edit) -> bool:
     """Whether there are fewer faults than before, and none of them is new."""
+    line = after.document.line_of(edit.start)
+    if any(after.document.line_of(fault.start) <= line <= after.document.line_of(fault.end) for fault in left):
+        # what is left on the same line is likely the same fault
+        return False
     return len(left) < len(before) and not new_tree_faults(tree, after, [edit])
 
 

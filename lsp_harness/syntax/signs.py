@@ -28,6 +28,8 @@ EXPECTED: dict[str, tuple[bytes, ...]] = {
 DEFAULT_EXPECTED = (b",", b":", b"=", b"=>", b".")
 ENDERS = frozenset(["javascript", "typescript", "tsx", "rust", "java", "csharp", "php", "c", "cpp"])
 """Languages whose statements end with a semicolon."""
+BLOCK_WORDS = frozenset(["bash", "lua", "ruby"])
+"""Languages in which `do` or `then` stands between a condition and its block."""
 HEADER_TOKENS = 12
 """A header begins among so many tokens of its line."""
 SWAPS: dict[bytes, tuple[bytes, ...]] = {
@@ -40,6 +42,11 @@ SWAPS: dict[bytes, tuple[bytes, ...]] = {
     b"::": (b":",),
 }
 """Signs that are written for each other."""
+FOR_EQUALS: dict[str, tuple[bytes, ...]] = {
+    **dict.fromkeys(("php", "rust", "ruby", "csharp"), (b"=>",)),
+    **dict.fromkeys(("javascript", "typescript", "tsx"), (b"=>", b":")),
+}
+"""Signs of one language for which `=` is written."""
 
 
 def separators(scene: Scene) -> Iterator[Trial]:
@@ -96,7 +103,10 @@ def swapped_signs(scene: Scene) -> Iterator[Trial]:
     known = marks(scene.tree.language)
     for at in scene.near:
         token = scene.tokens[at]
-        for other in SWAPS.get(token.text, ()):
+        if b"->" not in known and b"=>" in known and scene.data.startswith(b"->", token.start):
+            yield Trial(Edit(token.start, token.start + 2, b"=>"), "replace", b"=>", at, -1, "for ->")
+        own = FOR_EQUALS.get(scene.language, ()) if token.text == b"=" else ()
+        for other in SWAPS.get(token.text, ()) + own:
             if other in known:
                 yield replacement(scene, at, other, f"for {shown(token.text)}")
 
@@ -109,4 +119,5 @@ def _in_header(scene: Scene, gap: int) -> bool:
 
 def _joining(scene: Scene) -> list[bytes]:
     """Words that stand between a condition and what it is for."""
-    return [word for word in (b"in", b"then", b"do") if word in keywords(scene.tree.language)]
+    words = (b"in", b"then", b"do") if scene.language in BLOCK_WORDS else (b"in",)
+    return [word for word in words if word in keywords(scene.tree.language)]

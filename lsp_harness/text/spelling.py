@@ -5,6 +5,11 @@ import re
 WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\dA-Za-z_]+")
 
 
+def plurals(name: str) -> tuple[str, ...]:
+    """The plurals of an English word: `values`, `boxes`, `retries`."""
+    return (f"{name}s", f"{name}es", f"{name[:-1]}ies") if name.endswith("y") else (f"{name}s", f"{name}es")
+
+
 def misspelt(wrong: str, right: str) -> bool:
     """Whether a person who meant `right` may have written `wrong`.
 
@@ -14,7 +19,7 @@ def misspelt(wrong: str, right: str) -> bool:
     a, b = _plain(wrong), _plain(right)
     if not a or not b or wrong == right:
         return False
-    if a == b or a + "s" == b or b + "s" == a:
+    if a == b or a in plurals(b) or b in plurals(a):
         return True
     if min(len(a), len(b)) < 3:
         # one letter is as near to any other, but two may have changed places, or one was left out of three

@@ -1,8 +1,9 @@
 """Whether a finding that a client sends still holds on the text as it is: editors keep diagnostics while their user types on."""
 
+import re
 from pathlib import Path
 
-from lsp_harness.syntax.declared_names import declared_for
+from lsp_harness.syntax.declared_names import declared_for, used_after_all
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
@@ -15,8 +16,21 @@ from lsp_harness.verify.ruff import Ruff, RuffFailed
 from lsp_harness.verify.standing import broken_syntax
 from lsp_harness.verify.subject import Subject
 
-ALIASES = {"reportUndefinedVariable": "F821", "name-defined": "F821", "E0602": "F821", "reportUnusedImport": "F401"}
+ALIASES = {
+    "reportUndefinedVariable": "F821",
+    "name-defined": "F821",
+    "E0602": "F821",
+    "W0611": "F401",
+    "W0612": "F841",
+    "reportUnusedImport": "F401",
+}
 """Rules of other tools for Python that report the same as one of ruff's."""
+
+
+OTHER_TOOLS = frozenset({"pylint", "mypy", "pyright", "basedpyright", "pylance", "jedi", "bandit"})
+"""Tools whose rules look like ruff's and are others."""
+OF_PYLINT = re.compile(r"[A-Z]\d{4}\Z")
+"""A rule of pylint; no rule of ruff has one letter and four digits."""
 
 
 async def outdated(
@@ -40,6 +54,8 @@ async def outdated(
         return "" if broken_syntax(tree) else "the text has no syntax error"
     if is_python(document, file):
         return await _linted_away(finding, subject, document, ruff, file, root)
+    if subject.kind == "removal" and subject.name:
+        return used_after_all(subject.span, subject.name, tree)
     return declared_for(subject.span, subject.name, tree) if subject.kind == "name" and subject.name else ""
 
 
@@ -48,7 +64,8 @@ async def _linted_away(
 ) -> str:
     """Ask ruff, where the finding is one of a rule that ruff has."""
     code = ALIASES.get(finding.code, finding.code)
-    if not RULE.match(code):
+    of_another = OF_PYLINT.match(code) or finding.source.lower() in OTHER_TOOLS
+    if not RULE.match(code) or (of_another and code == finding.code):
         code = (
             "F821"
             if subject.kind == "name" and not _member(subject, document) and "not defined" in finding.message

@@ -18,6 +18,10 @@ def is_python(document: Document, file: Path) -> bool:
     return document.language == "python" or file.suffix in PYTHON
 
 
+MEANING = ("invalid-syntax", "E9", "F", "B", "PLE", "PLW", "ASYNC", "RUF0")
+"""Beginnings of ruff's rules about what the code does; the other rules are about its style."""
+
+
 def new(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Finding, ...]:
     """Findings of `after` beyond those of `before`, the ones nearest to the edits first to be called new."""
     known = Counter(identity(finding) for finding in before)
@@ -31,8 +35,19 @@ def new(change: Change, before: list[Finding], after: list[Finding]) -> tuple[Fi
             fresh.append(finding)
     if any(finding.code == "invalid-syntax" for finding in before):
         # ruff says little else about a text that does not parse: what it can say now was there all along
-        fresh = [finding for finding in fresh if change.touched(finding.start, finding.end)]
+        fresh = [finding for finding in fresh if _is_of(change, finding)]
+    if change.author == "repair":
+        # a style rule says more of the right name than of the misspelt one, and it is no reason to leave that
+        fresh = [finding for finding in fresh if finding.code.startswith(MEANING)]
     return tuple(sorted(fresh, key=lambda f: f.start))
+
+
+def _is_of(change: Change, finding: Finding) -> bool:
+    """Whether a finding stands where the text was mended; an unknown name, anywhere on that line."""
+    if finding.code != "F821":
+        return change.touched(finding.start, finding.end)
+    start, end = change.after.line_span(change.after.line_of(finding.start))
+    return change.touched(start + 1, end - 1)
 
 
 class LintCheck:

@@ -6,11 +6,13 @@ Each returns what the edit changes beyond that, in words, or an empty text.
 import re
 from collections.abc import Sequence
 
+from lsp_harness.knowledge.standard.tables import standard
 from lsp_harness.syntax.declarations import declared
+from lsp_harness.syntax.misplaced import misplaced_sign
 from lsp_harness.syntax.scope import imports
 from lsp_harness.syntax.tokens import Token
 from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.position import Span, encode
+from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.text.spelling import misspelt
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.difference import Difference, Replacement, called, told
@@ -59,6 +61,10 @@ FLOW = frozenset(
     | {"assert", "del", "global", "nonlocal", "unsafe", "loop"}
 )
 """Keywords that decide what runs."""
+WHOLE_MODULE = re.compile(r"(?:using|#\s*include)\s*[<\"]?([\w./]+)[>\"]?;?")
+"""An import that brings all that a module has."""
+ELSE_IF = frozenset({"else if", "elif", "elsif", "elseif"})
+"""The same in several languages."""
 PLACEHOLDERS = frozenset({"_", "pass", "="})
 
 
@@ -71,9 +77,18 @@ def syntax(subject: Subject, found: Difference, change: Change) -> str:
     if len(quotes) > 1:
         return "puts code into a string"
     for each in found.replacements:
-        if said := _syntax_replacement(each, found, change.before.data):
+        if said := _syntax_replacement(each, found, change.before.data) or _misplaced(each, change):
             return said
     return ""
+
+
+def _misplaced(each: Replacement, change: Change) -> str:
+    """What is wrong with the place of a sign that is added."""
+    after = change.tree_after
+    if after is None or len(each.new) != 1:
+        return ""
+    token = each.new[0]
+    return misplaced_sign(after, token.start, token.end, replaced=bool(each.old))
 
 
 def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> str:
@@ -84,6 +99,10 @@ def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> st
         return ""
     if len(old) == len(new) and all(_exchangeable(a, b) for a, b in zip(old, new, strict=True)):
         return ""
+    if not old and _closes_an_element(new, text):
+        return ""
+    if {" ".join(token.text for token in side) for side in (old, new)} <= ELSE_IF:
+        return ""
     if len(new) > len(old) and _same_letters(old, new):
         # a bracket that is missing had joined two words: `lenx)`
         return "" if _are_words([token.text for token in new], text) else f"tears `{old[0].text}` apart"
@@ -91,6 +110,12 @@ def _syntax_replacement(each: Replacement, found: Difference, text: bytes) -> st
         return told("drops", old, found.before) or "drops code"
     strange = [token for token in new if token.text not in CLOSING_WORDS | ADDED_OPERATORS]
     return told("adds", strange, found.after)
+
+
+def _closes_an_element(new: Sequence[Token], text: bytes) -> bool:
+    """Whether all that is added is the closing tag of an element that the text begins."""
+    tag = re.fullmatch(r"</([\w.]+)>", "".join(token.text for token in new))
+    return tag is not None and re.search(rb"<%s\b" % re.escape(encode(tag[1])), text) is not None
 
 
 def _same_letters(old: Sequence[Token], new: Sequence[Token]) -> bool:
@@ -115,7 +140,7 @@ def _exchangeable(old: Token, new: Token) -> bool:
 
 def name(subject: Subject, found: Difference, change: Change) -> str:
     """The unknown name may be replaced by one it misspells, be reached through `self`, or be imported."""
-    if _brings(subject, found, change):
+    if _brings(subject, found, change) or _declares(subject, found, change):
         return ""
     for each in found.replacements:
         old, new = list(each.old), list(each.new)
@@ -123,7 +148,7 @@ def name(subject: Subject, found: Difference, change: Change) -> str:
             continue
         if not (old and len(old) == len(new) == 1 and _is(subject, old[0])):
             return _joined(found) or "changes more than the name"
-        if not _respelt(subject.name or old[0].text, new[0]):
+        if not _respelt(_mark(old[0].text) + subject.name.lstrip("$@") if subject.name else old[0].text, new[0]):
             return f"replaces `{old[0].text}` by `{new[0].text}`, which is another thing"
     return "" if found.replacements else "changes nothing"
 
@@ -135,7 +160,23 @@ def _is(subject: Subject, token: Token) -> bool:
 
 
 def _respelt(wrong: str, token: Token) -> bool:
-    return token.kind in ("name", "keyword", "literal") and misspelt(wrong, token.text)
+    # a mark before a name may be added, and never be dropped: `@total` is not `total`
+    same = _mark(wrong) in ("", _mark(token.text))
+    return same and token.kind in ("name", "keyword", "literal") and misspelt(wrong, token.text)
+
+
+def _mark(name: str) -> str:
+    return name[: len(name) - len(name.lstrip("$@"))]
+
+
+def _declares(subject: Subject, found: Difference, change: Change) -> bool:
+    """Whether all that changes is that the assignment to the unknown name of Go declares it."""
+    if change.tree_before is None or change.tree_before.language.id != "go" or not subject.name:
+        return False
+    changed = [token.text for token in found.old], [token.text for token in found.new]
+    line = change.after.line_span(change.after.line_of(found.place))
+    words = re.findall(rb"\w+", change.after.data[line[0] : found.place])
+    return changed == (["="], [":="]) and encode(subject.name) in words
 
 
 def _qualifies(subject: Subject, new: Sequence[Token], found: Difference) -> bool:
@@ -156,7 +197,7 @@ def _brings(subject: Subject, found: Difference, change: Change) -> bool:
     gained = found.gained()
     inside = all(any(span.start <= token.start < span.end for span in spans) for token in gained)
     wanted = subject.name or next(iter(subject.quoted), "")
-    said = any(wanted in token.text for token in gained) or _module_of(wanted, gained)
+    said = any(wanted in token.text for token in gained) or _module_of(wanted, gained) or _exported(wanted, change)
     return bool(gained) and inside and bool(wanted) and said
 
 
@@ -164,6 +205,16 @@ def _module_of(wanted: str, gained: Sequence[Token]) -> bool:
     """Whether the import is of a file that is named after what it defines: `require "set"` brings `Set`."""
     plain = wanted.replace("_", "").lower()
     return any(plain == token.text.replace("_", "").replace("-", "").rpartition("/")[2].lower() for token in gained)
+
+
+def _exported(wanted: str, change: Change) -> bool:
+    """Whether all that is added are imports of whole modules that have the name: `using System.Linq;`, `#include <string.h>`."""
+    table = standard(change.tree_before.language.id if change.tree_before else "")
+    lines = [line.strip() for edit in change.edits for line in decode(edit.new).splitlines()]
+    present = {line.strip() for line in change.before.text.splitlines()}
+    modules = [WHOLE_MODULE.fullmatch(line) for line in lines if line and line not in present]
+    exporting = set(table.exporting(wanted))
+    return bool(modules) and all(module is not None and module[1] in exporting for module in modules)
 
 
 def _imports(tree: SyntaxTree) -> list[Span]:
@@ -214,6 +265,7 @@ def _all_imported(lost: Sequence[Token], change: Change) -> bool:
 def _unbound_by(subject: Subject, change: Change) -> list[str]:
     """Names that the text before declares or imports, the text after does not, and the finding is not about."""
     names: list[set[str]] = []
+    tree_of_before = change.tree_before
     for tree in (change.tree_before, change.tree_after):
         if tree is None:
             return []
@@ -221,6 +273,11 @@ def _unbound_by(subject: Subject, change: Change) -> list[str]:
         bound = {one.alias or one.name or one.module.rpartition(".")[2] for one in brought}
         names.append({one.name for one in found} | bound)
     gone = names[0] - names[1]
+    if not subject.quoted and tree_of_before is not None:
+        # "Unnecessary using directive" is about all that the marked line imports
+        _, brought = declared(tree_of_before.language, tree_of_before.data, tree_of_before.root)
+        marked = [one for one in brought if subject.span.start <= one.start < subject.span.end]
+        gone -= {one.alias or one.name or one.module.rpartition(".")[2] for one in marked}
     about = {*subject.quoted, subject.name} | {part for quoted in subject.quoted for part in quoted.split(".")}
     return sorted(one for one in gone if one and one not in about and one.rpartition("/")[2] not in about)
 

@@ -29,7 +29,7 @@ CODES: Mapping[str, SubjectKind] = {
     **dict.fromkeys(("CS0103", "CS0117", "CS0234", "CS0246", "CS1061", "CS1739"), "name"),
     **dict.fromkeys(("E0405", "E0412", "E0422", "E0425", "E0432", "E0433", "E0560", "E0599", "E0609"), "name"),
     **dict.fromkeys(("P1008", "P1009", "P1010", "P1011", "P1012", "P1013", "P1014"), "name"),
-    **dict.fromkeys(("UndeclaredName", "MissingFieldOrMethod", "UndeclaredImportedName"), "name"),
+    **dict.fromkeys(("UndeclaredName", "MissingFieldOrMethod", "UndeclaredImportedName", "UnexportedName"), "name"),
     **dict.fromkeys(("F401", "F841", "F842", "W0611", "W0612", "no-unused-vars", "unused-imports"), "removal"),
     **dict.fromkeys(("@typescript-eslint/no-unused-vars", "no-unreachable", "W0101", "unused_imports"), "removal"),
     **dict.fromkeys(("unused_variables", "unused_mut", "dead_code", "unreachable_code", "UnusedVar"), "removal"),
@@ -62,7 +62,7 @@ WORDS: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
             r"|\bunresolved\b|does not exist|doesn't exist|no attribute|cannot access (?:attribute|member)|has no (?:exported )?member"
             r"|no (?:method|field|function|variant|template|type|class|associated \w+|parameter|such \w+|member|property)\b.*(?:named|found|exists?)?"
             r"|no (?:parameter|method|field) named|does not contain a definition|unexpected keyword argument|is not a known"
-            r"|could not import [`'\"]|does not match any known parameter|uninitialized constant|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
+            r"|could not import [`'\"]|\bnot exported by package|does not match any known parameter|uninitialized constant|is unknown|\bunknown (?:name|identifier|word|symbol|import|type|field|member)|may only specify known properties",
             re.IGNORECASE | re.DOTALL,
         ),
     ),
@@ -78,7 +78,9 @@ WORDS: tuple[tuple[SubjectKind, re.Pattern[str]], ...] = (
 )
 """What messages say, the first that fits. Read where the code says nothing."""
 
-QUOTED = re.compile(r"[`'\"‘“]\$?(?:(?:[\w$]+(?:\.|::|\\|/))+)?([^\W\d]\w*)(?:<[^<>'\"`]*>|\([^()'\"`]*\))?[`'\"’”]")
+QUOTED = re.compile(
+    r"[`'\"‘“](?:\$|@@?)?(?:(?:[\w$]+(?:\.|::|\\|/))+)?([^\W\d]\w*)(?:<[^<>'\"`]*>|\([^()'\"`]*\))?[`'\"’”]"
+)
 """A name that a message quotes: of a path its last part, without type arguments."""
 ANNOUNCED = re.compile(r"\b(?:named|keyword argument) [`'\"‘“]([^\W\d]\w*)[`'\"’”]")
 """The name that a message is about, where it quotes others as well: "`f` has no parameter named `x`"."""
@@ -87,6 +89,7 @@ BARE = re.compile(
     r"|\A([^\W\d]\w*) (?:cannot be resolved|declared (?:and|but) not used|is (?:not defined|undefined))"
     r"|\A(?:\w+\.)+([^\W\d]\w*) undefined|uninitialized constant (?:\w+::)*([^\W\d]\w*)"
     r"|\Athe import (?:[\w.]+\.)?([^\W\d]\w*) (?:is never used|cannot be resolved)|unknown field ([^\W\d]\w*) in struct literal"
+    r"|\bname ([^\W\d]\w*) not exported by package"
     r"|method ([^\W\d]\w*)\(|\bvalue of the \w+ variable ([^\W\d]\w*) is",
     re.IGNORECASE,
 )

@@ -125,6 +125,63 @@ EVIDENT = [
         's = (\n    "one "\n    "two \n    "three"\n)\n',
         's = (\n    "one "\n    "two "\n    "three"\n)\n',
     ),
+    # only one of the edits that parse means something
+    ("python", "def f(values):\n    return len(values))\n", "def f(values):\n    return len(values)\n"),
+    (
+        "javascript",
+        "function f(a, b) {\n  return a.reduce((x, y) => x + y, 0) * (1 + b;\n}\n",
+        "function f(a, b) {\n  return a.reduce((x, y) => x + y, 0) * (1 + b);\n}\n",
+    ),
+    (
+        "go",
+        "package a\n\nfunc f(a, b int) int {\n\tif a > b {\n\t\treturn a\n\treturn b\n}\n",
+        "package a\n\nfunc f(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n",
+    ),
+    (
+        "go",
+        'package a\n\nvar x = []string{\n\t"low",\n\t"mid"\n\t"high",\n}\n',
+        'package a\n\nvar x = []string{\n\t"low",\n\t"mid",\n\t"high",\n}\n',
+    ),
+    ("php", "<?php\n$a = [\n    'x' = 4,\n    'y' => 1,\n];\n", "<?php\n$a = [\n    'x' => 4,\n    'y' => 1,\n];\n"),
+    (
+        "rust",
+        'fn f(n: u8) -> &\'static str {\n    match n {\n        0 = "zero",\n        _ => "many",\n    }\n}\n',
+        'fn f(n: u8) -> &\'static str {\n    match n {\n        0 => "zero",\n        _ => "many",\n    }\n}\n',
+    ),
+    ("rust", "fn f() {\n    let mmut n = 0;\n    n += 1;\n}\n", "fn f() {\n    let mut n = 0;\n    n += 1;\n}\n"),
+    (
+        "ruby",
+        "def f(items)\n  items.each |item|\n    puts item\n  end\nend\n",
+        "def f(items)\n  items.each do |item|\n    puts item\n  end\nend\n",
+    ),
+    (
+        "java",
+        "class A {\n    private Map<String, List<Integer> b = null;\n}\n",
+        "class A {\n    private Map<String, List<Integer>> b = null;\n}\n",
+    ),
+    ("cpp", "std::map<int, std::vector<int> a;\n", "std::map<int, std::vector<int>> a;\n"),
+    ("typescript", "const a = new Map<string, Promise<number>();\n", "const a = new Map<string, Promise<number>>();\n"),
+    (
+        "tsx",
+        'function A() {\n  return (\n    <div className="a">\n      <h2>{b}</h2>\n  );\n}\n',
+        'function A() {\n  return (\n    <div className="a">\n      <h2>{b}</h2>\n    </div>\n  );\n}\n',
+    ),
+    (
+        "tsx",
+        "function A() {\n  return (\n    <div>\n      <h2>{b}\n    </div>\n  );\n}\n",
+        "function A() {\n  return (\n    <div>\n      <h2>{b}</h2>\n    </div>\n  );\n}\n",
+    ),
+    ("javascript", "const f = (a, b) -> a + b;\n", "const f = (a, b) => a + b;\n"),
+    (
+        "python",
+        "def f(n):\n    if n > 0:\n        return 1\n    else if n < 0:\n        return 2\n    return 0\n",
+        "def f(n):\n    if n > 0:\n        return 1\n    elif n < 0:\n        return 2\n    return 0\n",
+    ),
+    (
+        "javascript",
+        "if (a) {\n  b();\n} elif (c) {\n  d();\n}\n",
+        "if (a) {\n  b();\n} else if (c) {\n  d();\n}\n",
+    ),
     ("json", '{\n  "a": 1\n  "b": [1, 2],\n  "c": 3\n}\n', '{\n  "a": 1,\n  "b": [1, 2],\n  "c": 3\n}\n'),
 ]
 
@@ -134,6 +191,25 @@ def test_an_evident_token_is_first_and_alone(language: str, text: str, truth: st
     found = mended(language, text)
     assert found[0][0] == truth
     assert all(one.cost - found[0][1].cost > AMBIGUOUS for _, one in found[1:])
+
+
+def test_no_edit_is_chosen_among_some_of_them_only() -> None:
+    ticks = iter(range(100))
+    assert mended("python", "x = [1, 2 3]\n", Budget(seconds=1.0, clock=lambda: float(next(ticks)))) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("python", "def f(a, b):\n    c = (1 + a) b\n    return c\n"),
+        ("c", "int f(int a) {\n    return a  2;\n}\n"),
+        ("cpp", "int f(int a) {\n    if (a  10) {\n        return 1;\n    }\n    return 0;\n}\n"),
+        ("php", '<?php\nfunction f($a) {\n    return "x"  $a;\n}\n'),
+        ("python", 'with open("a")  f:\n    f.read()\n'),
+    ],
+)
+def test_which_operator_is_missing_is_not_guessed(language: str, text: str) -> None:
+    assert mended(language, text) == []
 
 
 def test_a_brace_behind_a_header_is_first() -> None:

@@ -40,6 +40,7 @@ GONE = [
     ("a.py", "pi = 3\nx = pi\n", "pi", 'Name "pi" is not defined', "name-defined", 1, "ruff does not report F821"),
     ("a.py", "pi = 3\nx = pi\n", "pi", "Undefined variable 'pi'", "E0602", 1, "ruff does not report F821"),
     ("a.py", "pi = 3\nx = pi\n", "pi", "name 'pi' is not defined", "", 1, "ruff does not report F821"),
+    ("a.py", "import os\nos.x()\n", "os", "Unused import os", "W0611", 0, "ruff does not report F401 there"),
     ("a.py", "import os\nos.x()\n", "os", "`os` imported but unused", "F401", 0, "ruff does not report F401 there"),
     ("a.py", "import os\nos.x()\n", "os", 'Import "os" is not accessed', "reportUnusedImport", 0, "report F401"),
     ("a.py", "x = tau\n", "tau", "Undefined name `pi`", "F821", 0, "`pi` is not on line 1"),
@@ -49,6 +50,11 @@ GONE = [
     ("a.ts", "f(b);\n", "b", "Cannot find name 'a'.", "2304", 0, "`a` is not on line 1"),
     ("a.ts", "f(b);\n", "b", "')' expected.", "1005", 0, ""),
     ("a.js", "const fs = require('fs');\nfs.x();\n", "fs", "'fs' is not defined.", "no-undef", 2, "`fs` is declared on line 1"),
+    ("a.ts", "import { join } from 'path';\njoin();\n", "join", "'join' is declared but its value is never read.", "6133", 0, "`join` is used on line 2"),
+    ("a.rs", "use std::fs;\nfn f() { fs::read(1); }\n", "std::fs", "unused import: `std::fs`", "unused_imports", 0, "`fs` is used on line 2"),
+    ("a.go", "package m\n\nfunc f() int {\n\tx := 1\n\treturn x\n}\n", "x", "declared and not used: x", "UnusedVar", 0, "`x` is used on line 5"),
+    ("a.go", "package m\n\nfunc f() {\n\tx := 1\n\tx = 2\n}\n", "x", "declared and not used: x", "UnusedVar", 0, ""),
+    ("a.ts", "import { a } from 'b';\nf({ a: 1 }).a;\n", "a", "'a' is declared but its value is never read.", "6133", 0, ""),
     ("a.js", "go();\nfunction go() {}\n", "go", "'go' is not defined.", "no-undef", 0, "`go` is declared on line 2"),
     ("a.go", 'package m\n\nimport "fmt"\n\nfunc f() { fmt.Print() }\n', "fmt", "undefined: fmt", "", 1, "`fmt` is imported on line 3"),
     ("a.go", "package m\n\nfunc f() { g() }\n\nfunc g() {}\n", "g()", "undefined: g", "UndeclaredName", 0, "`g` is declared on line 5"),
@@ -70,7 +76,8 @@ async def test_a_finding_that_no_longer_holds_is_known_and_why(
 THERE = [
     ("a.py", "x = pi\n", "pi", "Undefined name `pi`", "F821", 0),
     ("a.py", "x = pi\n", "pi", '"pi" is not defined', "reportUndefinedVariable", 0),
-    # a member and a type are no business of ruff's
+    # a member and a type are no business of ruff's, nor are the rules of another tool
+    ("a.py", "x = '{a}'\n", "'{a}'", "Formatting a regular string which could be an f-string", "W1311", 0),
     ("a.py", "x = a.pi\n", "pi", 'Cannot access attribute "pi" for class "A"', "reportAttributeAccessIssue", 0),
     ("a.py", "x: int = ''\n", "''", 'Type "str" is not assignable to "int"', "reportAssignmentType", 0),
     ("a.py", "from shop import Cart\nCart()\n", "Cart", '"Cart" is unknown import symbol', "reportAttributeAccessIssue", 0),

@@ -21,6 +21,8 @@ EXTENSIONS = {
     "csharp": "cs",
     "php": "php",
     "ruby": "rb",
+    "c": "c",
+    "tsx": "tsx",
 }
 
 
@@ -64,6 +66,10 @@ LOST = [
     ("csharp", "class A { int F() { return Sum(valeus); } }\n", "class A { int F() { return 0; } }\n", "drops"),
     ("php", "<?php $t = sum($valeus);\n", "<?php $t = 0;\n", "drops"),
     ("ruby", "t = sum(valeus)\n", "t = 0\n", "drops"),
+    ("ruby", "f(@valeus)\n", "f(values)\n", "another thing"),
+    ("ruby", "f(@valeus)\n", "f($values)\n", "another thing"),
+    ("csharp", "class A { valeus x; }\n", "using System.Linq;\nclass A { valeus x; }\n", "adds"),
+    ("go", "package m\n\nfunc f() {\n\tx = valeus\n}\n", "package m\n\nfunc f() {\n\tx := valeus\n}\n", "drops"),
 ]
 
 
@@ -99,6 +105,13 @@ async def test_what_the_finding_is_not_about_must_stay(language: str, before: st
         ("php", "<?php f($valeus);\n", "<?php f($values);\n"),
         ("ruby", "f(valeus)\n", "f(values)\n"),
         ("ruby", "f(valeus)\n", "require 'valeus'\nf(valeus)\n"),
+        ("ruby", "f(valeus)\n", "f(@valeus)\n"),
+        ("php", "<?php f(valeus);\n", "<?php f($valeus);\n"),
+        (
+            "go",
+            "package m\n\nfunc f() int {\n\tvaleus = 1\n\treturn valeus\n}\n",
+            "package m\n\nfunc f() int {\n\tvaleus := 1\n\treturn valeus\n}\n",
+        ),
     ],
 )
 async def test_a_misspelt_name_is_respelt_reached_or_imported(language: str, before: str, after: str) -> None:
@@ -107,11 +120,47 @@ async def test_a_misspelt_name_is_respelt_reached_or_imported(language: str, bef
 
 
 @pytest.mark.parametrize(
+    ("language", "name", "before", "after", "status"),
+    [
+        (
+            "csharp",
+            "List",
+            "class A { List<int> x; }\n",
+            "using System.Collections.Generic;\nclass A { List<int> x; }\n",
+            "passed",
+        ),
+        ("csharp", "List", "class A { List<int> x; }\n", "using System.Linq;\nclass A { List<int> x; }\n", "failed"),
+        (
+            "c",
+            "strlen",
+            "int f(char *a) { return strlen(a); }\n",
+            "#include <string.h>\nint f(char *a) { return strlen(a); }\n",
+            "passed",
+        ),
+        (
+            "c",
+            "strlen",
+            "int f(char *a) { return strlen(a); }\n",
+            "#include <stdio.h>\nint f(char *a) { return strlen(a); }\n",
+            "failed",
+        ),
+    ],
+)
+async def test_a_whole_module_is_imported_if_it_has_the_name(
+    language: str, name: str, before: str, after: str, status: str
+) -> None:
+    outcome = await judged(language, before, after, f"The name '{name}' does not exist", about=name)
+    assert outcome.status == status
+
+
+@pytest.mark.parametrize(
     ("language", "before", "after"),
     [
         ("javascript", "f(a, b;\n", "f(a, b);\n"),
         ("javascript", "retrun a;\n", "return a;\n"),
         ("typescript", 'const c = { a: "x",\n  b: 1\n  d: 2 };\n', 'const c = { a: "x",\n  b: 1,\n  d: 2 };\n'),
+        ("tsx", "const a = <p>{b};\n", "const a = <p>{b}</p>;\n"),
+        ("python", "if x:\n    y()\nelse if z:\n    y()\n", "if x:\n    y()\nelif z:\n    y()\n"),
         ("python", "if x\n    y()\n", "if x:\n    y()\n"),
         ("python", "x = 'a\n", "x = 'a'\n"),
         ("python", "if x = 1:\n    y()\n", "if x == 1:\n    y()\n"),

@@ -1,5 +1,6 @@
 """The lint gate: what the project's linter did not say before, asked about bytes that are nowhere on disk."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,16 @@ async def test_what_a_broken_text_hid_is_not_blamed_on_the_edit_that_mends_it(ru
     assert await check(ruff, before, before.replace("(:", "():"), project) == ("passed", [])
     status, lines = await check(ruff, before, before.replace("(:", "(a=tau):"), project)
     assert (status, lines) == ("failed", ["LINT: F821 Undefined name `tau`"])
+
+
+async def test_a_style_rule_that_a_misspelling_hid_does_not_fail_its_repair(ruff: Ruff, project: Path) -> None:
+    (project / "ruff.toml").write_text('lint.select = ["F", "SIM", "UP"]\n')
+    hidden = "def f(a):\n    if a = 1:\n        return True\n    return False\n"
+    asked = change(hidden, hidden.replace("a =", "a =="), project)
+    assert (await LintCheck(ruff).run(asked)).status == "failed"
+    assert (await LintCheck(ruff).run(replace(asked, author="repair"))).status == "passed"
+    worse = change(hidden, hidden.replace("a = 1", "b == 1"), project)
+    assert (await LintCheck(ruff).run(replace(worse, author="repair"))).status == "failed"
 
 
 async def test_the_file_on_disk_has_no_say(ruff: Ruff, project: Path) -> None:

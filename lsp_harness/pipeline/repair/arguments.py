@@ -31,6 +31,7 @@ LISTS = re.compile(r"\b(\w+)\(([^()]*)\).{0,200}not applicable for the arguments
 TYPED = re.compile(
     r"rgument of type [\"'`](?P<found>.+?)[\"'`] (?:is not assignable|cannot be assigned) to parameter(?: [\"'`]\w+[\"'`])? of type [\"'`](?P<wanted>[^\"'`]+)"
     r"|(?:xpected type [\"'`](?P<wanted2>[^\"'`]+)[\"'`]\. Found [\"'`](?P<found2>[^\"'`]+)[\"'`])"
+    r"|cannot use .+ \((?:untyped |.*of type )?(?P<found4>[^()]+)\) as (?P<wanted4>[^\s()]+) value in argument"
     r"|annot convert from [\"'`](?P<found3>[^\"'`]+)[\"'`] to [\"'`](?P<wanted3>[^\"'`]+)[\"'`]"
 )
 """A message that says the type of one argument, and of its parameter."""
@@ -102,7 +103,7 @@ def _by_types(call: Call, request: RepairRequest) -> Repair | None:
     said = TYPED.search(request.finding.message)
     if not said:
         return None
-    found, wanted = next((said[f"found{n}"], said[f"wanted{n}"]) for n in ("", "2", "3") if said[f"wanted{n}"])
+    found, wanted = next((said[f"found{n}"], said[f"wanted{n}"]) for n in ("", "2", "3", "4") if said[f"wanted{n}"])
     here = [n for n, one in enumerate(call.arguments) if one.span.start <= request.subject.span.start < one.span.end]
     if not here or call.arguments[here[0]].text in NOTHING:
         # nothing has no type of its own: the message is about an earlier text

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from lsp_harness.knowledge.standard.tables import common_words, standard
 from lsp_harness.pipeline.repair.beyond import exported_names, imported_names, indexed_names, parameter_names
+from lsp_harness.pipeline.repair.marks import marked_names
 from lsp_harness.pipeline.repair.repair import Repair
 from lsp_harness.pipeline.repair.request import RepairRequest
 from lsp_harness.pipeline.repair.spelling import similar, slip, words
@@ -34,6 +35,8 @@ UNCALLED = 0.25
 VALUES = frozenset(
     {"true", "false", "nil", "null", "self", "this", "super", "undefined", "nullptr", "errno", "cls", "iota"}
 )
+PRIVATE = 0.5
+"""What is added for a name that begins with an underscore, where the misspelt one does not."""
 COMMON_MEMBER = 0.3
 """What is added for a member that common types have, where the type is not known."""
 MENTIONED, MENTIONED_LENGTH = 0.55, 6
@@ -54,6 +57,8 @@ async def near_names(request: RepairRequest) -> list[Repair]:
     wanted = wanted_at(tree, subject.span) if subject.name and subject.kind == "name" else None
     if wanted is None:
         return []
+    if (marked := marked_names(wanted)) is not None:
+        return marked[:MOST]
     name = subject.name
     costs = _in_file(request, wanted, name)
     _merge(costs, _builtin(wanted, name))
@@ -110,7 +115,9 @@ async def _beyond(request: RepairRequest, wanted: Wanted, name: str) -> dict[str
         return dict(similar(name, await parameter_names(request, wanted)))
     if wanted.here.role in ("member", "import"):
         exported = await asyncio.to_thread(exported_names, request, wanted, name)
-        return dict(similar(name, exported))
+        # what begins with an underscore is no part of what a module offers
+        private = PRIVATE * (not name.startswith("_"))
+        return {other: cost + private * other.startswith("_") for other, cost in similar(name, exported)}
     return {}
 
 

@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 
 from lsp_harness.pipeline.repair.arguments import swapped_arguments
+from lsp_harness.pipeline.repair.declaring import missing_declaration
 from lsp_harness.pipeline.repair.imports import missing_import
+from lsp_harness.pipeline.repair.interpolation import interpolated
+from lsp_harness.pipeline.repair.marks import missing_mark, missing_receiver
 from lsp_harness.pipeline.repair.names import near_names
 from lsp_harness.pipeline.repair.removal import removal
 from lsp_harness.pipeline.repair.repair import Repair
@@ -13,9 +16,10 @@ from lsp_harness.verify.subject import SubjectKind
 
 REPAIRS: Mapping[SubjectKind, tuple[Source, ...]] = {
     "syntax": (missing_tokens,),
-    "name": (near_names, missing_import),
+    "name": (near_names, missing_import, missing_mark, missing_receiver, missing_declaration),
     "removal": (removal,),
     "argument": (swapped_arguments,),
+    "rule": (interpolated,),
 }
 
 

@@ -11,6 +11,8 @@ from functools import lru_cache
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
+from lsp_harness.text.spelling import plurals
+
 CASE = 0.45
 """The cost of names that differ in case alone, or of a letter of the wrong case."""
 STYLE = 0.5
@@ -50,6 +52,7 @@ def similar(name: str, names: Collection[str]) -> Iterator[tuple[str, float]]:
     folded, plain = name.lower(), _plain(name)
     found = {one: 0 for one in listed if one.lower() == folded or (len(plain) > 2 and _plain(one) == plain)}
     near = process.extract(name, listed, scorer=OSA.distance, processor=None, score_cutoff=most, limit=None)
+    found |= dict.fromkeys((one for one in listed if one in plurals(name) or name in plurals(one)), 0)
     for one in (*found, *(str(each[0]) for each in near)):
         cost = slip(name, one)
         if cost <= PER_LETTER * len(name) or OSA.distance(folded, one.lower()) <= 1:
@@ -67,7 +70,7 @@ def slip(written: str, meant: str) -> float:
         return CASE + initial * (written[1:] != meant[1:])
     if _plain(written) == _plain(meant):
         return STYLE + initial
-    if meant in (f"{written}s", f"{written}es") or written in (f"{meant}s", f"{meant}es"):
+    if meant in plurals(written) or written in plurals(meant):
         return PLURAL + SHORT * (min(len(written), len(meant)) <= SHORT_NAME - 1)
     if len(written) > SHORT_NAME and meant.startswith(written):
         return CUT

@@ -4,6 +4,7 @@ A fit is a cost that is added to that of the slip: 0 for a name that is surely i
 is further away, of another kind or hardly used, None for one that cannot be meant.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -105,6 +106,8 @@ def bare_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
         return _visible_fit(wanted, visible, uses) + _kind_fit(wanted, visible, uses)
     # a method that the class has from another one
     member = wanted.language in BARE_MEMBERS and wanted.here.called and any(one.role == "member" for one in found)
+    if wanted.language == "ruby" and _is_attribute(wanted.tree, found[0]):
+        return 0.0
     if any(one.binds for one in found):
         # bound where it cannot be seen from here, as far as the tree tells
         same = [one for one in uses if one.scope == wanted.here.scope]
@@ -117,6 +120,12 @@ def bare_fit(wanted: Wanted, found: Sequence[Occurrence]) -> float | None:
 def _is_own(wanted: Wanted, one: Occurrence) -> bool:
     """A member of the class around, in a language where its bare name means the same."""
     return wanted.language in BARE_MEMBERS and one.role == "member" and one.receiver in SELF - {"@"}
+
+
+def _is_attribute(tree: SyntaxTree, one: Occurrence) -> bool:
+    """Whether a name of Ruby is a method by `attr_reader` or the like."""
+    name = re.escape(tree.data[one.span.start : one.span.end].lstrip(b":@"))
+    return re.search(rb"\battr_(?:reader|accessor)\b(?:[^\n]|,\s*\n)*:%s\b" % name, tree.data) is not None
 
 
 def is_visible(wanted: Wanted, binding: Occurrence) -> bool:

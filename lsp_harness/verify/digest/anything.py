@@ -14,6 +14,9 @@ ROW = re.compile(
 FILE = re.compile(r"[\\/][^\\/]*[^\d\\/.]|\.[A-Za-z]\w{0,9}$")
 """Of what stands before a number, what can be a file: neither a time nor a host."""
 FRAME = re.compile(r'[ \t]+File "([^"]+)", line (\d+)')
+BELOW = re.compile(
+    r"\r?\n[^\n]*\r?\n(?P<lead>[ \t]*)\^[ \t]*(?=\r?\n|\Z)(?:\r?\n[ \t]*symbol:[ \t]+(?P<kind>\w+)[ \t]+(?P<name>[^\r\n]+))?"
+)
 START = "Traceback (most recent call last):"
 LETTERS = {"E": "error", "F": "error", "W": "warning", "C": "warning", "R": "warning"}
 """pylint's."""
@@ -40,8 +43,15 @@ def _problem(found: re.Match[str]) -> Problem:
     word = found["severity"] or "error"
     lint = word[1:].isdigit()
     severity = LETTERS[word[0]] if lint else word.rpartition(" ")[2]
-    place = number_of(found["line"]), number_of(found["column"] or "")
-    return Problem(found["message"], found["path"], *place, severity_of(severity), word if lint else "")
+    message, column = found["message"], number_of(found["column"] or "")
+    if not found["column"]:
+        # javac says the column by a mark below the line, and the name below that
+        below = BELOW.match(found.string, found.end())
+        column = len(below["lead"]) + 1 if below else column
+        message = f"{message}: {below['kind']} `{below['name']}`" if below and below["name"] else message
+    return Problem(
+        message, found["path"], number_of(found["line"]), column, severity_of(severity), word if lint else ""
+    )
 
 
 def _tracebacks(lines: list[str]) -> list[Problem]:

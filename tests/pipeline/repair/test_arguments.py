@@ -21,6 +21,12 @@ SWAPPED = [
         'f(3, "x") }\n',
     ),
     (
+        "a.go",
+        'package p\n\nvar x = strings.Repeat(<|>40<|>, "-")\n',
+        "cannot use 40 (untyped int constant) as string value in argument to strings.Repeat",
+        'strings.Repeat("-", 40)\n',
+    ),
+    (
         "a.rs",
         'fn f(n: usize, s: &str) {}\nfn g() { <|>f("x", 3)<|>; }\n',
         "arguments to this function are incorrect",

@@ -20,6 +20,51 @@ NEAREST = [
     ("a.py", "class Cart: ...\n\n\ndef f(cart: <|>Crat<|>): ...\n", "Undefined name `Crat`", "Cart"),
     ("a.py", "user_name = 1\nprint(<|>userName<|>)\n", "Undefined name `userName`", "user_name"),
     ("a.py", "items = [1]\nfor each in <|>item<|>:\n    print(each)\n", "Undefined name `item`", "items"),
+    (
+        "a.ts",
+        "type A = { retries: number };\nconst a: A = { <|>retry<|>: 3 };\n",
+        "'retry' does not exist in type 'A'.",
+        "retries",
+    ),
+    (
+        "a.go",
+        'package a\n\nimport "strings"\n\nvar x = strings.<|>toUpper<|>("a")\n',
+        "name toUpper not exported by package strings",
+        "ToUpper",
+    ),
+    (
+        "a.py",
+        "from <|>Collections<|> import OrderedDict\n",
+        'Import "Collections" could not be resolved',
+        "collections",
+    ),
+    (
+        "a.py",
+        "class A:\n    def __init__(self):\n        self.items = []\n\n    def f(self):\n        return <|>items<|>\n",
+        "Undefined name `items`",
+        "self.items",
+    ),
+    ("a.js", "class A {\n  load() {}\n\n  f() {\n    <|>load<|>();\n  }\n}\n", "'load' is not defined.", "this.load"),
+    # the mark of a name is part of it
+    (
+        "a.rb",
+        "class A\n  def initialize(seconds)\n    @seconds = seconds\n  end\n\n  def f\n    <|>@secnds<|>\n  end\nend\n",
+        "Cannot find the declaration of instance variable: `@secnds`",
+        "@seconds",
+    ),
+    (
+        "a.rb",
+        "class A\n  def initialize(b)\n    @seconds = b\n  end\n\n  def f\n    <|>seconds<|>\n  end\nend\n",
+        "undefined local variable or method 'seconds'",
+        "@seconds",
+    ),
+    ("a.php", "<?php\nfunction f($name) { return <|>name<|>; }\n", "Undefined constant 'name'.", "$name"),
+    (
+        "a.rb",
+        "class A\n  attr_reader :width, :height\n\n  def f(height)\n  end\n\n  def g\n    <|>heigth<|>\n  end\nend\n",
+        "undefined local variable or method 'heigth' for an instance of A",
+        "height",
+    ),
     # members: of the class, of the same receiver, of a module, of common types
     (
         "a.py",

@@ -99,6 +99,11 @@ def test_what_nobody_understands():
     [
         ("src/a.c:3:5: fatal error: x.h: No such file\n", "src/a.c:3:5: error: x.h: No such file"),
         ("a.c:3:5: warning: unused variable 'x' [-Wunused]\n", "a.c:3:5: warning: unused variable 'x' [-Wunused]"),
+        (
+            "A.java:2: error: cannot find symbol\n    return smu;\n           ^\n  symbol:   variable smu\n",
+            "A.java:2:12: error: cannot find symbol: variable `smu`",
+        ),
+        ("A.java:2: error: ';' expected\n    f()\n       ^\n", "A.java:2:8: error: ';' expected"),
         ("C:\\src\\a.rb:3: syntax error\n", "C:\\src\\a.rb:3: error: syntax error"),
         (
             "pkg/a.py:1:0: C0114: Missing docstring (missing)\n",
