@@ -116,7 +116,7 @@ def test_a_token_that_is_none_is_not_used(home: Path, spoil: Any):
     token()
     spoil(token_file())
 
-    with pytest.raises(EngineUnavailable, match="must be a file that only you can read; delete it"):
+    with pytest.raises(EngineUnavailable, match="holds no token that only you can read; delete it"):
         token()
 
 
