@@ -66,6 +66,7 @@ VALUES = frozenset(
 )
 """Keywords that may stand beside an operator: values, types, and words that begin an expression."""
 
+SHORTEST_PART = 3
 SHORTEST_KEYWORD = 3
 
 
@@ -103,9 +104,10 @@ def joined_words(sign: SignPlace) -> str:
         if not found or sign.times(found[1]) > 1:
             continue
         word = found[1]
+        of_object = found.string[: found.start()].endswith(b".")
         for at in range(2, len(word)):
             first, second = word[:at], word[at:]
-            if second in TYPE_WORDS:
+            if second in TYPE_WORDS or (not of_object and _is_seam(sign, first, second)):
                 return decode(word)
             if (second.isdigit() and sign.times(first)) or (
                 len(second) > 1 and sign.times(first) and _is_known(sign, second)
@@ -119,6 +121,13 @@ def joined_words(sign: SignPlace) -> str:
             ):
                 return decode(word)
     return ""
+
+
+def _is_seam(sign: SignPlace, first: bytes, second: bytes) -> bool:
+    """Whether two parts of a word were likely parted by a bracket: the text has one of them, and no name is written so at the seam."""
+    if first.endswith(b"_") or not second[:1].islower() or len(second) < SHORTEST_PART:
+        return False
+    return bool(sign.times(first) if len(first) > SHORTEST_PART else sign.times(second) and len(second) > SHORTEST_PART)
 
 
 def _is_known(sign: SignPlace, word: bytes) -> bool:

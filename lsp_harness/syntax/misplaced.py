@@ -47,9 +47,10 @@ def misplaced_removal(tree: SyntaxTree, token: bytes, at: int) -> bool:
         return True
     if token in (b"(", b")") and language == "rust":
         return any(found.start() < at <= found.end() for found in EMPTY_RESULT.finditer(tree.data))
-    if token in (b")", b"]") and WORD_BEFORE.search(tree.data[max(0, at - LOOK_BYTES) : at]):
+    behind_word = len(tree.data[:at].rstrip(b")]"))
+    if token in (b")", b"]") and WORD_BEFORE.search(tree.data[max(0, behind_word - LOOK_BYTES) : behind_word]):
         # `days0]`: the bracket that opens may be missing in the word
-        return bool(joined_words(SignPlace(tree, at, at, (tree.root,), replaced=False)))
+        return bool(joined_words(SignPlace(tree, behind_word, behind_word, (tree.root,), replaced=False)))
     # what stood between the two signs is missing
     return token == b":" and tree.data[at : at + 1] == b" " and VALUELESS.match(tree.data, at) is not None
 

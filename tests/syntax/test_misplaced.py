@@ -158,3 +158,18 @@ def test_what_is_returned_stays_behind_its_keyword() -> None:
     assert misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
     text = "function A() {\n  return b;\n}\n"
     assert not misplaced_removal(tree_of("javascript", text), b"(", text.index("return ") + 7)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "hidden"),
+    [
+        ("python", "from collections import defaultdict\n\na = defaultdictlist\n", True),
+        ("go", "package a\n\nfunc f(values []int) float64 {\n\treturn float64(lenvalues)\n}\n", True),
+        ("python", "total = 1\nprint(total_count)\n", False),
+        ("python", "total = 1\nprint(totalCount)\n", False),
+        ("python", "values = a\nprint(a.listvalues)\n", False),
+    ],
+)
+def test_a_closing_bracket_stays_where_the_opening_one_may_be_missing(language: str, text: str, hidden: bool) -> None:
+    place = len(text.rstrip("\n}"))
+    assert misplaced_removal(tree_of(language, text), b")", place) is hidden
