@@ -1,6 +1,5 @@
 """What is asked of the model for some candidates, and the candidates its answers make."""
 
-import asyncio
 import math
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
@@ -13,6 +12,7 @@ from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Usage
 from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.prompt import filled, marks
+from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -112,7 +112,7 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Pl
     data = document.data[:start] + encode(lead + tail) + document.data[end:]
     holed = Document.of(document.uri, data, language=document.language)
     at = start + len(encode(lead))
-    tree, shares = await asyncio.to_thread(parse, holed), job.config.completion
+    tree, shares = await offload(len(holed.data), lambda: parse(holed)), job.config.completion
     prompt = await infill(holed, tree, at, job.path, shares, job.engine.count)
     props = await job.engine.props()
     # what other files say gives way first
@@ -122,7 +122,7 @@ async def hole(job: Job, span: tuple[int, int], typed: tuple[str, str], plan: Pl
         # asked about this place begins alike and is evaluated once
         elsewhere = Elsewhere(job.related.known, job.engine.count, seconds=math.inf)
         bare = Document.of(document.uri, document.data[:start] + document.data[end:], language=document.language)
-        bare_tree = await asyncio.to_thread(parse, bare)
+        bare_tree = await offload(len(bare.data), lambda: parse(bare))
         found = await elsewhere.of(bare, bare_tree, start, job.path, min(room, shares.repository_tokens), rests=True)
         prompt = replace(prompt, repository=found)
     fitting = await filled(job.engine, prompt.around, prompt.sections, answer, job.turn, plan.numbers)

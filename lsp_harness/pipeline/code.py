@@ -3,7 +3,6 @@
 Repairs that need no model come first: they take milliseconds and change one token. The model is asked when none of them passes the checks.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from lsp_harness.pipeline.repair.repair import Repair
 from lsp_harness.pipeline.repair.request import RepairRequest
 from lsp_harness.pipeline.repair.sources import repairs
 from lsp_harness.pipeline.work import Work
+from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason, parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
@@ -46,7 +46,7 @@ class Fix:
 
     async def run(self, given: Sequence[Edit] = ()) -> Proposal:
         """The proposal. `given` edits (a linter's own fix) are verified instead of generated."""
-        tree = await asyncio.to_thread(parse, self.job.document)
+        tree = await offload(len(self.job.document.data), lambda: parse(self.job.document))
         subject = subject_of(self.finding, self.job.document, tree)
         work = Work(self.job, self._checks(subject))
         asked = {"kind": "fix", "text": self.finding.message, "source": self.finding.source}
@@ -62,7 +62,7 @@ class Fix:
         if reason := await outdated(self.finding, subject, job.document, tree, job.ruff, job.file, job.root):
             raise work.failed(f"this is no longer there: {reason}")
         if tree is None:
-            reason = await asyncio.to_thread(no_tree_reason, job.document, job.path)
+            reason = await offload(len(job.document.data), lambda: no_tree_reason(job.document, job.path))
             raise work.failed(f"{reason}, so that nothing about it could be checked")
         found = await self._repairs(subject, tree) if job.config.generation.repairs else []
         if proposal := await work.repair(found, Chooser(job, self.model)):

@@ -1,6 +1,5 @@
 """A function → the same function with a docstring: a hole between the two marks, which nothing else can get out of."""
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -12,6 +11,7 @@ from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.lines import to_lf
 from lsp_harness.pipeline.offers import Proposal
 from lsp_harness.pipeline.work import Work, likeliest
+from lsp_harness.process.offload import offload
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.edit import Edit
@@ -96,7 +96,7 @@ class Describe:
     async def _generated(self, work: Work) -> Proposal:
         work.enter("LOCATE")
         document = self.job.document
-        tree = await asyncio.to_thread(parse, document)
+        tree = await offload(len(document.data), lambda: parse(document))
         place = spot(tree, self.span.start) if tree else None
         if place is None:
             raise work.failed("there is no function here without a docstring")

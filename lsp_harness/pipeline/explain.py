@@ -1,6 +1,5 @@
 """Code → what it does, in words. Nothing checks words; the answer says that it is the model's."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.offers import Progress
 from lsp_harness.pipeline.prompt import budget, prompted
 from lsp_harness.pipeline.selection import chosen
+from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.position import Span, decode
 from lsp_harness.text.wording import counted
@@ -33,7 +33,7 @@ class Explain:
         """Markdown. Raises NoAnswer."""
         job, document = self.job, self.job.document
         job.turn.tell("invocation.received", kind="explain", text="what this does", path=job.path)
-        tree = await asyncio.to_thread(parse, document)
+        tree = await offload(len(document.data), lambda: parse(document))
         place, hidden = chosen(document, tree, self.span), secret_lines(document)
         if place is None:
             raise NoAnswer("There is no code here to explain; select the lines")

@@ -4,7 +4,6 @@ A small model that may answer with anything changes what it should not; so it is
 has besides as an outline, and answers with these lines, written again.
 """
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -24,6 +23,7 @@ from lsp_harness.pipeline.pace import Pace
 from lsp_harness.pipeline.prompt import budget, prompted
 from lsp_harness.pipeline.selection import chosen
 from lsp_harness.pipeline.work import Work, likeliest
+from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, decode, encode
@@ -64,7 +64,7 @@ class Instruct:
 
     async def _rewriter(self) -> "Rewriter":
         job, document = self.job, self.job.document
-        tree = await asyncio.to_thread(parse, document)
+        tree = await offload(len(document.data), lambda: parse(document))
         place = chosen(document, tree, self.span)
         if place is None:
             raise NoAnswer("there is no code here to edit; select the lines to change")

@@ -7,10 +7,10 @@ A finding is the same one by its rule, its place moved through the edits, and th
 that the edit changes.
 """
 
-import asyncio
 import re
 from time import perf_counter
 
+from lsp_harness.process.offload import offload
 from lsp_harness.syntax.faults import python_fault, regions
 from lsp_harness.syntax.moved_faults import remaining_faults
 from lsp_harness.text.document import Document
@@ -39,7 +39,7 @@ class GoneCheck:
     async def run(self, change: Change) -> Outcome:
         began = perf_counter()
         try:
-            outcome = await asyncio.to_thread(self._syntax, change) or await self._linted(change)
+            outcome = await offload(len(change.after.data), lambda: self._syntax(change)) or await self._linted(change)
         except RuffFailed as error:
             return Outcome(self.name, "skipped", reason=error.message)
         return Outcome(self.name, outcome.status, outcome.findings, outcome.reason, (perf_counter() - began) * 1000)

@@ -4,11 +4,11 @@ A small model makes a diagnostic go away most cheaply by throwing the code away:
 clean, and is wrong. So the tokens before and after are compared, and what a finding of this kind may change is a table. No model is asked.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from time import perf_counter
 
+from lsp_harness.process.offload import offload
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.difference import Difference, difference, lexical_difference
 from lsp_harness.verify.finding import Finding, Outcome
@@ -35,7 +35,7 @@ class KeptCheck:
 
     async def run(self, change: Change) -> Outcome:
         # other requests are answered while the texts are parsed and compared
-        return await asyncio.to_thread(self._compared, change)
+        return await offload(len(change.after.data), lambda: self._compared(change))
 
     def _compared(self, change: Change) -> Outcome:
         began = perf_counter()

@@ -1,9 +1,9 @@
 """The findings of our own checks about a text as it is, the ones that break the program first."""
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 
+from lsp_harness.process.offload import offload
 from lsp_harness.syntax.faults import Fault, faults, python_fault
 from lsp_harness.syntax.tree import SyntaxTree, no_tree_reason
 from lsp_harness.text.document import Document
@@ -27,8 +27,8 @@ class Examined:
 async def examine(document: Document, tree: SyntaxTree | None, ruff: Ruff, file: Path, root: Path | None) -> Examined:
     """Ask the parser and, for Python, ruff about a text. Of several findings those that break the program come first."""
     if tree is None:
-        return Examined((), (), (await asyncio.to_thread(no_tree_reason, document, file.name),))
-    wrong = await asyncio.to_thread(broken_syntax, tree)
+        return Examined((), (), (await offload(len(document.data), lambda: no_tree_reason(document, file.name)),))
+    wrong = await offload(len(document.data), lambda: broken_syntax(tree))
     broken = tuple(Finding(f.start, f.end, f.message, "lsp-harness", "syntax") for f in wrong)
     if broken:
         return Examined(broken, ("syntax",))

@@ -1,8 +1,8 @@
 """The first gate: does the proposed text have a syntax error that was not there before?"""
 
-import asyncio
 from time import perf_counter
 
+from lsp_harness.process.offload import offload
 from lsp_harness.syntax.faults import new_faults
 from lsp_harness.verify.change import Change
 from lsp_harness.verify.finding import Finding, Outcome
@@ -13,7 +13,7 @@ class SyntaxCheck:
 
     async def run(self, change: Change) -> Outcome:
         # other requests are answered while the texts are parsed
-        return await asyncio.to_thread(self._judged, change)
+        return await offload(len(change.after.data), lambda: self._judged(change))
 
     def _judged(self, change: Change) -> Outcome:
         began = perf_counter()

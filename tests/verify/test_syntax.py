@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from lsp_harness.process.offload import SHORT_TEXT_BYTES
 from lsp_harness.syntax.budget import Allowance
 from lsp_harness.syntax.tree import SyntaxTree, within
 from lsp_harness.text.document import Document
@@ -94,8 +95,11 @@ async def test_a_text_that_could_not_be_parsed_before_is_skipped() -> None:
     assert outcome.reason.startswith("the text has no syntax tree: ")
 
 
+@pytest.mark.parametrize(("lines", "beside"), [(1, False), (SHORT_TEXT_BYTES // 6 + 1, True)])
 @pytest.mark.parametrize("checking", [SyntaxCheck(), KeptCheck()])
-async def test_checks_parse_beside_the_event_loop(checking: Check, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_checks_parse_long_texts_beside_the_event_loop(
+    checking: Check, monkeypatch: pytest.MonkeyPatch, lines: int, beside: bool
+) -> None:
     threads: list[int] = []
 
     def recorded(document: Document, allowance: Allowance) -> SyntaxTree | None:
@@ -103,11 +107,11 @@ async def test_checks_parse_beside_the_event_loop(checking: Check, monkeypatch: 
         return within(document, allowance)
 
     monkeypatch.setattr(change_module, "within", recorded)
-    old = Document.of("file:///a.py", "x = 1\n")
+    old = Document.of("file:///a.py", "x = 1\n" * lines)
     outcome = await checking.run(Change.of(old, [Edit(4, 5, b"2")], Path("/a.py")))
     assert outcome.status != "failed"
     assert len(threads) == 2
-    assert threading.get_ident() not in threads
+    assert (threading.get_ident() not in threads) == beside
 
 
 async def test_what_is_examined_says_why_there_is_no_tree() -> None:

@@ -1,6 +1,5 @@
 """What every route of the door can use: the model, its scheduler, and what is known of both."""
 
-import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from time import monotonic
@@ -15,18 +14,19 @@ from lsp_harness.inference.decode.scheduler import Scheduler
 from lsp_harness.inference.embed.embedder import Embedder
 from lsp_harness.inference.meter import Load, Meter
 from lsp_harness.inference.request import Chunk, Continuation, Infill
+from lsp_harness.process.offload import offload
 
 Json = dict[str, Any]
 T = TypeVar("T")
-SHORT = 20_000
+SHORT_PROMPT_CHARACTERS = 20_000
 """Characters that are split into tokens at once; it takes about two milliseconds."""
 LONGEST_TOKEN = 128
 """Characters of one token at most: runs of blanks are the longest."""
 
 
 async def apart(make: Callable[[], T], size: int) -> T:
-    """What `make` makes of a text of `size` characters: of a long one while other requests go on."""
-    return make() if size < SHORT else await asyncio.to_thread(make)
+    """Return what `make` makes of a text of `size` characters; other requests go on while it works on a long one."""
+    return await offload(size, make, limit=SHORT_PROMPT_CHARACTERS)
 
 
 class Host:
