@@ -40,6 +40,7 @@ def test_how_long_ago_it_was(ago: float, seconds: float):
 def test_where_it_cannot_be_written_nobody_has_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     paths.runtime().chmod(0o755)
     # the folder that is used instead cannot be made either
-    monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
+    (file := tmp_path / "file").touch()
+    monkeypatch.setenv("TMPDIR", str(file))
     keys.pressed()
     assert keys.since() == math.inf
