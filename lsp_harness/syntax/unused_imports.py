@@ -42,6 +42,27 @@ def unused_import(tree: SyntaxTree, span: Span, names: Sequence[str]) -> list[Re
     return [Removal(_without(tree, statement, items, unused), DROPPED)]
 
 
+def cut_import(tree: SyntaxTree, span: Span) -> bool:
+    """Whether a range that begins with an import statement ends elsewhere than an import statement ends.
+
+    Tools that do not say the name of an unused import mark the whole statement, several of them, or one name in it.
+    """
+    statement = next((node for node in around(tree.root, span.start, span.start) if node.type in IMPORTS), None)
+    if statement is None:
+        return False
+    ends = [one.end_byte for one in [statement, *_following(statement)] if one.type == statement.type]
+    if span.start > statement.start_byte:
+        return span.end > statement.end_byte
+    return not any(span.end in (end, end - 1) for end in ends)
+
+
+def _following(node: Node) -> Iterator[Node]:
+    sibling = node.next_named_sibling
+    while sibling:
+        yield sibling
+        sibling = sibling.next_named_sibling
+
+
 def _go_import(tree: SyntaxTree, path: Sequence[Node]) -> list[Removal]:
     spec = next((node for node in path if node.type == "import_spec"), None)
     declaration = next((node for node in path if node.type == "import_declaration"), None)

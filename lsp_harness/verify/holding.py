@@ -5,8 +5,9 @@ from pathlib import Path
 
 from lsp_harness.syntax.declared_names import declared_for, used_after_all
 from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.unused_imports import cut_import
 from lsp_harness.text.document import Document
-from lsp_harness.text.position import Span, decode
+from lsp_harness.text.position import Span, decode, encode
 from lsp_harness.text.spelling import misspelt
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.gone import RULE
@@ -33,6 +34,12 @@ OF_PYLINT = re.compile(r"[A-Z]\d{4}\Z")
 """A rule of pylint; no rule of ruff has one letter and four digits."""
 
 
+SHOWN = re.compile(r"cannot use ([^`'\"…]+?) \((?:untyped|variable|constant|value|type) ")
+"""The expression that the Go compiler says stands at the place."""
+WORD = re.compile(rb"\w\w")
+"""The middle of a word."""
+
+
 async def outdated(
     finding: Finding,
     subject: Subject,
@@ -48,6 +55,10 @@ async def outdated(
         return f"the text ends before line {line}"
     if subject.absent:
         return f"`{subject.quoted[0]}` is not on line {line}"
+    if finding.end > finding.start and _cut(finding, subject, document, tree):
+        return f"the marked range on line {line} is no longer what the message is about"
+    if (said := SHOWN.match(finding.message)) and not _stands(finding, encode(said.group(1)), document):
+        return f"`{said.group(1)}` is not at this place of line {line}"
     if tree is None:
         return ""
     if subject.kind == "syntax":
@@ -57,6 +68,22 @@ async def outdated(
     if subject.kind == "removal" and subject.name:
         return used_after_all(subject.span, subject.name, tree)
     return declared_for(subject.span, subject.name, tree) if subject.kind == "name" and subject.name else ""
+
+
+def _cut(finding: Finding, subject: Subject, document: Document, tree: SyntaxTree | None) -> bool:
+    """Whether a range cuts what its tool marks as a whole: an argument, or an import that the message does not name."""
+    if subject.kind == "argument":
+        return WORD.match(document.data, finding.end - 1) is not None
+    if subject.kind == "removal" and not subject.quoted and tree is not None:
+        return cut_import(tree, Span(finding.start, finding.end))
+    return False
+
+
+def _stands(finding: Finding, expression: bytes, document: Document) -> bool:
+    """Whether an expression is what a finding marks, or on its line if the tool marks something else."""
+    if finding.end - finding.start == len(expression):
+        return document.data.startswith(expression, finding.start)
+    return expression in document.data[slice(*document.line_span(document.line_of(finding.start)))]
 
 
 async def _linted_away(

@@ -60,6 +60,15 @@ GONE = [
     ("a.go", "package m\n\nfunc f() { g() }\n\nfunc g() {}\n", "g()", "undefined: g", "UndeclaredName", 0, "`g` is declared on line 5"),
     ("a.rs", "fn f() { g(); }\nfn g() {}\n", "g", "cannot find function `g` in this scope", "E0425", 0, "declared on line 2"),
     ("A.java", "class A { B b; }\nclass B {}\n", "B", "B cannot be resolved to a type", "", 0, "`B` is declared on line 2"),
+    ("a.cs", "using A;\nusing Bcd.Ef;\n", "using Bcd", "Unnecessary using directive.", "CS8019", 0, "the marked range on line 2"),
+    ("a.cs", "using A;\nusing B.C;\n", "using B.", "Unnecessary using directive.", "CS8019", 0, "the marked range on line 2"),
+    ("a.cs", "using A;\nusing B.C;\n", "using B.C;", "Unnecessary using directive.", "CS8019", 0, ""),
+    ("a.cs", "using A;\nusing B.C;\nclass D {}\n", "using A;\nusing B.C;", "Unnecessary using directive.", "CS8019", 0, ""),
+    ("a.py", "f(0, Cart(one))\n", "0, Ca", 'Argument of type "Cart" cannot be assigned to parameter "index" of type "int"', "reportArgumentType", 0, "the marked range on line 1"),
+    ("a.py", "f(Cart(one), 0)\n", "Cart(one)", 'Argument of type "Cart" cannot be assigned to parameter "index" of type "int"', "reportArgumentType", 0, ""),
+    ("a.go", "package m\n\nvar x = f(q, 0)\n", "q", "cannot use 0 (untyped int constant) as []int value in argument to f", "", 0, "`0` is not at this place"),
+    ("a.go", "package m\n\nvar x = f(0, q)\n", "0", "cannot use 0 (untyped int constant) as []int value in argument to f", "", 0, ""),
+    ("a.go", "package m\n\nvar x = f(0, q)\n", "f(0, q)", "cannot use 0 (untyped int constant) as []int value in argument to f", "", 0, ""),
     ("a.c", "int g(void) { return 1; }\nint f(void) { return g(); }\n", "g", "use of undeclared identifier 'g'", "", 1, "declared on line 1"),
 ]  # fmt: skip
 
