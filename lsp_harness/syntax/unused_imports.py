@@ -43,7 +43,7 @@ def unused_import(tree: SyntaxTree, span: Span, names: Sequence[str]) -> list[Re
 
 
 def cut_import(tree: SyntaxTree, span: Span) -> bool:
-    """Whether a range that begins with an import statement ends elsewhere than an import statement ends.
+    """Whether a range that begins in an import statement is neither whole statements nor one name in it.
 
     Tools that do not say the name of an unused import mark the whole statement, several of them, or one name in it.
     """
@@ -52,7 +52,7 @@ def cut_import(tree: SyntaxTree, span: Span) -> bool:
         return False
     ends = [one.end_byte for one in [statement, *_following(statement)] if one.type == statement.type]
     if span.start > statement.start_byte:
-        return span.end > statement.end_byte
+        return around(tree.root, *span)[0].byte_range != tuple(span)
     return not any(span.end in (end, end - 1) for end in ends)
 
 

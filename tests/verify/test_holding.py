@@ -62,6 +62,8 @@ GONE = [
     ("A.java", "class A { B b; }\nclass B {}\n", "B", "B cannot be resolved to a type", "", 0, "`B` is declared on line 2"),
     ("a.cs", "using A;\nusing Bcd.Ef;\n", "using Bcd", "Unnecessary using directive.", "CS8019", 0, "the marked range on line 2"),
     ("a.cs", "using A;\nusing B.C;\n", "using B.", "Unnecessary using directive.", "CS8019", 0, "the marked range on line 2"),
+    ("a.cs", "using A;\nusing Bc.De;\n", "Bc.D", "Unnecessary using directive.", "CS8019", 0, "the marked range on line 2"),
+    ("a.cs", "using A;\nusing Bc.De;\n", "Bc.De", "Unnecessary using directive.", "CS8019", 0, ""),
     ("a.cs", "using A;\nusing B.C;\n", "using B.C;", "Unnecessary using directive.", "CS8019", 0, ""),
     ("a.cs", "using A;\nusing B.C;\nclass D {}\n", "using A;\nusing B.C;", "Unnecessary using directive.", "CS8019", 0, ""),
     ("a.py", "f(0, Cart(one))\n", "0, Ca", 'Argument of type "Cart" cannot be assigned to parameter "index" of type "int"', "reportArgumentType", 0, "the marked range on line 1"),
