@@ -47,8 +47,10 @@ async def _serve(make_harness: "Callable[[Config], Harness]", load: Load, tcp: s
     if task is not None:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, task.cancel)
-    transport = await _connect(tcp, ws)
+    transport: Transport | None = None
     try:
+        # a signal may come before there is a connection, too
+        transport = await _connect(tcp, ws)
         messages = transport.messages()
         greeting = await opening.greet(transport, messages)
         with notices.forwarded() as warnings:
@@ -58,7 +60,8 @@ async def _serve(make_harness: "Callable[[Config], Harness]", load: Load, tcp: s
     except asyncio.CancelledError:
         return 128 + signal.SIGTERM
     finally:
-        await transport.aclose()
+        if transport is not None:
+            await transport.aclose()
 
 
 async def _connect(tcp: str | None, ws: str | None) -> Transport:
