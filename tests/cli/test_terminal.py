@@ -32,8 +32,9 @@ def on_a_terminal(*arguments: str, cwd: Path, home: Path) -> Generator[tuple[sub
     modes = termios.tcgetattr(theirs)
     modes[3] &= ~termios.ECHO
     termios.tcsetattr(theirs, termios.TCSANOW, modes)
+    # a shell that runs the tests in the background lets them ignore Ctrl-C, and children inherit that
     process = subprocess.Popen(
-        [sys.executable, "-m", "lsp_harness", *arguments],
+        ["env", "--default-signal=INT", sys.executable, "-m", "lsp_harness", *arguments],
         stdin=theirs,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
