@@ -137,7 +137,7 @@ def _too_many(extra: Sequence[str], chain: Sequence[str], words: Sequence[str]) 
 
 
 def _missing(option: str, argument: Argument, chain: Sequence[str]) -> str:
-    """What to write: the value of an option that was given without one, or an argument that stands by itself."""
+    """Say what to write for an option without its value, or for a missing argument."""
     if option.startswith("-"):
         return f"{option} needs a value after it; {_see(chain)}"
     name = next((name for name in argument.names if not name.startswith("-")), argument.name.lstrip("-").upper())

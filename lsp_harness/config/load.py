@@ -33,7 +33,7 @@ MODEL_FILES = (("model", "path"), ("index", "embedding_model"))
 WITHOUT_HOME = Path("/etc/lsp-harness")
 """Where the user's settings are looked for where the user has no home folder."""
 TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-"""Of values, in messages."""
+"""Names of the types of values, as messages say them."""
 PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
 
 

@@ -27,7 +27,7 @@ REMEDIES = {
     errno.ELOOP: "; remove the link",
     errno.EIO: "; check the disk",
 }
-"""What to do about an error of the system."""
+"""The remedy that a message adds, by the number of the system's error."""
 BOM = b"\xef\xbb\xbf"
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 

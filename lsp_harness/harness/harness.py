@@ -166,7 +166,7 @@ class Harness:
         return self._parsed.tree(snapshot.document, live=self.current(snapshot.document))
 
     async def parsed(self, snapshot: Snapshot) -> "SyntaxTree | None":
-        """The same, waited for where it is being made. Raises Superseded where the text is changed meanwhile."""
+        """Return the syntax tree of a snapshot; wait a while if it is being made. Raises Superseded if the text changes meanwhile."""
         return await self._parsed.made(snapshot.document, live=self.current(snapshot.document))
 
     def declarations(self, snapshot: Snapshot) -> "Sequence[Declaration]":

@@ -39,7 +39,7 @@ REST = 2.0
 
 @dataclass(slots=True)
 class _Text:
-    """What is known of an open document."""
+    """The tree of one open document, and the attempts to make it."""
 
     tree: "SyntaxTree | None" = None
     declared: "Declarations | None" = None
@@ -168,7 +168,7 @@ class Parsed:
         return text.tree if text.tree and text.tree.document.data == document.data else None
 
     def declarations(self, document: Document, *, live: bool) -> "Sequence[Declaration]":
-        """What a text declares, in its order, outer ones first; nothing where it has no tree."""
+        """List the declarations of a text in their order, outer ones first; empty if it has no tree."""
         from lsp_harness.syntax.declarations import declared
         from lsp_harness.syntax.incremental import Declarations
 

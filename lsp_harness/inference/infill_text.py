@@ -24,5 +24,5 @@ def heal(prefix: str) -> tuple[str, bytes]:
 
 
 def titles(around: Around) -> list[str]:
-    """Of each text before a hole the line that names its file; empty where it begins with that, as ours do, in a comment."""
+    """List for each text of another file the line with the file's name; empty if the text begins with a comment that names it."""
     return [f"{name}\n" if name and name not in text.partition("\n")[0] else "" for name, text in around.extra]

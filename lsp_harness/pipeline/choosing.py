@@ -18,6 +18,7 @@ from lsp_harness.pipeline.asking import Plan, hole
 from lsp_harness.pipeline.job import Job
 from lsp_harness.pipeline.pace import Pace
 from lsp_harness.pipeline.work import Tried
+from lsp_harness.text.edit import common
 from lsp_harness.text.position import Span, decode
 
 MAX_CHOICE_BYTES = 2000
@@ -55,8 +56,8 @@ class Chooser:
     async def _asked(self, span: Span, texts: Sequence[str]) -> int:
         """The place of the text that the model writes."""
         # what all of them begin and end with is no choice
-        start = _common(texts)
-        end = _common([text[start:][::-1] for text in texts])
+        start = _shared(texts)
+        end = _shared([text[start:][::-1] for text in texts])
         stems = [text[start : len(text) - end] for text in texts]
         head, tail = texts[0][:start], texts[0][len(texts[0]) - end :]
         # a grammar knows no empty answer: a line that is taken away ends at once
@@ -76,12 +77,6 @@ class Chooser:
         return options.index(said)
 
 
-def _common(texts: Sequence[str]) -> int:
-    """How many characters all of them begin with."""
-    low, high = min(texts), max(texts)
-    return next((n for n, (a, b) in enumerate(zip(low, high, strict=False)) if a != b), min(len(low), len(high)))
-
-
 def _texts(passed: Sequence[Tried]) -> tuple[Span, list[str]]:
     """The lines that any of the repairs changes, without their last terminator, and what each makes of them."""
     document = passed[0].change.before
@@ -93,3 +88,8 @@ def _texts(passed: Sequence[Tried]) -> tuple[Span, list[str]]:
         after, grown = tried.change.after.data, len(tried.change.after.data) - len(document.data)
         texts.append(decode(after[span.start : span.end + grown]))
     return span, texts
+
+
+def _shared(texts: Sequence[str]) -> int:
+    """How many characters all of the texts begin with."""
+    return common(min(texts), max(texts))

@@ -16,6 +16,7 @@ from lsp_harness.pipeline.mode import choose
 from lsp_harness.pipeline.next_line import joined, on_next_line, with_body
 from lsp_harness.pipeline.results import Written
 from lsp_harness.pipeline.shape import enough, shape
+from lsp_harness.process.offload import offload
 from lsp_harness.syntax.budget import BUDGET, Allowance, TooCostly
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.syntax.unfinished import adds_error
@@ -180,9 +181,8 @@ async def presented(site: Site, ghost: Ghost, texts: Sequence[Written], settings
         allowance = Allowance(BUDGET.gate_s)
         return [presentable(site, ghost, each, settings, allowance) for each in texts]
 
-    if site.tree is None or site.tree.root.descendant_count < LARGE_TREE:
-        return all_presentable()
-    return await asyncio.to_thread(all_presentable)
+    nodes = site.tree.root.descendant_count if site.tree else 0
+    return await offload(nodes, all_presentable, limit=LARGE_TREE - 1)
 
 
 def whole(text: str, stop: Stop | None, ghost: Ghost) -> str:

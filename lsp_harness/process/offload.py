@@ -14,5 +14,5 @@ SHORT_TEXT_BYTES = 10_000
 
 
 async def offload(size: int, work: Callable[[], T], *, limit: int = SHORT_TEXT_BYTES) -> T:
-    """Return what `work` returns. It runs in a thread if the `size` of its text, in bytes, is above `limit`."""
+    """Return what `work` returns. It runs in a thread if `size`, the bytes of its text or what else is counted, is above `limit`."""
     return work() if size <= limit else await asyncio.to_thread(work)

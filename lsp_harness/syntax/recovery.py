@@ -46,7 +46,7 @@ UNSEEN_GAIN = 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class TrialLimits:
     """How long trials may go on: how many are made at most, and for how many seconds by `clock`; weighing them before may take as long again.
 
     The clock counts what this thread computes: what other processes do must not decide which edits are compared.
@@ -67,12 +67,12 @@ class Recovery:
     cost: float
 
 
-def recoveries(tree: SyntaxTree, start: int, end: int, budget: Budget | None = None) -> list[Recovery]:
+def recoveries(tree: SyntaxTree, start: int, end: int, limits: TrialLimits | None = None) -> list[Recovery]:
     """The edits that mend the syntax error at a range of a text, the likeliest first; none where the text has no fault."""
     scene = Scene(tree, start, end)
     if len(tree.data) > LARGEST_BYTES or not scene.tokens or (not faults(tree) and _compiles(tree)):
         return []
-    found = list(_tried(scene, budget or Budget()))
+    found = list(_tried(scene, limits or TrialLimits()))
     whole = [one for one in found if one.whole] or found
     compare([one.evidence for one in whole])
     _prefer_the_layout(whole)
@@ -147,23 +147,22 @@ class _Mended(NamedTuple):
     whole: bool
 
 
-def _tried(scene: Scene, budget: Budget) -> Iterator[_Mended]:
+def _tried(scene: Scene, limits: TrialLimits) -> Iterator[_Mended]:
     """The edits that mend, with what was observed of each."""
     judge, tree = Judge(scene), scene.tree
     waiting: list[tuple[float, int, Trial, Evidence]] = []
-    stop = budget.clock() + budget.seconds
+    weighing = Allowance(limits.seconds, limits.clock)
     for number, trial in enumerate(islice(trials(scene), MOST_TRIALS)):
-        if budget.clock() > stop:
+        if weighing.spent:
             # the right edit may be among those that nobody looked at
             return
         seen = judge.before(trial)
         heappush(waiting, (weighed(seen), number, trial, seen))
-    before, stop = faults(tree), budget.clock() + budget.seconds
-    best, tries = float("inf"), 0
-    allowance = Allowance(PARSE_S)
+    before, best, tries = faults(tree), float("inf"), 0
+    trying, allowance = Allowance(limits.seconds, limits.clock), Allowance(PARSE_S)
     while waiting:
         against, _, trial, seen = heappop(waiting)
-        if against > best + HOPELESS or tries >= budget.tries or budget.clock() > stop or allowance.spent:
+        if against > best + HOPELESS or tries >= limits.tries or trying.spent or allowance.spent:
             return
         tries += 1
         try:

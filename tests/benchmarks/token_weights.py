@@ -21,7 +21,7 @@ import numpy as np
 from lsp_harness.syntax.evidence import Evidence, Judge, alternative, compare
 from lsp_harness.syntax.faults import faults, python_fault
 from lsp_harness.syntax.generators import trials
-from lsp_harness.syntax.recovery import Budget, recoveries
+from lsp_harness.syntax.recovery import TrialLimits, recoveries
 from lsp_harness.syntax.scene import Scene
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
@@ -126,7 +126,7 @@ def measure(files: Sequence[Path]) -> None:
         start = first_fault(tree)
         python_fault.cache_clear()
         begun = time.process_time()
-        found = recoveries(tree, start, start, Budget(seconds=5.0))
+        found = recoveries(tree, start, start, TrialLimits(seconds=5.0))
         times.append((time.process_time() - begun) * 1000)
         truth = code(row["truth"], row["language"])
         right = [code(decode(apply(tree.data, [one.edit])), row["language"]) == truth for one in found]

@@ -5,7 +5,7 @@ import pytest
 from lsp_harness.syntax.block_words import one_slip
 from lsp_harness.syntax.generators import trials
 from lsp_harness.syntax.lexemes import lexemes
-from lsp_harness.syntax.recovery import Budget, Recovery, costs, recoveries
+from lsp_harness.syntax.recovery import Recovery, TrialLimits, costs, recoveries
 from lsp_harness.syntax.scene import Scene
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
@@ -20,10 +20,10 @@ def tree_of(language: str, text: str) -> SyntaxTree:
     return tree
 
 
-def mended(language: str, text: str, budget: Budget | None = None) -> list[tuple[str, Recovery]]:
+def mended(language: str, text: str, limits: TrialLimits | None = None) -> list[tuple[str, Recovery]]:
     """The texts that the edits make, the likeliest first."""
     tree = tree_of(language, text)
-    found = recoveries(tree, 0, 0, budget)
+    found = recoveries(tree, 0, 0, limits)
     return [(apply(tree.data, [one.edit]).decode(), one) for one in found]
 
 
@@ -195,7 +195,7 @@ def test_an_evident_token_is_first_and_alone(language: str, text: str, truth: st
 
 def test_no_edit_is_chosen_among_some_of_them_only() -> None:
     ticks = iter(range(100))
-    assert mended("python", "x = [1, 2 3]\n", Budget(seconds=1.0, clock=lambda: float(next(ticks)))) == []
+    assert mended("python", "x = [1, 2 3]\n", TrialLimits(seconds=1.0, clock=lambda: float(next(ticks)))) == []
 
 
 @pytest.mark.parametrize(
@@ -267,10 +267,10 @@ def test_a_text_without_a_fault_has_no_repair() -> None:
 
 def test_trials_end_when_the_time_is_over() -> None:
     ticks = iter(range(1000))
-    budget = Budget(seconds=3.0, clock=lambda: float(next(ticks)))
+    limits = TrialLimits(seconds=3.0, clock=lambda: float(next(ticks)))
     text = "x = (a + b * c\ny = 2\n"
-    assert len(mended("python", text, budget)) <= 3 < next(ticks) + 1
-    assert mended("python", text, Budget(tries=0)) == []
+    assert len(mended("python", text, limits)) <= 3 < next(ticks) + 1
+    assert mended("python", text, TrialLimits(tries=0)) == []
 
 
 def test_costs_tell_sure_from_doubtful() -> None:

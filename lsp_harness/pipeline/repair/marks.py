@@ -1,4 +1,4 @@
-"""What stands before a name and is easily left out: the mark of `$name` in PHP and `@name` in Ruby, and `self.` or `this.`."""
+"""Repairs of a left out prefix of a name: the mark of `$name` in PHP and `@name` in Ruby, `self.` and `this.`."""
 
 import re
 
@@ -14,9 +14,9 @@ KIND = "nearest name"
 MARK = re.compile(r"@@?|\$")
 MARKS = {"php": "$", "ruby": "@"}
 RECEIVERS = {"python": "self", **dict.fromkeys(("javascript", "typescript", "tsx"), "this")}
-"""What stands before the members of the class around, in languages that ask for it."""
+"""The receiver that members of the enclosing class need, by language."""
 LEFT_OUT = 0.3
-"""What a repair costs that adds the mark to a name that the text has with it."""
+"""Cost of adding the mark to a name that the text has with the mark."""
 
 
 def marked_names(wanted: Wanted) -> list[Repair] | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from lsp_harness.pipeline.repair.repair import Repair
 from lsp_harness.pipeline.repair.request import RepairRequest
-from lsp_harness.syntax.recovery import Budget, Recovery, recoveries
+from lsp_harness.syntax.recovery import Recovery, TrialLimits, recoveries
 
 LIMIT = 6
 """How many repairs of one finding are given at most: the rest is less likely than what a model writes."""
@@ -13,13 +13,13 @@ KINDS: Mapping[str, str] = {"insert": "missing token", "delete": "extra token", 
 """What a user reads, by what the edit does."""
 
 
-async def missing_tokens(request: RepairRequest, budget: Budget | None = None) -> list[Repair]:
+async def missing_tokens(request: RepairRequest, limits: TrialLimits | None = None) -> list[Repair]:
     """Repairs of a syntax error that change one token, the likeliest first."""
     subject = request.subject
     if subject.kind != "syntax":
         return []
     # trials take milliseconds, but a few hundred of them are long enough to be felt by other requests
-    found = await asyncio.to_thread(recoveries, request.tree, subject.span.start, subject.span.end, budget)
+    found = await asyncio.to_thread(recoveries, request.tree, subject.span.start, subject.span.end, limits)
     return [Repair(_kind(one), (one.edit,), one.cost) for one in found[:LIMIT]]
 
 
