@@ -38,8 +38,8 @@ fmt: $(STAMP) ## format, and fix what can be fixed
 	@$(BIN)/ruff check -q --fix .
 
 docs: $(STAMP) ## rewrite the generated pages
-	@$(BIN)/python -m lsp_harness.config.reference > docs/config.md
-	@$(BIN)/python -m lsp_harness.config.vscode editors/vscode/package.json
+	@$(BIN)/python -m lsp_harness.config.settings_page > docs/config.md
+	@$(BIN)/python -m lsp_harness.config.vscode_settings editors/vscode/package.json
 
 snapshots: $(STAMP) ## rewrite golden files
 	@$(BIN)/python -m pytest -q --golden-update

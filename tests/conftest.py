@@ -31,7 +31,7 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def probed(tiny_model: Path) -> Iterator[Path]:
     """What the probe of this machine says of the tiny model: asked once, not once a test."""
-    from lsp_harness.inference.decode.probe import repacking_works
+    from lsp_harness.engine.decode.repack_probe import repacking_works
 
     home = Path(tempfile.mkdtemp(prefix="lh-"))
     with pytest.MonkeyPatch.context() as patch:
@@ -44,7 +44,7 @@ def probed(tiny_model: Path) -> Iterator[Path]:
 @pytest.fixture
 def home(probed: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A user's files of our own, short enough for sockets. No process started from here outlives the test."""
-    from lsp_harness.cli.engine import running
+    from lsp_harness.cli.commands.engine_cli import running
 
     path = Path(tempfile.mkdtemp(prefix="lh-"))
     monkeypatch.setenv("LSP_HARNESS_HOME", str(path))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from lsp_harness.config import reference, vscode
+from lsp_harness.config import settings_page, vscode_settings
 from lsp_harness.server.version import VERSION
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -98,25 +98,25 @@ def test_every_feature_file_is_a_method_of_the_protocol_or_documented():
 
 
 def test_every_command_is_documented():
-    from lsp_harness.server.commands import ALL
+    from lsp_harness.server.command_names import ALL
 
     extensions = (ROOT / "docs" / "lsp-extensions.md").read_text()
     assert [command for command in ALL if command not in extensions] == []
 
 
 def test_the_settings_page_is_generated():
-    assert (ROOT / "docs" / "config.md").read_text() == reference.render(), "run `make docs`"
+    assert (ROOT / "docs" / "config.md").read_text() == settings_page.render(), "run `make docs`"
 
 
 def test_the_settings_of_the_vscode_extension_are_generated():
     package = (ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8")
-    assert vscode.render(package) == package, "run `make docs`"
+    assert vscode_settings.render(package) == package, "run `make docs`"
     # a link that is taken out takes its brackets with it
     assert "()" not in "".join(re.findall(r'"markdownDescription": "(.*)"', package))
 
 
 def test_the_vscode_extension_has_no_command_of_the_servers_names():
-    from lsp_harness.server.commands import ALL
+    from lsp_harness.server.command_names import ALL
 
     package = json.loads((ROOT / "editors" / "vscode" / "package.json").read_text(encoding="utf-8"))
     assert {command["command"] for command in package["contributes"]["commands"]}.isdisjoint(ALL)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from lsp_harness.bench.edits import RealEdit
+from lsp_harness.bench.real_edits import RealEdit
 
 TWO_AT_ONCE = 0.15
 """Share of requests that see two new characters: fingers that roll, and an editor that is asked once for both."""

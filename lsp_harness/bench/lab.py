@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.bench.anchor import VARIABLE, Anchor, chosen, llama_server
-from lsp_harness.bench.edits import RealEdit, real_edits
 from lsp_harness.bench.figures import Figure, Result
-from lsp_harness.bench.ours import Ours, engine
+from lsp_harness.bench.our_engine import Ours, engine
+from lsp_harness.bench.real_edits import RealEdit, real_edits
+from lsp_harness.bench.reference_server import VARIABLE, Anchor, chosen, llama_server
 from lsp_harness.bench.workspaces import Workspaces, workspaces
 from lsp_harness.config.load import load
 

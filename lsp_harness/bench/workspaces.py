@@ -9,10 +9,10 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from lsp_harness.bench.edits import DEFAULT_DATA, RealEdit
-from lsp_harness.context.elsewhere import Here, Known
-from lsp_harness.index.indexer import Indexer
-from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.bench.real_edits import DEFAULT_DATA, RealEdit
+from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.index_query import DirectIndexQuery, IndexQuery
+from lsp_harness.index.index_tables import SCHEMA, version
 from lsp_harness.store.database import Reader, Writer
 
 TEXTS = "repos_fim.jsonl.xz"
@@ -27,10 +27,10 @@ class Workspaces:
     def __init__(self, readers: dict[str, Reader]) -> None:
         self._readers = readers
 
-    def known(self, edit: RealEdit) -> Known | None:
+    def known(self, edit: RealEdit) -> IndexQuery | None:
         """The index of the folder that an edit is of."""
         reader = self._readers.get(edit.repo)
-        return Here(reader) if reader else None
+        return DirectIndexQuery(reader) if reader else None
 
     @property
     def count(self) -> int:

@@ -7,7 +7,7 @@ import signal
 import sys
 from contextlib import suppress
 
-from lsp_harness.disk.notice import LOG
+from lsp_harness.disk.file_warnings import LOG
 from lsp_harness.errors import FileProblem, HarnessError, UsageError
 
 BUG, NO_ROOM, INTERRUPTED = 70, 74, 128 + signal.SIGINT
@@ -32,11 +32,11 @@ def main(argv: list[str] | None = None) -> None:
 def _run(arguments: list[str]) -> int:
     if arguments in (["serve"], ["serve", "--stdio"]):
         # what editors run: a fifth of a second of argument parsing would be seen at every start
-        from lsp_harness.cli.serve import serve
+        from lsp_harness.cli.commands.serve_cli import serve
 
         return serve()
-    from lsp_harness.cli.say import can_show_anything
-    from lsp_harness.cli.usage import run
+    from lsp_harness.cli.console import can_show_anything
+    from lsp_harness.cli.usage_errors import run
 
     can_show_anything()
     _show_warnings()
@@ -57,7 +57,7 @@ def _open_streams() -> None:
 
 def _show_warnings() -> None:
     """Print what the log of files and folders says, for commands; a server has a log of its own."""
-    from lsp_harness.cli.say import warn
+    from lsp_harness.cli.console import warn
 
     class Shown(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
@@ -76,7 +76,7 @@ def _told(error: BaseException) -> int:
         code, sentence = BUG, f"a bug: {type(error).__name__}, and then {type(other).__name__}"
     if sentence:
         with suppress(Exception):
-            from lsp_harness.cli.say import warn
+            from lsp_harness.cli.console import warn
 
             warn(sentence)
     if code in (CLOSED, NO_ROOM):
@@ -142,7 +142,7 @@ def _kept() -> str:
     import traceback
 
     from lsp_harness.config import paths
-    from lsp_harness.disk.writing import put_file
+    from lsp_harness.disk.file_writing import put_file
     from lsp_harness.files.secrets import redacted
 
     try:

@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.config.paths import usual
-from lsp_harness.config.planned import PLANNED
+from lsp_harness.config.reserved_keys import PLANNED
 from lsp_harness.config.schema import Config, names_file, tables
-from lsp_harness.disk.reading import read_text
+from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import FileMissing, FileProblem
 
 PREFIX = "LSP_HARNESS_"

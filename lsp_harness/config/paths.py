@@ -13,9 +13,9 @@ from typing import Literal
 
 import platformdirs
 
-from lsp_harness.disk.notice import warn_once
-from lsp_harness.disk.reading import reason
-from lsp_harness.disk.writing import FULL
+from lsp_harness.disk.file_reading import reason
+from lsp_harness.disk.file_warnings import warn_once
+from lsp_harness.disk.file_writing import FULL
 from lsp_harness.errors import ConfigError
 
 APP = "lsp-harness"

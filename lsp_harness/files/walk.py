@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from lsp_harness.files.ignores import Ignores, ignoring
+from lsp_harness.files.ignore_files import Ignores, ignoring
 from lsp_harness.files.secrets import secret_path
 
 LATEST = 2**63 - 1

@@ -6,26 +6,26 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import NotText, Stale, UsageError
-from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.pipeline.offers import Offer
+from lsp_harness.session.results import Offer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
+from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
-    from lsp_harness.context.elsewhere import Known
-    from lsp_harness.knowledge.installed import Installed
+    from lsp_harness.index.index_query import IndexQuery
+    from lsp_harness.knowledge.installed_packages import Installed
     from lsp_harness.syntax.tree import SyntaxTree
+    from lsp_harness.verify.current_findings import Examined
+    from lsp_harness.verify.digest.digest_result import Digest
     from lsp_harness.verify.digest.problem import Problem
-    from lsp_harness.verify.digest.result import Digest
-    from lsp_harness.verify.ruff import Report, Ruff
-    from lsp_harness.verify.standing import Examined
-    from lsp_harness.verify.subject import Subject
+    from lsp_harness.verify.finding_subject import Subject
+    from lsp_harness.verify.ruff_linter import Report, Ruff
 
 
 async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") -> "Examined":
     """Ask our own checks about a text as it is, for callers that bring no diagnostics. Raises NotText."""
-    from lsp_harness.verify.standing import examine
+    from lsp_harness.verify.current_findings import examine
 
     if snapshot.document.binary:
         raise NotText(f"{snapshot.path} is a binary file, not a text file")
@@ -34,8 +34,8 @@ async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") 
 
 async def printed(snapshot: Snapshot, text: str) -> "Digest":
     """What a tool has printed, as far as it is about a text. Raises UsageError where nothing in it is."""
-    from lsp_harness.verify.digest.about import about
     from lsp_harness.verify.digest.digest import digest
+    from lsp_harness.verify.digest.file_problems import about
 
     root = snapshot.root or snapshot.tool_path.parent
     # nobody says how much it is
@@ -65,7 +65,7 @@ def _about(
     document: Document, tree: "SyntaxTree | None", at: int, here: "Sequence[Problem]"
 ) -> "Callable[[Problem], tuple[bool, int]]":
     """How sure it is that what a test fails by is about the function around an offset: it was raised in there, or has its name."""
-    from lsp_harness.index.words import words
+    from lsp_harness.index.identifier_words import words
     from lsp_harness.syntax.scope import enclosing_function
 
     function = enclosing_function(tree, at) if tree else None
@@ -93,13 +93,13 @@ class Previews:
 
     snapshot: Snapshot
     tree: "SyntaxTree"
-    known: "Known | None" = None
+    known: "IndexQuery | None" = None
     installed: "Installed | None" = None
 
     async def of(self, finding: Finding, subject: "Subject") -> str:
         """The repair in a few words; empty where none is evident."""
-        from lsp_harness.pipeline.preview import preview
-        from lsp_harness.pipeline.repair.request import RepairRequest
+        from lsp_harness.coding.repair.repair_request import RepairRequest
+        from lsp_harness.coding.repair_preview import preview
         from lsp_harness.verify.change import Change
 
         snapshot = self.snapshot
@@ -121,7 +121,7 @@ async def offers(
 
     A finding about a name that is no longer where the finding says is left out: the text has changed since.
     """
-    from lsp_harness.verify.subject import subject_of
+    from lsp_harness.verify.finding_subject import subject_of
 
     found: list[Offer] = []
     for finding in findings:
@@ -149,6 +149,6 @@ async def given(snapshot: Snapshot, offer: Offer, ruff: "Ruff") -> tuple[Edit, .
 
 async def _own_fix(snapshot: Snapshot, finding: Finding, ruff: "Ruff") -> "Report | None":
     """ruff's fix for this very finding, if it has one."""
-    from lsp_harness.pipeline.repair.linter import own_fix
+    from lsp_harness.coding.repair.linter_fixes import own_fix
 
     return await own_fix(finding, snapshot.document, ruff, snapshot.tool_path, snapshot.root)

@@ -8,9 +8,9 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineError, HarnessError
 
 if TYPE_CHECKING:
-    from lsp_harness.harness.health import Observed
+    from lsp_harness.harness.engine_health import Observed
     from lsp_harness.inference.client import Engine
-    from lsp_harness.inference.estimating import Estimating
+    from lsp_harness.inference.token_estimate import Estimating
 
 LOOK_S = 2.0
 """How long somebody who only wants to know waits for an engine that runs."""
@@ -33,7 +33,7 @@ class Engines:
     def of(self, config: Config) -> "Observed":
         """The engine in use, made by these settings if there is none yet."""
         if self._current is None:
-            from lsp_harness.harness.health import Observed
+            from lsp_harness.harness.engine_health import Observed
 
             self._current = Observed(self._make(config), self._changed, lambda message: self.on_trouble(message))
         return self._current
@@ -80,7 +80,7 @@ class Engines:
 
     async def estimating(self, config: Config) -> "Estimating":
         """The engine for a question that needs none: where it does not answer soon, its numbers are estimated."""
-        from lsp_harness.inference.estimating import Estimating
+        from lsp_harness.inference.token_estimate import Estimating
 
         engine = Estimating(self.of(config), config.model.context_length if self.own(config) else 0)
         await engine.look(LOOK_S if not self.own(config) or _runs(config) else START_S)
@@ -115,8 +115,8 @@ class Engines:
 
 def _runs(config: Config) -> bool:
     """Whether an engine of these settings listens, be it stuck."""
-    from lsp_harness.inference.models.place import resolve
-    from lsp_harness.inference.running import listening
+    from lsp_harness.inference.models.model_files import resolve
+    from lsp_harness.inference.running_engines import listening
     from lsp_harness.inference.supervisor import address
 
     try:

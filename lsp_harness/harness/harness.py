@@ -11,43 +11,43 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, NoAnswer, NotText, UsageError
-from lsp_harness.harness import diagnosis, verdicts
+from lsp_harness.harness import diagnosis, verdict_document
+from lsp_harness.harness.acceptance_stats import Uptake
 from lsp_harness.harness.engines import Engines
-from lsp_harness.harness.held import Held, Published
-from lsp_harness.harness.parsed import Parsed
-from lsp_harness.harness.pause import Pause, Scope
-from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.harness.uptake import Uptake
-from lsp_harness.pipeline.offers import Offer, Proposal, Report, Suggestion
-from lsp_harness.pipeline.since import before_cursor
-from lsp_harness.pipeline.typed import Typed
-from lsp_harness.process.keys import pressed
+from lsp_harness.harness.published_findings import Held, Published
+from lsp_harness.harness.suggestion_pause import Pause, Scope
+from lsp_harness.process.typing_activity import pressed
+from lsp_harness.session.results import Offer, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
-from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding
+from lsp_harness.workspace.documents import Documents
+from lsp_harness.workspace.edit_history import Typed
+from lsp_harness.workspace.parsing import Parsed
+from lsp_harness.workspace.snapshot import Snapshot
+from lsp_harness.workspace.typed_text import before_cursor
 
 if TYPE_CHECKING:
-    from lsp_harness.context.elsewhere import Known
-    from lsp_harness.context.recent import Recent
-    from lsp_harness.context.related import Near
-    from lsp_harness.files.kept import Kept
-    from lsp_harness.harness.folder import Said
-    from lsp_harness.harness.health import Observed
-    from lsp_harness.harness.indexes import Indexes
+    from lsp_harness.coding.turn_context import Job
+    from lsp_harness.completion.completer import Completer
+    from lsp_harness.context.sources.recent_edits import Recent
+    from lsp_harness.context.sources.related_code import Near
+    from lsp_harness.files.private_files import Kept
+    from lsp_harness.harness.accepted_edits import Watch
+    from lsp_harness.harness.engine_health import Observed
+    from lsp_harness.harness.folder_index import Said
+    from lsp_harness.harness.folder_indexes import Indexes
     from lsp_harness.harness.proposals import Proposals
-    from lsp_harness.harness.watch import Watch
+    from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.inference.client import Engine
-    from lsp_harness.knowledge.installed import Installed
-    from lsp_harness.pipeline.completion import Completer
-    from lsp_harness.pipeline.job import Job
+    from lsp_harness.knowledge.installed_packages import Installed
     from lsp_harness.session.log import SessionLog
-    from lsp_harness.syntax.declarations import Declaration
+    from lsp_harness.syntax.symbols.declarations import Declaration
     from lsp_harness.syntax.tree import SyntaxTree
-    from lsp_harness.verify.digest.result import Digest
-    from lsp_harness.verify.ruff import Ruff
+    from lsp_harness.verify.digest.digest_result import Digest
+    from lsp_harness.verify.ruff_linter import Ruff
 
 
 class Harness:
@@ -61,7 +61,7 @@ class Harness:
         """A front end that stays works ahead: it warms prompts and speculates on suggestions being accepted."""
         self.trusted = True
         """Whether the user trusts the workspace. Without that nothing of it is run, warmed or written to disk."""
-        self.known: Known | None = None
+        self.known: IndexQuery | None = None
         """An index that is read as it is, by a front end that does not stay, in place of those that are kept."""
         self.near: Near | None = None
         """What in it is most like a task, in place of what the engine says of those that are kept."""
@@ -185,8 +185,7 @@ class Harness:
                 self._completer.close()
             self._completer = None
         if self._completer:
-            self._completer.settings = config.completion
-            self._completer.restraint.settings = config.quiet
+            self._completer.configure(config.completion, config.quiet)
         if self._watch:
             self._watch.settings = config.verification
         if self._indexes:
@@ -298,8 +297,8 @@ class Harness:
 
     def job(self, snapshot: Snapshot, report: Report, output: "Digest | None" = None) -> "Job":
         """The next turn of the session, and what its work may use, for a text that was checked."""
-        from lsp_harness.context.related import Related
-        from lsp_harness.pipeline.job import Job
+        from lsp_harness.coding.turn_context import Job
+        from lsp_harness.context.sources.related_code import Related
 
         turn = self.log.turn(keep=not self.kept_from_model(snapshot))
         failing = output.failing if output else frozenset[str]()
@@ -323,7 +322,7 @@ class Harness:
 
     async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:
         """Compute and verify a fix. Raises NoAnswer, Stale (the document moved on), EngineError, NotText, UsageError."""
-        from lsp_harness.pipeline.code import Fix
+        from lsp_harness.coding.fix import Fix
 
         await self.parsed(snapshot)
         self.check(snapshot, model=offer.how == "model")
@@ -358,11 +357,11 @@ class Harness:
 
     def name_of(self, proposal: Proposal) -> str:
         """The verdict of a proposal, by name."""
-        return verdicts.name_of(self.log, proposal.turn)
+        return verdict_document.name_of(self.log, proposal.turn)
 
     def verdict(self, name: str) -> str:
         """The document that tells what was tried and checked, in Markdown. Raises UsageError."""
-        return verdicts.document(name, self._log)
+        return verdict_document.document(name, self._log)
 
     def state(self) -> dict[str, Any]:
         """How things stand, known without asking anybody."""
@@ -404,7 +403,7 @@ class Harness:
     @property
     def kept(self) -> "Kept":
         if self._kept is None:
-            from lsp_harness.files.kept import Kept
+            from lsp_harness.files.private_files import Kept
 
             self._kept = Kept(self.roots)
         return self._kept
@@ -416,10 +415,10 @@ class Harness:
     @property
     def completer(self) -> "Completer":
         if self._completer is None:
-            from lsp_harness.context.elsewhere import Elsewhere
-            from lsp_harness.context.recent import Recent
-            from lsp_harness.pipeline.completion import Completer
-            from lsp_harness.pipeline.restraint import Restraint
+            from lsp_harness.completion.completer import Completer
+            from lsp_harness.completion.policy.trigger_policy import Restraint
+            from lsp_harness.context.repository_context import Elsewhere
+            from lsp_harness.context.sources.recent_edits import Recent
 
             restraint = Restraint(self.config.quiet, self._typed, self.kept.why)
             # from now on there is somebody to ask for it
@@ -432,7 +431,7 @@ class Harness:
     @property
     def ruff(self) -> "Ruff":
         if self._ruff is None:
-            from lsp_harness.harness.untrusted import ruff
+            from lsp_harness.harness.untrusted_linter import ruff
 
             self._ruff = ruff(trusted=self.trusted)
         return self._ruff
@@ -440,7 +439,7 @@ class Harness:
     @property
     def watch(self) -> "Watch":
         if self._watch is None:
-            from lsp_harness.harness.watch import Watch
+            from lsp_harness.harness.accepted_edits import Watch
 
             publish: Published = lambda uri, held: self.on_findings(uri, held)
             places = (self.documents, self.ruff, self.config.verification)
@@ -458,8 +457,8 @@ class Harness:
     @property
     def indexes(self) -> "Indexes":
         if self._indexes is None:
-            from lsp_harness.harness.indexes import Indexes
-            from lsp_harness.harness.opened import OpenedTexts
+            from lsp_harness.harness.folder_indexes import Indexes
+            from lsp_harness.workspace.edited_texts import OpenedTexts
 
             opened = OpenedTexts(self._edited, self.tree, self.declarations)
             self._indexes = Indexes(self._heard, lambda: self.engine, lambda: self.config.index, opened.of)
@@ -468,7 +467,7 @@ class Harness:
     @property
     def installed(self) -> "Installed":
         if self._installed is None:
-            from lsp_harness.knowledge.installed import Installed
+            from lsp_harness.knowledge.installed_packages import Installed
 
             self._installed = Installed(python=self.config.knowledge.python)
         return self._installed

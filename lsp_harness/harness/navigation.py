@@ -5,19 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.disk.reading import read_file
+from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileProblem
-from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.harness.symbols import Spot, open_texts
+from lsp_harness.harness.symbol_queries import Spot, open_texts
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
+from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.harness.harness import Harness
-    from lsp_harness.index.opened import Opened
-    from lsp_harness.index.references import Key
-    from lsp_harness.index.resolve import Text
-    from lsp_harness.index.view import View
+    from lsp_harness.index.graph.name_resolution import Text
+    from lsp_harness.index.graph.reference_search import Key
+    from lsp_harness.index.index_view import View
+    from lsp_harness.index.unsaved_text import Opened
     from lsp_harness.store.database import Reader
     from lsp_harness.syntax.tree import SyntaxTree
 
@@ -76,7 +76,7 @@ class _Search:
 
     def references(self) -> list[Spot]:
         """A spot for each, those of a file in its order."""
-        from lsp_harness.index.references import referring
+        from lsp_harness.index.graph.reference_search import referring
 
         keys, name = self._targets()
         view, found = self._view(), list[Spot]()
@@ -98,8 +98,8 @@ class _Search:
     def _calling(self, view: "View", keys: "Sequence[Key]", name: str) -> dict[str, set[str]]:
         """The files that may mean one of these, and what they call it: those that lead to it come first, and there are so many at
         most, but for texts that are open."""
-        from lsp_harness.index.graph import FAR, named
-        from lsp_harness.index.references import FILES, occurring
+        from lsp_harness.index.graph.reference_search import FILES, occurring
+        from lsp_harness.index.graph.symbol_graph import FAR, named
 
         found: dict[str, set[str]] = {}
         own = {name, *(qualified.rpartition(".")[2] for _, qualified in keys)}
@@ -114,8 +114,8 @@ class _Search:
         return found | {path: said | _aliases(view, path, said, keys) for path in self.texts}
 
     def _targets(self) -> "tuple[list[Key], str]":
-        from lsp_harness.index.references import key
-        from lsp_harness.index.resolve import meant, name_at
+        from lsp_harness.index.graph.name_resolution import meant, name_at
+        from lsp_harness.index.graph.reference_search import key
 
         read = self._read(self.path)
         name = name_at(read.tree.data, self.offset) if read else None
@@ -124,14 +124,14 @@ class _Search:
         return list(dict.fromkeys(key(read.text, one) for one in meant(self._view(), read.text, name))), name.text
 
     def _view(self) -> "View":
-        from lsp_harness.index.view import View
+        from lsp_harness.index.index_view import View
 
         return View(self.reader, self.opened)
 
     def _read(self, path: str) -> "_Read | None":
         """A text of the folder, as it is open or else on disk; None for what is not there, or in no language we know."""
-        from lsp_harness.index.resolve import Text
-        from lsp_harness.syntax.declarations import declared
+        from lsp_harness.index.graph.name_resolution import Text
+        from lsp_harness.syntax.symbols.declarations import declared
         from lsp_harness.syntax.tree import LIMIT, parse
 
         file = self.root / path
@@ -166,7 +166,7 @@ class _Read:
 
     def declaring(self, keys: "Collection[Key]") -> dict[int, str]:
         """Where it declares one of these, by the byte its name begins at, and that name."""
-        from lsp_harness.syntax.declarations import qualified
+        from lsp_harness.syntax.symbols.declarations import qualified
 
         declared, path = self.text.declared, self.text.path
         return {one.named: one.name for one in declared if (path, qualified(declared, one)) in keys}

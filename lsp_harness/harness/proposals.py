@@ -2,12 +2,12 @@
 
 from dataclasses import dataclass
 
+from lsp_harness.coding.turn_context import Job
 from lsp_harness.errors import Stale
-from lsp_harness.pipeline.job import Job
-from lsp_harness.pipeline.offers import Proposal
 from lsp_harness.session.log import Turn
+from lsp_harness.session.results import Proposal
 from lsp_harness.text.document import Document
-from lsp_harness.text.documents import Documents
+from lsp_harness.workspace.documents import Documents
 
 KEPT = 32
 """The last so many."""

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from lsp_harness.disk.reading import open_regular
-from lsp_harness.disk.writing import clear
+from lsp_harness.disk.file_reading import open_regular
+from lsp_harness.disk.file_writing import clear
 from lsp_harness.errors import FileProblem, StoreError
 from lsp_harness.store.database import Reader, Writer, marks, remove
 

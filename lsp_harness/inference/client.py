@@ -14,7 +14,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable
 from lsp_harness.inference.backends.backend import Backend
 from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback, understood
-from lsp_harness.inference.backends.supply import Server, Supply, T, tried
+from lsp_harness.inference.backends.server_supply import Server, Supply, T, tried
 from lsp_harness.inference.providers import remote, targets
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
 
@@ -165,6 +165,6 @@ def _remote(config: Config) -> Supply:
 
 
 def _local(config: Config) -> Supply:
-    from lsp_harness.inference.backends.local import Local
+    from lsp_harness.inference.backends.local_engine import Local
 
     return Local(config)

@@ -20,14 +20,14 @@ from filelock import FileLock, Timeout
 
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
-from lsp_harness.disk.notice import warn_once
-from lsp_harness.disk.writing import clear
+from lsp_harness.disk.file_warnings import warn_once
+from lsp_harness.disk.file_writing import clear
 from lsp_harness.errors import ConfigError, EngineUnavailable
-from lsp_harness.inference.embed.recipe import pooling_of
+from lsp_harness.inference.embedding_recipe import pooling_of
 from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
-from lsp_harness.inference.models.place import resolve
-from lsp_harness.inference.running import STUCK_GRACE_S, end, health, listening
-from lsp_harness.process import detached, openmp
+from lsp_harness.inference.models.model_files import resolve
+from lsp_harness.inference.running_engines import STUCK_GRACE_S, end, health, listening
+from lsp_harness.process import detached_process, openmp
 
 ORDERS = ("auto", "suffix-first", "prefix-suffix-middle")
 TURN_S = 120.0
@@ -155,7 +155,7 @@ class Supervisor:
                 # a process that listens and does not answer: its socket is needed, and so is its memory
                 await end(where.socket, grace_s=STUCK_GRACE_S)
             limit_s = max(silence_s, IMPORT_S)
-            said = await detached.start(self._argv(model, where), openmp.environment(), where.log, limit_s)
+            said = await detached_process.start(self._argv(model, where), openmp.environment(), where.log, limit_s)
         if error := said.get("error"):
             self._wait = min(max(self._wait * 2, self.FIRST_WAIT), self.LONGEST_WAIT)
             self._not_before = monotonic() + self._wait
@@ -168,7 +168,7 @@ class Supervisor:
         card = _card(model, config)
         return [
             # -P: what is called like a module in the current folder, which is a workspace's, is none
-            *(sys.executable, "-P", "-m", "lsp_harness.inference.engine"),
+            *(sys.executable, "-P", "-m", "lsp_harness.engine.main"),
             *("--model", str(model), "--socket", str(where.socket)),
             *("--name", card.name if card else model.stem),
             *("--fim-order", _order(model, config)),

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING
 from lsp_harness.config.load import Load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, UsageError
-from lsp_harness.server import notices, opening, parent
-from lsp_harness.server.features.initialize import Greeting
-from lsp_harness.server.logs import stderr_log
-from lsp_harness.server.transport import Transport
+from lsp_harness.server import handshake, log_forwarding
+from lsp_harness.server.features.lifecycle.initialize import Greeting
+from lsp_harness.server.redacting_log import stderr_log
+from lsp_harness.server.transport import parent_process
+from lsp_harness.server.transport.transport import Transport
 
 if TYPE_CHECKING:
     from lsp_harness.harness.harness import Harness
-    from lsp_harness.server.client import Client
+    from lsp_harness.server.editor_client import Client
 
 log = logging.getLogger(__name__)
 
@@ -52,8 +53,8 @@ async def _serve(make_harness: "Callable[[Config], Harness]", load: Load, tcp: s
         # a signal may come before there is a connection, too
         transport = await _connect(tcp, ws)
         messages = transport.messages()
-        greeting = await opening.greet(transport, messages)
-        with notices.forwarded() as warnings:
+        greeting = await handshake.greet(transport, messages)
+        with log_forwarding.forwarded() as warnings:
             return (
                 1 if greeting is None else await _converse(make_harness, load, greeting, transport, messages, warnings)
             )
@@ -68,16 +69,16 @@ async def _connect(tcp: str | None, ws: str | None) -> Transport:
     if tcp is not None and ws is not None:
         raise UsageError("choose one of --tcp and --ws")
     if tcp is not None:
-        from lsp_harness.server import address
-        from lsp_harness.server.tcp import accept_tcp
+        from lsp_harness.server.transport import listen_address
+        from lsp_harness.server.transport.tcp import accept_tcp
 
-        return await accept_tcp(address.parse(tcp))
+        return await accept_tcp(listen_address.parse(tcp))
     if ws is not None:
-        from lsp_harness.server import address
-        from lsp_harness.server.ws import accept_ws
+        from lsp_harness.server.transport import listen_address
+        from lsp_harness.server.transport.websocket import accept_ws
 
-        return await accept_ws(address.parse(ws))
-    from lsp_harness.server.stdio import open_stdio
+        return await accept_ws(listen_address.parse(ws))
+    from lsp_harness.server.transport.stdio import open_stdio
 
     return await open_stdio()
 
@@ -88,7 +89,7 @@ async def _converse(
     greeting: Greeting,
     transport: Transport,
     messages: AsyncIterator[bytes],
-    warnings: notices.Notices,
+    warnings: log_forwarding.Notices,
 ) -> int:
     client = _client(make_harness, load, greeting, transport)
     warnings.to(client.tell)
@@ -103,7 +104,7 @@ async def _converse(
         return client.stopped.result() if client.stopped.done() else 0 if protocol.shut else 1
 
     async def outlive(pid: int) -> int:
-        await parent.gone(pid)
+        await parent_process.gone(pid)
         log.warning("the editor (process %d) is gone", pid)
         return 1
 
@@ -123,16 +124,16 @@ def _client(
     make_harness: "Callable[[Config], Harness]", load: Load, greeting: Greeting, transport: Transport
 ) -> "Client":
     """Everything that knows LSP types is imported here, after `initialize` was answered."""
-    from lsp_harness.server import indexing, settings
-    from lsp_harness.server.client import Client
+    from lsp_harness.server import client_settings, index_progress
+    from lsp_harness.server.editor_client import Client
+    from lsp_harness.server.feature_binding import bind
+    from lsp_harness.server.feature_table import FEATURES
     from lsp_harness.server.protocol import Server
-    from lsp_harness.server.register import bind
-    from lsp_harness.server.table import FEATURES
 
     # settings of a folder that is not trusted do not count either
     project = greeting.roots[0] if greeting.roots and greeting.trusted else None
     base, problems = load(project)
-    settled, faults = settings.merged(base, greeting.options, greeting.roots) if greeting.options else (base, [])
+    settled, faults = client_settings.merged(base, greeting.options, greeting.roots) if greeting.options else (base, [])
     harness = make_harness(settled)
     harness.roots[:] = greeting.roots
     harness.eager, harness.trusted = True, greeting.trusted
@@ -140,9 +141,9 @@ def _client(
     client.options = greeting.options or {}
     client.project = project
     client.load_project = lambda: load(project)
-    harness.on_indexing = indexing.bars(client)
+    harness.on_indexing = index_progress.bars(client)
     bind(client, FEATURES)
-    settings.report(client, problems)
+    client_settings.report(client, problems)
     for fault in faults:
         client.warn(fault)
     return client

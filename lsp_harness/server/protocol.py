@@ -20,9 +20,10 @@ from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
 from lsp_harness.errors import HarnessError, OutOfStep, UsageError
-from lsp_harness.server import envelope, faults
-from lsp_harness.server.envelope import Id, Noise, Notification, Refused, Request, Response
-from lsp_harness.server.transport import Transport
+from lsp_harness.server import lsp_errors
+from lsp_harness.server.transport import rpc_message
+from lsp_harness.server.transport.rpc_message import Id, Noise, Notification, Refused, Request, Response
+from lsp_harness.server.transport.transport import Transport
 
 log = logging.getLogger(__name__)
 
@@ -60,7 +61,7 @@ class Protocol(LanguageServerProtocol):
     # -- in
     def receive(self, body: bytes) -> None:
         """Routes one message. Never raises."""
-        match envelope.parse(body):
+        match rpc_message.parse(body):
             case Request(id, method, params):
                 self._request(id, method, params)
             case Notification(method, params):
@@ -69,7 +70,7 @@ class Protocol(LanguageServerProtocol):
                 self._response(response)
             case Refused(id, code, reason):
                 self._refuse(id, code, reason)
-                if code == faults.PARSE_ERROR:
+                if code == lsp_errors.PARSE_ERROR:
                     self.on_unreadable(body)
             case Noise(reason):
                 log.warning("ignored a message: %s", reason)
@@ -77,12 +78,12 @@ class Protocol(LanguageServerProtocol):
     def _request(self, id: Id, method: str, params: Any) -> None:
         # sent as a request by some, `exit` still means what it says
         if self.shut and method != types.EXIT:
-            return self._refuse(id, faults.INVALID_REQUEST, f"{method} came after shutdown")
+            return self._refuse(id, lsp_errors.INVALID_REQUEST, f"{method} came after shutdown")
         if method == types.INITIALIZE:
-            return self._refuse(id, faults.INVALID_REQUEST, "the server is already initialized")
+            return self._refuse(id, lsp_errors.INVALID_REQUEST, "the server is already initialized")
         handler = self._handlers.get(method)
         if handler is None:
-            return self._refuse(id, faults.METHOD_NOT_FOUND, f"{method} is not supported")
+            return self._refuse(id, lsp_errors.METHOD_NOT_FOUND, f"{method} is not supported")
         try:
             outcome = handler(self._structure(method, params))
         except Exception as error:  # noqa: BLE001 - whatever it is, the client gets an answer
@@ -125,7 +126,7 @@ class Protocol(LanguageServerProtocol):
         expected = self._result_types.pop(cast("Any", response.id), None)
         if future is None or future.done():
             if response.bare and future is None:
-                self._refuse(response.id, faults.INVALID_REQUEST, "a request needs a method")
+                self._refuse(response.id, lsp_errors.INVALID_REQUEST, "a request needs a method")
             else:
                 log.info("ignored an answer to nothing: %s", response.id)
         elif response.error is not None:
@@ -152,23 +153,23 @@ class Protocol(LanguageServerProtocol):
     # -- out
     def _answer(self, id: Id, method: str, value: Any) -> None:
         try:
-            body = envelope.dump(envelope.result(id, self._converter.unstructure(value)))
+            body = rpc_message.dump(rpc_message.result(id, self._converter.unstructure(value)))
         except Exception as error:  # noqa: BLE001 - a result that is no JSON still needs an answer
             return self._fail(id, method, error)
         return self.transport.send(body)
 
     def _fail(self, id: Id, method: str, error: BaseException) -> None:
-        code = faults.code(error, method)
-        if code == faults.INTERNAL_ERROR:
+        code = lsp_errors.code(error, method)
+        if code == lsp_errors.INTERNAL_ERROR:
             log.error("%s failed", method, exc_info=error)
-        self._refuse(id, code, faults.sentence(error, method))
+        self._refuse(id, code, lsp_errors.sentence(error, method))
 
     def _refuse(self, id: Id | None, code: int, reason: str) -> None:
-        self.transport.send(envelope.dump(envelope.refusal(id, code, reason)))
+        self.transport.send(rpc_message.dump(rpc_message.refusal(id, code, reason)))
 
     def _send_data(self, data: Any) -> None:
         """pygls' own way out, for notifications and our requests."""
-        self.transport.send(envelope.dump(self._converter.unstructure(data)))
+        self.transport.send(rpc_message.dump(self._converter.unstructure(data)))
 
 
 class Server(LanguageServer):

@@ -14,8 +14,8 @@ from typing import Any, cast
 from ulid import ULID
 
 from lsp_harness.config import paths
-from lsp_harness.disk.reading import open_regular
-from lsp_harness.disk.writing import append_open, write_all
+from lsp_harness.disk.file_reading import open_regular
+from lsp_harness.disk.file_writing import append_open, write_all
 from lsp_harness.files.secrets import redacted
 from lsp_harness.session.summary import Summary
 from lsp_harness.wire.event import Event, decode, encode

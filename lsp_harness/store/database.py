@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lsp_harness.config import paths
-from lsp_harness.disk.reading import regular
-from lsp_harness.disk.writing import clear
+from lsp_harness.disk.file_reading import regular
+from lsp_harness.disk.file_writing import clear
 from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
 
 SUFFIXES = ("", "-wal", "-shm")

@@ -10,8 +10,8 @@ from typing import Literal, cast, get_args
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.query import matches
 from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.tree_query import matches
 from lsp_harness.text.position import decode
 
 Kind = Literal["import", "decorator", "class", "function", "type", "const", "field"]

@@ -8,8 +8,8 @@ from typing import Literal
 
 from tree_sitter import Node
 
-from lsp_harness.syntax.query import captures
 from lsp_harness.syntax.tree import SyntaxTree, around
+from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.position import Span, decode
 
 BLANK = b" \t\r\n\f"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from tree_sitter import Node, Tree
 
-from lsp_harness.syntax.bounded import parsed
-from lsp_harness.syntax.budget import BUDGET, LARGEST_TEXT, Allowance, Budget, TooCostly
+from lsp_harness.syntax.bounded_parse import parsed
 from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.syntax.parse_budget import BUDGET, LARGEST_TEXT, Allowance, Budget, TooCostly
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from lsp_harness.syntax.budget import BUDGET, Allowance, TooCostly
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance, TooCostly
 from lsp_harness.syntax.tree import SyntaxTree, within
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, apply, between

@@ -9,7 +9,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lsp_harness.cli.bench import ALL
+from lsp_harness.cli.commands.bench_cli import ALL
 from tests.cli.conftest import Shell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -64,7 +64,7 @@ def test_the_anchor_can_be_named_by_the_environment(bench: Shell, fake_server: P
 
 
 def test_no_engine_and_no_file_is_left_behind(bench: Shell, home: Path) -> None:
-    from lsp_harness.cli.engine import running
+    from lsp_harness.cli.commands.engine_cli import running
 
     before = sorted(home.rglob("*"))
     bench.run("bench", "typing", "--limit", "1")

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from lsp_harness.bench.curve import chunk, step_ms
 from lsp_harness.bench.figures import Figure, Goal, Result, from_json, p50, p95, percentile
+from lsp_harness.bench.step_curve import chunk, step_ms
 
 
 def test_percentiles_are_linear_between_ranks() -> None:

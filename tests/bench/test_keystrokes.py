@@ -1,7 +1,7 @@
 """How an edit is typed."""
 
-from lsp_harness.bench.edits import RealEdit
 from lsp_harness.bench.keystrokes import languages, strokes, traces
+from lsp_harness.bench.real_edits import RealEdit
 
 LONG = RealEdit("a.py", "python", "", "", "the quick brown fox jumps over the lazy dog, " * 20)
 

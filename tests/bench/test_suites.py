@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.bench.editor import common
+from lsp_harness.bench.simulated_editor import common
 from lsp_harness.bench.suite.candidates import figures as candidates_figures
 from lsp_harness.bench.suite.jump import NEAR, RECENT, opened, route
 from lsp_harness.bench.suite.lookup import SAMPLE, TASKS, changes, speeds

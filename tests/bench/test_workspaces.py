@@ -4,9 +4,9 @@ import json
 import lzma
 from pathlib import Path
 
-from lsp_harness.bench.edits import RealEdit
+from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.bench.workspaces import workspaces
-from lsp_harness.context.elsewhere import Elsewhere
+from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from tests.context.counting import words as count

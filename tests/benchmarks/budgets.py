@@ -18,15 +18,16 @@ from pathlib import Path
 
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.elsewhere import Elsewhere, Here
-from lsp_harness.context.infill import InfillPrompt, ladder
+from lsp_harness.context.infill_prompt import InfillPrompt, ladder
+from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.engine.decode.fim_prompt import assemble
+from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.errors import NoAnswer
-from lsp_harness.index.indexer import Indexer
-from lsp_harness.index.tables import SCHEMA, version
-from lsp_harness.inference.decode.fim import assemble
-from lsp_harness.inference.decode.llama import Llama
+from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.index.index_tables import SCHEMA, version
 from lsp_harness.inference.infill_text import heal
-from lsp_harness.inference.models.place import resolve
+from lsp_harness.inference.models.model_files import resolve
 from lsp_harness.inference.request import Infill
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import parse
@@ -105,8 +106,8 @@ async def run(places: int, seed: int) -> None:
                         offset += 1
                     tree = parse(document)
                     if tree:
-                        await edits.look(tree, offset, name, Here(reader), count, chance)
-                    elsewhere = Elsewhere(Here(reader), count)
+                        await edits.look(tree, offset, name, DirectIndexQuery(reader), count, chance)
+                    elsewhere = Elsewhere(DirectIndexQuery(reader), count)
                     found = await elsewhere.of(document, tree, offset, name, shares.repository_tokens, rests=True)
                     try:
                         rungs = await ladder(document, tree, offset, name, shares, 256, count, repository=found)

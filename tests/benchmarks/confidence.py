@@ -16,11 +16,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lsp_harness.completion.completer import Completer
+from lsp_harness.completion.policy.trigger_policy import Restraint
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Quiet
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.pipeline.completion import Completer
-from lsp_harness.pipeline.restraint import Restraint
 from tests.benchmarks.fim import Case, cases, progress
 from tests.benchmarks.healing import PATIENT_MS, answer, lines
 

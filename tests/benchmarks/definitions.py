@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_harness.files.walk import Found as File
-from lsp_harness.index.extract import extract
+from lsp_harness.index.build.file_extract import extract
 
 KINDS = frozenset({"function", "method", "constructor", "class"})
 Found = Counter[tuple[str, int]]

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lsp_harness.config.schema import Context
-from lsp_harness.context.budget import FRAME, Budget
-from lsp_harness.context.elsewhere import Known
 from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.context.instruction import Instruction, instruction, told
-from lsp_harness.context.related import Related
-from lsp_harness.inference.decode.llama import Llama
+from lsp_harness.context.instruction_prompt import Instruction, instruction, told
+from lsp_harness.context.prompt_budget import FRAME, Budget
+from lsp_harness.context.sources.related_code import Related
+from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.syntax.scope import function_text_span
 from lsp_harness.syntax.tree import SyntaxTree
 
@@ -34,7 +34,9 @@ class EditJudge:
         self.prompts = 0
         self.tokens = list[int]()
 
-    async def look(self, tree: SyntaxTree, offset: int, path: str, known: Known, count: Count, chance: random.Random):
+    async def look(
+        self, tree: SyntaxTree, offset: int, path: str, known: IndexQuery, count: Count, chance: random.Random
+    ):
         """An edit of the function at a place, if there is one that fits its share."""
         shares = replace(Context(), **{key: chance.randint(*limits) for key, limits in SHARES.items()})
         span = function_text_span(tree, offset)

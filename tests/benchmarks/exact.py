@@ -22,8 +22,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from lsp_harness.bench.edits import real_edits
-from lsp_harness.bench.ours import Ours, engine
+from lsp_harness.bench.our_engine import Ours, engine
+from lsp_harness.bench.real_edits import real_edits
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.request import Continuation, Owner, Sampling, Usage

@@ -22,9 +22,9 @@ from time import perf_counter
 
 import psutil
 
-from lsp_harness.cli.lsp_client import LspClient
-from lsp_harness.index.indexer import Indexer
-from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.bench.lsp_client import LspClient
+from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.index_tables import SCHEMA, version
 from lsp_harness.store.database import Reader, Writer
 from tests.benchmarks.hardship import OPEN, until
 
@@ -59,7 +59,7 @@ def processes(client: LspClient) -> list[psutil.Process]:
     found: list[psutil.Process] = []
     for process in psutil.Process(client.process.pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            if "lsp_harness.index.process" in process.cmdline():
+            if "lsp_harness.index.index_process" in process.cmdline():
                 found.append(process)
     return found
 

@@ -21,7 +21,7 @@ from time import perf_counter
 
 import psutil
 
-from lsp_harness.cli.lsp_client import LspClient
+from lsp_harness.bench.lsp_client import LspClient
 
 OPEN = "class Open:\n    def first(self): ...\n"
 POLL = 0.25
@@ -112,7 +112,7 @@ async def two(changes: int) -> None:
                 process.pid
                 for client in (one, other)
                 for process in psutil.Process(client.process.pid).children(recursive=True)
-                if "lsp_harness.index.process" in process.cmdline()
+                if "lsp_harness.index.index_process" in process.cmdline()
             }
         print(
             f"{changes} files written, two servers: known to both after p50 {statistics.median(took) * 1000:.0f} ms, longest "

@@ -21,10 +21,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lsp_harness.completion.completer import Completer
 from lsp_harness.config.load import load
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import Chunk, Continuation, Infill
-from lsp_harness.pipeline.completion import Completer
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode

@@ -27,7 +27,7 @@ from typing import Any
 
 import psutil
 
-from lsp_harness.files.ignores import Ignores
+from lsp_harness.files.ignore_files import Ignores
 from lsp_harness.files.walk import Found, walk
 
 PARSE = """
@@ -93,7 +93,7 @@ class Watched:
 @contextmanager
 def process(root: Path, database: Path) -> Iterator[tuple[subprocess.Popen[str], Callable[[], dict[str, Any]]]]:
     """The process that keeps an index, and what it says when it is ready."""
-    argv = [sys.executable, "-m", "lsp_harness.index.process", "--root", str(root), "--database", str(database)]
+    argv = [sys.executable, "-m", "lsp_harness.index.index_process", "--root", str(root), "--database", str(database)]
     child = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert child.stdin
     child.stdin.write("{}\n")

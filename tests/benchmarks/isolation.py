@@ -12,10 +12,10 @@ import sys
 import tempfile
 from pathlib import Path
 
-from lsp_harness.cli.engine import stop
-from lsp_harness.cli.lsp_client import LspClient
+from lsp_harness.bench.lsp_client import LspClient
+from lsp_harness.cli.commands.engine_cli import stop
 from lsp_harness.config import paths
-from lsp_harness.inference.models import place
+from lsp_harness.inference.models import model_files
 
 CONNECT = re.compile(
     r"(?:connect|sendto)\(\d+, \{sa_family=(AF_\w+)(?:, sun_path=\"([^\"]*)\"|.*?(?:inet_addr\(\"([^\"]*)\"\)|\"([0-9a-f:]+)\"))?"
@@ -62,7 +62,7 @@ def main() -> None:
     if not shutil.which("strace"):
         sys.exit("strace is not installed")
     stop()
-    own = [paths.state(), paths.cache(), paths.runtime(), place.folder()]
+    own = [paths.state(), paths.cache(), paths.runtime(), model_files.folder()]
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace"
         root = Path(folder).resolve() / "workspace"

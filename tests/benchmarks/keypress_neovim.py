@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.bench.edits import RealEdit, real_edits
 from lsp_harness.bench.keystrokes import strokes
+from lsp_harness.bench.real_edits import RealEdit, real_edits
 from tests.benchmarks.keypress import WRITTEN, Keypress, keypress, line, table
 from tests.benchmarks.taking import presses
 from tests.benchmarks.writing import Look, Writing, writing

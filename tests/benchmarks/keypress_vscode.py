@@ -20,8 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from lsp_harness.bench.edits import RealEdit, real_edits
 from lsp_harness.bench.keystrokes import strokes
+from lsp_harness.bench.real_edits import RealEdit, real_edits
 from tests.benchmarks.keypress import WRITTEN, Keypress, keypress, line, table
 from tests.benchmarks.keypress_neovim import GAP, LONGEST, MOST, TOLD
 from tests.benchmarks.taking import parts

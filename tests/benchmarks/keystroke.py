@@ -21,13 +21,13 @@ from typing import Any, NamedTuple
 
 from tree_sitter import Parser
 
-from lsp_harness.harness.parsed import Parsed
-from lsp_harness.syntax import incremental
-from lsp_harness.syntax.declarations import Found
 from lsp_harness.syntax.languages import grammar
+from lsp_harness.syntax.symbols import incremental_declarations
+from lsp_harness.syntax.symbols.declarations import Found
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
+from lsp_harness.workspace.parsing import Parsed
 from tests.benchmarks.rhythm import Rhythm
 
 LINES = 5_000
@@ -107,7 +107,7 @@ class Typing:
         self.keys.append(Key(parsing / 1e6, (end - start) / 1e6, (walked - end) / 1e6, len(_wholes) > wholes))
         self._asked += asks
         if asks and self._asked % CHECKED == 0 and (tree := self._parsed.tree(self.document, live=True)):
-            assert listed == list(incremental.Declarations(tree).of(tree))
+            assert listed == list(incremental_declarations.Declarations(tree).of(tree))
 
     def _own(self, tree: SyntaxTree, edit: Edit) -> int:
         """Nanoseconds of tree-sitter's own edit and parse."""
@@ -151,7 +151,7 @@ def main() -> None:
     options.add_argument("--seed", type=int, default=1)
     options.add_argument("--each", action="store_true", help="ask what the text declares after every key")
     asked = options.parse_args()
-    incremental.everything = _counted(incremental.everything)
+    incremental_declarations.everything = _counted(incremental_declarations.everything)
     print(f"{'':<24} | {'p50: parse':>7}    ours  ratio  +walk  ratio | p95: parse   ours  ratio  +walk  ratio | whole")
     for document in [Document.of(file.absolute().as_uri(), file.read_bytes()) for file in asked.files] or files():
         typing = Typing(document, random.Random(asked.seed), each=asked.each)

@@ -20,12 +20,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 
-from lsp_harness.cli.compose import make_engine
+from lsp_harness.cli.composition import make_engine
+from lsp_harness.coding.task_location import Candidate, narrowed, seek
 from lsp_harness.config.load import load
-from lsp_harness.context.elsewhere import Here
+from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.embed.recipe import recipe
-from lsp_harness.pipeline.seek import Candidate, narrowed, seek
+from lsp_harness.inference.embedding_recipe import recipe
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import cases
@@ -92,7 +92,7 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
                 return Document.of(f"file:///{path}", encode(texts[path]))
 
             for task, right in tasks:
-                found = await seek(Here(place.reader), "", task, text, close.get(task, ()))
+                found = await seek(DirectIndexQuery(place.reader), "", task, text, close.get(task, ()))
                 if found is None:
                     sys.exit(f"nothing was found for {task!r}")
                 ranks.append(next((n for n, one in enumerate(found.candidates) if right(one)), -1))

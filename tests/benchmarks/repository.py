@@ -27,15 +27,16 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from lsp_harness.cli.compose import make_engine
+from lsp_harness.cli.composition import make_engine
+from lsp_harness.completion.completer import Completer
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
-from lsp_harness.context.elsewhere import Elsewhere, Here
 from lsp_harness.context.fragment import Count, Fragment
-from lsp_harness.index.indexer import Indexer
-from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.index.index_tables import SCHEMA, version
 from lsp_harness.inference.client import Engine
-from lsp_harness.pipeline.completion import Completer
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
@@ -54,7 +55,7 @@ class Ring(Elsewhere):
     """The beginnings of the other files of the folder."""
 
     def __init__(self, root: Path, count: Count) -> None:
-        super().__init__(Here(Reader(root / "none.db")), count)
+        super().__init__(DirectIndexQuery(Reader(root / "none.db")), count)
         self._root = root
         self._tokens = count
 
@@ -163,7 +164,7 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
                         for arm in (arm for arm in arms if row["id"] not in known[arm]):
                             elsewhere = {
                                 "none": lambda: None,
-                                "ours": lambda reader=reader: Elsewhere(Here(reader), engine.count),
+                                "ours": lambda reader=reader: Elsewhere(DirectIndexQuery(reader), engine.count),
                                 "ring": lambda root=root: Ring(root, engine.count),
                             }[arm]()
                             keep(arm, await answered(engine, config, root, elsewhere, row))

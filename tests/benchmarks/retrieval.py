@@ -28,17 +28,17 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from lsp_harness.cli.compose import make_engine
+from lsp_harness.cli.composition import make_engine
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import Found
-from lsp_harness.harness.meaning import NEAREST
-from lsp_harness.index.extract import embedded, extract
-from lsp_harness.index.filling import Filling
-from lsp_harness.index.links import Links
-from lsp_harness.index.search import Search
-from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.harness.embedding_index import NEAREST
+from lsp_harness.index.build.file_extract import embedded, extract
+from lsp_harness.index.build.import_links import Links
+from lsp_harness.index.build.index_writer import Filling
+from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.index.query.code_search import Search
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embed.recipe import Recipe, recipe
+from lsp_harness.inference.embedding_recipe import Recipe, recipe
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import Case, cases

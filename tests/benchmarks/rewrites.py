@@ -10,19 +10,19 @@ import argparse
 import asyncio
 from pathlib import Path
 
+from lsp_harness.coding.candidate_generator import Generator
+from lsp_harness.coding.finding_location import locate
+from lsp_harness.coding.sampling import Plan
+from lsp_harness.coding.turn_context import Job
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.pipeline.asking import Plan
-from lsp_harness.pipeline.candidates import Generator
-from lsp_harness.pipeline.job import Job
-from lsp_harness.pipeline.locate import locate
 from lsp_harness.session.log import SessionLog
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.ruff_linter import Ruff
 from tests.benchmarks.fim import Case, at_once, cases, save
 
 

@@ -17,9 +17,9 @@ from typing import Any
 
 import psutil
 
-from lsp_harness.cli.lsp_client import LspClient, RpcError
+from lsp_harness.bench.lsp_client import LspClient, RpcError
 from lsp_harness.config.load import load
-from lsp_harness.inference.models.place import resolve
+from lsp_harness.inference.models.model_files import resolve
 
 MIB = 2**20
 KV_BYTES_PER_TOKEN = 12 * 1024

@@ -22,7 +22,7 @@ from typing import Any
 import httpx2
 
 from lsp_harness.config.load import load
-from lsp_harness.context.infill import infill
+from lsp_harness.context.infill_prompt import infill
 from lsp_harness.context.window import BLOCK
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.request import Around

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from lsp_harness.bench.editor import common
+from lsp_harness.bench.simulated_editor import common
 from lsp_harness.text.position import decode, encode
 
 Deed = Literal["whole", "line", "word", "type"]

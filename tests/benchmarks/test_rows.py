@@ -2,7 +2,7 @@
 
 import json
 
-from lsp_harness.bench.edits import RealEdit
+from lsp_harness.bench.real_edits import RealEdit
 from tests.benchmarks.growth import grown, processes, quarters
 from tests.benchmarks.keypress import CACHED, TYPED_ALONG, WRITTEN, Keypress, keypress, line, nothing, read, table
 from tests.benchmarks.keypress_vscode import row, told

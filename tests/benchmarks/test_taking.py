@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from lsp_harness.bench.edits import RealEdit
 from lsp_harness.bench.keystrokes import strokes
+from lsp_harness.bench.real_edits import RealEdit
 from tests.benchmarks.taking import Taker, left, presses
 
 TEXT = "return total / len(values)\n"

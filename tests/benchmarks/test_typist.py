@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.bench.edits import RealEdit
+from lsp_harness.bench.real_edits import RealEdit
 from tests.benchmarks import typist
 from tests.benchmarks.rhythm import Rhythm
 from tests.benchmarks.stale import wrong

@@ -1,4 +1,4 @@
-"""Real code with one token changed: what the weights of `syntax/recovery.py` are fitted on.
+"""Real code with one token changed: what the weights of `syntax/recovery/recovery.py` are fitted on.
 
     python -m tests.benchmarks.token_faults OUT.jsonl 300 FOLDER...
 
@@ -13,9 +13,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
 
-from lsp_harness.syntax.faults import faults, python_fault
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.lexemes import ENDS, Lexeme, keywords, lexemes
+from lsp_harness.syntax.syntax_errors import faults, python_fault
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 

@@ -4,7 +4,7 @@
     python -m tests.benchmarks.token_weights measure CASES.jsonl...
 
 Rows have `language`, `kind`, `text` and `truth` (those of `token_faults` and of `one_fault`). A weight says how much an observation of
-`syntax/evidence.py` speaks against an edit: a conditional logit model, fitted by gradient descent over the edits after which each text parses, and the
+`syntax/recovery/evidence/evidence.py` speaks against an edit: a conditional logit model, fitted by gradient descent over the edits after which each text parses, and the
 case that the true text is none of them. Rows whose path and text say that a finding was reported by a linter are left out.
 """
 
@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lsp_harness.syntax.evidence import Evidence, Judge, alternative, compare
-from lsp_harness.syntax.faults import faults, python_fault
-from lsp_harness.syntax.generators import trials
-from lsp_harness.syntax.recovery import TrialLimits, recoveries
-from lsp_harness.syntax.scene import Scene
+from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.edits.generators import trials
+from lsp_harness.syntax.recovery.evidence.evidence import Evidence, Judge, alternative, compare
+from lsp_harness.syntax.recovery.recovery import TrialLimits, recoveries
+from lsp_harness.syntax.syntax_errors import faults, python_fault
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply

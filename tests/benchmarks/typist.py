@@ -24,8 +24,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TextIO
 
-from lsp_harness.bench.edits import RealEdit, real_edits
 from lsp_harness.bench.keystrokes import strokes
+from lsp_harness.bench.real_edits import RealEdit, real_edits
 from tests.benchmarks import growth
 from tests.benchmarks.rhythm import Rhythm
 from tests.benchmarks.stale import Offer, View, ghost, source, wrong

@@ -12,8 +12,8 @@ import sys
 from time import perf_counter
 
 from lsp_harness.bench.figures import p50, p95
+from lsp_harness.syntax.names.unbound_names import unbound
 from lsp_harness.syntax.tree import parse
-from lsp_harness.syntax.unbound import unbound
 from lsp_harness.text.document import Document
 from tests.benchmarks.fim import LANGUAGES, cases
 

@@ -12,16 +12,16 @@ from typing import Any
 from unittest.mock import patch
 
 import psutil
+from lsp_harness.bench.real_edits import RealEdit
+from lsp_harness.inference.models.model_files import resolve
 from pynvim import Nvim
 
-from lsp_harness.bench.edits import RealEdit
 from lsp_harness.config.load import load
-from lsp_harness.inference.models.place import resolve
 from tests.benchmarks.stale import Mark, Offer, Place, View
 from tests.editors.neovim.conftest import HERE, PLUGIN, attached
 
 WATCH = Path(__file__).with_name("watch.lua")
-SERVER, ENGINE = "serve", "lsp_harness.inference.engine"
+SERVER, ENGINE = "serve", "lsp_harness.engine.main"
 SERVE = [sys.executable, "-m", "lsp_harness", SERVER]
 BEFORE = """
 _G.options = { debounce_ms = %d, rest_ms = 150 }

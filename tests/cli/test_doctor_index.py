@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.cli.doctor_index import rows
+from lsp_harness.cli.doctor.doctor_index import rows
 from lsp_harness.config.schema import Config, Engine, Index, Model
 from lsp_harness.files.walk import Found
-from lsp_harness.index.extract import extract
-from lsp_harness.index.filling import Filling
-from lsp_harness.index.place import Place, place
-from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.index.build.file_extract import extract
+from lsp_harness.index.build.index_writer import Filling
+from lsp_harness.index.index_place import Place, place
+from lsp_harness.index.index_tables import SCHEMA, version
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embed.recipe import recipe
+from lsp_harness.inference.embedding_recipe import recipe
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax import languages

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.disk import writing
+from lsp_harness.disk import file_writing
 from tests.cli.conftest import Shell
 
 USUAL = ("XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME")
@@ -44,14 +44,14 @@ def test_nothing_is_found_where_nothing_is_wrong(user: Shell) -> None:
 
 @pytest.mark.parametrize(("name", "variable"), [("state", USUAL[0]), ("cache", USUAL[1]), ("runtime", USUAL[2])])
 def test_a_full_disk(user: Shell, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, variable: str) -> None:
-    write = writing.write_all
+    write = file_writing.write_all
 
     def full(descriptor: int, data: bytes) -> None:
         if variable in os.readlink(f"/proc/self/fd/{descriptor}"):
             raise OSError(28, "No space left on device")
         write(descriptor, data)
 
-    monkeypatch.setattr(writing, "write_all", full)
+    monkeypatch.setattr(file_writing, "write_all", full)
     state, says = rows(user)[name]
     assert state == "bad"
     assert f"cannot be written (No space left on device); free some room there, or set {variable}" in says
@@ -113,7 +113,7 @@ def test_a_file_of_settings_or_rules_that_is_none(user: Shell, name: str, kind: 
 
 
 def test_an_output_that_is_not_utf_8(user: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lsp_harness.cli import doctor_surroundings
+    from lsp_harness.cli.doctor import doctor_surroundings
 
     class Latin:
         encoding = "ISO-8859-1"

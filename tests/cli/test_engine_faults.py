@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
-from lsp_harness.inference.running import peer
+from lsp_harness.inference.running_engines import peer
 from lsp_harness.inference.supervisor import address
 from lsp_harness.session.log import SessionLog
 from tests.cli.conftest import Shell
@@ -34,7 +34,7 @@ FILES = {
 @pytest.fixture(scope="session")
 def forked() -> None:
     """The process that those which read files come from: begun before a test has a home, it is not that test's to end."""
-    multiprocessing.set_forkserver_preload(["lsp_harness.index.readers"])
+    multiprocessing.set_forkserver_preload(["lsp_harness.index.build.reader_processes"])
     forkserver.ensure_running()
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.cli import usage
+from lsp_harness.cli import usage_errors
+from lsp_harness.cli.console import as_json, can_show_anything, console, mark, say
 from lsp_harness.cli.main import main
-from lsp_harness.cli.say import as_json, can_show_anything, console, mark, say
 from lsp_harness.config import paths
 from tests.cli.conftest import Shell
 
@@ -22,7 +22,7 @@ def _raise(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def failing(*_: object, **__: object) -> int:
         raise error
 
-    monkeypatch.setattr(usage, "run", failing)
+    monkeypatch.setattr(usage_errors, "run", failing)
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.cli.engine import running
-from lsp_harness.index.place import place
+from lsp_harness.cli.commands.engine_cli import running
+from lsp_harness.index.index_place import place
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.models.bert import convert
 from tests.cli.conftest import Shell

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.cli.engine import running
+from lsp_harness.cli.commands.engine_cli import running
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull import pull
 from tests.cli.conftest import Shell

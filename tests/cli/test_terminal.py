@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.cli import say
+from lsp_harness.cli import console
 from tests.cli.conftest import Shell
 
 
@@ -82,16 +82,16 @@ HARMLESS = r"a\u001b[31m\u0007\u009b\u007f\u202eb\u000d.py"
 
 
 def test_what_would_control_a_terminal_is_shown_instead() -> None:
-    assert say.printable(HOSTILE) == HARMLESS
-    assert say.printable("a\tb\r\nc é😀\n") == "a\tb\r\nc é😀\n"
+    assert console.printable(HOSTILE) == HARMLESS
+    assert console.printable("a\tb\r\nc é😀\n") == "a\tb\r\nc é😀\n"
 
 
 def test_it_is_escaped_on_terminals_only(monkeypatch: pytest.MonkeyPatch) -> None:
     for stream, shown in ((Terminal(), HARMLESS), (StringIO(), HOSTILE)):
         monkeypatch.setattr(sys, "stdout", stream)
-        say.say(HOSTILE)
+        console.say(HOSTILE)
         monkeypatch.setattr(sys, "stderr", stream)
-        say.warn(HOSTILE)
+        console.warn(HOSTILE)
         assert stream.getvalue() == f"{shown}\nlsp-harness: {shown}\n"
 
 
@@ -102,7 +102,7 @@ def test_it_is_escaped_in_tables_as_well(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("TERM", "xterm")
     table = Table(box=None)
     table.add_row("[green]✓[/]", HOSTILE.replace("[", "\\["))
-    say.console().print(table)
+    console.console().print(table)
     assert "\x1b[32m✓" in stream.getvalue(), "our own colours stay"
     assert "\x1b[31m" not in stream.getvalue()
     assert r"\u001b[31m" in stream.getvalue()
@@ -112,7 +112,7 @@ def test_json_on_a_terminal_stays_json(monkeypatch: pytest.MonkeyPatch) -> None:
     import json
 
     monkeypatch.setattr(sys, "stdout", stream := Terminal())
-    say.as_json({"path": HOSTILE})
+    console.as_json({"path": HOSTILE})
     assert "\x9b" not in stream.getvalue()
     assert json.loads(stream.getvalue()) == {"path": HOSTILE}
 

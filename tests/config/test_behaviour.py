@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.coding.fix import Fix
+from lsp_harness.coding.turn_context import Job
+from lsp_harness.completion.completer import Completer
 from lsp_harness.config.schema import Config, tables
+from lsp_harness.engine.main import arguments
 from lsp_harness.errors import ConfigError, ModelMissing, NoAnswer
-from lsp_harness.inference.engine import arguments
 from lsp_harness.inference.models.catalogue import card
-from lsp_harness.inference.models.place import resolve
+from lsp_harness.inference.models.model_files import resolve
 from lsp_harness.inference.request import Continuation, Infill
 from lsp_harness.inference.supervisor import Address, Supervisor, identity
-from lsp_harness.pipeline.code import Fix
-from lsp_harness.pipeline.completion import Completer
-from lsp_harness.pipeline.job import Job
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.syntax.tree import parse
-from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.ruff_linter import Ruff
 from tests.config.test_load import CHANGED
 from tests.harness.tools import Script, settings
 from tests.support import markup
@@ -124,7 +124,7 @@ def test_model_and_engine_keys_are_arguments_of_the_engine_process(
     where = Address(folder / "s", folder / "l")
     argv = Supervisor(config)._argv(model, where)
     default = Supervisor(Config())._argv(model, where)
-    after = argv.index("lsp_harness.inference.engine") + 1
+    after = argv.index("lsp_harness.engine.main") + 1
     assert getattr(arguments(list(argv[after:])), argument) == value
     assert getattr(arguments(list(default[after:])), argument) != value
     if key in ANOTHER:
@@ -142,7 +142,7 @@ def test_a_pooling_that_is_none_is_no_reason_for_another_engine(folder: Path, wr
 
 def test_a_model_that_begins_with_a_dash_is_no_option(folder: Path) -> None:
     argv = Supervisor(changed("index.embedding_model", "-x"))._argv(folder / "m", Address(folder / "s", folder / "l"))
-    assert arguments(list(argv[argv.index("lsp_harness.inference.engine") + 1 :])).embedding_model == "-x"
+    assert arguments(list(argv[argv.index("lsp_harness.engine.main") + 1 :])).embedding_model == "-x"
 
 
 def test_an_order_that_is_none_is_refused_and_that_of_a_card_can_be_changed(folder: Path) -> None:
@@ -215,7 +215,7 @@ async def test_few_lines_are_shown_when_few_are_allowed() -> None:
 
 
 def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
-    # the third: tests/harness/test_verbs.py
+    # the third: tests/harness/test_edit_verbs.py
     tested = {"model.path", "index.update_on_save", "context.few_shot_examples", *ENGINE, *FIX_KEYS}
     assert tested == set(CHANGED)
     elsewhere = {
@@ -231,22 +231,26 @@ def test_every_key_in_the_schema_is_tested_to_change_something() -> None:
         "engine.script",  # tests/cli
         "completion.enabled",  # tests/harness
         "completion.max_lines",
-        "completion.repository_tokens",  # tests/context/test_elsewhere.py
-        "completion.alternatives",  # tests/pipeline/test_alternatives.py
-        *("context.related_budget", "context.few_shot_budget", "context.session_budget"),  # tests/harness/test_verbs.py
+        "completion.repository_tokens",  # tests/context/test_repository_context.py
+        "completion.alternatives",  # tests/completion/test_alternatives.py
+        *(
+            "context.related_budget",
+            "context.few_shot_budget",
+            "context.session_budget",
+        ),  # tests/harness/test_edit_verbs.py
         *(
             "generation.repairs",
             "verification.kept",
-        ),  # tests/pipeline/test_code.py, tests/scenarios, tests/cli/test_commands.py
+        ),  # tests/coding/test_fix.py, tests/scenarios, tests/cli/test_commands.py
         "edits.confirm",  # tests/server/test_code_action.py
-        "index.enabled",  # like index.update_on_save: tests/harness/test_indexes.py, tests/index/test_process.py
-        # tests/inference/test_recipe.py, tests/harness/test_meaning.py
+        "index.enabled",  # like index.update_on_save: tests/harness/test_folder_indexes.py, tests/index/test_index_process.py
+        # tests/inference/test_embedding_recipe.py, tests/harness/test_embedding_index.py
         *(f"index.embedding_{key}" for key in ("query_prefix", "document_prefix", "tokens")),
-        "locate.ranking",  # tests/cli/test_locate.py
+        "locate.ranking",  # tests/cli/test_locate_cli.py
         *("context.docs_budget", "knowledge.enabled", "knowledge.python"),  # tests/harness/test_documentation.py
-        *("completion.warm", "completion.speculate"),  # tests/pipeline/test_working_ahead.py
+        *("completion.warm", "completion.speculate"),  # tests/completion/test_working_ahead.py
         "verification.debounce_ms",  # tests/harness
-        *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/pipeline/test_quiet.py, test_rhythm.py
+        *(f"quiet.{key}" for key in tables()["quiet"]),  # tests/completion/test_trigger_policy.py, test_rhythm.py
     }
     known = {f"{table}.{key}" for table, keys in tables().items() for key in keys}
     assert known == tested | set(ENGINE_ONLY) | set(COMPLETION_KEYS) | elsewhere

@@ -11,7 +11,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from lsp_harness.config.load import Problem, from_settings, load, user_file
-from lsp_harness.config.planned import PLANNED
+from lsp_harness.config.reserved_keys import PLANNED
 from lsp_harness.config.schema import Config, tables
 
 CHANGED: dict[str, Any] = {

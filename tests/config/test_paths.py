@@ -9,7 +9,7 @@ import pytest
 
 from lsp_harness.config import paths
 from lsp_harness.config.load import user_file
-from lsp_harness.disk import notice
+from lsp_harness.disk import file_warnings
 from lsp_harness.errors import ConfigError
 
 
@@ -21,7 +21,7 @@ def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
-    notice.forget()
+    file_warnings.forget()
     return tmp_path
 
 

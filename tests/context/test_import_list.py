@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.context.import_list import listing, to_import
+from lsp_harness.context.sources.import_list import listing, to_import
 from tests.index.place import Indexed
 from tests.syntax.markup import marked
 

@@ -3,8 +3,8 @@
 from itertools import pairwise
 
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill import LEAST, InfillPrompt, ladder
-from lsp_harness.context.outlines import Outlines
+from lsp_harness.context.infill_prompt import LEAST, InfillPrompt, ladder
+from lsp_harness.context.sources.outline_cache import Outlines
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.edit import Edit
 from tests.context.counting import words

@@ -13,8 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
-from lsp_harness.cli.engine import running
-from lsp_harness.cli.lsp_client import LspClient, RpcError
+from lsp_harness.bench.lsp_client import LspClient, RpcError
+from lsp_harness.cli.commands.engine_cli import running
 from tests.inference.backends.test_remote import llama
 from tests.support.server import Reply, serving
 from tests.support.tiny import texts

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.cli.lsp_client import LspClient, RpcError
+from lsp_harness.bench.lsp_client import LspClient, RpcError
 
 INVALID_PARAMS, NO_METHOD = -32602, -32601
 

@@ -55,26 +55,50 @@ class Runner:
 
 def _import_all() -> None:
     """What commands import when they need it: once, and not in each of them."""
-    from lsp_harness.index import readers
+    from lsp_harness.index.build import reader_processes
 
     # processes that read files come from a fork as well: there are no threads here that could mind
-    readers.START = "fork"
+    reader_processes.START = "fork"
     multiprocessing.set_start_method("fork", force=True)
     for name in (
-        *("lsp_harness.cli.app", "lsp_harness.cli.serve", "lsp_harness.cli.complete", "lsp_harness.cli.fix"),
-        *("lsp_harness.cli.context", "lsp_harness.cli.search", "lsp_harness.cli.locate", "lsp_harness.cli.index"),
-        *("lsp_harness.cli.session", "lsp_harness.cli.digest", "lsp_harness.cli.docs", "lsp_harness.cli.model"),
-        *("lsp_harness.cli.models", "lsp_harness.cli.engine", "lsp_harness.cli.doctor", "lsp_harness.cli.bench"),
+        *(
+            "lsp_harness.cli.command_table",
+            "lsp_harness.cli.commands.serve_cli",
+            "lsp_harness.cli.commands.complete_cli",
+            "lsp_harness.cli.commands.fix_cli",
+        ),
+        *(
+            "lsp_harness.cli.commands.context_cli",
+            "lsp_harness.cli.commands.search_cli",
+            "lsp_harness.cli.commands.locate_cli",
+            "lsp_harness.cli.commands.index_cli",
+        ),
+        *(
+            "lsp_harness.cli.commands.session_cli",
+            "lsp_harness.cli.commands.digest_cli",
+            "lsp_harness.cli.commands.docs_cli",
+            "lsp_harness.cli.commands.model_cli",
+        ),
+        *(
+            "lsp_harness.cli.commands.models_cli",
+            "lsp_harness.cli.commands.engine_cli",
+            "lsp_harness.cli.commands.doctor_cli",
+            "lsp_harness.cli.commands.bench_cli",
+        ),
         *(
             "lsp_harness.server.main",
-            "lsp_harness.server.table",
-            "lsp_harness.server.register",
+            "lsp_harness.server.feature_table",
+            "lsp_harness.server.feature_binding",
             "pathspec",
             "rich.progress",
             "rich.live",
         ),
-        *("lsp_harness.pipeline.completion", "lsp_harness.pipeline.code", "rich.table", "httpx2", "watchfiles"),
-        *("lsp_harness.inference.scripted", "lsp_harness.harness.watch", "lsp_harness.harness.indexes"),
+        *("lsp_harness.completion.completer", "lsp_harness.coding.fix", "rich.table", "httpx2", "watchfiles"),
+        *(
+            "lsp_harness.inference.scripted_engine",
+            "lsp_harness.harness.accepted_edits",
+            "lsp_harness.harness.folder_indexes",
+        ),
     ):
         __import__(name)
 
@@ -83,7 +107,7 @@ def _import_all() -> None:
 
 def _parse_something() -> None:
     """The patterns of a language are made when it is first read."""
-    from lsp_harness.syntax.declarations import declared
+    from lsp_harness.syntax.symbols.declarations import declared
     from lsp_harness.syntax.tree import parse
     from lsp_harness.text.document import Document
 

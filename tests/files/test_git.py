@@ -5,9 +5,9 @@ import random
 import subprocess
 from pathlib import Path
 
-from lsp_harness.files.bytewise import bytewise_path
-from lsp_harness.files.ignores import Ignores
-from lsp_harness.files.patterns import compiled
+from lsp_harness.files.byte_text import bytewise_path
+from lsp_harness.files.ignore_files import Ignores
+from lsp_harness.files.ignore_patterns import compiled
 
 PATTERNS = [
     *(

@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.config.schema import Completion
-from lsp_harness.context.infill import infill, ladder
+from lsp_harness.context.infill_prompt import infill, ladder
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import redacted, secret_lines, secret_path, spans
 from lsp_harness.syntax.tree import parse

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.files.ignores import Ignores
+from lsp_harness.files.ignore_files import Ignores
 from lsp_harness.files.walk import Found, Left, walk
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.config.schema import Config
-from lsp_harness.harness import held as held_by
+from lsp_harness.harness import published_findings as held_by
 from lsp_harness.harness.harness import Harness
-from lsp_harness.pipeline.offers import Offer
+from lsp_harness.session.results import Offer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
-from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.tools import Script, settings
 from tests.support import markup
 

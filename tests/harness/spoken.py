@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from lsp_harness.harness import verbs
-from lsp_harness.harness.snapshot import Snapshot
+from lsp_harness.harness import edit_verbs
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import Span, decode
+from lsp_harness.workspace.snapshot import Snapshot
 from tests.harness.bench import Bench
 from tests.support import markup
 
@@ -23,7 +23,7 @@ def opened(b: Bench, text: str, name: str = "a.py") -> tuple[Snapshot, Span]:
     return b.harness.snapshot(src.document.uri), Span(src.marks[0], src.marks[-1])
 
 
-def after(made: verbs.Written) -> str:
+def after(made: edit_verbs.Written) -> str:
     return decode(apply(made.document.data, made.proposal.edits))
 
 

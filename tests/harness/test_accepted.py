@@ -3,12 +3,12 @@
 import asyncio
 from pathlib import Path
 
-from lsp_harness.harness import held as held_by
+from lsp_harness.harness import published_findings as held_by
 from lsp_harness.session.summary import summary
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
-from lsp_harness.verify.ruff import Report, Ruff
+from lsp_harness.verify.ruff_linter import Report, Ruff
 from tests.harness.bench import QUICK, Bench, Held, Make, accept
 from tests.harness.tools import settings
 from tests.support import markup

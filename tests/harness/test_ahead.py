@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.diagnosis import diagnose
 from lsp_harness.inference.request import Infill
-from lsp_harness.pipeline.offers import Offer
+from lsp_harness.session.results import Offer
 from lsp_harness.text.document import Document
 from tests.harness.bench import AREA, QUICK, Bench, Make, accept, fixed
 from tests.harness.tools import edits, settings

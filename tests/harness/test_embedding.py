@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import NoAnswer
-from lsp_harness.harness import verbs
+from lsp_harness.harness import edit_verbs
 from lsp_harness.harness.harness import Harness
-from lsp_harness.index.place import place
+from lsp_harness.index.index_place import place
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.models.bert import convert
-from lsp_harness.pipeline.offers import Offer
+from lsp_harness.session.results import Offer
 from lsp_harness.text.position import Span
 from tests.harness.bench import AREA, Bench, Make
 from tests.harness.tools import settings
@@ -31,7 +31,7 @@ ANSWER = "```python\ndef area(r):\n    return 4 * r\n```"
 @pytest.fixture
 def kept(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Bench]:
     """A bench over a folder of its own, as a front end that stays has it."""
-    monkeypatch.setattr("lsp_harness.harness.meaning.PATIENCE_SECONDS", 30.0)
+    monkeypatch.setattr("lsp_harness.harness.embedding_index.PATIENCE_SECONDS", 30.0)
     root = tmp_path / "ws"
     root.mkdir()
     (root / "far.py").write_text(FAR)
@@ -72,7 +72,7 @@ async def instruct(b: Bench) -> None:
     src = markup.parse("def <|>area(r):\n    return 3 * r\n", b.harness.roots[0] / "a.py")
     b.harness.open(src.document)
     snapshot = b.harness.snapshot(src.document.uri)
-    await verbs.instruct(b.harness, snapshot, Span(src.cursor, src.cursor), INSTRUCTION, lambda progress: None)
+    await edit_verbs.instruct(b.harness, snapshot, Span(src.cursor, src.cursor), INSTRUCTION, lambda progress: None)
 
 
 async def test_an_edit_is_shown_what_its_instruction_means(kept: Callable[..., Bench]):
@@ -115,6 +115,6 @@ async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is
         if what == "fix":
             await b.harness.fix(snapshot, Offer("", "model", src.finding), lambda progress: None)
         else:
-            await verbs.explain(b.harness, snapshot, Span(5, 5), lambda progress: None)
+            await edit_verbs.explain(b.harness, snapshot, Span(5, 5), lambda progress: None)
     assert b.engine.asked
     assert await vectors(b.harness) == 1

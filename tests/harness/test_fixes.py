@@ -8,11 +8,11 @@ import pytest
 
 from lsp_harness.errors import NoAnswer, NotText, Stale
 from lsp_harness.harness.diagnosis import diagnose
-from lsp_harness.harness.indexes import Indexes
-from lsp_harness.pipeline.offers import Offer, Progress
+from lsp_harness.harness.folder_indexes import Indexes
+from lsp_harness.session.results import Offer, Progress
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.finding import Finding
-from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.ruff_linter import Ruff
 from tests.harness.bench import AREA, GOOD, Bench, Make, fixed
 from tests.harness.tools import checked, edits, of_type, settings
 from tests.index.place import Indexed

@@ -9,11 +9,11 @@ import pytest
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.process import keys
+from lsp_harness.process import typing_activity
 from lsp_harness.text.document import Document
 from lsp_harness.text.uri import local_path
-from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.workspace.snapshot import Snapshot
 from tests.harness.bench import QUICK, Bench, Make
 from tests.harness.tools import Script, settings
 
@@ -150,6 +150,6 @@ async def test_a_key_is_told_to_what_can_wait(bench: Make, tmp_path: Path, monke
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "typing"))
     b = bench()
     src = b.open("x = 1<|>\n")
-    assert keys.since() == math.inf
+    assert typing_activity.since() == math.inf
     b.type(src, "2", 0)
-    assert keys.since() < math.inf
+    assert typing_activity.since() < math.inf

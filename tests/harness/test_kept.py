@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.errors import NoAnswer
-from lsp_harness.pipeline.offers import Offer
+from lsp_harness.session.results import Offer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import AREA, Make, fixed

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 
 from lsp_harness.harness import navigation
-from lsp_harness.harness.symbols import in_workspace
+from lsp_harness.harness.symbol_queries import in_workspace
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.harness.bench import Bench, Make
@@ -112,7 +112,7 @@ async def test_rules_above_the_folder_that_are_written_are_read_again(start: Sta
 
 
 async def test_the_tests_of_a_file_go_where_the_folder_is(bench: Make):
-    from lsp_harness.harness.verbs import _target, _test_file
+    from lsp_harness.harness.edit_verbs import _target, _test_file
 
     b = bench()
     (b.folder / "real" / "tests").mkdir(parents=True)

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Config, Index, Model
-from lsp_harness.harness.folder import Folder
-from lsp_harness.harness.meaning import Meaning, near
-from lsp_harness.index.search import Search
+from lsp_harness.harness.embedding_index import Meaning, near
+from lsp_harness.harness.folder_index import Folder
+from lsp_harness.index.query.code_search import Search
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.embed.recipe import recipe
+from lsp_harness.inference.embedding_recipe import recipe
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull import pull
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ConfigError, EngineRefused, EngineUnavailable, UsageError
-from lsp_harness.harness.health import Observed
+from lsp_harness.harness.engine_health import Observed
 from lsp_harness.inference.request import Continuation
-from lsp_harness.inference.scripted import ScriptedEngine
+from lsp_harness.inference.scripted_engine import ScriptedEngine
 from tests.harness.bench import Bench, Make, accept
 from tests.harness.tools import settings
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from lsp_harness.harness import verbs
+from lsp_harness.harness import edit_verbs
 from lsp_harness.harness.diagnosis import diagnose
-from lsp_harness.pipeline.offers import Progress
+from lsp_harness.session.results import Progress
 from tests.harness.bench import Bench, Make
-from tests.harness.test_verbs import after, fenced, opened
+from tests.harness.test_edit_verbs import after, fenced, opened
 from tests.harness.tools import settings
 
 HALF, MARK = "\ud83d", "\ufffd"
@@ -20,7 +20,7 @@ async def test_a_function_that_is_written_again_keeps_it(bench: Make):
     b = bench(fenced(f'def area(r):\n    name = "{MARK}"\n    return name, 3 * r'), config=ONE)
     where = opened(b, f'def <|>area(r):\n    name = "{HALF}"\n    return name, r\n')
 
-    made = await verbs.instruct(b.harness, *where, "three times as much", no_report)
+    made = await edit_verbs.instruct(b.harness, *where, "three times as much", no_report)
 
     assert after(made) == f'def area(r):\n    name = "{HALF}"\n    return name, 3 * r\n'
 

@@ -7,14 +7,14 @@ from collections.abc import Callable
 import pytest
 
 from lsp_harness.errors import NoAnswer, Superseded
-from lsp_harness.harness import trials
-from lsp_harness.harness.parsed import FIRST_PAUSE_S, Parsed
-from lsp_harness.pipeline.offers import Offer
-from lsp_harness.syntax.budget import BUDGET, Allowance
-from lsp_harness.syntax.plain import plain
+from lsp_harness.session.results import Offer
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance
+from lsp_harness.syntax.plain_text import plain
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
+from lsp_harness.workspace import parse_process
+from lsp_harness.workspace.parsing import FIRST_PAUSE_S, Parsed
 from tests.harness.bench import Bench
 
 URI = "file:///a.py"
@@ -54,7 +54,7 @@ class Trials:
 @pytest.fixture
 def tried(monkeypatch: pytest.MonkeyPatch) -> Trials:
     found = Trials()
-    monkeypatch.setattr(trials, "Trials", lambda: found)
+    monkeypatch.setattr(parse_process, "Trials", lambda: found)
     return found
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from lsp_harness.coding.turn_driver import NEXT, State
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.request import Chunk, Continuation, Infill
-from lsp_harness.inference.scripted import ScriptedEngine
-from lsp_harness.pipeline.work import NEXT, State
+from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.log import read
 from lsp_harness.wire.event import Event
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from lsp_harness.files.walk import Found
-from lsp_harness.index.extract import extract
-from lsp_harness.index.filling import Filling
-from lsp_harness.index.links import Links
-from lsp_harness.index.search import Search
-from lsp_harness.index.tables import SCHEMA, version
-from lsp_harness.index.view import View
+from lsp_harness.index.build.file_extract import extract
+from lsp_harness.index.build.import_links import Links
+from lsp_harness.index.build.index_writer import Filling
+from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.index.index_view import View
+from lsp_harness.index.query.code_search import Search
 from lsp_harness.store.database import Reader, Writer
 
 

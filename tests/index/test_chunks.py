@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.index.chunks import LINES, chunks
-from lsp_harness.syntax.declarations import declared, qualified
+from lsp_harness.index.build.chunks import LINES, chunks
+from lsp_harness.syntax.symbols.declarations import declared, qualified
 from tests.syntax.markup import tree_of
 
 SOURCE = '''"""Doc."""

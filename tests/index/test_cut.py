@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.chunks import chunks
-from lsp_harness.syntax.declarations import all_qualified, declared
+from lsp_harness.index.build.chunks import chunks
 from lsp_harness.syntax.languages import LANGUAGES
+from lsp_harness.syntax.symbols.declarations import all_qualified, declared
 from tests.syntax.markup import fixture, golden
 
 SOURCES = Path(__file__).parents[1] / "syntax" / "declarations"

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import StoreError
-from lsp_harness.files.ignores import Ignores
+from lsp_harness.files.ignore_files import Ignores
 from lsp_harness.files.walk import Left, walk
-from lsp_harness.index import keeper
-from lsp_harness.index.indexer import Indexer
-from lsp_harness.index.place import place
-from lsp_harness.index.tables import SCHEMA, version
+from lsp_harness.index import index_keeper
+from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.index_place import place
+from lsp_harness.index.index_tables import SCHEMA, version
 from lsp_harness.store.database import Reader, Writer
-from tests.index.test_keeper import Front, front, indexers
+from tests.index.test_index_keeper import Front, front, indexers
 
 KILLS = 20
 FILES = 120
@@ -67,8 +67,8 @@ def fresh(root: Path, database: Path) -> dict[str, list[tuple[object, ...]]]:
 async def test_killed_at_any_moment_it_is_followed_by_another_that_goes_on(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(keeper, "LONGEST_WAIT", 0.01)
-    monkeypatch.setattr(keeper, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(index_keeper, "LONGEST_WAIT", 0.01)
+    monkeypatch.setattr(index_keeper, "FIRST_WAIT", 0.01)
     chance = random.Random(20)
     for n in range(FILES):
         (root / f"m{n}.py").write_text(f"from m{n // 2} import f{n // 2}\n\ndef f{n}(): return f{n // 2}()\n" * 20)
@@ -137,20 +137,20 @@ def test_a_huge_file_is_not_even_read(root: Path):
 
 
 def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch: pytest.MonkeyPatch):
-    from lsp_harness.index import readers
+    from lsp_harness.index.build import reader_processes
 
     for n in range(40):
         (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
     # the processes that read take what they are from here
-    monkeypatch.setattr(readers, "START", "fork")
-    read = readers.read
+    monkeypatch.setattr(reader_processes, "START", "fork")
+    read = reader_processes.read
 
     def dying(root: Path, found: object, known: bytes) -> object:
         if found.path == "m7.py":  # type: ignore[attr-defined]
             os.kill(os.getpid(), signal.SIGKILL)
         return read(root, found, known)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(readers, "read", dying)
+    monkeypatch.setattr(reader_processes, "read", dying)
     database = root.parent / "index.db"
     with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
         assert indexer.scan().files == 40
@@ -161,7 +161,7 @@ def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch:
 
 
 def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: pytest.MonkeyPatch):
-    from lsp_harness.index import indexer as module
+    from lsp_harness.index.build import indexer as module
 
     (root / "a.py").write_text("def a(): ...\n")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.files.walk import Found
-from lsp_harness.index.extract import extract
-from lsp_harness.index.filling import Filling
-from lsp_harness.index.indexer import Indexer, Scanned
-from lsp_harness.index.links import Links
-from lsp_harness.index.readers import Readers
-from lsp_harness.index.tables import SCHEMA, finished, version
+from lsp_harness.index.build.file_extract import extract
+from lsp_harness.index.build.import_links import Links
+from lsp_harness.index.build.index_writer import Filling
+from lsp_harness.index.build.indexer import Indexer, Scanned
+from lsp_harness.index.build.reader_processes import Readers
+from lsp_harness.index.index_tables import SCHEMA, finished, version
 from lsp_harness.store.database import Reader, Writer
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lsp_harness.cli import engine as cli
+from lsp_harness.cli.commands import engine_cli as cli
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import ConfigError, EngineUnavailable

@@ -13,10 +13,10 @@ import pytest
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineStuck, HarnessError
-from lsp_harness.harness.health import Observed
-from lsp_harness.inference import running
+from lsp_harness.harness.engine_health import Observed
+from lsp_harness.inference import running_engines
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.running import alive, end, listening, peer, record_file
+from lsp_harness.inference.running_engines import alive, end, listening, peer, record_file
 from lsp_harness.inference.supervisor import Supervisor, address
 from lsp_harness.process.termination import OpenProcess, start_time
 from tests.support.stuck import gone, listener, stop
@@ -60,7 +60,7 @@ async def test_a_stopped_engine_costs_one_request_and_is_replaced(home: Path, co
 async def test_an_engine_that_does_not_heed_sigterm_is_killed(
     place: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("lsp_harness.inference.backends.local.STUCK_GRACE_S", 0.01)
+    monkeypatch.setattr("lsp_harness.inference.backends.local_engine.STUCK_GRACE_S", 0.01)
     with listener(place, deaf=True) as process:
         with pytest.raises(EngineStuck, match="it was killed, as it did not end when it was asked to"):
             await client.count(["a"])
@@ -143,7 +143,7 @@ def test_a_record_of_another_process_counts_for_nothing(home: Path, written: str
     own = psutil.Process().pid
     record_file(place).write_text(written.format(pid=own, started=start_time(own)))
 
-    assert running._recorded(place) is None  # pyright: ignore[reportPrivateUsage]
+    assert running_engines._recorded(place) is None  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_a_signal_reaches_no_later_process_of_the_same_number(tmp_path: Path):
@@ -165,5 +165,5 @@ async def test_a_model_that_is_stuck_is_no_engine_that_lives(
     async def health(*_: object) -> dict[str, float]:
         return said
 
-    monkeypatch.setattr(running, "health", health)
+    monkeypatch.setattr(running_engines, "health", health)
     assert await alive(Path("s"), 1.0, silence_s=1.0) is lives

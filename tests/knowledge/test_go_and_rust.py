@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.knowledge.fragment import DocFragment
-from lsp_harness.knowledge.installed import Installed
+from lsp_harness.knowledge.doc_fragment import DocFragment
+from lsp_harness.knowledge.installed_packages import Installed
 from tests.knowledge.packages import write
 
 COBRA = (

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.knowledge.installed import LANGUAGES, Installed
-from lsp_harness.knowledge.source import LARGEST, Package, Texts, contents
+from lsp_harness.knowledge.installed_packages import LANGUAGES, Installed
+from lsp_harness.knowledge.package_source import LARGEST, Package, Texts, contents
 from tests.knowledge.packages import SITE, install, venv, write
 
 FUNCTION = "def f(x): ...\n"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lsp_harness.knowledge.standard import python
-from lsp_harness.knowledge.standard.tables import common_words, standard
+from lsp_harness.knowledge.standard import python_stdlib
+from lsp_harness.knowledge.standard.stdlib_tables import common_words, standard
 from lsp_harness.syntax.languages import LANGUAGES
 
 KNOWN = [
@@ -49,14 +49,14 @@ def test_a_language_without_a_table_has_nothing():
     ],
 )
 def test_a_name_of_pythons_library_has_its_usual_module_first(name: str, module: str):
-    assert python.exporting(name)[0] == module
+    assert python_stdlib.exporting(name)[0] == module
 
 
 def test_members_of_modules_and_classes_of_pythons_library():
-    assert "dumps" in python.members("json")
-    assert "parse" in python.members("urllib")
-    assert "add_argument" in python.class_members("argparse", "ArgumentParser")
-    assert python.exports("no_such_module") == frozenset()
+    assert "dumps" in python_stdlib.members("json")
+    assert "parse" in python_stdlib.members("urllib")
+    assert "add_argument" in python_stdlib.class_members("argparse", "ArgumentParser")
+    assert python_stdlib.exports("no_such_module") == frozenset()
 
 
 def test_common_words_are_words():

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from lsp_harness.process.activity import Activity, cpu_ticks, session
-from lsp_harness.process.lines import lines
+from lsp_harness.process.line_output import lines
 from tests.support.stuck import gone, stop
 
 SPINS = "print(flush=True)\nwhile True: pass"

@@ -19,21 +19,21 @@ from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, Superseded, UsageError
 from lsp_harness.harness.engines import Engines
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.held import Held
-from lsp_harness.harness.parsed import Parsed
-from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.pipeline.offers import Offer, Progress, Proposal, Report, Suggestion
+from lsp_harness.harness.published_findings import Held
 from lsp_harness.server.main import serve
+from lsp_harness.session.results import Offer, Progress, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
-from lsp_harness.text.documents import Documents
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.finding import Finding, Outcome, Verdict
+from lsp_harness.workspace.documents import Documents
+from lsp_harness.workspace.parsing import Parsed
+from lsp_harness.workspace.snapshot import Snapshot
 
 SESSION = "0123456789ABCDEFGHJKMNPQRS"
 CHECKED = (Outcome("syntax", "passed"), Outcome("lint", "skipped"))
-LATE = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.pipeline.code")
+LATE = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.coding.fix")
 
 
 class FakeHarness(Harness):

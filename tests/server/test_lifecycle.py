@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.server.commands import ALL
-from lsp_harness.server.table import FEATURES
+from lsp_harness.server.command_names import ALL
+from lsp_harness.server.feature_table import FEATURES
 from lsp_harness.server.version import VERSION
 from tests.server.conftest import Spawn
 from tests.support.lsp import Editor, ResponseError

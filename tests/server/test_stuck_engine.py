@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Config, Engine, Model
-from lsp_harness.inference.running import peer
+from lsp_harness.inference.running_engines import peer
 from lsp_harness.inference.supervisor import address
 from tests.support.lsp import Editor, ResponseError
 from tests.support.stuck import gone, listener

@@ -12,8 +12,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 
 from lsp_harness.errors import UsageError
-from lsp_harness.server import address
-from lsp_harness.server.address import Address
+from lsp_harness.server.transport import listen_address
+from lsp_harness.server.transport.listen_address import Address
 from tests.server.conftest import FAKE, Spawn
 from tests.support.lsp import Editor, encoded
 
@@ -109,10 +109,10 @@ async def test_a_port_that_is_taken(start: Callable[..., Awaitable[Editor]]):
 )
 def test_addresses(text: str, expected: Address | None):
     if expected:
-        assert address.parse(text) == expected
+        assert listen_address.parse(text) == expected
         return
     with pytest.raises(UsageError):
-        address.parse(text)
+        listen_address.parse(text)
 
 
 class Socket:

@@ -216,8 +216,8 @@ def test_what_a_file_s_next_edit_needs_to_know(log: SessionLog):
 @pytest.mark.model
 async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_model_is_asked(log: SessionLog):
     from lsp_harness.config.schema import Config
-    from lsp_harness.inference.decode.llama import Llama
-    from lsp_harness.inference.models.place import resolve
+    from lsp_harness.engine.decode.llama import Llama
+    from lsp_harness.inference.models.model_files import resolve
 
     path = resolve(Config().model.path)
     llama = Llama(path, n_ctx=64, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0, decode_threads=1)

@@ -7,8 +7,8 @@ from typing import Any
 
 import httpx2
 
+from lsp_harness.engine.grammar.json_schema import from_json_schema
 from lsp_harness.inference import grammar
-from lsp_harness.inference.json_schema import from_json_schema
 
 WORDS = ("tests/test_queue.py", "src/queue.py", "README.md", "Makefile")
 TEXT = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a\n"

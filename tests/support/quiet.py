@@ -20,13 +20,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lsp_harness.pipeline.restraint import Restraint
-from lsp_harness.pipeline.typed import Typed
-from lsp_harness.pipeline.writing import Site
+from lsp_harness.completion.policy.trigger_policy import Restraint
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
+from lsp_harness.workspace.cursor import Cursor
+from lsp_harness.workspace.edit_history import Typed
 
 MARK = "<|>"
 HEADER = re.compile(r"^-- (.+?) --$")
@@ -53,12 +53,12 @@ class Scenario:
     def silent(self) -> bool:
         return self.rules is not None
 
-    def site(self) -> Site:
+    def cursor(self) -> Cursor:
         """Where the user is in the end."""
         document, offset = self._documents()[-1]
-        return Site(document, parse(document), offset, self.path)
+        return Cursor(document, parse(document), offset, self.path)
 
-    def lived(self, typed: Typed) -> Site:
+    def lived(self, typed: Typed) -> Cursor:
         """Let a history be told of everything that happened."""
         states = self._documents()
         first, offset = states[0]
@@ -71,7 +71,7 @@ class Scenario:
             if number - shift + 1 in self.dismissals:
                 typed.offer(document, at)
                 typed.dismiss(document.uri)
-        return self.site()
+        return self.cursor()
 
     def rule(self, restraint: Restraint) -> str:
         """The rule that says to be silent at the end, before a model is asked."""

@@ -10,17 +10,17 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
+from lsp_harness.completion.completer import Completer
+from lsp_harness.completion.policy.trigger_policy import Restraint
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.errors import Superseded
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Usage
-from lsp_harness.inference.scripted import ScriptedEngine
-from lsp_harness.pipeline.completion import Completer
-from lsp_harness.pipeline.restraint import Restraint
-from lsp_harness.pipeline.typed import Typed
+from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
+from lsp_harness.workspace.edit_history import Typed
 
 EDITOR = 0.04
 """Seconds after a change at which VS Code asks; it cancels what it asked before with the change itself."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsp_harness.syntax.declarations import Declaration
-from lsp_harness.syntax.incremental import Declarations
+from lsp_harness.syntax.symbols.declarations import Declaration
+from lsp_harness.syntax.symbols.incremental_declarations import Declarations
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit

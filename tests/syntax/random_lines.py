@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsp_harness.index.extract import sound
-from lsp_harness.syntax.declarations import declared
-from lsp_harness.syntax.python_lines import by_lines
+from lsp_harness.index.build.file_extract import sound
+from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.symbols.python_lines import by_lines
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 

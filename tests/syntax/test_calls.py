@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.syntax.calls import calls_in, parameters_of
+from lsp_harness.syntax.names.calls import calls_in, parameters_of
 from lsp_harness.text.position import Span
 from tests.syntax.markup import tree_of
 

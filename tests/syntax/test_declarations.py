@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.syntax.declarations import declared, qualified
 from lsp_harness.syntax.languages import LANGUAGES
+from lsp_harness.syntax.symbols.declarations import declared, qualified
 from lsp_harness.text.position import decode
 from tests.syntax.markup import fixture, golden, tree_of
 
@@ -84,5 +84,5 @@ def test_what_stands_deep_is_found_as_if_all_of_the_tree_were_walked(monkeypatch
         ("i", ""),
         (".j", "k"),
     ]
-    monkeypatch.setattr("lsp_harness.syntax.declarations.WORDS", {})
+    monkeypatch.setattr("lsp_harness.syntax.symbols.declarations.WORDS", {})
     assert declared(tree.language, tree.data, tree.root) == found

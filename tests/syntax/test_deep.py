@@ -6,15 +6,15 @@ from collections.abc import Callable
 import pytest
 from tree_sitter import Node
 
-from lsp_harness.syntax.declaring import declared_in
-from lsp_harness.syntax.faults import faults, new_faults
-from lsp_harness.syntax.incremental import Declarations
-from lsp_harness.syntax.inside import inside
 from lsp_harness.syntax.outline import outline
-from lsp_harness.syntax.references import referred
 from lsp_harness.syntax.scope import enclosing_class, enclosing_function, imports, statement_at
+from lsp_harness.syntax.symbols.declared_text import declared_in
+from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+from lsp_harness.syntax.symbols.name_uses import referred
+from lsp_harness.syntax.syntax_errors import faults, new_faults
+from lsp_harness.syntax.text_kind import inside
 from lsp_harness.syntax.tree import SyntaxTree, around
-from lsp_harness.syntax.unfinished import adds_error
+from lsp_harness.syntax.unfinished_code import adds_error
 from lsp_harness.text.edit import Edit
 from tests.syntax.markup import Source, marked, tree_of
 from tests.syntax.random_edits import sources

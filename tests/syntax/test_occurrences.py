@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from lsp_harness.syntax.occurrences import occurrence, occurrences
+from lsp_harness.syntax.names.occurrences import occurrence, occurrences
 from lsp_harness.text.position import Span
 from tests.syntax.markup import tree_of
 

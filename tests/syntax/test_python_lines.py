@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import lsp_harness
-from lsp_harness.syntax.declarations import declared
-from lsp_harness.syntax.declaring import declared_in
-from lsp_harness.syntax.python_lines import by_lines
+from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.symbols.declared_text import declared_in
+from lsp_harness.syntax.symbols.python_lines import by_lines
 from tests.syntax.markup import tree_of
 from tests.syntax.random_lines import rounds
 

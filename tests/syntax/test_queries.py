@@ -9,7 +9,7 @@ from tree_sitter import Query
 from lsp_harness.config import resources
 from lsp_harness.config.resources import grammar_folder, resource
 from lsp_harness.syntax.languages import LANGUAGES, Language, grammar, language_for
-from lsp_harness.syntax.query import query, source_of
+from lsp_harness.syntax.tree_query import query, source_of
 
 FILES = sorted(resource("queries").glob("*/*.scm"))
 # Queries are never freed, see query.py; these are not in its cache.
@@ -64,7 +64,7 @@ def test_in_a_checkout_they_are_beside_the_package():
 
 @pytest.mark.parametrize("language", [one for one in LANGUAGES if one.queries], ids=lambda one: one.id)
 def test_what_begins_with_a_parent_says_nothing_else_of_it(language: Language):
-    # `lsp_harness.syntax.incremental` asks about the children of such a node and not about the node
+    # `lsp_harness.syntax.symbols.incremental_declarations` asks about the children of such a node and not about the node
     source = source_of(language, "symbols")
     parents = set(re.findall(r"^\((\w+) \(.+\)$", source, re.MULTILINE))
     for parent in parents:

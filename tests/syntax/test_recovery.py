@@ -2,11 +2,11 @@
 
 import pytest
 
-from lsp_harness.syntax.block_words import one_slip
-from lsp_harness.syntax.generators import trials
 from lsp_harness.syntax.lexemes import lexemes
-from lsp_harness.syntax.recovery import Recovery, TrialLimits, costs, recoveries
-from lsp_harness.syntax.scene import Scene
+from lsp_harness.syntax.recovery.broken_text import Scene
+from lsp_harness.syntax.recovery.edits.block_word_edits import one_slip
+from lsp_harness.syntax.recovery.edits.generators import trials
+from lsp_harness.syntax.recovery.recovery import Recovery, TrialLimits, costs, recoveries
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.syntax.languages import LANGUAGES
-from lsp_harness.syntax.query import captures
+from lsp_harness.syntax.tree_query import captures
 from lsp_harness.text.position import decode
 from tests.syntax.markup import fixture, golden
 

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.syntax.faults import faults
+from lsp_harness.syntax.syntax_errors import faults
 from lsp_harness.syntax.tree import LIMIT, SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit

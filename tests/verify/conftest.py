@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.ruff_linter import Ruff
 
 
 @pytest.fixture

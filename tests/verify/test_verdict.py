@@ -7,8 +7,8 @@ import pytest
 from lsp_harness.text.document import Document
 from lsp_harness.verify import feedback
 from lsp_harness.verify.change import Change
+from lsp_harness.verify.check_runner import judge
 from lsp_harness.verify.finding import Finding, Outcome, Status, Verdict
-from lsp_harness.verify.gate import judge
 
 FINDING = Finding(0, 1, "bad", "tool", "X1")
 

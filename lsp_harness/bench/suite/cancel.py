@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
 from lsp_harness.bench.lab import Lab
-from lsp_harness.bench.prompts import of_tokens
+from lsp_harness.bench.sized_prompts import of_tokens
 from lsp_harness.bench.timing import timed
 from lsp_harness.inference.request import Chunk, Continuation, Owner, Sampling
 

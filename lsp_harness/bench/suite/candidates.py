@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from lsp_harness.bench.curve import step_ms
 from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50
 from lsp_harness.bench.lab import Lab
-from lsp_harness.bench.prompts import of_tokens
+from lsp_harness.bench.sized_prompts import of_tokens
+from lsp_harness.bench.step_curve import step_ms
 from lsp_harness.bench.timing import Timing, timed
 from lsp_harness.inference.request import Continuation, Owner, Sampling
 

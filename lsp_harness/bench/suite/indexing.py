@@ -13,7 +13,7 @@ from lsp_harness.bench.keystrokes import traces
 from lsp_harness.bench.lab import Lab
 from lsp_harness.bench.suite.preempt import both
 from lsp_harness.bench.suite.typing import on_ours
-from lsp_harness.process.tool import end
+from lsp_harness.process.tool_run import end
 
 REQUESTS, EACH = 160, 40
 QUIET = "the same, quiet"
@@ -52,7 +52,7 @@ async def run(lab: Lab) -> Result:
 async def indexed(root: Path, database: Path, tell: Callable[[int], None]) -> None:
     """Have the process make the index that a server has for a folder; it is told how many files are read."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "lsp_harness.index.process", "--root", str(root), "--database", str(database)),
+        *(sys.executable, "-m", "lsp_harness.index.index_process", "--root", str(root), "--database", str(database)),
         "--no-follow",
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lsp_harness.bench.editor import Editor
-from lsp_harness.bench.edits import RealEdit
 from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
 from lsp_harness.bench.lab import Lab
+from lsp_harness.bench.real_edits import RealEdit
+from lsp_harness.bench.simulated_editor import Editor
 from lsp_harness.bench.timing import Timing, timed
 from lsp_harness.text.document import Document
 

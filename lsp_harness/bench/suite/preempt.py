@@ -7,11 +7,11 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from lsp_harness.bench.curve import chunk, step_ms
 from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
 from lsp_harness.bench.keystrokes import Trace, traces
 from lsp_harness.bench.lab import Lab
-from lsp_harness.bench.prompts import of_tokens
+from lsp_harness.bench.sized_prompts import of_tokens
+from lsp_harness.bench.step_curve import chunk, step_ms
 from lsp_harness.bench.suite.typing import first, on_anchor, on_ours
 from lsp_harness.bench.timing import Timing, timed
 from lsp_harness.inference.request import Continuation, Owner, Sampling

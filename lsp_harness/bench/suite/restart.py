@@ -5,11 +5,11 @@ import signal
 from time import monotonic, perf_counter
 from typing import Any, cast
 
-from lsp_harness.bench.editor import Editor, Typist
-from lsp_harness.bench.edits import distinct
 from lsp_harness.bench.figures import Figure, Goal, Result, p50
 from lsp_harness.bench.keystrokes import strokes
 from lsp_harness.bench.lab import Lab
+from lsp_harness.bench.real_edits import distinct
+from lsp_harness.bench.simulated_editor import Editor, Typist
 from lsp_harness.bench.timing import Timing
 
 ROUNDS, KEYS = 8, 12

@@ -4,11 +4,11 @@ from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
-from lsp_harness.bench.editor import Editor, Typist
-from lsp_harness.bench.edits import RealEdit, distinct
 from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
 from lsp_harness.bench.keystrokes import Trace, strokes
 from lsp_harness.bench.lab import Lab
+from lsp_harness.bench.real_edits import RealEdit, distinct
+from lsp_harness.bench.simulated_editor import Editor, Typist
 from lsp_harness.bench.suite.typing import first, on_anchor
 from lsp_harness.bench.timing import Timing, timed
 from lsp_harness.inference.models.gguf import read_header

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50
 from lsp_harness.bench.lab import Lab
-from lsp_harness.bench.prompts import of_tokens
+from lsp_harness.bench.sized_prompts import of_tokens
 from lsp_harness.bench.suite.lookup import speeds
 from lsp_harness.bench.timing import Timing, timed
 from lsp_harness.inference.request import Continuation, Owner, Sampling

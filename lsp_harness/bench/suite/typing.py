@@ -1,9 +1,9 @@
 """`bench typing`: what a keystroke costs. Real edits typed key by key, the pauses between keys removed."""
 
-from lsp_harness.bench.editor import Editor, Typist
 from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
 from lsp_harness.bench.keystrokes import Trace, languages, traces
 from lsp_harness.bench.lab import Lab
+from lsp_harness.bench.simulated_editor import Editor, Typist
 from lsp_harness.bench.timing import Timing, timed
 
 REQUESTS, EACH = 440, 44

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineStuck, EngineUnavailable
-from lsp_harness.inference.backends.pulse import Pulse, Silent
+from lsp_harness.inference.backends.engine_pulse import Pulse, Silent
 from lsp_harness.inference.providers import Target
 from lsp_harness.text.surrogates import scalar
 

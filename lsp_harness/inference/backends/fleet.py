@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
 
 from lsp_harness.inference.backends.endpoint import Setback
-from lsp_harness.inference.backends.supply import Server, Tries
+from lsp_harness.inference.backends.server_supply import Server, Tries
 
 FIRST_WAIT, LONGEST_WAIT = 0.25, 8.0
 """Seconds before a request is tried again: at most the first, doubled with each try up to the second."""

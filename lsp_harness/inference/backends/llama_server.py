@@ -9,9 +9,9 @@ from typing import Any, cast
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.inference import dialect
 from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Features, Json, without_error
-from lsp_harness.inference.backends.blanks import Blanks, cut
 from lsp_harness.inference.backends.endpoint import Endpoint
-from lsp_harness.inference.backends.family import Family, family_of, why_not
+from lsp_harness.inference.backends.model_family import Family, family_of, why_not
+from lsp_harness.inference.backends.trailing_blanks import Blanks, cut
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
 from lsp_harness.text.wording import counted
 

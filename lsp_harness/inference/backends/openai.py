@@ -19,9 +19,9 @@ from lsp_harness.inference.backends.backend import (
     estimated,
     without_error,
 )
-from lsp_harness.inference.backends.blanks import Blanks, cut
 from lsp_harness.inference.backends.endpoint import Endpoint
-from lsp_harness.inference.backends.family import Family, family_of, why_not
+from lsp_harness.inference.backends.model_family import Family, family_of, why_not
+from lsp_harness.inference.backends.trailing_blanks import Blanks, cut
 from lsp_harness.inference.request import (
     Chunk,
     Continuation,

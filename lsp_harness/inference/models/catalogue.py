@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from lsp_harness.disk.reading import read_text
+from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import UnknownModel
 from lsp_harness.inference.models.converted import Converted, Piece, Repository, Wheel
-from lsp_harness.inference.models.sources import Hub, LocalFile, Source, Url, Wheels
+from lsp_harness.inference.models.model_sources import Hub, LocalFile, Source, Url, Wheels
 
 Kind = Literal["completion", "embedding"]
 

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from lsp_harness.disk.reading import open_regular
+from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.download import download
-from lsp_harness.inference.models.part import Part
-from lsp_harness.inference.models.sources import CHUNK, hub_address
+from lsp_harness.inference.models.model_sources import CHUNK, hub_address
+from lsp_harness.inference.models.partial_file import Part
 
 CONVERTER = "0.19"
 """The release of the `gguf` package whose bytes the catalogue's hashes are of; another may order or name things anew."""

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import PullFailed
-from lsp_harness.inference.models.part import Part
+from lsp_harness.inference.models.partial_file import Part
 
 if TYPE_CHECKING:
     from httpx2 import Client

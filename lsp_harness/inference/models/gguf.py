@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.disk.reading import open_regular
+from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import FileProblem, ModelError
-from lsp_harness.inference.models.fim import FIM_KEYS, FIM_TEXTS, WELL_KNOWN, FimToken
+from lsp_harness.inference.models.fim_tokens import FIM_KEYS, FIM_TEXTS, WELL_KNOWN, FimToken
 
 STRING, ARRAY, BOOL = 8, 9, 7
 SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", BOOL: "<?", 10: "<Q", 11: "<q", 12: "<d"}

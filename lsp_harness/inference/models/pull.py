@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lsp_harness.disk.writing import clear
+from lsp_harness.disk.file_writing import clear
 from lsp_harness.errors import ModelError, PullFailed, UsageError
-from lsp_harness.inference.models import place
+from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import ModelCard
-from lsp_harness.inference.models.part import Part
-from lsp_harness.inference.models.report import MIB, Report, Silent
-from lsp_harness.inference.models.sources import Source
+from lsp_harness.inference.models.model_sources import Source
+from lsp_harness.inference.models.partial_file import Part
+from lsp_harness.inference.models.pull_report import MIB, Report, Silent
 
 if TYPE_CHECKING:
     from filelock import FileLock
@@ -46,7 +46,7 @@ def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: Re
     """Make the model's file be there and right. `verify` reads it again even if it was found right before."""
     began = time.monotonic()
     wanted = _wanted(model, sha256)
-    path = place.path_of(model)
+    path = model_files.path_of(model)
     try:
         source = _ensure(model, path, wanted, verify, report or Silent())
     except OSError as error:
@@ -69,7 +69,7 @@ def _ensure(model: ModelCard, path: Path, wanted: str, verify: bool, report: Rep
         report.begin(part.size, part.expected)
         source = _from_any(model, wanted, part)
         _move(part, path)
-        place.remember(path, wanted)
+        model_files.remember(path, wanted)
         return source
 
 
@@ -99,7 +99,7 @@ def _alone(path: Path, report: Report) -> Generator[None]:
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(clear(place.lock_of(path)))
+    lock = FileLock(clear(model_files.lock_of(path)))
     try:
         lock.acquire(timeout=0)
     except Timeout:
@@ -120,7 +120,7 @@ def _turn(lock: "FileLock", path: Path) -> None:
         try:
             lock.acquire(timeout=LOOK_S)
         except Timeout:
-            found = place.written(path)
+            found = model_files.written(path)
             still = still + 1 if found == seen else 0
             seen = found
             if still == STILL:
@@ -135,12 +135,12 @@ def _turn(lock: "FileLock", path: Path) -> None:
 def _is_right(path: Path, model: ModelCard, wanted: str, verify: bool, report: Report) -> bool:
     if model.bytes not in (0, path.stat().st_size):
         return False
-    if not verify and place.checked(path) == wanted:
+    if not verify and model_files.checked(path) == wanted:
         return True
     report.step("checking the SHA-256")
     if sha256_of(path) != wanted:
         return False
-    place.remember(path, wanted)
+    model_files.remember(path, wanted)
     return True
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsp_harness.errors import PullFailed
-from lsp_harness.inference.models.part import folder_size
+from lsp_harness.inference.models.partial_file import folder_size
 
 LOOK_S, STILL = 10.0, 12
 """How often a download is looked at, and how many looks may find nothing new: pip has limits of its own, and tries again."""

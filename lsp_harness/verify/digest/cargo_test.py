@@ -2,9 +2,9 @@
 
 import re
 
-from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem, number_of
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.tool_output import Output
 
 TOTAL = re.compile(r"(?m)^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;")
 FAILED = re.compile(r"(?m)^test (\S.*) \.\.\. FAILED$")

@@ -8,11 +8,11 @@ from types import MappingProxyType
 from lsp_harness.errors import UsageError
 from lsp_harness.files.secrets import redacted
 from lsp_harness.verify.digest import (
-    anything,
     cargo,
     cargo_test,
     eslint,
-    go,
+    generic_output,
+    go_build,
     go_test,
     junit,
     mypy,
@@ -21,9 +21,9 @@ from lsp_harness.verify.digest import (
     ruff,
     tsc,
 )
-from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import SUMMARY, Problem
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.tool_output import Output
 
 Reader = Callable[[Output], Digest | None]
 
@@ -36,7 +36,7 @@ TOOLS: MappingProxyType[str, tuple[Reader, ...]] = MappingProxyType(
         "mypy": (mypy.read,),
         "pyright": (pyright.read,),
         "tsc": (tsc.read,),
-        "go": (go.read, go_test.read),
+        "go": (go_build.read, go_test.read),
         "cargo": (cargo.read, cargo_test.read),
     }
 )
@@ -58,9 +58,9 @@ def digest(text: str, tool: str = "", root: str = "") -> Digest:
     output = Output(text)
     readers = TOOLS[tool] if tool else dict.fromkeys(reader for readers in TOOLS.values() for reader in readers)
     found = [answer for reader in readers if (answer := reader(output))]
-    if not found and (answer := anything.read(output)):
+    if not found and (answer := generic_output.read(output)):
         found = [replace(answer, tool=tool or answer.tool)]
-    elif not tool and not any(one.problems for one in found) and (answer := anything.errors(output)):
+    elif not tool and not any(one.problems for one in found) and (answer := generic_output.errors(output)):
         # one tool of a log is content, another that is not known is not
         found.append(answer)
     if not found:

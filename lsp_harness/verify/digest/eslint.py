@@ -2,10 +2,10 @@
 
 import re
 
-from lsp_harness.verify.digest.json_rest import number, rows, words
-from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.digest.partial_json import number, rows, words
 from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.tool_output import Output
 
 ROW = re.compile(r"(?m)^ +(\d+):(\d+) +(error|warning) +(\S.*)$")
 END = re.compile(r"(?m)^✖ \d+ problems? \(.*$")

@@ -3,10 +3,10 @@
 import re
 from dataclasses import dataclass, field
 
-from lsp_harness.verify.digest.json_rest import words
-from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.digest.partial_json import words
 from lsp_harness.verify.digest.problem import Problem, number_of
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.tool_output import Output
 
 MARK = re.compile(r"(?m)^(?: *--- (?:FAIL|PASS|SKIP): \S+ \(|(?:ok  |FAIL|\?   )\t\S)")
 RESULT = re.compile(r" *--- (FAIL|PASS|SKIP): (\S+) \(")

@@ -4,11 +4,11 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from contextlib import suppress
 
-from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem, number_of
 from lsp_harness.verify.digest.pytest import problem
 from lsp_harness.verify.digest.pytest_block import raised
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.tool_output import Output
 
 PIECE = 1 << 16
 

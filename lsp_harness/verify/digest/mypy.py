@@ -3,10 +3,10 @@
 import re
 from dataclasses import replace
 
-from lsp_harness.verify.digest.json_rest import number, words
-from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.digest.partial_json import number, words
 from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.tool_output import Output
 
 ROW = re.compile(r"(?m)^(\S.*?\.(?:pyi?|ipynb)):(\d+)(?::(\d+))?(?::\d+:\d+)?: (error|warning|note): (.*)$")
 FOUND = re.compile(r"(?m)^Found \d+ errors? in \d+ files? \(.*$")

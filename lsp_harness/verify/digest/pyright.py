@@ -3,10 +3,10 @@
 import re
 from dataclasses import replace
 
-from lsp_harness.verify.digest.json_rest import number, row, rows, words
-from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.digest.partial_json import number, row, rows, words
 from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of, severity_of
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.tool_output import Output
 
 ROW = re.compile(r"(?m)^ +(\S.*?):(\d+):(\d+) - (error|warning|information|hint): (.*)$")
 END = re.compile(r"(?m)^(\d+) errors?, (\d+) warnings?, \d+ (?:informations?|notes?)\b")

@@ -6,10 +6,10 @@ from collections import defaultdict, deque
 from dataclasses import dataclass, field, replace
 
 from lsp_harness.verify.digest.assertion import said
-from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem, number_of
 from lsp_harness.verify.digest.pytest_block import PLACE, Raised, raised
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.tool_output import Output
 
 COUNTS = re.compile(
     r"(?m)^(?:=+ )?((?:\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests passed)"

@@ -2,10 +2,10 @@
 
 import re
 
-from lsp_harness.verify.digest.json_rest import Row, number, row, rows, words
-from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.digest.partial_json import Row, number, row, rows, words
 from lsp_harness.verify.digest.problem import SUMMARY, Problem, number_of
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.tool_output import Output
 from lsp_harness.verify.finding import Severity
 
 RULE = r"([A-Z]{1,8}\d{1,5}(?= )|(?:invalid-syntax|unformatted|SyntaxError)(?=:)):? (?:\[\*\] )?"

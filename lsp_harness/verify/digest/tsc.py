@@ -3,9 +3,9 @@
 import re
 from dataclasses import replace
 
-from lsp_harness.verify.digest.output import Output
+from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem, number_of, severity_of
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.tool_output import Output
 
 ROW = re.compile(r"(?m)^(?:(\S.*?)(?:\((\d+),(\d+)\)|:(\d+):(\d+))(?:: | - ))?(error|warning|message) (TS\d+): (.*)$")
 END = re.compile(r"(?m)^\[?.*\bFound 0 errors\.")

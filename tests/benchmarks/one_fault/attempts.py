@@ -8,18 +8,18 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from lsp_harness.cli import compose
+from lsp_harness.cli import composition
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.diagnosis import diagnose
+from lsp_harness.harness.edit_verbs import fixed
 from lsp_harness.harness.engines import Engines
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.snapshot import Snapshot
-from lsp_harness.harness.verbs import fixed
 from lsp_harness.inference.client import Engine
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
 from lsp_harness.verify.finding import Finding
+from lsp_harness.workspace.snapshot import Snapshot
 from tests.benchmarks.one_fault.case import Case, Diagnostic
 
 LIMIT_S = 120
@@ -79,11 +79,11 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
     counted: list[Counted] = []
 
     def make(config: Config) -> Engine:
-        counted.append(Counted(compose.make_engine(config)))
+        counted.append(Counted(composition.make_engine(config)))
         engine: Any = counted[-1]
         return engine
 
-    async with compose.headless(file) as (harness, snapshot):
+    async with composition.headless(file) as (harness, snapshot):
         harness.engines = Engines(make, lambda: harness.on_state())
         began = perf_counter()
         proposed, reason = await _mended(harness, snapshot, _finding(diagnostic, len(snapshot.document.data)))
@@ -93,7 +93,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
 
 async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
     """The first thing that the product itself has against the faulty text."""
-    async with compose.headless(written(case, case.text, folder)) as (harness, snapshot):
+    async with composition.headless(written(case, case.text, folder)) as (harness, snapshot):
         findings = (await diagnose(snapshot, harness.tree(snapshot), harness.ruff)).findings
     if not findings:
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from lsp_harness.cli.lsp_client import LspClient
+from lsp_harness.bench.lsp_client import LspClient
 from lsp_harness.errors import HarnessError
 from lsp_harness.text.document import Document
 from tests.benchmarks.one_fault.attempts import LIMIT_S, Attempt, own_diagnostic, written

@@ -9,8 +9,8 @@ from functools import cached_property
 
 from tree_sitter import TreeCursor
 
-from lsp_harness.syntax.faults import faults, python_fault
 from lsp_harness.syntax.languages import Language, language_for
+from lsp_harness.syntax.syntax_errors import faults, python_fault
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 

@@ -52,7 +52,7 @@ def attached(argv: list[str]) -> Iterator[pynvim.Nvim]:
             for child in psutil.Process(nvim.funcs.getpid()).children(recursive=True):
                 # it may have ended since; an engine outlives its server by design
                 with contextlib.suppress(ProcessLookupError, psutil.NoSuchProcess):
-                    if "lsp_harness.inference.engine" in child.cmdline():
+                    if "lsp_harness.engine.main" in child.cmdline():
                         continue
                     started.append(os.pidfd_open(child.pid))
                     watched.callback(os.close, started[-1])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.inference.models import place
+from lsp_harness.inference.models import model_files
 from tests.editors.neovim.picture import svg
 from tests.editors.neovim.terminal import ESCAPE, Terminal
 from tests.editors.neovim.test_screen import COLUMNS, DIAGNOSE, MODEL, TRANSCRIPT, colour, remote, start, transcript
@@ -34,7 +34,7 @@ FINDING = "lnum = 10, col = 11, end_col = 21, message = 'Undefined name `sum_of_
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> None:
     """The user's, also in a home of our own."""
-    monkeypatch.setenv("LSP_HARNESS_MODELS", str(place.folder()))
+    monkeypatch.setenv("LSP_HARNESS_MODELS", str(model_files.folder()))
 
 
 @pytest.mark.model

@@ -86,25 +86,25 @@ it("what the real model repairs has passed its checks, and is made when it is co
 
 it("a killed engine is started again by typing on, in the same window", async () => {
   await rig.open("sums.py");
-  const [engine] = rig.pids("lsp_harness.inference.engine");
+  const [engine] = rig.pids("lsp_harness.engine.main");
   const [server] = rig.pids("lsp_harness serve");
   assert.ok(engine, "an engine process");
   kill(engine);
-  await until(() => !rig.pids("lsp_harness.inference.engine").includes(engine), "it is gone");
+  await until(() => !rig.pids("lsp_harness.engine.main").includes(engine), "it is gone");
   // another text: the server remembers what it was told about the first
   await suggestedAfter("for value in ");
-  const [again] = rig.pids("lsp_harness.inference.engine");
+  const [again] = rig.pids("lsp_harness.engine.main");
   assert.ok(again && again !== engine, "another engine process");
   assert.deepEqual(rig.pids("lsp_harness serve"), [server], "the server went on");
   assert.equal(rig.read("sums.py"), SUMS);
 });
 
 it("whoever restarts the engine gets another one", async () => {
-  const [engine] = rig.pids("lsp_harness.inference.engine");
+  const [engine] = rig.pids("lsp_harness.engine.main");
   assert.ok(engine, "an engine process");
   await rig.command("lsp-harness: Restart Engine");
-  const another = () => rig.pids("lsp_harness.inference.engine").find((pid) => pid !== engine);
-  await until(() => another() && !rig.pids("lsp_harness.inference.engine").includes(engine), "another engine process", 60_000);
+  const another = () => rig.pids("lsp_harness.engine.main").find((pid) => pid !== engine);
+  await until(() => another() && !rig.pids("lsp_harness.engine.main").includes(engine), "another engine process", 60_000);
   await rig.open("largest.py");
   await page.keyboard.press("Control+End");
   await suggestedAfter("if value > ");

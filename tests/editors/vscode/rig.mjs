@@ -352,7 +352,7 @@ function real(home) {
   const find = `
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Model
-from lsp_harness.inference.models.place import resolve
+from lsp_harness.inference.models.model_files import resolve
 print(resolve(Model().path).parent, paths.cache(), sep="\\n")`;
   const found = spawnSync(PYTHON, ["-c", find], { env: { ...process.env, PYTHONPATH: ROOT }, encoding: "utf8" });
   if (found.status !== 0) throw new Error(`the default model is missing (lsp-harness model pull): ${found.stderr}`);

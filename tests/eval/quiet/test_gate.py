@@ -2,8 +2,8 @@
 
 import pytest
 
-from lsp_harness.pipeline.gate import MIN_PROBABILITY
-from lsp_harness.pipeline.restraint import Restraint
+from lsp_harness.completion.policy.trigger_policy import Restraint
+from lsp_harness.completion.policy.trigger_rules import MIN_PROBABILITY
 from tests.eval.quiet.figures import Figures
 from tests.eval.quiet.scenarios import HALVES, Half, of
 from tests.support.quiet import Scenario

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.inference.backends.blanks import Blanks, cut
+from lsp_harness.inference.backends.trailing_blanks import Blanks, cut
 
 
 def shown(prefix: str, *pieces: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 from lsp_harness.errors import EngineBusy, EngineUnavailable
 from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback
 from lsp_harness.inference.backends.fleet import FIRST_WAIT, LONGEST_WAIT, PATIENCE, Fleet
-from lsp_harness.inference.backends.supply import Server
+from lsp_harness.inference.backends.server_supply import Server
 from lsp_harness.inference.providers import Target
 
 KEYS = [f"file:///src/module_{n}.py" for n in range(600)]

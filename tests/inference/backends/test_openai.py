@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.coding.fix import Fix
+from lsp_harness.coding.turn_context import Job
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import ConfigError, EngineError, EngineRefused
 from lsp_harness.inference.backends import openai
 from lsp_harness.inference.backends.backend import NO_INFILL, Estimate
 from lsp_harness.inference.backends.endpoint import Endpoint, Patience
-from lsp_harness.inference.backends.family import FAMILIES, family_of
+from lsp_harness.inference.backends.model_family import FAMILIES, family_of
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.models.fim import FIM_TEXTS
+from lsp_harness.inference.models.fim_tokens import FIM_TEXTS
 from lsp_harness.inference.providers import Target
 from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, TokenLogprob, Usage
-from lsp_harness.pipeline.code import Fix
-from lsp_harness.pipeline.job import Job
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
-from lsp_harness.verify.ruff import Ruff
+from lsp_harness.verify.ruff_linter import Ruff
 from tests.inference.backends.test_remote import answer, client, text
 from tests.support import markup
 from tests.support.server import FakeServer, Reply, serving

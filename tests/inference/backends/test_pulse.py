@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from lsp_harness.inference.backends.pulse import Pulse, Silent
+from lsp_harness.inference.backends.engine_pulse import Pulse, Silent
 
 SILENCE_S = 0.05
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import PullFailed
-from lsp_harness.inference.models.part import Part
+from lsp_harness.inference.models.model_sources import Hub, Url
+from lsp_harness.inference.models.partial_file import Part
 from lsp_harness.inference.models.pull import pull
-from lsp_harness.inference.models.sources import Hub, Url
 
 from .conftest import DATA, Told, Web, card
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.cli.model import app
+from lsp_harness.cli.commands.model_cli import app
 from lsp_harness.errors import HarnessError, ModelError, ModelMissing, PullFailed, UnknownModel, UsageError
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card
-from lsp_harness.inference.models.report import on_stderr
+from lsp_harness.inference.models.pull_report import on_stderr
 from tests.support.encoder import tiny_encoder
 
 from .conftest import Web

@@ -8,12 +8,12 @@ import pytest
 from filelock import FileLock
 
 from lsp_harness.errors import ModelError, PullFailed, UsageError
-from lsp_harness.inference.models import place
+from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models import pull as pulling
 from lsp_harness.inference.models.catalogue import ModelCard
-from lsp_harness.inference.models.part import Part
+from lsp_harness.inference.models.model_sources import LocalFile
+from lsp_harness.inference.models.partial_file import Part
 from lsp_harness.inference.models.pull import Pulled, pull
-from lsp_harness.inference.models.sources import LocalFile
 
 from .conftest import DATA, Told, card
 
@@ -209,7 +209,7 @@ def test_a_pull_that_stands_still_elsewhere_is_not_waited_for(
     monkeypatch.setattr(pulling, "STILL", 2)
     models.mkdir(parents=True, exist_ok=True)
     with (
-        FileLock(place.lock_of(models / "tiny.gguf")),
+        FileLock(model_files.lock_of(models / "tiny.gguf")),
         pytest.raises(PullFailed, match="end that process and pull again"),
     ):
         pull(card(Scripted("right", DATA)), report=told)

@@ -9,8 +9,8 @@ import pytest
 
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import wheel
+from lsp_harness.inference.models.model_sources import Wheels
 from lsp_harness.inference.models.pull import pull
-from lsp_harness.inference.models.sources import Wheels
 
 from .conftest import DATA, Told, card
 

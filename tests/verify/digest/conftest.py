@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.verify.digest.digest import digest
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.digest_result import Digest
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

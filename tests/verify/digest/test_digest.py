@@ -4,8 +4,8 @@ import pytest
 
 from lsp_harness.errors import UsageError
 from lsp_harness.verify.digest.digest import LONGEST, digest
+from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.digest.problem import Problem
-from lsp_harness.verify.digest.result import Digest
 from tests.verify.digest.conftest import digested, fixture
 
 TOKEN = "ghp_" + "a1B2" * 9

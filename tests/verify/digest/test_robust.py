@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.verify.digest.digest import TOOLS, digest
-from lsp_harness.verify.digest.result import Digest
+from lsp_harness.verify.digest.digest_result import Digest
 from tests.verify.digest.conftest import NAMES, digested, fixture
 
 tools = st.sampled_from(["", *TOOLS])

@@ -1,0 +1,1 @@
+"""The commands of `lsp-harness`: one file a command."""

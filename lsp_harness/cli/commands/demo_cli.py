@@ -1,0 +1,189 @@
+"""`lsp-harness demo`: the main job, for real: server process, LSP client over stdio, and the configured model.
+
+Nothing here reaches into the server. What it shows went over the protocol, and it ends with an error if any of it
+turns out untrue.
+"""
+
+import asyncio
+import re
+import shutil
+import tempfile
+from importlib.resources import files
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from rich.syntax import Syntax
+
+from lsp_harness.bench.lsp_client import LspClient
+from lsp_harness.cli.console import console, say
+from lsp_harness.cli.verdict_table import Verdicts
+from lsp_harness.errors import HarnessError
+from lsp_harness.session.log import read
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import diff
+from lsp_harness.text.position import encode
+from lsp_harness.text.wording import counted
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.ruff_linter import Ruff
+
+CURSOR = re.compile(r"(<\|>|<~>)")
+"""Where ghost text is asked for: `<|>` takes it, `<~>` types on and lets it be."""
+LANGUAGES = {".py": "python", ".js": "javascript"}
+COMPLETED = ("geometry.py", "queue.js")
+BROKEN = "stats.py"
+TRANSCRIPT = 80
+"""Columns of what is shown where there is no terminal."""
+
+
+class Untrue(HarnessError):
+    """The demo saw something other than what it is there to show."""
+
+
+def demo(*, keep: bool = False) -> int:
+    """Watch the real model complete code and repair an error.
+
+    Parameters
+    ----------
+    keep
+        Keep the edited copy of the sample project, and say where it is.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="lsp-harness-demo-")).resolve()
+    try:
+        for sample in (files("lsp_harness.cli") / "sample").iterdir():
+            (folder / sample.name.removesuffix(".txt")).write_bytes(sample.read_bytes())
+        asyncio.run(_run(folder))
+        if keep:
+            say(f"\nthe sample is in {folder}")
+    finally:
+        if not keep:
+            shutil.rmtree(folder)
+    return 0
+
+
+async def _run(folder: Path) -> None:
+    out = console(TRANSCRIPT)
+    out.rule("[bold]a language server, an LSP client over stdio, a real model")
+    async with LspClient.spawned(folder) as client:
+        out.print(f"lsp-harness serve answered `initialize` after {client.greeted_ms:.0f} ms\n")
+        for name in COMPLETED:
+            await _complete(client, folder / name)
+        engine = (await _status(client))["engine"]
+        await _fix(client, folder / BROKEN)
+        kind = "scripted replies, not a model" if engine["scripted"] else "a real model"
+        out.rule(f"[bold]done[/] with {engine['model']} ({kind}), engine process {engine['pid']}")
+
+
+async def _status(client: LspClient) -> dict[str, Any]:
+    return await client.request("workspace/executeCommand", {"command": "lspHarness.status", "arguments": []})
+
+
+async def _complete(client: LspClient, file: Path) -> None:
+    """Ghost text at every cursor mark of a file, one after the other, accepted as a user would."""
+    out = console(TRANSCRIPT)
+    out.print(f"[bold]{file.name}[/]: completions at the cursor (ghost text)")
+    done, *rest = CURSOR.split(file.read_text())
+    uri = client.open(file, done + _not_typed_yet(rest), LANGUAGES[file.suffix])
+    while rest:
+        mark, following, *rest = rest
+        began = perf_counter()
+        items = await client.inline_completion(uri, done)
+        ms = (perf_counter() - began) * 1000
+        line = done.rsplit("\n", 1)[-1]
+        if not items:
+            raise Untrue(f"the demo failed: no completion in {file.name} after {line!r}")
+        ghost: str = items[0]["insertText"]
+        stats = (await _status(client))["completion"]
+        first, *more = ghost.split("\n")
+        out.print(f"  {_plain(line)}[green]{_plain(first)}[/]")
+        for text in more:
+            out.print(f"  [green]{_plain(text)}[/]")
+        taken = "accepted" if mark == "<|>" else "not accepted, typing on"
+        out.print(
+            f"  [dim]{taken} · {ms:.0f} ms · {counted(stats['evaluated'], 'prompt token')} evaluated · {stats['reused']} reused · "
+            f"{stats['generated']} generated[/]\n"
+        )
+        done += (ghost if mark == "<|>" else "") + following
+        client.change(uri, done + _not_typed_yet(rest))
+        if mark == "<|>":
+            await client.run(items[0].get("command"))
+    client.close(uri)
+
+
+def _not_typed_yet(rest: list[str]) -> str:
+    """What the file holds behind the cursor: all that follows marks, but for what is still to be typed."""
+    return "".join(text for mark, text in zip(rest[::2], rest[1::2], strict=True) if mark == "<|>")
+
+
+async def _fix(client: LspClient, file: Path) -> None:
+    """One diagnostic of a real linter: offered, computed, shown, applied, gone."""
+    out = console(TRANSCRIPT)
+    text = file.read_text()
+    document = Document.of(file.as_uri(), text, language="python", version=1)
+    before = await _lint(document, file)
+    if not before:
+        raise Untrue(f"the demo failed: ruff finds no error in {file.name}; is ruff configured for another folder?")
+    problem = before[0]
+    row = document.line_of(problem.start)
+    out.print(f"[bold]{file.name}[/]: an error is repaired")
+    out.print(f"  line {row + 1}: [red]{problem.code} {_plain(problem.message)}[/]")
+    out.print(f"  [dim]{row + 1:3} │[/] {_plain(text.splitlines()[row])}\n")
+    uri = client.open(file, text, "python")
+    diagnostic = {
+        "range": {side: _place(document, at) for side, at in (("start", problem.start), ("end", problem.end))},
+        "severity": 1,
+        "source": "ruff",
+        "code": problem.code,
+        "message": problem.message,
+    }
+    actions = await client.request(
+        "textDocument/codeAction",
+        {"textDocument": {"uri": uri}, "range": diagnostic["range"], "context": {"diagnostics": [diagnostic]}},
+    )
+    action = next((a for a in actions if a["title"].startswith("Fix with lsp-harness")), None)
+    if action is None:
+        raise Untrue("the demo failed: no quick fix was offered")
+    out.print(f"  quick fix chosen: [bold]{_plain(action['title'])}[/]")
+    steps: set[str] = set()
+
+    def show(step: str) -> None:
+        # the end of the progress repeats its last step
+        if step not in steps:
+            steps.add(step)
+            out.print(f"  [dim]… {_plain(step)}[/]")
+
+    client.on_progress = show
+    began = perf_counter()
+    resolved = await client.request("codeAction/resolve", action)
+    out.print(f"  [dim]{perf_counter() - began:.1f} s[/]\n")
+    log = Path((await _status(client))["log"])
+    verdicts = Verdicts()
+    for event in read(log):
+        verdicts(event)
+    out.print(verdicts.table())
+    if not any(row["reason"] == "passes" for row in verdicts.rows):
+        raise Untrue("the demo failed: an edit was offered that had not passed its checks")
+    fixed = client.applied(resolved["edit"])
+    out.print(Syntax(diff(encode(text), encode(fixed), file.name), "diff", background_color="default"))
+    client.change(uri, fixed)
+    await client.run(resolved.get("command"))
+    file.write_text(fixed)
+    after = await _lint(Document.of(uri, fixed, language="python"), file)
+    if any((f.code, f.message) == (problem.code, problem.message) for f in after) or len(after) >= len(before):
+        raise Untrue(f"the demo failed: the error is still there: {after}")
+    out.print(
+        f"  [green]applied; {problem.code} is gone[/] (ruff: {counted(len(before), 'finding')} before, {len(after)} after)\n"
+    )
+
+
+def _place(document: Document, offset: int) -> dict[str, int]:
+    position = document.position(offset, "utf-16")
+    return {"line": position.line, "character": position.character}
+
+
+async def _lint(document: Document, file: Path) -> list[Finding]:
+    return [report.finding for report in await Ruff().check(document, file, file.parent)]
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", "\\[")

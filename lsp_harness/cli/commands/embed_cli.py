@@ -1,0 +1,60 @@
+"""`lsp-harness index embed`: make the missing vectors of an index now."""
+
+import asyncio
+from contextlib import closing
+from pathlib import Path
+
+from lsp_harness.cli.console import AsJson, as_json, say
+from lsp_harness.cli.fresh_index import Folder, bar, fresh, wanted
+from lsp_harness.config.load import load
+from lsp_harness.config.schema import Index
+from lsp_harness.engine.embed.in_process import Alone
+from lsp_harness.errors import ModelError
+from lsp_harness.harness.embedding_index import BATCH, living, made_of, missing, texts_of
+from lsp_harness.index.index_place import Place
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.embedding_recipe import recipe
+from lsp_harness.store.database import Reader, remove
+from lsp_harness.text.wording import counted
+
+
+def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
+    """Let search use meaning as well: make a vector of each text in the index that has none.
+
+    This needs no engine. If it is interrupted, the vectors made so far are kept.
+    """
+    where = wanted(folder)
+    settings = load(where.root)[0].index
+    # first, as it says what is missing
+    model = recipe(settings).model
+    where = asyncio.run(fresh(where))
+    made, texts = asyncio.run(_made(where, settings))
+    if json:
+        as_json({"model": model, "made": made, "texts": texts})
+    else:
+        say(f"{counted(made, 'vector')} made with {model}; all {counted(texts, 'text')} have one")
+    return 0
+
+
+async def _made(where: Place, settings: Index) -> tuple[int, int]:
+    """How many vectors were made, and how many texts there are."""
+    how, count = recipe(settings), 0
+    with (
+        bar("embedding") as tell,
+        closing(Reader(where.database)) as reader,
+        closing(Vectors(where.folder)) as vectors,
+        closing(Alone(settings)) as model,
+    ):
+        if not vectors.sound():
+            remove(vectors.database)
+        new = missing(reader, vectors, how)
+        for at in range(0, len(new), BATCH):
+            # a server may have changed the index meanwhile
+            if texts := texts_of(reader, new[at : at + BATCH]):
+                made = await made_of(model, how, texts)
+                if recipe(settings) != how:
+                    raise ModelError("the embedding model changed during this run; run the command again")
+                vectors.put(how.name, made, living(reader))
+                count += len(made)
+            tell(at + BATCH, len(new))
+        return count, living(reader)

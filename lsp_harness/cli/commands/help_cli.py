@@ -1,0 +1,20 @@
+"""`lsp-harness help`: the list of commands, or the help of one."""
+
+
+def help(*command: str) -> int:
+    """Show this list, or the help of one command.
+
+    Parameters
+    ----------
+    command
+        The name of a command, with the name of a subcommand if there is one: `engine stop`.
+    """
+    from lsp_harness.cli.command_table import app
+    from lsp_harness.cli.usage_errors import unknown_command
+    from lsp_harness.errors import UsageError
+
+    chain, _, rest = app.parse_commands(list(command))
+    if rest:
+        raise UsageError(unknown_command(rest[0], list(chain)))
+    app.help_print(list(command))
+    return 0

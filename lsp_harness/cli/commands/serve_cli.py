@@ -1,0 +1,36 @@
+"""`lsp-harness serve`: the language server."""
+
+import sys
+
+from lsp_harness.config.load import load
+from lsp_harness.config.schema import Config
+
+
+def serve(*, stdio: bool = True, tcp: str | None = None, ws: str | None = None) -> int:
+    """Run the language server; editors start it themselves.
+
+    It serves one editor, over standard input and output, a socket or a WebSocket.
+
+    Parameters
+    ----------
+    stdio
+        Use standard input and output. This is the default; the option exists because many editors pass it.
+    tcp
+        Listen on HOST:PORT instead; HOST must be this machine (127.0.0.1).
+    ws
+        Listen for a WebSocket on HOST:PORT instead; HOST must be this machine. Needs: pip install 'lsp-harness[ws]'.
+    """
+    from lsp_harness.server.main import serve as run
+
+    read_by = sys.stderr if tcp or ws else sys.stdin
+    if read_by and read_by.isatty():
+        from lsp_harness.cli.console import warn
+
+        warn("the language server waits for an editor; editors start it themselves (docs/editors.md); Ctrl-C ends it")
+    return run(_make_harness, load, tcp=tcp, ws=ws)
+
+
+def _make_harness(config: Config):
+    from lsp_harness.cli.composition import make_harness
+
+    return make_harness(config)

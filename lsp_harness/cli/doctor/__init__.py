@@ -1,0 +1,1 @@
+"""`lsp-harness doctor`: the checks of an installation, one file a subject."""

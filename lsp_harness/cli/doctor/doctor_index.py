@@ -1,0 +1,131 @@
+"""What `doctor` says of the index of a folder: what it holds, by what each language is known, and whether what code means is
+searched as well, or names and words alone."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+
+from lsp_harness.cli.index_report import told
+from lsp_harness.cli.nearest_texts import EMBED
+from lsp_harness.config.load import user_file
+from lsp_harness.config.schema import Config, Index
+from lsp_harness.engine.embed.in_process import Alone
+from lsp_harness.errors import HarnessError, ModelError
+from lsp_harness.harness.engines import Engines
+from lsp_harness.index.index_place import Place
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.embedding_recipe import Recipe, model_of, recipe
+from lsp_harness.inference.models.model_files import resolve
+from lsp_harness.store.database import Reader
+from lsp_harness.syntax.languages import WHEELS, called, detected
+from lsp_harness.syntax.symbols import tag_queries
+from lsp_harness.text.wording import counted
+
+Row = tuple[str, str, str]
+"""State, what it is about, what is said."""
+
+WORDS = "search uses names and words only (BM25)"
+PULL = "lsp-harness model pull all-minilm-l6-v2"
+EXTRA = "pip install 'lsp-harness[languages]'"
+UNFIT = frozenset({"kotlin"})
+"""Whose grammar is in no extra, as the tags do not fit it."""
+
+
+def rows(where: Place, config: Config) -> Iterator[Row]:
+    """Raises StoreError where the index is damaged."""
+    found = told(where)
+    if not found["files"]:
+        yield "ok", "index", "this folder has no index yet; it is made when an editor opens the folder"
+    else:
+        yield "ok", "index", f"{counted(found['files'], 'file')} of this folder, {counted(found['symbols'], 'symbol')}"
+        yield from _languages(where, found["languages"])
+    yield _embeddings(where, config)
+
+
+def _languages(where: Place, counts: Mapping[str, int]) -> Iterator[Row]:
+    by: dict[tag_queries.Known, Counter[str]] = {"queries": Counter(), "tags": Counter(), "lines": Counter()}
+    for name, count in counts.items():
+        if language := called(name):
+            by[tag_queries.known(language)][name] += count
+    unfit = sorted(name for name in by["lines"] if name in WHEELS)
+    by["lines"] += (texts := _texts(where))
+    if by["queries"]:
+        yield "ok", "languages", f"declarations and imports are known in {_listed(by['queries'])}"
+    if by["tags"]:
+        says = f"declarations but no imports are known in {_listed(by['tags'])}"
+        yield "ok", "languages", says
+    if by["lines"]:
+        says = f"no declarations are known, only lines, in {_listed(by['lines'])}"
+        if unfit:
+            says += f"; the installed grammar for {', '.join(unfit)} does not fit its tags"
+        if wanted := sorted(name for name in texts if name in WHEELS and name not in UNFIT):
+            says += f"; for {', '.join(wanted)}: {EXTRA}"
+        yield "note", "languages", says
+
+
+def _listed(counts: Counter[str]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
+
+
+def _texts(where: Place) -> Counter[str]:
+    """The files in languages that we cannot parse, by what their names say they are."""
+    with closing(Reader(where.database)) as reader:
+        paths = reader.rows("SELECT path FROM files WHERE language = '' AND skipped = ''")
+    return Counter(detected(path) or "text" for (path,) in paths)
+
+
+def _embeddings(where: Place, config: Config) -> Row:
+    try:
+        how = recipe(config.index)
+        asked = asyncio.run(_tried(config.index, how))
+    except ModelError as error:
+        mend = "" if "model pull" in error.message else f" ({PULL})"
+        return "note", "embeddings", f"{WORDS}: {error.message}{mend}"
+    except HarnessError as error:
+        return "note", "embeddings", f"{WORDS}: {error.message}"
+    return _vectors(where, how, asked, _apart(config))
+
+
+async def _tried(settings: Index, how: Recipe) -> list[float]:
+    """The vector of a query: that a file is there does not say that it can be used."""
+    with closing(Alone(settings)) as model:
+        [vector] = await model.embed([f"{how.query_prefix}parse config"], max_tokens=how.tokens, priority="interactive")
+    return vector
+
+
+def _apart(config: Config) -> str:
+    """Why editors neither make vectors nor ask for them; empty where they do."""
+    if not Engines.own(config):
+        named = " and ".join(f"engine.{key}" for key in ("url", "model", "script") if getattr(config.engine, key))
+        return f"{named} is set, and editors make vectors with the local engine only; remove it from {user_file()}"
+    try:
+        resolve(config.model.path, "completion")
+    except HarnessError as error:
+        return error.message
+    return ""
+
+
+def _vectors(where: Place, how: Recipe, asked: Sequence[float], apart: str) -> Row:
+    """What there are, and who goes by them; `asked` is the vector of a query, `apart` why editors do not."""
+    with closing(Vectors(where.folder)) as vectors, closing(Reader(where.database)) as reader:
+        texts = {text for (text,) in reader.rows("SELECT DISTINCT digest FROM chunks WHERE digest != x''")}
+        made, count = vectors.model(), len(texts.intersection(vectors.texts().values()))
+        damaged = count and not (vectors.sound() and vectors.nearest(asked, 1))
+    later = EMBED if apart else f"{EMBED}, or an editor while its engine is in use,"
+    if damaged:
+        return "note", "embeddings", f"{WORDS}: the vectors are damaged; {EMBED} makes new ones"
+    if made and made[0] != how.name:
+        says = (
+            f"the vectors were made by {model_of(made[0])} with other settings; {later} makes new ones with {how.model}"
+        )
+        return "note", "embeddings", f"{WORDS}: {says}"
+    if not made or not count:
+        says = f"{how.model} works, but none of {counted(len(texts), 'text')} has a vector yet; {later} makes them"
+        return "note" if texts else "ok", "embeddings", f"{WORDS} so far: {says}"
+    says = f"{how.model}, {made[1]} dimensions: {count:,} of {len(texts):,} texts have a vector"
+    if count < len(texts):
+        says += f" ({later} makes the missing ones)"
+    if apart:
+        return "note", "embeddings", f"{says}; the command line uses them, but editors do not: {apart}"
+    return "ok", "embeddings", f"{says}; search and edits by instruction use them"

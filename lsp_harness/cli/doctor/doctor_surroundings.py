@@ -1,0 +1,102 @@
+"""What `doctor` says of what surrounds us: the home, the folders of our files, the path of sockets, and the locale.
+
+Folders are tried by writing a file, as what their modes and the figures of a disk say is not always so.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from lsp_harness.config import paths
+from lsp_harness.config.load import Problem
+from lsp_harness.config.paths import Kind
+from lsp_harness.disk.file_reading import UTF_16, read_file
+from lsp_harness.disk.file_writing import try_folder
+from lsp_harness.errors import FileMissing, FileProblem, HarnessError
+from lsp_harness.files.ignore_files import LARGEST, NAMES
+from lsp_harness.inference.supervisor import SOCKET_LIMIT
+
+Finding = tuple[str, str, str]
+"""State, what it is about, what is said."""
+SOCKET = "engine-0123456789ab.sock"
+"""A name as long as that of every socket."""
+FOLDERS: tuple[tuple[str, Kind, Callable[[], Path]], ...] = (
+    ("state", paths.STATE, paths.state),
+    ("cache", paths.CACHE, paths.cache),
+    ("runtime", paths.RUNTIME, paths.runtime),
+)
+
+
+def surroundings() -> Iterator[Finding]:
+    yield from _home()
+    for name, kind, folder in FOLDERS:
+        yield _folder(name, kind, folder)
+    yield from _socket()
+    yield _locale()
+
+
+def ignore_problems(folder: Path) -> list[Problem]:
+    """Ignore files of a folder that cannot be read, so that nothing is ignored by them."""
+    found: list[Problem] = []
+    for name in NAMES:
+        try:
+            if read_file(folder / name, LARGEST).startswith(UTF_16):
+                found.append(
+                    Problem(f"{folder / name} is UTF-16, so nothing is ignored by it; save it as UTF-8", folder / name)
+                )
+        except FileMissing:
+            continue
+        except FileProblem as error:
+            found.append(Problem(error.message, folder / name))
+    return found
+
+
+def _home() -> Iterator[Finding]:
+    home = os.environ.get("HOME", "")
+    if os.environ.get("LSP_HARNESS_HOME"):
+        return
+    if not home:
+        yield (
+            "note",
+            "home",
+            "HOME is not set; set it to your folder, or LSP_HARNESS_HOME to one for the files of lsp-harness",
+        )
+    elif not os.path.isdir(home) or not os.path.isabs(home):
+        yield "note", "home", f"HOME is {home}, which is no folder; set it to yours, or LSP_HARNESS_HOME to another"
+
+
+def _folder(name: str, kind: Kind, folder: Callable[[], Path]) -> Finding:
+    try:
+        path = folder()
+    except HarnessError as error:
+        return "bad", name, error.message
+    try:
+        try_folder(path)
+    except OSError as error:
+        return "bad", name, paths.not_written(kind, path, error)
+    if problem := paths.replaced(kind):
+        return "note", name, problem
+    return "ok", name, str(path)
+
+
+def _socket() -> Iterator[Finding]:
+    try:
+        path = paths.runtime() / SOCKET
+    except HarnessError:
+        # said above
+        return
+    if len(os.fsencode(path)) > SOCKET_LIMIT:
+        says = f"{path.parent} is too long for a socket ({SOCKET_LIMIT} bytes with its name)"
+        yield "bad", "socket", f"{says}; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path"
+
+
+def _locale() -> Finding:
+    encoding = (sys.stdout.encoding or "").lower()
+    if encoding.replace("-", "") == "utf8":
+        return "ok", "locale", encoding
+    return (
+        "note",
+        "locale",
+        f"output is {encoding or 'of no encoding'}: what it lacks is shown in ASCII; set LC_ALL to C.UTF-8",
+    )

@@ -1,0 +1,128 @@
+"""What an engine says of itself (`/props`), put in words. An older engine says less: what is missing is not shown."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+from lsp_harness.inference.pace import Pace
+from lsp_harness.text.wording import counted
+
+Json = dict[str, Any]
+STEPS_SHOWN = ("1", "2", "4", "8")
+"""Of the cost of a decode step by its tokens: enough to see what candidates cost."""
+CLIENT_SHOWN = 26
+"""Characters of a client's name; ours are as long."""
+
+
+def facts(props: Json, rss_bytes: int) -> Iterator[tuple[str, str]]:
+    """(name, value) lines about one engine."""
+    residents = _objects(props.get("residents"))
+    context = _number(_object(props.get("default_generation_settings")).get("n_ctx"))
+    totals = _object(props.get("totals"))
+    if port := _number(props.get("tcp_port")):
+        yield "port", f"http://127.0.0.1:{port:.0f}/v1 (for its token: lsp-harness engine token)"
+    if failed := props.get("tcp_error"):
+        yield "port", f"none: {failed}"
+    if rss_bytes:
+        yield "memory", f"{rss_bytes / 2**20:,.0f} MiB"
+    if context is not None:
+        held = sum(_number(resident.get("tokens")) or 0 for resident in residents)
+        sequences = f", {held:,.0f} of them used by {counted(len(residents), 'prompt')} in memory" if residents else ""
+        yield "context", f"{context:,.0f} tokens{sequences}"
+    if speed := ", ".join(_speed(_object(props.get("curve")))):
+        yield "speed", speed
+    if steps := ", ".join(_steps(_object(props.get("curve")))):
+        yield "a step", steps
+    if (pending := _number(props.get("pending"))) is not None:
+        yield "queue", counted(round(pending), "request")
+    if less := limits(props):
+        yield "limits", less
+    yield from _counts(totals)
+
+
+def limits(props: Json) -> str:
+    """What this model or its memory cannot do, and what that costs; empty where it can do everything."""
+    memory = _object(props.get("memory"))
+    window = _number(memory.get("window"))
+    less: list[str] = []
+    if not Pace.of(props).fills:
+        less.append(
+            "has no fill-in-the-middle: there are no inline completions, and fixes only rewrite whole functions"
+        )
+    if memory.get("cuts") is False:
+        less.append(
+            "is a recurrent model: a prompt that does not continue an earlier one is evaluated from its beginning"
+        )
+    elif window:
+        less.append(
+            f"has a sliding window of {window:,.0f} tokens: prompts cannot be saved, and moved lines are evaluated again"
+        )
+    elif memory.get("shifts") is False:
+        less.append("cannot reuse lines that move up or down in a prompt")
+    return "; ".join(less)
+
+
+def clients(props: Json) -> Iterator[tuple[str, str, str, str]]:
+    """(client, tokens, age, state) of each resident sequence, the newest first."""
+    residents = _objects(props.get("residents"))
+    for resident in sorted(residents, key=lambda resident: _number(resident.get("age_s")) or 0):
+        tokens, age = _number(resident.get("tokens")), _number(resident.get("age_s"))
+        yield (
+            str(resident.get("client") or "unnamed")[:CLIENT_SHOWN],
+            "?" if tokens is None else f"{tokens:,.0f}",
+            "?" if age is None else _age(age),
+            "at work" if resident.get("busy") is True else "parked" if resident.get("parked") is True else "",
+        )
+
+
+def reuse(totals: Json) -> float | None:
+    """The share of prompt tokens that did not have to be evaluated, 0 to 1; None before the first."""
+    evaluated, reused = _number(totals.get("prompt_tokens_evaluated")), _number(totals.get("prompt_tokens_reused"))
+    if evaluated is None or reused is None or not evaluated + reused:
+        return None
+    return reused / (evaluated + reused)
+
+
+def _counts(totals: Json) -> Iterator[tuple[str, str]]:
+    share = reuse(totals)
+    if share is not None:
+        prompt = sum(_number(totals.get(f"prompt_tokens_{kind}")) or 0 for kind in ("evaluated", "reused"))
+        yield "reuse", f"{share:.1%} of {prompt:,.0f} prompt tokens"
+    drafted, accepted = _number(totals.get("tokens_drafted")), _number(totals.get("tokens_accepted"))
+    if drafted and accepted is not None:
+        yield "drafts", f"{accepted / drafted:.1%} of {drafted:,.0f} tokens accepted"
+    outcomes = {name: count for name, value in _object(totals.get("requests")).items() if (count := _number(value))}
+    if outcomes:
+        ordered = sorted(outcomes.items(), key=lambda item: (-item[1], item[0]))
+        by_outcome = ", ".join(f"{name} {count:,.0f}" for name, count in ordered)
+        yield "requests", f"{sum(outcomes.values()):,.0f}: {by_outcome}"
+
+
+def _speed(curve: Json) -> Iterator[str]:
+    for key, name in (("prompt_per_second", "prompts"), ("generated_per_second", "generation")):
+        if (speed := _number(curve.get(key))) is not None:
+            yield f"{name} {speed:,.0f} tokens/s"
+
+
+def _steps(curve: Json) -> Iterator[str]:
+    decode = _object(curve.get("decode_ms"))
+    for size in STEPS_SHOWN:
+        if (ms := _number(decode.get(size))) is not None:
+            yield f"{counted(int(size), 'token')} {ms:.0f} ms"
+
+
+def _age(seconds: float) -> str:
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.0f} h"
+
+
+def _object(value: Any) -> Json:
+    return cast("Json", value) if isinstance(value, dict) else {}
+
+
+def _objects(value: Any) -> list[Json]:
+    return [_object(item) for item in cast("list[Any]", value)] if isinstance(value, list) else []
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,1 @@
+"""Drivers of edits: each turns a finding or a request into a verified edit of code."""

@@ -1,0 +1,61 @@
+"""What every piece of work on code is given: one document version, the turn it belongs to, and what it may use."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from lsp_harness.config.schema import Config
+from lsp_harness.context.sources.package_signatures import Packages
+from lsp_harness.context.sources.related_code import Related
+from lsp_harness.files.secrets import secret_lines
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.request import Owner
+from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.session.log import Turn
+from lsp_harness.session.results import Report
+from lsp_harness.text.document import Document
+from lsp_harness.verify.check_runner import Check
+from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.enabled_checks import enabled
+from lsp_harness.verify.ruff_linter import Ruff
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One turn about one document version. `path` is what the model is told, `file` what tools choose their settings by."""
+
+    engine: Engine
+    config: Config
+    ruff: Ruff
+    turn: Turn
+    document: Document
+    file: Path
+    root: Path | None
+    path: str
+    report: Report
+    related: Related | None = None
+    """What knows what is related to code, where anything does."""
+    persist: bool = False
+    """What the engine makes of this document may be written to disk."""
+    installed: Installed | None = None
+    """What the packages of the workspace say of themselves, where a model may be told that."""
+    output: Digest | None = None
+    """What a tool has printed of the document, and the tests that fail, where somebody brought that."""
+
+    session: tuple[str, ...] = ()
+    """What the session has come to before this turn, as far as it has to do with the document: lines for a prompt."""
+
+    @property
+    def owner(self) -> Owner:
+        """Whose requests these are; of a text with a secret in it nothing is written to disk."""
+        return Owner(persist=self.persist and not secret_lines(self.document), affinity=self.document.uri)
+
+    @property
+    def packages(self) -> Packages | None:
+        """Those of the workspace that the document is in."""
+        return (
+            Packages(self.installed, self.root, self.file, self.engine.count) if self.installed and self.root else None
+        )
+
+    def checks(self) -> list[Check]:
+        """What any edit must pass."""
+        return enabled(self.config.verification, self.ruff)

@@ -1,0 +1,1 @@
+"""The rules that decide whether a completion is shown at a place."""

@@ -1,0 +1,1 @@
+"""Completions that are prepared before an editor asks, and those that are on their way."""

@@ -1,0 +1,1 @@
+"""The request of one completion: its prompts, its generation and its alternatives."""

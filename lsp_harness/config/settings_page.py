@@ -1,0 +1,81 @@
+"""`docs/config.md`, made from the schema: `python -m lsp_harness.config.settings_page`.
+
+The text of a setting is the string under it in the schema, so there is no second place to keep.
+"""
+
+import ast
+import sys
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.config import schema
+from lsp_harness.config.schema import tables
+
+HEAD = """# Settings
+
+Generated from `lsp_harness/config/schema.py` by `make docs`; do not edit.
+
+A setting is taken from the first of these places that has it:
+
+1. the editor (section `lspHarness`, with the same tables and keys);
+2. the environment: `LSP_HARNESS_<TABLE>__<KEY>`;
+3. the project: `lsp-harness.local.toml`, then `lsp-harness.toml` (or `localcode.toml`);
+4. the user: `config.toml` in the user's configuration directory (`~/.config/lsp-harness` on Linux);
+5. the default.
+
+**The project** is the first workspace folder of the editor. On the command line it is the nearest folder upwards that has such a
+file or is a repository.
+
+**A change counts at once** if the file is saved in the editor, or if the editor watches files for its servers, as VS Code does.
+Otherwise it counts from the next start.
+
+**A project's files cannot set `[engine]`**, and an editor cannot set `engine.url`, `engine.model`, `engine.api_key_env` and
+`engine.script`, because a workspace can change the settings of an editor: opening a folder must not decide which server gets your code.
+
+**A setting that is unknown**, or only planned, is reported and ignored.
+
+`LSP_HARNESS_HOME` puts state, cache, sockets and the user's file under one folder. `LSP_HARNESS_MODELS` names the folder of the models.
+"""
+
+
+def texts() -> dict[str, dict[str, str]]:
+    """Class → attribute → the string under it; the class's own docstring is under ``."""
+    all_of_them: dict[str, dict[str, str]] = {}
+    for node in ast.parse(Path(schema.__file__).read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.ClassDef):
+            continue
+        found = all_of_them.setdefault(node.name.lower(), {"": ast.get_docstring(node) or ""})
+        for field, text in zip(node.body, node.body[1:], strict=False):
+            match field, text:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                    found[name] = words
+                case _:
+                    pass
+    return all_of_them
+
+
+def render() -> str:
+    """The whole page."""
+    words = texts()
+    parts = [HEAD]
+    for table, keys in tables().items():
+        parts.append(
+            f"\n## `[{table}]`\n\n{words[table]['']}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
+        )
+        for key, (kind, default) in keys.items():
+            parts.append(f"| `{key}` | {kind.__name__} | `{_toml(default)}` | {words[table].get(key, '')} |\n")
+    return "".join(parts)
+
+
+def _toml(value: Any) -> str:
+    return (
+        {True: "true", False: "false"}[value]
+        if isinstance(value, bool)
+        else f'"{value}"'
+        if isinstance(value, str)
+        else str(value)
+    )
+
+
+if __name__ == "__main__":
+    sys.stdout.write(render())

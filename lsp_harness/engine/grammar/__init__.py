@@ -1,0 +1,1 @@
+"""Grammars that the engine makes of JSON schemas, in llama.cpp's GBNF."""

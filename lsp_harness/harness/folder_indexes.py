@@ -1,0 +1,138 @@
+"""The indexes of all workspace folders of a front end."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from lsp_harness.disk.file_reading import reason
+from lsp_harness.errors import HarnessError
+from lsp_harness.files.folders import entries, inside, placed
+from lsp_harness.files.ignore_files import rules_folder
+from lsp_harness.harness.folder_index import Folder, Heard
+from lsp_harness.store.database import Reader
+from lsp_harness.text.uri import local_path
+
+if TYPE_CHECKING:
+    from lsp_harness.config.schema import Index
+    from lsp_harness.harness.embedding_index import Embeds, Meaning
+    from lsp_harness.index.unsaved_text import Opened
+    from lsp_harness.inference.embedding_recipe import Recipe
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class Indexes:
+    """Of all folders of a front end. `engine` embeds what they hold as the `settings` say; `opened` are the texts of a folder that
+    were edited."""
+
+    def __init__(
+        self,
+        heard: Heard,
+        engine: "Callable[[], Embeds]",
+        settings: "Callable[[], Index]",
+        opened: "Callable[[Path], Mapping[str, Opened]]" = lambda root: {},
+    ) -> None:
+        self._heard = heard
+        self._engine = engine
+        self._settings = settings
+        self._opened = opened
+        self._folders: dict[Path, Folder] = {}
+        self._meanings: dict[Path, Meaning] = {}
+        self._embedded: dict[Path, tuple[int, Index]] = {}
+        """For which update and settings this was begun last."""
+        self._closing: set[asyncio.Task[None]] = set()
+
+    def keep(self, roots: Sequence[Path], *, follow: bool) -> None:
+        """These folders from now on, and no others; what changes on disk is taken up where `follow` says so."""
+        for root in [root for root, folder in self._folders.items() if root not in roots or folder.follow != follow]:
+            task = asyncio.ensure_future(_close(self._folders.pop(root), self._meanings.pop(root, None)))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
+        for root in roots:
+            try:
+                if root not in self._folders and root.is_dir():
+                    self._folders[root] = Folder(root, self._heard, follow=follow)
+            except (OSError, HarnessError) as error:
+                log.warning("%s is not indexed: %s", root, reason(error))
+
+    def first(self, root: Path | None, path: str) -> None:
+        """A file of a folder should be read before others."""
+        if root and (folder := self._folders.get(root)):
+            folder.first(path)
+
+    def changed(self, file: Path) -> None:
+        """A file was written: not every file system tells of that."""
+        for root, folder in self._folders.items():
+            for path in entries(file, root):
+                folder.changed(path.as_posix())
+            if (rules := rules_folder(file)) and (below := inside(root, rules)) and below.parts:
+                # an ignore file above the workspace folder, which the process does not see
+                folder.scan()
+
+    async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
+        """What `read` finds in the index of the folder that a document is in; `otherwise` where it is in none. What takes
+        longer than a key is `slow`."""
+        root = self._root(uri)
+        return await self._folders[root].ask(read, otherwise, slow=slow) if root else otherwise
+
+    def opened(self, uri: str) -> "Mapping[str, Opened]":
+        """The texts of the folder that a document is in that are open and were edited, by their paths there."""
+        root = self._root(uri)
+        return self._opened(root) if root else {}
+
+    async def near(self, uri: str, task: str) -> Sequence[bytes]:
+        """Digests of the texts that are most like a task, of the folder that a document is in; none where there are no vectors,
+        or the engine takes long."""
+        root = self._root(uri)
+        return await self._meaning(self._folders[root]).near(task) if root else ()
+
+    def embed(self) -> None:
+        """The engine is there: have what is new embedded, of the folders whose index is kept from here."""
+        for folder in self.folders:
+            wanted = (folder.updates, self._settings())
+            if folder.updates and self._embedded.get(folder.root) != wanted and self._meaning(folder).look():
+                self._embedded[folder.root] = wanted
+
+    def _root(self, uri: str) -> Path | None:
+        """The folder that a document, or the folder that is named, is in."""
+        place = placed(local_path(uri), self._folders)
+        return place.folder if place else None
+
+    def _meaning(self, folder: Folder) -> "Meaning":
+        # arrays take a tenth of a second to import
+        from lsp_harness.harness.embedding_index import Meaning
+
+        if folder.root not in self._meanings:
+            self._meanings[folder.root] = Meaning(folder, self._engine, self._recipe)
+        return self._meanings[folder.root]
+
+    def _recipe(self) -> "Recipe":
+        from lsp_harness.inference.embedding_recipe import recipe
+
+        return recipe(self._settings())
+
+    @property
+    def folders(self) -> list[Folder]:
+        return list(self._folders.values())
+
+    def state(self) -> str:
+        """In one word: `off`, `waiting`, `scanning`, `ready`, `paused`, `polling`, `ended`; the least ready of several."""
+        said = [str(folder.said["state"]) for folder in self.folders]
+        order = ("ended", "paused", "scanning", "waiting", "polling", "ready")
+        return min(said, key=order.index, default="off")
+
+    async def aclose(self) -> None:
+        self.keep((), follow=False)
+        for ended in await asyncio.gather(*self._closing, return_exceptions=True):
+            if isinstance(ended, Exception):
+                log.error("closing an index failed", exc_info=ended)
+
+
+async def _close(folder: Folder, meaning: "Meaning | None") -> None:
+    if meaning:
+        await meaning.aclose()
+    await folder.aclose()

@@ -1,0 +1,162 @@
+"""What the model would see: the prompt of a completion at a place, or of an edit there, in its parts."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Any, cast
+
+from lsp_harness.coding.instruct import Instruct
+from lsp_harness.coding.turn_prompt import prompted
+from lsp_harness.completion.request.completion_request import Question, Questions
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.prompt_budget import Allocation
+from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.errors import NoAnswer
+from lsp_harness.harness.harness import Harness
+from lsp_harness.index.index_query import IndexQuery
+from lsp_harness.inference.client import Engine
+from lsp_harness.inference.infill_text import heal
+from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
+from lsp_harness.text.markdown import fenced
+from lsp_harness.text.position import Span
+from lsp_harness.workspace.cursor import Cursor
+from lsp_harness.workspace.snapshot import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """Its parts in prompt order, the `texts` of them that are evaluated, the `request` that has that done, and how many tokens the
+    `answer` has at most."""
+
+    title: str
+    text: str
+    fragments: Sequence[Fragment]
+    texts: Sequence[str]
+    request: Infill | Continuation
+    answer: int
+    context: int = 0
+    """Tokens that the model's context has; 0 where nobody says."""
+    likelier: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Names that are made likelier in the answer, and why."""
+
+    def over(self, parts: "Sequence[Part]") -> int:
+        """How many of them are too few for the prompt and the answer."""
+        whole = sum(part.tokens for part in parts)
+        return Allocation({}, whole, self.answer, self.context).over
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of an evaluated prompt; `reused` where all of it was resident."""
+
+    origin: str
+    reason: str
+    tokens: int
+    reused: bool
+    text: str
+
+    @property
+    def first(self) -> str:
+        """The first words of it, on a line."""
+        line = next((line.strip() for line in self.text.split("\n") if line.strip()), "")
+        return line if len(line) <= 40 else f"{line[:39]}…"
+
+
+async def completion(
+    harness: Harness, engine: Engine, snapshot: Snapshot, offset: int, known: IndexQuery | None = None
+) -> Prompt:
+    """Of a completion at a byte offset, as it would be asked for now, counted by `engine`; with what an index that is `known`
+    says, else with what holds for the document. Raises NoAnswer."""
+    _check(harness, snapshot)
+    held = harness.completer.elsewhere
+    elsewhere = Elsewhere(known, engine.count) if known else held.counted_by(engine.count) if held else None
+    questions = Questions(engine, harness.config.completion, elsewhere=elsewhere)
+    cursor = Cursor(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
+    question = await questions.about(cursor)
+    prompt = question.prompts[0]
+    # the word that is being typed is no part of the prompt, the answer begins with it
+    texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
+    [request] = question.read([prompt])
+    tokens = question.asked().sampling.n_predict
+    props = await engine.props()
+    likelier = _likelier(question) if props.features.get("expected") else {}
+    return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens, props.n_ctx, likelier)
+
+
+def _likelier(question: Question) -> dict[str, str]:
+    needed = (name.rpartition(" ")[2] for name in question.unbound)
+    return dict.fromkeys(question.expected, "imported and not used") | dict.fromkeys(needed, "needed below")
+
+
+async def edit(
+    harness: Harness, engine: Engine, snapshot: Snapshot, span: Span, task: str, known: IndexQuery | None = None
+) -> Prompt:
+    """Of an edit by instruction, counted by `engine`. Raises NoAnswer, NotText, UsageError."""
+    _check(harness, snapshot)
+    harness.check(snapshot)
+    job = replace(harness.job(snapshot, lambda progress: None), engine=engine)
+    if job.related:
+        related = replace(job.related, known=known or job.related.known, count=engine.count)
+        job = replace(job, related=related)
+    asked, answer = await Instruct(job, span, task).asked()
+    (text, _), context = await prompted(engine, asked, answer), (await engine.props()).n_ctx
+    texts = [fragment.text for fragment in asked.fragments]
+    request = Continuation(text, Sampling(n_predict=0), priority="background", owner=job.owner)
+    return Prompt(f"Edit: {task}", text, asked.fragments, texts, request, answer, context)
+
+
+async def evaluated(engine: Engine, prompt: Prompt) -> tuple[list[Part], Usage]:
+    """Has it evaluated: its parts, together all of it to the token, with what marks where they begin, and what that cost."""
+    usage = Usage()
+    async with aclosing(cast("Any", engine.stream(prompt.request))) as chunks:
+        async for chunk in chunks:
+            usage = chunk.usage
+    return list(_parts(prompt, await engine.count(prompt.texts), usage)), usage
+
+
+def document(prompt: Prompt, parts: Sequence[Part], usage: Usage, guess: str = "") -> str:
+    """Markdown: a table of the parts, and the prompt; `guess` says why its numbers are estimates."""
+    rows = [
+        f"| {_cell(part.first)} | {_cell(part.origin)} | {part.reason} | {part.tokens} | {_how(part)} |"
+        for part in parts
+    ]
+    rows += [f"| | | {what} | {tokens} | {how} |" for what, tokens, how in sums(prompt, parts, usage)]
+    head = ["| fragment | origin | reason | tokens | |", "| --- | --- | --- | ---: | --- |"]
+    said = [f"Token counts are estimates: {guess}.", ""] if guess else []
+    return "\n".join([f"# {prompt.title}", "", *said, *head, *rows, "", *fenced(prompt.text), ""])
+
+
+def sums(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> Iterator[tuple[str, int, str]]:
+    """What stands below the parts: what it is, its tokens, and what is to be said of them."""
+    total = sum(part.tokens for part in parts)
+    yield "whole prompt", total, f"{usage.evaluated:,} evaluated, {usage.reused:,} reused"
+    yield "reserved for the answer, at most", prompt.answer, ""
+    if prompt.context:
+        over = prompt.over(parts)
+        yield "the model's context", prompt.context, f"{over:,} too small" if over else ""
+    if prompt.likelier:
+        names = ", ".join(f"{name} ({why})" for name, why in prompt.likelier.items())
+        yield "names that are made more likely", len(prompt.likelier), names
+
+
+def _check(harness: Harness, snapshot: Snapshot) -> None:
+    if why := harness.kept_from_model(snapshot):
+        raise NoAnswer(f"{snapshot.path} is {why}")
+
+
+def _parts(prompt: Prompt, costs: Sequence[int], usage: Usage) -> Iterator[Part]:
+    marks = max(0, usage.evaluated + usage.reused - sum(costs))
+    fragments = [Fragment("", marks, "", "marks between the parts")] if marks else []
+    fragments += [replace(one, tokens=cost) for one, cost in zip(prompt.fragments, costs, strict=True)]
+    behind = accumulate(one.tokens for one in fragments)
+    for one, end in zip(fragments, behind, strict=True):
+        yield Part(one.origin, one.reason, one.tokens, end <= usage.reused, one.text)
+
+
+def _how(part: Part) -> str:
+    return "reused" if part.reused else "evaluated"
+
+
+def _cell(text: str) -> str:
+    return f"`{text.replace('`', ' ').replace('|', ' ')}`" if text else ""

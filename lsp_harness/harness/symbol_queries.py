@@ -1,0 +1,97 @@
+"""What a text declares and what the workspace does, for editors. Open texts count as they are, not as they are on disk."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lsp_harness.files.folders import inside, same
+from lsp_harness.text.position import Span, decode
+from lsp_harness.workspace.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lsp_harness.harness.harness import Harness
+    from lsp_harness.index.index_view import Symbol
+    from lsp_harness.index.query.symbol_lookup import Rank
+    from lsp_harness.store.database import Reader
+    from lsp_harness.syntax.symbols.declarations import Declaration
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A symbol where it is declared: `before` is what is left of its name on that line; `within` what it is in. `uri` is that of the
+    file, as the client has it where the file is open."""
+
+    uri: str
+    file: Path
+    line: int
+    before: str
+    name: str
+    kind: str
+    within: str
+
+
+async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
+    """The symbols of all workspace folders whose names fit what was typed, the best first."""
+    from lsp_harness.index.index_view import View
+    from lsp_harness.index.query.symbol_lookup import LIMIT, called
+
+    found = _in_open_texts(harness, query)
+    folders = harness.indexes.folders
+    for n, folder in enumerate(folders):
+        if any(same(folder.root, earlier.root) for earlier in folders[:n]):
+            # one folder that is open by two names
+            continue
+        open_paths = {snapshot.path for snapshot in open_texts(harness) if snapshot.root == folder.root}
+
+        # a folder within this one has an index of its own
+        inner = [path for root in harness.roots if (path := inside(root, folder.root)) and path.parts]
+
+        def read(
+            reader: "Reader", root: Path = folder.root, without: set[str] = open_paths, inner: list[Path] = inner
+        ) -> "list[tuple[Rank, Spot]]":
+            view = View(reader)
+            return [
+                (rank, _listed(root / one.path, one, view.before(one)))
+                for rank, one in called(reader, query, without)
+                if not any(one.path.startswith(f"{folder}/") for folder in inner)
+            ]
+
+        found += await folder.ask(read, [], slow=True)
+    found.sort(key=lambda each: (each[0], each[1].file, each[1].line))
+    return [spot for _, spot in found[:LIMIT]]
+
+
+def _in_open_texts(harness: "Harness", query: str) -> "list[tuple[Rank, Spot]]":
+    from lsp_harness.index.query.symbol_lookup import rank
+    from lsp_harness.syntax.symbols.declarations import qualified
+
+    found: list[tuple[Rank, Spot]] = []
+    for snapshot in open_texts(harness):
+        declared = harness.declarations(snapshot)
+        for one in declared:
+            name = qualified(declared, one)
+            if (fit := rank(query, one.name, name, one.kind)) and snapshot.file:
+                found.append((fit, _spot(snapshot, snapshot.file, one, _around(name))))
+    return found
+
+
+def open_texts(harness: "Harness") -> list[Snapshot]:
+    """The open texts that are files of the workspace."""
+    snapshots = [harness.snapshot_of(document) for document in harness.documents]
+    return [one for one in snapshots if one.root and not one.document.binary]
+
+
+def _spot(snapshot: Snapshot, file: Path, one: "Declaration", within: str) -> Spot:
+    document = snapshot.document
+    span = Span(document.starts[document.line_of(one.named)], one.named)
+    return Spot(
+        document.uri, file, document.line_of(one.named), decode(document.data[slice(*span)]), one.name, one.kind, within
+    )
+
+
+def _listed(file: Path, one: "Symbol", before: str) -> Spot:
+    return Spot(file.as_uri(), file, one.line, before, one.name, one.kind, _around(one.qualified))
+
+
+def _around(qualified: str) -> str:
+    return qualified.rpartition(".")[0]

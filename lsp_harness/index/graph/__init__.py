@@ -1,0 +1,1 @@
+"""References and calls between declarations of a workspace."""

@@ -1,0 +1,1 @@
+"""Searches over an index: by name, by words, by meaning and by likeness."""

@@ -1,0 +1,62 @@
+"""The token that opens this user's engines over TCP: where it is stored, how it is created and read."""
+
+import os
+import secrets
+from pathlib import Path
+
+from lsp_harness.config import paths
+from lsp_harness.disk.file_reading import read_text
+from lsp_harness.errors import EngineUnavailable, FileMissing, FileProblem
+
+MIN_TOKEN_LENGTH = 32
+"""Characters. A file with fewer was cut off while it was written."""
+
+
+def token_file() -> Path:
+    """Return the path of this user's token file."""
+    return paths.runtime() / "token"
+
+
+def token() -> str:
+    """Return this user's token, and create it when no engine has opened a port before.
+
+    All engines of a user share one token.
+    """
+    file = token_file()
+    if not os.path.lexists(file):
+        made = file.with_name(f"token-{os.getpid()}")
+        made.unlink(missing_ok=True)
+        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
+            new.write(secrets.token_urlsafe(32))
+        try:
+            # of two engines that start at once, one is first
+            os.link(made, file)
+        except FileExistsError:
+            pass
+        finally:
+            made.unlink()
+    return existing_token()
+
+
+def existing_token() -> str:
+    """Return the token that an engine created before.
+
+    Raises:
+        FileMissing: No engine has created a token.
+        EngineUnavailable: The file holds no valid token, or other users can read it.
+    """
+    file = token_file()
+    try:
+        private = not file.lstat().st_mode & 0o077
+        found = read_text(file) if private else ""
+    except FileMissing:
+        raise
+    except (FileProblem, OSError) as error:
+        if not os.path.lexists(file):
+            raise FileMissing(f"there is no file {file}") from error
+        found = ""
+    if len(found) < MIN_TOKEN_LENGTH:
+        raise EngineUnavailable(
+            f"{file} holds no token that only you can read; delete it, and the engine makes a new one"
+        )
+    return found

@@ -1,1 +1,0 @@
-"""Drivers: completion at the cursor, and the fix of a diagnostic."""

@@ -1,0 +1,14 @@
+"""`lspHarness.dismissed`: the user looked at a suggestion and took it away, which no change of the text tells."""
+
+from lsprotocol import types
+
+from lsp_harness.server import command_names
+from lsp_harness.server.commands.command_arguments import two_names
+from lsp_harness.server.editor_client import Client
+from lsp_harness.workspace.snapshot import Snapshot
+
+COMMAND = command_names.DISMISSED
+
+
+async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> None:
+    client.harness.dismissed(*two_names(params))

@@ -1,0 +1,1 @@
+"""Notifications about open documents, and the content of virtual ones."""

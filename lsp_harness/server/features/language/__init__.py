@@ -1,0 +1,1 @@
+"""Requests about code: completions, code actions, symbols and places."""

@@ -1,0 +1,21 @@
+"""`textDocument/definition`: a best effort, for clients that ask it only where no other server answers."""
+
+from lsprotocol import types
+
+from lsp_harness.harness import navigation
+from lsp_harness.server.client_capabilities import Abilities
+from lsp_harness.server.editor_client import Client
+from lsp_harness.server.lsp_conversion import location, offset
+from lsp_harness.workspace.snapshot import Snapshot
+
+METHOD = types.TEXT_DOCUMENT_DEFINITION
+
+
+def offered(able: Abilities) -> bool:
+    return able.fallback
+
+
+async def run(client: Client, snapshot: Snapshot, params: types.DefinitionParams) -> list[types.Location]:
+    at = offset(snapshot.document, params.position, client.able.encoding)
+    found = await navigation.definition(client.harness, snapshot, at)
+    return [location(spot, client.able.encoding) for spot in found]

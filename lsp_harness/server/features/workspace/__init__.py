@@ -1,0 +1,1 @@
+"""Requests and notifications about the workspace: folders, files, settings and commands."""

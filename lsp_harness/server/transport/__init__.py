@@ -1,0 +1,1 @@
+"""Streams of JSON-RPC messages: standard streams, TCP and WebSocket."""

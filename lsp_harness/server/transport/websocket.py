@@ -1,0 +1,101 @@
+"""LSP over a WebSocket, one JSON message a text frame, for editors that live in a browser.
+
+Any page a person visits may try to open a WebSocket to this machine. So the Origin must be a page served from here (or
+absent: not a browser), and the Host must name this machine, which a rebound domain name does not.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from lsp_harness.errors import UsageError
+from lsp_harness.server.transport.listen_address import Address, local_authority, local_origin
+from lsp_harness.server.transport.tcp import announce
+
+if TYPE_CHECKING:
+    from websockets.asyncio.server import ServerConnection
+    from websockets.http11 import Request, Response
+
+log = logging.getLogger(__name__)
+
+LONGEST = 64 * 2**20
+
+
+class WebSocket:
+    """A Transport over one WebSocket; a task of its own sends, so that order is kept."""
+
+    def __init__(self, connection: "ServerConnection") -> None:
+        self._connection = connection
+        self._outgoing: asyncio.Queue[bytes | None] = asyncio.Queue()
+        self._sender = asyncio.create_task(self._pump())
+        self.closed = asyncio.Event()
+
+    async def messages(self) -> AsyncIterator[bytes]:
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            async for data in self._connection:
+                yield data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data
+        except ConnectionClosed as closed:
+            log.warning("the connection is lost: %s", closed)
+
+    async def _pump(self) -> None:
+        from websockets.exceptions import ConnectionClosed
+
+        try:
+            while (body := await self._outgoing.get()) is not None:
+                await self._connection.send(body.decode("ascii"))
+        except ConnectionClosed as closed:
+            log.warning("the connection is lost: %s", closed)
+
+    def send(self, body: bytes) -> None:
+        self._outgoing.put_nowait(body)
+
+    async def drain(self) -> None: ...
+
+    async def aclose(self) -> None:
+        self._outgoing.put_nowait(None)
+        try:
+            async with asyncio.timeout(2):
+                await self._sender
+                await self._connection.close()
+        except TimeoutError:
+            log.warning("the client did not close the connection in time")
+        self.closed.set()
+
+
+async def accept_ws(address: Address) -> WebSocket:
+    try:
+        from websockets.asyncio.server import serve
+    except ImportError:
+        raise UsageError("--ws needs the websockets package: pip install 'lsp-harness[ws]'") from None
+    connected: asyncio.Future[WebSocket] = asyncio.get_running_loop().create_future()
+
+    def refuse(connection: "ServerConnection", request: "Request") -> "Response | None":
+        origin = request.headers.get("Origin")
+        if not local_authority(request.headers.get("Host", "")):
+            return connection.respond(HTTPStatus.FORBIDDEN, "The Host header does not name this machine.\n")
+        if origin is not None and not local_origin(origin):
+            return connection.respond(HTTPStatus.FORBIDDEN, "Pages from elsewhere may not connect.\n")
+        if connected.done():
+            return connection.respond(HTTPStatus.SERVICE_UNAVAILABLE, "Another client is connected.\n")
+        return None
+
+    async def accept(connection: "ServerConnection") -> None:
+        if connected.done():
+            return
+        socket = WebSocket(connection)
+        connected.set_result(socket)
+        # returning would close the connection
+        await socket.closed.wait()
+
+    listener = await serve(
+        accept, address.host, address.port, process_request=refuse, max_size=LONGEST, compression=None
+    )
+    announce("ws", address, next(iter(listener.sockets)).getsockname()[1])
+    try:
+        return await connected
+    finally:
+        listener.close(close_connections=False)

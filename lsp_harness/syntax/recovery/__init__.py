@@ -1,0 +1,1 @@
+"""Repairs of syntax errors: edits of one token after which a text parses again."""

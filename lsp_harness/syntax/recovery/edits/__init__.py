@@ -1,0 +1,1 @@
+"""Generators of edits of one token: one file a kind of token."""

@@ -1,0 +1,1 @@
+"""Observations that make an edit of one token more or less likely."""

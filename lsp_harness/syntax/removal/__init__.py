@@ -1,0 +1,1 @@
+"""Removal of code that nothing uses."""

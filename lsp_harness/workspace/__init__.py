@@ -1,0 +1,1 @@
+"""Open documents: their versions, trees, edit history and cursors."""

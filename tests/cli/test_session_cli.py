@@ -1,0 +1,70 @@
+"""What a session has come to, on the command line."""
+
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.cli.commands.session_cli import count
+from lsp_harness.config import paths
+from lsp_harness.config.load import load
+from lsp_harness.inference.backends.backend import estimated
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.session.log import SessionLog
+from tests.cli.conftest import Shell
+
+
+def logged(text: str) -> str:
+    log = SessionLog(paths.state() / "sessions")
+    log.turn().tell("invocation.received", kind="edit", text=text, path="a.py")
+    log.close()
+    return log.id
+
+
+def test_the_last_session_and_any_by_its_name(shell: Shell):
+    assert "there is no session yet" in shell.run("session").err
+    first, last = sorted([logged("use pi"), logged("use tau")])
+    assert shell.run("session").out.startswith(f"{last}, 1 turn\nGoal: use")
+    assert shell.run("session", first).out.startswith(f"{first}, 1 turn\nGoal: use")
+    assert shell.run("session", first, "--json").json["files"] == ["a.py"]
+
+
+def long() -> None:
+    """A session of forty edits of as many files."""
+    log = SessionLog(paths.state() / "sessions")
+    for n in range(40):
+        log.turn().tell("invocation.received", kind="edit", text=f"change {n}: {'very ' * 20}much", path=f"m{n}.py")
+    log.close()
+
+
+def test_a_session_is_told_in_two_hundred_tokens_and_all_of_it_where_that_is_asked_for(shell: Shell):
+    long()
+    head, *lines, more = shell.run("session").out.splitlines()
+    assert (head.endswith(", 40 turns"), more) == (True, "(--all shows more)")
+    assert lines[0].startswith("Goal: change 39: very")
+    assert 150 < sum(estimated([f"{line}\n" for line in lines])) <= 200
+    everything = shell.run("session", "--all").out
+    assert all(f"change {n}: {'very ' * 20}much (m{n}.py)" in everything for n in range(40))
+    assert "--all" not in everything
+    logged("use pi")
+    assert "--all" not in shell.run("session").out
+
+
+async def test_the_tokens_are_those_of_the_model_where_an_engine_has_it_loaded(
+    home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
+    lines = ["Goal: use pi\n", "Touched: area\n"]
+    assert await count(lines) == estimated(lines)
+    # nothing was started for that
+    assert not list(paths.runtime().glob("engine-*.sock"))
+    async with aclosing(EngineClient(load(Path.cwd())[0])) as engine:
+        expected = await engine.count(lines)
+        assert await count(lines) == expected != estimated(lines)
+
+
+def test_a_name_that_means_none_or_several(shell: Shell):
+    logged("use pi")
+    logged("use tau")
+    assert shell.run("session", "nope").err == "lsp-harness: there is no session 'nope'\n"
+    assert "2 sessions begin with '0'" in shell.run("session", "0").err

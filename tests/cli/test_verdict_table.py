@@ -1,0 +1,17 @@
+"""The table of candidates, from the events of a session."""
+
+from lsp_harness.cli.verdict_table import Verdicts
+from lsp_harness.wire.event import Event
+
+
+def event(type: str, **data: object) -> Event:
+    return Event("e", 0, "", "s", 0, None, None, type, dict(data))
+
+
+def test_candidates_are_rows_and_checks_of_a_text_that_was_taken_are_none():
+    verdicts = Verdicts()
+    passed = [{"check": "syntax", "status": "passed", "reason": ""}]
+    verdicts(event("candidate.generated", candidate=1, kind="fill", text="x"))
+    verdicts(event("verify.completed", candidate=1, passed=True, outcomes=passed))
+    verdicts(event("verify.completed", passed=False, outcomes=[]))
+    assert [(row["candidate"], row["reason"]) for row in verdicts.rows] == [(1, "passes")]

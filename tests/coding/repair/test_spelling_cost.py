@@ -1,0 +1,45 @@
+"""The cost of a slip of the hand."""
+
+import pytest
+
+from lsp_harness.coding.repair.spelling_cost import similar, slip
+
+ORDERED = [
+    # case, style, letters that changed places, doubled, left out, a key beside, another letter
+    ("userName", ["username", "user_name", "usreName"]),
+    ("values", ["Values", "vlaues", "vallues", "vaues", "vakues", "vazues"]),
+    # one slip is likelier than two, and the end of a name is missed more often than its beginning
+    ("handler", ["hadnler", "hadnlre"]),
+    ("request", ["requets", "erquestt"]),
+]
+
+
+@pytest.mark.parametrize(("meant", "written"), ORDERED)
+def test_what_happens_more_often_costs_less(meant: str, written: list[str]):
+    costs = [slip(one, meant) for one in written]
+    assert costs == sorted(costs)
+    assert costs[0] > 0
+
+
+def test_one_ordinary_slip_costs_about_1():
+    for written in ("vlaues", "vaues", "valuess", "vakues", "valuesd"):
+        assert 0.4 <= slip(written, "values") <= 1.2
+
+
+def test_names_of_few_letters_are_near_to_many():
+    near = dict(similar("tow", ["row", "cow", "two", "tower", "to"]))
+    assert near.keys() == {"row", "cow", "two", "to"}
+    assert max(near.values()) - min(near.values()) < 0.1
+    assert min(near.values()) > 1.2
+
+
+def test_what_is_far_is_not_similar():
+    assert dict(similar("valeus", ["value_of_all", "vales_tax", "handler", "v", "valeus"])) == {}
+
+
+def test_the_end_of_a_long_name_may_be_missing():
+    assert dict(similar("ValueErr", ["ValueError", "ValueErrorGroup"])).keys() == {"ValueError"}
+
+
+def test_digits_are_told_apart():
+    assert slip("item1", "item2") > slip("iten1", "item1")

@@ -1,0 +1,72 @@
+"""Repairs of syntax errors, as a finding asks for them."""
+
+import pytest
+
+from lsp_harness.coding.repair.token_repairs import LIMIT, missing_tokens
+from tests.coding.repair.asked import asked, repaired
+
+FOUND = [
+    # the finding may be of ruff, of a compiler, or of the product itself, and before or behind the fault
+    (
+        "a.py",
+        "def f(a)<|><|>\n    return a\n",
+        "SyntaxError: Expected `:`, found newline",
+        "invalid-syntax",
+        "missing token",
+        "def f(a):\n    return a\n",
+    ),
+    ("a.py", "x = f(1))<|><|>\n", "unmatched ')'", "syntax", "extra token", "x = f(1)\n"),
+    ("a.py", "if x <|>=<|> 1:\n    y = 2\n", "invalid syntax", "syntax", "wrong token", "if x == 1:\n    y = 2\n"),
+    (
+        "a.py",
+        "def f():\n<|>return 1<|>\n",
+        "expected an indented block",
+        "syntax",
+        "indentation",
+        "def f():\n    return 1\n",
+    ),
+    (
+        "a.go",
+        "package a\n\nfunc f() {\n\tg(1<|><|>\n}\n",
+        "missing `)`",
+        "syntax",
+        "missing token",
+        "package a\n\nfunc f() {\n\tg(1)\n}\n",
+    ),
+    (
+        "a.ts",
+        "interface P {\n  name <|>string<|>;\n  age: number;\n}\n",
+        "';' expected.",
+        "syntax",
+        "missing token",
+        "interface P {\n  name: string;\n  age: number;\n}\n",
+    ),
+    (
+        "a.rb",
+        "def f(x)\n  puts x<|><|>\n",
+        "unexpected end-of-input",
+        "syntax",
+        "missing token",
+        "def f(x)\n  puts x\nend\n",
+    ),
+]
+
+
+@pytest.mark.parametrize(("path", "text", "message", "code", "kind", "truth"), FOUND)
+async def test_the_token_that_is_meant(path: str, text: str, message: str, code: str, kind: str, truth: str) -> None:
+    made, repair = (await repaired(asked(path, text, message, code)))[0]
+    assert made == truth
+    assert repair.kind == kind
+
+
+async def test_only_a_syntax_error_is_mended_by_a_token() -> None:
+    assert await missing_tokens(asked("a.py", "x = <|>vlaue<|>\n", "Undefined name `vlaue`", "F821")) == []
+
+
+async def test_a_syntax_error_that_is_gone_has_no_repair() -> None:
+    assert await missing_tokens(asked("a.py", "x = <|>1<|>\n", "invalid syntax", "syntax")) == []
+
+
+async def test_no_more_than_a_few_are_given() -> None:
+    request = asked("a.js", "let x = f(g(h(a, b, c, d, e));<|><|>\n", "missing `)`", "syntax")
+    assert 1 < len(await missing_tokens(request)) <= LIMIT

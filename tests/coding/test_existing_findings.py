@@ -1,0 +1,78 @@
+"""What a prompt for an edit or a rewrite says of other things that are wrong in the code."""
+
+from pathlib import Path
+
+from lsp_harness.coding.existing_findings import MOST, beside
+from lsp_harness.coding.turn_context import Job
+from lsp_harness.session.log import SessionLog
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.position import Span
+from lsp_harness.verify.digest.digest_result import Digest
+from lsp_harness.verify.digest.problem import Problem
+from lsp_harness.verify.ruff_linter import Ruff
+from tests.harness.tools import Script, settings
+from tests.support import markup
+
+TEXT = """
+    import os
+
+
+    <|>def area(r):
+        unused = 1
+        l = 2
+        return pi * width
+    #          ^^ F821 what is this
+    <|>
+
+    def other(r):
+        return tau
+    """
+
+
+async def of(folder: Path, *told: Problem, text: str = TEXT, mended: bool = True) -> list[str]:
+    src = markup.parse(text, folder / "a.py")
+    output = Digest("pytest", told) if told else None
+    turn = SessionLog(keep=False).turn()
+    job = Job(
+        *(Script(), settings(), Ruff(), turn, src.document, folder / "a.py", folder, "a.py", lambda progress: None),
+        output=output,
+    )
+    return await beside(
+        job, parse(src.document), Span(*src.marks), src.findings[0] if src.findings and mended else None
+    )
+
+
+async def test_what_else_is_wrong_in_the_code_is_told_and_matters_of_style_are_not(tmp_path: Path):
+    (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F", "E", "D"]\n')
+    assert await of(tmp_path) == [
+        "Also at line 2: F841 Local variable `unused` is assigned to but never used",
+        "Also at line 3: F841 Local variable `l` is assigned to but never used",
+        "Also at line 4: F821 Undefined name `width`",
+    ]
+    # to who is to do something else, what is unused is nothing to be done about
+    assert await of(tmp_path, mended=False) == [
+        "Also at line 4: F821 Undefined name `pi`",
+        "Also at line 4: F821 Undefined name `width`",
+    ]
+
+
+async def test_what_a_tool_told_of_these_lines_and_which_tests_fail(tmp_path: Path):
+    (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F821"]\n')
+    token = "ghp_" + "a" * 36
+    found = await of(
+        tmp_path,
+        Problem("expected 3, got None", "tests/test_a.py", 9, test="tests/test_a.py::test_area"),
+        Problem("wrong type", "a.py", 5, code="assignment"),
+        Problem("elsewhere", "a.py", 12),
+        Problem(f"the key {token}", "a.py", 5),
+        Problem("very " * 100, "a.py", 6),
+        Problem("one too many", "a.py", 6),
+    )
+    assert len(found) == MOST
+    assert found[1:3] == ["TEST FAIL: test_area — expected 3, got None", "Also at line 2: assignment wrong type"]
+    assert (len(found[3]), found[3][-1]) == (240, "…")
+
+
+async def test_broken_syntax_is_told_where_it_is(tmp_path: Path):
+    [one] = await of(tmp_path, text="<|>def f(:\n    return 1\n<|>\n")
+    assert one.startswith("Also at line 1: syntax ")

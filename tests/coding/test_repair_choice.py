@@ -1,0 +1,212 @@
+"""Which of several repairs that are as likely as each other is taken: the model may write one of them, and nothing else."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.coding.fix import Fix
+from lsp_harness.coding.repair_choice import Chooser
+from lsp_harness.coding.sampling import Candidate, Plan
+from lsp_harness.coding.turn_context import Job
+from lsp_harness.coding.turn_driver import Tried
+from lsp_harness.errors import NoAnswer
+from lsp_harness.inference.backends.backend import NO_INFILL
+from lsp_harness.inference.request import Usage
+from lsp_harness.session.log import SessionLog, read
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit, apply
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.finding import Verdict
+from lsp_harness.verify.ruff_linter import Ruff
+from tests.files.test_secrets import TOKEN
+from tests.harness.tools import Script, checked, of_type, settings
+from tests.support import markup
+
+TEXT = "def f(item_a, item_b):\n    return g(item_x, 1)  # both\n"
+NEAR = (b"item_a", b"item_b")
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Iterator[SessionLog]:
+    log = SessionLog(tmp_path / "sessions")
+    yield log
+    log.close()
+
+
+def job_of(engine: Script, log: SessionLog, document: Document, folder: Path, **tables: Any) -> Job:
+    config = settings(generation={"candidates": 1, "max_retries": 0, "repairs": True}, **tables)
+    where = (document, folder / "a.py", folder, "a.py")
+    return Job(engine, config, Ruff(), log.turn(), *where, lambda progress: None)
+
+
+def tried(document: Document, number: int, *edits: Edit, cost: float = 1.0) -> Tried:
+    change = Change.of(document, edits, Path("/a.py"))
+    candidate = Candidate(number, Plan("nearest name", 0.0, 0, (number,)), edits, Usage(), "repair", cost)
+    return Tried(candidate, change, Verdict(change.after.hash))
+
+
+def both(document: Document, costs: Sequence[float] = (1.0, 1.0)) -> list[Tried]:
+    """Repairs of `item_x` in a text, for each of the names that are near."""
+    at = document.data.index(b"item_x")
+    return [tried(document, n, Edit(at, at + 6, name), cost=costs[n - 1]) for n, name in enumerate(NEAR, 1)]
+
+
+async def chosen(
+    passed: Sequence[Tried], engine: Script, log: SessionLog, folder: Path, *, allowed: bool = True
+) -> int:
+    """The number of the repair that is taken, 0 for none."""
+    job = job_of(engine, log, passed[0].change.before, folder)
+    taken = await Chooser(job, allowed)(passed)
+    return taken.candidate.number if taken else 0
+
+
+@pytest.mark.parametrize(("answer", "number"), [("a, 1)  # both", 1), ("b, 1)  # both", 2)])
+async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
+    engine = Script(answer)
+    assert await chosen(both(Document.of("file:///a.py", TEXT)), engine, log, tmp_path) == number
+    [asked] = engine.asked
+    # what they begin with is before the hole, and only where they differ there is a choice
+    assert engine.prompt(0).endswith("    return g(item_<FILL>\n")
+    assert asked.sampling.grammar == 'root ::= "a, 1)  # both" | "b, 1)  # both"\n'
+    assert (asked.sampling.temperature, asked.sampling.n) == (0.0, 1)
+    await engine.aclose()
+
+
+@pytest.mark.parametrize(("answer", "number"), [("a, 1)  # both", 1), ("b, 1)  # both", 0)])
+async def test_the_model_and_the_costs_have_to_agree(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
+    passed = both(Document.of("file:///a.py", TEXT), costs=(0.5, 0.6))
+    assert await chosen(passed, Script(answer), log, tmp_path) == number
+    [made] = of_type(list(read(log.path)), "choice.made")
+    assert made["agreed"] is (number == 1)
+
+
+async def test_an_answer_that_is_none_of_them_takes_none_and_is_told(log: SessionLog, tmp_path: Path) -> None:
+    assert await chosen(both(Document.of("file:///a.py", TEXT)), Script("c, 1)"), log, tmp_path) == 0
+    [failed] = of_type(list(read(log.path)), "choice.failed")
+    assert failed["reason"] == "the model chose none of the repairs"
+
+
+async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) -> None:
+    assert await chosen(both(Document.of("file:///a.py", TEXT)), Script({"error": "out of memory"}), log, tmp_path) == 0
+    [failed] = of_type(list(read(log.path)), "choice.failed")
+    assert failed["reason"] == "out of memory"
+
+
+async def test_a_model_that_fills_no_holes_is_not_asked(log: SessionLog, tmp_path: Path) -> None:
+    engine = Script()
+    engine.facts = {NO_INFILL: "it only follows instructions"}
+    assert await chosen(both(Document.of("file:///a.py", TEXT)), engine, log, tmp_path) == 0
+    assert engine.asked == []
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [(TEXT, False), (TEXT.replace("1", f"'{TOKEN}'"), True), (TEXT.replace("1", f"'{'x ' * 1000}'"), True)],
+)
+async def test_what_may_not_be_shown_to_the_model_is_not_chosen_by_it(
+    log: SessionLog, tmp_path: Path, text: str, allowed: bool
+) -> None:
+    engine = Script()
+    assert await chosen(both(Document.of("file:///a.py", text)), engine, log, tmp_path, allowed=allowed) == 0
+    assert engine.asked == []
+
+
+@pytest.mark.parametrize(
+    ("text", "away", "name", "answer", "number"),
+    [
+        ("n = 1\nx = 2\n", (0, 6), (0, 1), "x = 2", 1),
+        ("n = 1\nx = 2\n", (0, 6), (0, 1), "_n = 1\nx = 2", 2),
+        # nothing stands behind it: the empty answer ends at once
+        ("x = 2\nn = 1", (5, 11), (6, 7), "\n", 1),
+        ("x = 2\nn = 1", (5, 11), (6, 7), "\n_n = 1", 2),
+    ],
+)
+async def test_to_take_a_line_away_is_a_choice_too(
+    log: SessionLog,
+    tmp_path: Path,
+    text: str,
+    away: tuple[int, int],
+    name: tuple[int, int],
+    answer: str,
+    number: int,
+) -> None:
+    document = Document.of("file:///a.py", text)
+    passed = [tried(document, 1, Edit(*away, b"")), tried(document, 2, Edit(*name, b"_n"))]
+    assert await chosen(passed, Script(answer), log, tmp_path) == number
+
+
+async def test_repairs_of_several_places_are_chosen_by_all_lines_between(log: SessionLog, tmp_path: Path) -> None:
+    document = Document.of("file:///a.py", "x = item_x\ny = 1\nz = item_x\n")
+    places = (4, 21)
+    passed = [tried(document, n, *(Edit(at, at + 6, name) for at in places)) for n, name in enumerate(NEAR, 1)]
+    engine = Script("b\ny = 1\nz = item_b")
+    assert await chosen(passed, engine, log, tmp_path) == 2
+    assert engine.prompt(0).endswith("x = item_<FILL>\n")
+
+
+# -- in a fix
+SOURCE = """
+    def f(item_a, item_b):
+        return item_p, item_a, item_b
+        #      ^^^^^^ F821 Undefined name `item_p`
+    """
+
+
+async def fix(engine: Script, log: SessionLog, folder: Path, model: bool = True) -> str:
+    (folder / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
+    src = markup.parse(SOURCE, folder / "a.py")
+    proposal = await Fix(job_of(engine, log, src.document, folder), src.finding, model).run()
+    assert proposal.summary.startswith("nearest name passes (syntax ✓, ")
+    return apply(src.document.data, proposal.edits).decode()
+
+
+@pytest.mark.parametrize("letter", ["a", "b"])
+async def test_a_fix_takes_what_the_model_chooses(log: SessionLog, tmp_path: Path, letter: str) -> None:
+    engine = Script(f"{letter}, item_a, item_b")
+    assert f"return item_{letter}, item_a, item_b" in await fix(engine, log, tmp_path)
+    events = checked(log.path)
+    assert [data["kind"] for data in of_type(events, "candidate.generated")] == ["nearest name"] * 2
+    await engine.aclose()
+
+
+@pytest.mark.parametrize(("replies", "model"), [(["none of them"], True), ([], False)])
+async def test_where_none_is_taken_the_repairs_are_named_and_nothing_is_changed(
+    log: SessionLog, tmp_path: Path, replies: list[str], model: bool
+) -> None:
+    with pytest.raises(NoAnswer) as raised:
+        await fix(Script(*replies), log, tmp_path, model)
+    assert str(raised.value) == (
+        "Several repairs are as likely: `return item_a, item_a, item_b` or `return item_b, item_a, item_b`; "
+        "choose one yourself; nothing was changed"
+    )
+    assert of_type(checked(log.path), "edit.proposed") == []
+
+
+MISSPELT = """
+    def f(price):
+        return prcie
+        #      ^^^^^ F821 Undefined name `prcie`
+    """
+
+
+@pytest.mark.parametrize(
+    ("source", "repairs", "replies", "by_model"),
+    [
+        (MISSPELT, True, [], False),
+        (MISSPELT, False, ["return price"], True),
+        (SOURCE, True, ["a, item_a, item_b"], True),
+    ],
+)
+async def test_what_the_model_wrote_or_chose_is_said_to_be_its(
+    log: SessionLog, tmp_path: Path, source: str, repairs: bool, replies: list[str], by_model: bool
+) -> None:
+    """The editor asks the user about edits of the model alone, whatever the title of the quick fix was."""
+    (tmp_path / "ruff.toml").write_text('[lint]\nselect = ["F"]\n')
+    src = markup.parse(source, tmp_path / "a.py")
+    job = job_of(Script(*replies), log, src.document, tmp_path)
+    config = replace(job.config, generation=replace(job.config.generation, repairs=repairs))
+    proposal = await Fix(replace(job, config=config), src.finding).run()
+    assert proposal.by_model is by_model

@@ -1,0 +1,65 @@
+"""What the log says of the prompt of a hole, beside what an engine makes of it."""
+
+import subprocess
+import sys
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.coding.turn_prompt import filled
+from lsp_harness.config.schema import Config, Engine, Model
+from lsp_harness.errors import NoAnswer
+from lsp_harness.inference.client import EngineClient
+from lsp_harness.inference.request import Around, Infill, Sampling
+from lsp_harness.session.log import SessionLog
+from tests.harness.tools import Script
+
+AROUND = Around(
+    "def area(r):\n    return squ", "\n\nprint(area(1))\n", (("a.py", "# a.py\nx = 1\n"), ("b.py", "y = 2\n"))
+)
+
+
+async def test_the_prompt_has_as_many_tokens_as_the_engine_makes_of_it(home: Path, tiny_model: Path):
+    config = Config(model=Model(str(tiny_model), context_length=2048), engine=Engine(threads=1, idle_seconds=60))
+    log = SessionLog(keep=False)
+    turn = log.turn()
+    async with aclosing(EngineClient(config)) as engine:
+        assert await filled(engine, AROUND, {"prefix": 1}, 4, turn, (1, 2)) == (1, 2)
+        request = Infill(AROUND, sampling=Sampling(n_predict=4))
+        *_, last = [chunk async for chunk in engine.stream(request)]
+    [built] = log.turns[turn.number]
+    use = last.usage
+    # ` squ` is spelled again, letter by letter, and counted as evaluated
+    assert (built.data["answer"], built.data["context"]) == (4 + 4, 2048)
+    assert built.data["prompt"] + 4 == use.evaluated + use.reused
+
+
+@pytest.mark.parametrize(("room", "fitting"), [(0, 3), (10_000, 3), (30, 3), (29, 2), (10, 1)])
+async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(room: int, fitting: int):
+    engine, log = Script(), SessionLog(keep=False)
+    # 12 words, a title, three marks and what may stand before a prompt; an answer, and the word that each spells again
+    prompt = 12 + 1 + 1 + 3 + 1
+    engine.facts["n_ctx"] = prompt + room if room else 0
+    asked = await filled(engine, AROUND, {}, 9, turn := log.turn(), (1, 2, 3))
+    assert asked == (1, 2, 3)[:fitting]
+    [built] = log.turns[turn.number]
+    assert (built.data["prompt"], built.data["answer"], built.data["candidates"]) == (prompt, 10, [*asked])
+
+
+async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
+    engine, turn = Script(), (log := SessionLog(keep=False)).turn()
+    engine.facts["n_ctx"] = 20
+    with pytest.raises(
+        NoAnswer, match="10 are reserved for the answer, but the model's context has only 20; select less"
+    ):
+        await filled(engine, AROUND, {}, 9, turn, (1, 2, 3))
+    assert log.turns[turn.number] == []
+
+
+def test_a_fix_does_not_load_the_library_that_runs_models():
+    """That takes more than a second, in which the server would answer nobody."""
+    fresh = "import sys, lsp_harness.coding.fix, lsp_harness.coding.repair_preview; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", fresh], capture_output=True, text=True, check=True).stdout.split()
+    assert "lsp_harness.coding.turn_prompt" in loaded
+    assert not {"llama_cpp", "numpy", "httpx2", "rich"} & set(loaded)

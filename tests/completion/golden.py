@@ -1,0 +1,92 @@
+"""The case files of `cases/`: readable text in, readable text out.
+
+A case is `-- name (language, mode, untouched) --`, the source with `<|>` for the cursor, `-- model --` and what the
+model wrote, then `-- shown --` and what is shown, or `-- nothing --`. All three words in brackets are optional: the
+language is python, the mode is what `choose` says, and `untouched` means that the file's rule must have no part in
+the result. `⇥` is a tab, `␍` a carriage return, `␣` a blank at a line's end, `␊` a newline at the text's end. Blank
+lines at the end of a part do not count.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import get_args
+
+from lsp_harness.completion.rules.display_mode import Mode, choose
+from lsp_harness.completion.rules.ghost_text import Ghost
+from lsp_harness.completion.rules.shaping import Shaped, shape
+
+CASES = Path(__file__).parent / "cases"
+HEADER = re.compile(r"^-- (.+?)(?: \(([^()]*)\))? --$")
+MARKS = {"⇥": "\t", "␍": "\r", "␣": " ", "␊": "\n"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case as written; `shown` is None for nothing and "?" where nobody has said yet."""
+
+    rule: str
+    name: str
+    options: tuple[str, ...]
+    source: str
+    model: str
+    shown: str | None
+
+    @property
+    def ghost(self) -> Ghost:
+        prefix, suffix = plain(self.source).split("<|>")
+        language = next((o for o in self.options if o not in (*get_args(Mode), "untouched")), "python")
+        mode = next((m for m in get_args(Mode) if m in self.options), None) or choose(prefix, suffix, language)
+        return Ghost(prefix, suffix, plain(self.model), mode, language, "\r\n" if "␍" in self.source else "\n")
+
+    def run(self) -> Shaped:
+        return shape(self.ghost)
+
+    def text(self, shown: str | None) -> str:
+        options = f" ({', '.join(self.options)})" if self.options else ""
+        expected = "-- nothing --\n" if shown is None else f"-- shown --\n{shown}\n"
+        return f"-- {self.name}{options} --\n{self.source}\n-- model --\n{self.model}\n{expected}"
+
+
+def plain(text: str) -> str:
+    for mark, char in MARKS.items():
+        text = text.replace(mark, char)
+    return text
+
+
+def marked(text: str) -> str:
+    """The inverse of `plain`, for what cannot be seen."""
+    if text.endswith("\n"):
+        text = f"{text[:-1]}␊"
+    text = text.replace("\t", "⇥").replace("\r", "␍")
+    return re.sub(r" +(?=␍?$)", lambda blanks: "␣" * len(blanks.group()), text, flags=re.MULTILINE)
+
+
+def read(path: Path) -> list[Case]:
+    parts: list[tuple[str, tuple[str, ...], list[str]]] = []
+    for line in path.read_text(encoding="utf-8").split("\n"):
+        if header := HEADER.match(line):
+            options = tuple(option.strip() for option in (header[2] or "").split(",") if option.strip())
+            parts.append((header[1], options, []))
+        else:
+            parts[-1][2].append(line)
+    cases: list[Case] = []
+    for name, options, lines in parts:
+        body = "\n".join(lines).rstrip("\n")
+        if name == "model":
+            cases[-1] = _with(cases[-1], model=body)
+        elif name in ("shown", "nothing"):
+            cases[-1] = _with(cases[-1], shown=body if name == "shown" else None)
+        else:
+            cases.append(Case(path.stem, name, options, body, "", "?"))
+    return cases
+
+
+def write(path: Path, cases: list[Case]) -> None:
+    """The same cases with what is shown now."""
+    texts = [case.text(None if (shown := case.run().text) is None else marked(shown)) for case in cases]
+    path.write_text("\n".join(texts), encoding="utf-8")
+
+
+def _with(case: Case, *, model: str | None = None, shown: str | None = "?") -> Case:
+    return Case(case.rule, case.name, case.options, case.source, case.model if model is None else model, shown)

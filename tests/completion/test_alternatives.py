@@ -1,0 +1,69 @@
+"""Several suggestions for one place, for who asks for them."""
+
+from lsp_harness.completion.completer import Completer
+from lsp_harness.inference.request import Infill
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from tests.harness.tools import Script, settings
+from tests.support import markup
+
+AREA = "def area(r):\n    return <|>\n"
+
+
+async def choices(completer: Completer, document: Document, offset: int) -> list[str]:
+    found = await completer.choices(document, parse(document), offset, "a.py")
+    return [each.text for each in found]
+
+
+async def test_the_likeliest_comes_first_and_each_is_shaped_checked_and_different() -> None:
+    engine = Script("3 * r", "r ** 2", "3 * r\n\ndef other():", ") (")
+    src = markup.parse(AREA)
+    completer = Completer(engine, settings().completion)
+
+    assert await choices(completer, src.document, src.cursor) == ["3 * r", "r ** 2"]
+
+    await engine.aclose()
+    likeliest, others = engine.asked
+    assert isinstance(others, Infill)
+    assert (likeliest.sampling.n, likeliest.sampling.temperature) == (1, 0.0)
+    assert (others.sampling.n, others.sampling.temperature) == (3, 0.8)
+    assert others.owner.id
+
+
+async def test_what_is_shown_already_is_not_asked_again() -> None:
+    engine = Script("3 * r", "r ** 2")
+    src = markup.parse(AREA)
+    completer = Completer(engine, settings(completion={"alternatives": 2}).completion)
+    await completer.complete(src.document, parse(src.document), src.cursor, "a.py")
+
+    assert await choices(completer, src.document, src.cursor) == ["3 * r", "r ** 2"]
+    assert len(engine.asked) == 2
+
+
+async def test_one_alternative_is_none() -> None:
+    engine = Script("3 * r")
+    src = markup.parse(AREA)
+    completer = Completer(engine, settings(completion={"alternatives": 1}).completion)
+    assert await choices(completer, src.document, src.cursor) == ["3 * r"]
+
+
+async def test_where_the_likeliest_may_not_be_shown_another_may() -> None:
+    engine = Script(") (", "r ** 2")
+    src = markup.parse(AREA)
+    completer = Completer(engine, settings(completion={"alternatives": 2}).completion)
+    assert await choices(completer, src.document, src.cursor) == ["r ** 2"]
+
+
+async def test_any_of_them_may_be_typed_along_and_taken() -> None:
+    engine = Script("3 * r", "r ** 2")
+    src = markup.parse(AREA)
+    completer = Completer(engine, settings(completion={"alternatives": 2}).completion)
+    found = await completer.choices(src.document, parse(src.document), src.cursor, "a.py")
+    assert all(completer.given(src.document.uri, each.id) for each in found)
+
+    typed = src.document.edited(Edit(src.cursor, src.cursor, b"r *"), 2)
+    rest = await completer.complete(typed, parse(typed), src.cursor + 3, "a.py")
+
+    assert rest
+    assert rest.text == "* 2"

@@ -1,0 +1,39 @@
+"""Every rule's case file, run through the whole table."""
+
+import pytest
+
+from lsp_harness.completion.rules.rule_table import RULES
+from lsp_harness.completion.rules.shaping import shape
+from tests.completion.golden import CASES, Case, marked, plain, read, write
+
+FILES = sorted(CASES.glob("*.txt"))
+ALL = [case for path in FILES for case in read(path)]
+
+
+def test_every_rule_has_a_file_and_every_file_a_rule() -> None:
+    assert {path.stem for path in FILES} == {rule.name for rule in RULES}
+    assert len({rule.name for rule in RULES}) == len(RULES)
+    assert all(rule.why for rule in RULES)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_golden_files_are_up_to_date(path, golden_update: bool) -> None:
+    if golden_update:
+        write(path, read(path))
+    names = [case.name for case in read(path)]
+    assert len(names) == len(set(names)) >= 2
+
+
+@pytest.mark.parametrize("case", ALL, ids=lambda case: f"{case.rule}: {case.name}")
+def test_case(case: Case, golden_update: bool) -> None:
+    shown, applied = case.run()
+    if not golden_update:
+        assert (None if shown is None else marked(shown)) == case.shown
+    assert (case.rule in applied) is ("untouched" not in case.options), applied
+    if shown is not None:
+        assert shape(case.ghost.having(shown)).text == shown
+
+
+@pytest.mark.parametrize("text", ["a\n", "a\t \r\n", "a\nb  \nc\n\n", "", "  "])
+def test_marks_can_be_read_back(text: str) -> None:
+    assert plain(marked(text)) == text

@@ -1,0 +1,96 @@
+"""The small judgements the rules are made of."""
+
+import pytest
+
+from lsp_harness.completion.rules.bracket_balance import missing, scan
+from lsp_harness.completion.rules.cursor_lines import Around
+from lsp_harness.completion.rules.line_similarity import near
+from lsp_harness.text.code_lines import lone_closer, opens_block
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "surplus"),
+    [
+        (", b)", "python", ")"),
+        ("foo(b), c]", "python", "]"),
+        ("')' + x)", "python", ")"),
+        ("x  # :)", "python", ""),
+        ("x; // :)", "java", ""),
+        ("/* ) */ x]", "java", "]"),
+        ("&'a str)", "rust", ")"),
+        ("'(', b)", "rust", ")"),
+        ("don't)", "python", ")"),
+        ("f'x)')", "python", ")"),
+        ("'''\n)\n''')", "python", ")"),
+    ],
+)
+def test_surplus_closers(text: str, language: str, surplus: str) -> None:
+    assert "".join(char for _, char in scan(text, language).surplus) == surplus
+
+
+def test_a_quote_that_ends_the_string_before_the_cursor_is_surplus() -> None:
+    assert [char for _, char in scan('world" + "x"', "python", '"').surplus] == ['"']
+
+
+def test_missing_counts_what_the_rest_does_not_close() -> None:
+    assert missing("foo(bar(a", ")") == 1
+    assert missing("foo(a", ")") == 0
+    assert missing("foo(a", " + [b])") == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("print('hello')", 'print("hello");', True),
+        ("return  compute( x )", "return compute(x)", True),
+        ("the_quick_brown_fox(jumps)", "the_quick_brown_fx(jumps)", True),
+        ("total += weight(a)", "total += weight(b)", False),
+        ("assert f(10) == 11", "assert f(11) == 11", False),
+        ("x += 1", "x -= 1", False),
+        ("self.width = width", "self.height = height", False),
+    ],
+)
+def test_near(one: str, other: str, same: bool) -> None:
+    assert near(one, other) is near(other, one) is same
+
+
+@pytest.mark.parametrize("line", ["}", "  });", "],", "end", "</div>", '"""', "fi", ")]}"])
+def test_lone_closers(line: str) -> None:
+    assert lone_closer(line)
+
+
+@pytest.mark.parametrize("line", ["", "} else {", "ending", "x)", "})()", "</div> x"])
+def test_not_lone_closers(line: str) -> None:
+    assert not lone_closer(line)
+
+
+@pytest.mark.parametrize(
+    ("line", "language", "opens"),
+    [
+        ("if x:  # why", "python", True),
+        ("fn f() {", "rust", True),
+        ("xs.each do |x|", "ruby", True),
+        ("if x then", "lua", True),
+        ('<div class="a">', "html", True),
+        ("<br>", "html", False),
+        ("<p>x</p>", "html", False),
+        ("# if x:", "python", False),
+        ("As follows:", "markdown", False),
+    ],
+)
+def test_opens_block(line: str, language: str, opens: bool) -> None:
+    assert opens_block(line, language) is opens
+
+
+@pytest.mark.parametrize(
+    ("prefix", "language", "unit"),
+    [
+        ("if x:\n  a\n  if b:\n    c\n", "python", "  "),
+        ("if x {\n\ta\n}\n", "rust", "\t"),
+        ("", "go", "\t"),
+        ("", "javascript", "  "),
+        ("", "python", "    "),
+    ],
+)
+def test_the_file_s_unit_of_indentation(prefix: str, language: str, unit: str) -> None:
+    assert Around(prefix, "", language).unit == unit

@@ -1,0 +1,367 @@
+"""An answer on its way goes on while the user types what it says, and ends when they type something else."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import pytest
+
+from lsp_harness.completion.completer import Completer
+from lsp_harness.completion.prefetch.inflight import Drafts
+from lsp_harness.config.schema import Completion
+from lsp_harness.errors import EngineError, Superseded
+from lsp_harness.inference.request import Chunk, Continuation, Infill, Stop, Usage
+from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.session.results import Suggestion
+from lsp_harness.syntax.tree import parse
+from tests.completion.test_completer import AREA, typed
+from tests.support import markup
+
+
+class Timer:
+    """Calls what was put off when told to."""
+
+    def __init__(self) -> None:
+        self.calls: list[Callable[[], None]] = []
+
+    def __call__(self, seconds: float, call: Callable[[], None]) -> None:
+        self.calls.append(call)
+
+    def fire(self) -> None:
+        calls, self.calls = self.calls, []
+        for call in calls:
+            call()
+
+
+class Slow(ScriptedEngine):
+    """Says of each request what the test says, when it says it. `ended` counts the requests that are over."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.says: list[asyncio.Queue[Chunk | Exception]] = []
+        self.ended = 0
+
+    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+        self.asked.append(request)
+        queue = asyncio.Queue[Chunk | Exception]()
+        self.says.append(queue)
+        try:
+            while True:
+                chunk = await queue.get()
+                if isinstance(chunk, Exception):
+                    raise chunk
+                yield chunk
+                if chunk.stop:
+                    return
+        finally:
+            self.ended += 1
+
+
+class Typist:
+    """A document and a cursor, and what is asked there."""
+
+    def __init__(self, source: str = AREA) -> None:
+        src = markup.parse(source, "a.py")
+        self.document, self.offset = src.document, src.cursor
+        self.engine, self.timer = Slow(), Timer()
+        self.completer = Completer(self.engine, Completion(), drafts=Drafts(self.timer))
+
+    async def type(self, text: str) -> None:
+        self.document, self.offset = typed(self.document, self.offset, text)
+        self.completer.changed(self.document, self.offset)
+        await settle()
+
+    async def ask(self) -> "asyncio.Task[Suggestion | None]":
+        place = (self.document, parse(self.document), self.offset, "a.py")
+        task = asyncio.ensure_future(self.completer.complete(*place))
+        await settle()
+        return task
+
+    async def say(self, text: str = "", stop: Stop | None = None, *, request: int = -1) -> None:
+        self.engine.says[request].put_nowait(Chunk(text, stop, Usage(evaluated=5, generated=1)))
+        await settle()
+
+
+async def settle() -> None:
+    """Let everything run that can."""
+    for _ in range(30):
+        await asyncio.sleep(0)
+
+
+async def cancelled(task: "asyncio.Task[Any]") -> None:
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await settle()
+
+
+async def test_the_newer_request_goes_on_with_the_answer_under_way() -> None:
+    user = Typist()
+    older = await user.ask()
+    await user.say("3.")
+    await user.type("3")
+    newer = await user.ask()
+    with pytest.raises(Superseded):
+        await older
+    await user.say("14 * r", "eos")
+    found = await newer
+    assert found
+    assert (found.text, found.start) == (".14 * r", user.offset)
+    assert len(user.engine.asked) == 1
+    assert (found.stats["in_flight"], found.stats["evaluated"]) == (True, 5)
+    assert "typed_along" not in found.stats
+
+
+async def test_what_is_typed_before_a_word_of_it_is_there_may_be_it() -> None:
+    user = Typist()
+    await user.ask()
+    await user.type("pi")
+    newer = await user.ask()
+    await user.say("pi *")
+    await user.say(" r", "eos")
+    found = await newer
+    assert found
+    assert (found.text, len(user.engine.asked)) == (" * r", 1)
+
+
+async def test_an_answer_that_turns_out_to_be_another_is_ended_and_asked_again() -> None:
+    user = Typist()
+    await user.ask()
+    await user.type("pi")
+    newer = await user.ask()
+    await user.say("p")
+    assert (len(user.engine.asked), user.engine.ended) == (1, 0)
+    await user.say("ow(r, 2)")
+    assert (len(user.engine.asked), user.engine.ended) == (2, 1)
+    await user.say(" * r", "eos")
+    found = await newer
+    assert found
+    assert found.text == " * r"
+    assert "in_flight" not in found.stats
+
+
+async def test_a_request_at_an_older_place_keeps_its_answer_to_the_end() -> None:
+    user = Typist()
+    older = await user.ask()
+    await user.type("x")
+    await user.say("3 *")
+    await user.say(" r", "eos")
+    found = await older
+    assert found
+    assert found.text == "3 * r"
+
+
+async def test_something_else_typed_ends_it_with_the_next_request() -> None:
+    user = Typist()
+    older = await user.ask()
+    await user.say("3.")
+    await user.type("x")
+    newer = await user.ask()
+    with pytest.raises(Superseded):
+        await older
+    assert (len(user.engine.asked), user.engine.ended) == (2, 1)
+    await user.say(" * r", "eos")
+    assert await newer
+
+
+async def test_a_change_elsewhere_ends_it() -> None:
+    user = Typist()
+    await user.ask()
+    user.document, _ = typed(user.document, 0, "# new\n")
+    user.offset += 6
+    await user.ask()
+    assert (len(user.engine.asked), user.engine.ended) == (2, 1)
+
+
+# -- with nobody waiting
+async def test_taken_back_before_the_key_is_told_of_it_waits_for_the_next_request() -> None:
+    user = Typist()
+    task = await user.ask()
+    await user.say("3.")
+    await cancelled(task)
+    await user.type("3")
+    newer = await user.ask()
+    await user.say("14 * r", "eos")
+    found = await newer
+    assert found
+    assert (found.text, len(user.engine.asked)) == (".14 * r", 1)
+
+
+async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() -> None:
+    user = Typist()
+    older = await user.ask()
+    await user.say("3.")
+    await user.type("3")
+    await cancelled(older)
+    assert user.engine.ended == 0
+    newer = await user.ask()
+    user.timer.fire()
+    await settle()
+    assert user.engine.ended == 0, "somebody waits for it again"
+    await user.say("14 * r", "eos")
+    found = await newer
+    assert found
+    assert (found.text, len(user.engine.asked)) == (".14 * r", 1)
+
+
+async def test_who_does_not_come_for_it_in_time_asks_anew() -> None:
+    user = Typist()
+    older = await user.ask()
+    await user.say("3.")
+    await user.type("3")
+    await cancelled(older)
+    user.timer.fire()
+    await settle()
+    assert user.engine.ended == 1
+    await user.ask()
+    assert len(user.engine.asked) == 2
+
+
+async def test_a_key_it_does_not_say_ends_it_at_once_when_nobody_waits() -> None:
+    user = Typist()
+    older = await user.ask()
+    await user.say("3.")
+    await user.type("3")
+    await cancelled(older)
+    await user.type("x")
+    assert user.engine.ended == 1
+
+
+@pytest.mark.parametrize("stop", ["eos", "deadline"])
+async def test_finished_with_nobody_waiting_it_is_there_for_the_next_request(stop: Stop) -> None:
+    user = Typist()
+    older = await user.ask()
+    await user.say("3.")
+    await user.type("3")
+    await cancelled(older)
+    await user.say("14 * r", stop)
+    found = await (await user.ask())
+    assert found
+    assert (found.text, len(user.engine.asked)) == (".14 * r", 1)
+
+
+@pytest.mark.parametrize(
+    ("keys", "behind", "said", "rest"),
+    [("(", ")", "(r, 2)", "r, 2"), ("(x[", "])", "(x[0], 2)", "0"), ('"', '"', '"area"', "area")],
+)
+async def test_brackets_that_the_editor_closes_are_no_change_elsewhere(
+    keys: str, behind: str, said: str, rest: str
+) -> None:
+    user = Typist("pow<|>\n" if keys != '"' else "x = <|>\n")
+    older = await user.ask()
+    await user.say(said[:1])
+    user.document, end = typed(user.document, user.offset, keys + behind)
+    user.offset = end - len(behind)
+    user.completer.changed(user.document, user.offset)
+    await cancelled(older)
+    newer = await user.ask()
+    await user.say(said[1:], "eos")
+    found = await newer
+    assert found
+    assert (found.text, len(user.engine.asked)) == (rest, 1)
+
+
+async def test_all_of_it_typed_asks_again() -> None:
+    user = Typist()
+    older = await user.ask()
+    await user.say("3")
+    await user.type("3 * r")
+    await cancelled(older)
+    newer = await user.ask()
+    await user.say(" * r", "eos")
+    assert len(user.engine.asked) == 2
+    await user.say(" / 2", "eos")
+    found = await newer
+    assert found
+    assert found.text == " / 2"
+
+
+async def test_asked_again_at_the_same_place_it_is_one_question() -> None:
+    user = Typist()
+    older, newer = await user.ask(), await user.ask()
+    with pytest.raises(Superseded):
+        await older
+    await user.say("3 * r", "eos")
+    found = await newer
+    assert found
+    assert (found.text, len(user.engine.asked)) == ("3 * r", 1)
+
+
+async def test_closing_the_document_or_the_front_end_ends_it() -> None:
+    for end in (lambda user: user.completer.forget(user.document.uri), lambda user: user.completer.close()):
+        user = Typist()
+        older = await user.ask()
+        await user.type("3")
+        await cancelled(older)
+        end(user)
+        await settle()
+        assert user.engine.ended == 1
+
+
+async def test_an_engine_that_fails_tells_who_waits_now() -> None:
+    user = Typist()
+    await user.ask()
+    await user.type("3")
+    newer = await user.ask()
+    user.engine.says[-1].put_nowait(EngineError("out of memory"))
+    with pytest.raises(EngineError, match="out of memory"):
+        await newer
+    await user.ask()
+    assert len(user.engine.asked) == 2
+
+
+# -- whatever the order
+class Steady(Slow):
+    """A model that always wants the same line, or `+ x` after anything else; it says a letter when told to."""
+
+    LINE = "alpha + beta_gamma + delta + epsilon"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.left = ""
+
+    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+        assert isinstance(request, Infill)
+        self.left = self.wants(request.around.prefix.rsplit("return ", 1)[1])
+        async for chunk in super().stream(request):
+            yield chunk
+
+    def wants(self, there: str) -> str:
+        return self.LINE[len(there) :] if self.LINE.startswith(there) else "+ x"
+
+    def letter(self) -> None:
+        if self.left:
+            letter, self.left = self.left[0], self.left[1:]
+            self.says[-1].put_nowait(Chunk(letter, None if self.left else "eos"))
+
+
+@pytest.mark.parametrize("seed", range(40))
+async def test_whatever_comes_when_the_answer_is_the_one_a_fresh_question_gets(seed: int) -> None:
+    draw, user, model = random.Random(seed), Typist(), Steady()
+    begin, tasks = user.offset, list[asyncio.Task[Any]]()
+    user.completer = Completer(model, Completion(), drafts=Drafts(user.timer))
+    for _ in range(80):
+        there = user.offset - begin
+        match draw.choice(["type", "ask", "letter", "letter", "letter", "take back", "time"]):
+            case "type" if there < len(model.LINE) - 8 and not user.document.data[: user.offset].endswith(b"q"):
+                await user.type(model.LINE[there] if draw.random() < 0.95 else "q")
+            case "ask":
+                tasks.append(await user.ask())
+            case "letter":
+                model.letter()
+            case "take back" if tasks:
+                tasks[-1].cancel()
+            case "time":
+                user.timer.fire()
+            case _:
+                pass
+        await settle()
+    tasks.append(await user.ask())
+    while not tasks[-1].done():
+        model.letter()
+        await settle()
+    *earlier, found = await asyncio.gather(*tasks, return_exceptions=True)
+    assert all(each is None or isinstance(each, Suggestion | Superseded | asyncio.CancelledError) for each in earlier)
+    assert isinstance(found, Suggestion), user.document.data
+    assert found.text == model.wants(user.document.data[begin : user.offset].decode())

@@ -1,0 +1,85 @@
+"""What completion has of the index beside its prompt: lists of imports need no model, and it is told which names are likely."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.completion.completer import Completer
+from lsp_harness.context.repository_context import Elsewhere
+from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.inference.request import Infill
+from lsp_harness.syntax.tree import parse
+from tests.context.counting import words as count
+from tests.harness.tools import Script, settings
+from tests.index.place import Indexed
+from tests.support import markup
+
+FILES = {"shop/__init__.py": "", "shop/cart.py": "class Cart: ...\n\n\ndef total(cart): ...\n"}
+HEAD = "from .cart import Cart, total\n"
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path):
+    with closing(Indexed(tmp_path, {**FILES, "shop/here.py": HEAD})) as indexed:
+        yield Elsewhere(DirectIndexQuery(indexed.reader), count)
+
+
+async def complete(source: str, elsewhere: Elsewhere, *replies: Any, **changes: Any) -> tuple[Any, Script]:
+    src = markup.parse(source, "shop/here.py")
+    engine = Script(*replies)
+    completer = Completer(engine, settings(completion=changes).completion, elsewhere=elsewhere)
+    found = await completer.complete(src.document, parse(src.document), src.cursor, "shop/here.py")
+    await engine.aclose()
+    return found, engine
+
+
+async def test_a_list_of_imports_needs_no_model(elsewhere: Elsewhere):
+    found, engine = await complete("from .cart import <|>\n\nx = total(Cart())\n", elsewhere)
+    assert found.text == "Cart, total"
+    assert found.stats["known"] is True
+    assert (found.stats["evaluated"], found.stats["generated"], engine.asked) == (0, 0, [])
+
+
+async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: Elsewhere):
+    src = markup.parse("from .cart import <|>\n\nx = total(Cart())\n", "shop/here.py")
+    completer = Completer(Script(), settings().completion, elsewhere=elsewhere)
+    found = await completer.choices(src.document, parse(src.document), src.cursor, "shop/here.py")
+    assert [one.text for one in found] == ["Cart, total"]
+
+
+@pytest.mark.parametrize(
+    ("source", "changes"),
+    [
+        ("from .cart import <|>\n\nx = 1\n", {}),
+        ("from .cart import <|>\n\nx = total(Cart())\n", {"repository_tokens": 0}),
+    ],
+)
+async def test_where_nothing_is_known_the_model_is_asked(elsewhere: Elsewhere, source: str, changes: dict[str, Any]):
+    found, engine = await complete(source, elsewhere, "Cart", **changes)
+    assert found.text == "Cart"
+    assert "known" not in found.stats
+    assert len(engine.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [("x = <|>\n", ("total", "Cart")), ("x = total(<|>)\n", ("Cart",)), ("total(Cart(<|>))\n", ())],
+)
+async def test_what_is_imported_and_not_used_is_expected(elsewhere: Elsewhere, body: str, expected: tuple[str, ...]):
+    _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "1")
+    [request] = engine.asked
+    assert isinstance(request, Infill)
+    assert request.sampling.expected == expected
+    _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "1", repository_tokens=0)
+    assert [one.sampling.expected for one in engine.asked if isinstance(one, Infill)] == [()]
+
+
+@pytest.mark.parametrize("changes", [{}, {"repository_tokens": 0}])
+async def test_what_the_code_below_needs_is_told(elsewhere: Elsewhere, changes: dict[str, Any]):
+    body = "def f():\n    <|>\n    return amount\n"
+    _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "amount = 1", **changes)
+    [request] = engine.asked
+    assert isinstance(request, Infill)
+    assert request.sampling.unbound == ("amount",)

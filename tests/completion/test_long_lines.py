@@ -1,0 +1,40 @@
+"""Rules that look at the end of a line take one pass over it, however long it is: twice as long must not take four times as long.
+
+Nothing is timed: where a rule begins anew at each byte, a test here does not end before it is given up.
+"""
+
+from lsp_harness.completion.rules.line_similarity import LOOSE
+from lsp_harness.context.sources.import_list import TYPED
+from lsp_harness.inference.backends.trailing_blanks import cut
+from lsp_harness.text.code_lines import code
+
+LONG = 2_000_000
+
+
+def test_blanks_within_a_line_are_passed_once():
+    blanks = " " * LONG
+    assert cut(f"{blanks}x") == (f"{blanks}x", "")
+    assert cut("x \t") == ("x", " \t")
+    assert cut(f"x{blanks}") == ("x", blanks)
+
+
+def test_words_within_a_line_are_passed_once():
+    word = "a" * LONG
+    assert TYPED.findall(f"{word} ")[0] == ""
+    found = TYPED.search(f"import {word}")
+    assert found
+    assert found[0] == word
+
+
+def test_comments_that_are_not_closed_are_passed_once():
+    line = "x = 1;" + " /* a" * (LONG // 5)
+    assert code(line, "c") == line
+    assert code("x = 1; /* a */ ", "c") == "x = 1;"
+    assert code("x = 1; // a", "c") == "x = 1;"
+    assert code("x /* a */ + /* b */", "c") == "x /* a */ +"
+
+
+def test_signs_within_a_line_are_passed_once():
+    line = ";" * LONG + "x"
+    assert LOOSE.sub("", line) == line
+    assert LOOSE.sub("", "a, b;; ") == "a,b"

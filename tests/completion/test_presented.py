@@ -1,0 +1,48 @@
+"""What of a text may be shown is found out beside the event loop where that may take long."""
+
+import threading
+
+import pytest
+
+from lsp_harness.completion.request import text_generation
+from lsp_harness.completion.request.answer_cache import Written
+from lsp_harness.completion.request.text_generation import LARGE_TREE, presented
+from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at
+from lsp_harness.config.schema import Completion
+from lsp_harness.syntax.parse_budget import Allowance
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.workspace.cursor import Cursor
+
+
+def cursor(lines: int) -> Cursor:
+    text = "value = call(1)\n" * lines + "last = "
+    document = Document.of("file:///a.py", text, language="python")
+    tree = parse(document)
+    assert tree is not None
+    assert (tree.root.descendant_count >= LARGE_TREE) is (lines > 100)
+    return Cursor(document, tree, len(document.data), "a.py")
+
+
+@pytest.mark.parametrize(("lines", "beside"), [(3, False), (1_000, True)])
+async def test_texts_are_judged_beside_the_event_loop_in_a_large_tree(
+    lines: int, beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    used: list[tuple[int, Allowance | None]] = []
+    presentable = text_generation.presentable
+
+    def recorded(
+        cursor: Cursor, ghost: Ghost, text: Written, settings: Completion, allowance: Allowance | None = None
+    ) -> str | None:
+        used.append((threading.get_ident(), allowance))
+        return presentable(cursor, ghost, text, settings, allowance)
+
+    monkeypatch.setattr(text_generation, "presentable", recorded)
+    # a slow machine must not make a text unknown here
+    monkeypatch.setattr(text_generation, "Allowance", lambda seconds: Allowance(1e9))
+    here = cursor(lines)
+    texts = [Written("value + 1", None), Written("value)", None), Written("2", None)]
+    assert await presented(here, ghost_at(here), texts, Completion()) == ["value + 1", None, "2"]
+    assert {thread != threading.get_ident() for thread, _ in used} == {beside}
+    # all share one allowance
+    assert len({id(allowance) for _, allowance in used}) == 1

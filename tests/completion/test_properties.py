@@ -1,0 +1,98 @@
+"""What holds for any text a model may write at any cursor."""
+
+from dataclasses import replace
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lsp_harness.completion.rules.bracket_balance import missing
+from lsp_harness.completion.rules.display_mode import choose
+from lsp_harness.completion.rules.ghost_text import Ghost
+from lsp_harness.completion.rules.shaping import enough, shape
+
+LANGUAGES = ("python", "javascript", "typescript", "go", "rust", "java", "html", "lua", "markdown", "")
+PIECES = (
+    "x = 1", "return compute(x)", "foo(", ")", "if x:", "else:", "} else {", "{", "}", "});", "end", "</div>", "<div>",
+    "[", "]", '"', "'", "`", '"""', "don't", ", b", "a", " ", "  ", "    ", "        ", "\t", "\t\t", "\n", "\n\n",
+    "\r\n", "\r", "# TODO", "// note", "/*", "*/", "```", "```python\n", "<|endoftext|>", "</s>", "\ufffd", "👋", "\\",
+    "Sure, ", "\u2028", "\x0c", "total += weight(b)\n", "    y = 2\n", "for i in range(3):\n", "a.push(1);\n", "1, 2, ",
+)  # fmt: skip
+code = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map("".join)
+modes = st.sampled_from(("line", "block", "line-above", None))
+
+
+@st.composite
+def ghosts(draw: st.DrawFn) -> Ghost:
+    prefix, suffix, language = draw(code), draw(code), draw(st.sampled_from(LANGUAGES))
+    mode = draw(modes) or choose(prefix, suffix, language)
+    if mode == "line-above" and choose(prefix, suffix, language) != mode:
+        mode = "line"
+    return Ghost(prefix, suffix, draw(code), mode, language, draw(st.sampled_from(("\n", "\r\n"))))
+
+
+# tables of rules fail in corners: look at many of them without a clock
+many = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@many
+@given(ghosts())
+def test_a_shown_text_is_shown_again_unchanged(ghost: Ghost) -> None:
+    shown = shape(ghost).text
+    if shown is not None:
+        assert shape(ghost.having(shown)).text == shown
+
+
+@many
+@given(ghosts())
+def test_terminators_are_the_document_s(ghost: Ghost) -> None:
+    shown = shape(ghost).text or ""
+    assert "\r" not in shown.replace(ghost.newline, "")
+    if ghost.newline == "\n":
+        assert "\r" not in shown
+
+
+@many
+@given(ghosts())
+def test_one_line_is_one_line(ghost: Ghost) -> None:
+    shown = shape(ghost).text
+    if shown is None or ghost.mode == "block":
+        return
+    line, newline, rest = shown.partition(ghost.newline)
+    assert line.strip()
+    if ghost.mode == "line":
+        assert not newline
+    else:
+        assert newline
+        assert rest == ghost.line_prefix
+
+
+@many
+@given(ghosts())
+def test_the_rest_of_the_line_is_not_repeated(ghost: Ghost) -> None:
+    shown, rest = shape(ghost).text, ghost.line_suffix.strip()
+    short = missing(ghost.line_prefix, ghost.line_suffix, ghost.language)
+    if shown is not None and ghost.mode == "line" and rest and not short:
+        assert not shown.lstrip().startswith(rest)
+
+
+@many
+@given(ghosts())
+def test_no_blank_tail_and_never_blank(ghost: Ghost) -> None:
+    shown = shape(ghost).text
+    if shown is not None:
+        assert shown.strip()
+        if ghost.mode == "block":
+            assert shown == shown.rstrip()
+
+
+@many
+@given(ghosts(), code)
+def test_enough_means_that_more_text_changes_nothing(ghost: Ghost, more: str) -> None:
+    if enough(ghost):
+        assert shape(ghost.having(ghost.text + more)).text == shape(ghost).text
+
+
+@many
+@given(ghosts())
+def test_having_a_text_is_being_made_with_it(ghost: Ghost) -> None:
+    assert shape(ghost.having("x").having(ghost.text)) == shape(replace(ghost))

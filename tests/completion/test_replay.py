@@ -1,0 +1,58 @@
+"""What the wait for the next key saves, in a replay of typing in made-up time."""
+
+import pytest
+
+from lsp_harness.completion.policy.trigger_policy import SHARE
+from lsp_harness.config.schema import Completion, Quiet
+from tests.support.typist import EDITOR, Replay, gaps, replay
+
+HEAD = "import csv\n\n\n"
+TEXT = """def read_totals(path, column):
+    totals = {}
+    for row in csv.DictReader(path.open(newline="")):
+        totals[row["name"]] = totals.get(row["name"], 0.0) + float(row[column])
+    return totals
+"""
+FAST, SLOW = 0.07, 0.19
+
+
+def typing(median: float, quiet: Quiet) -> Replay:
+    return replay(HEAD, TEXT, gaps(TEXT, median, 4), quiet)
+
+
+@pytest.fixture(scope="module")
+def without() -> Replay:
+    return typing(FAST, Quiet(debounce_ms=0))
+
+
+@pytest.mark.parametrize("median", [FAST, SLOW])
+def test_most_keys_go_on_with_the_answer_under_way(median: float) -> None:
+    found = typing(median, Quiet())
+    assert found.requests < len(TEXT) / 4
+    assert len(found.shown) > len(TEXT) / 2
+
+
+def test_who_types_fast_something_else_makes_the_engine_write_less(without: Replay) -> None:
+    assert typing(FAST, Quiet()).wrote < without.wrote * 0.9
+
+
+def test_what_is_shown_comes_no_later_than_the_longest_wait(without: Replay) -> None:
+    waited = typing(FAST, Quiet())
+    most = SHARE * Completion().latency_ms / 1000
+    both = without.written & waited.written
+    assert both
+    assert all(waited.shown[key] - without.shown[key] <= most for key in both)
+    # and what was there already, at once
+    known = waited.shown.keys() - waited.written
+    assert known
+    assert all(waited.shown[key] == pytest.approx(EDITOR) for key in known)
+
+
+def test_who_types_slowly_is_not_made_to_wait() -> None:
+    assert typing(SLOW, Quiet()) == typing(SLOW, Quiet(debounce_ms=0))
+
+
+def test_a_number_of_ones_own_is_kept_to(without: Replay) -> None:
+    waited = typing(FAST, Quiet(debounce_ms=300))
+    assert waited.requests < without.requests / 4
+    assert min(waited.shown[key] for key in waited.written) >= 0.3

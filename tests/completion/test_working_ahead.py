@@ -1,0 +1,401 @@
+"""Before it is asked for: prompts that are warmed, and the suggestion after the one that is shown."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from lsp_harness.completion.completer import Completer
+from lsp_harness.config.schema import Completion, Quiet
+from lsp_harness.errors import EngineRefused
+from lsp_harness.inference.backends.backend import FEATURES
+from lsp_harness.inference.request import Infill, Props
+from lsp_harness.session.results import Suggestion
+from lsp_harness.syntax.tree import LIMIT, parse
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from lsp_harness.text.position import encode
+from tests.files.test_secrets import TOKEN
+from tests.harness.tools import Script
+from tests.support import markup
+
+AREA = "def area(r):\n    return <|>\n"
+FAR = "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(60))
+
+
+class Desk:
+    """A completer, its engine and a document with a cursor."""
+
+    def __init__(self, source: str, *replies: Any, settings: Completion | None = None, path: str = "a.py") -> None:
+        src = markup.parse(source, path)
+        self.engine = Script(*replies)
+        self.completer = Completer(self.engine, settings or Completion(), eager=True)
+        self.document, self.cursor, self.path = src.document, src.cursor, path
+
+    async def ask(self) -> Suggestion | None:
+        return await self.completer.complete(self.document, parse(self.document), self.cursor, self.path, persist=True)
+
+    def warm(self, *, seen: bool = True) -> None:
+        place = (self.document, parse(self.document), self.cursor, self.path)
+        self.completer.warm(*place, seen=seen, persist=True)
+
+    def type(self, text: str, at: int | None = None) -> None:
+        new, start = encode(text), self.cursor if at is None else at
+        self.document = self.document.edited(Edit(start, start, new), self.document.version + 1)
+        self.cursor = start + len(new) if at is None or at > self.cursor else self.cursor + len(new)
+
+    async def settled(self) -> None:
+        await self.completer.settled(self.document.uri)
+
+    @property
+    def ahead(self) -> list[Infill]:
+        return [request for request in self.engine.ahead if isinstance(request, Infill)]
+
+
+# -- speculation
+async def test_a_server_that_knows_no_background_is_asked_for_nothing_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def props(_: Script) -> Props:
+        return Props("one", 8192, 0, {}, dict.fromkeys(FEATURES, False))
+
+    monkeypatch.setattr(Script, "props", props)
+    desk = Desk(AREA, "3 * r")
+    assert await desk.ask()
+    await desk.settled()
+    assert desk.ahead == []
+
+
+async def test_after_an_accept_the_answer_is_there_already() -> None:
+    desk = Desk(AREA, "3.14 * r ** 2", {"text": "\n\n\ndef volume(r):", "background": True})
+    first = await desk.ask()
+    assert first
+    await desk.settled()
+    [request] = desk.ahead
+    assert (request.priority, request.sampling.t_max_predict_ms, request.budget_ms) == ("background", 0, 0)
+    assert request.around.prefix == "def area(r):\n    return 3.14 * r ** 2"
+    assert desk.completer.given(desk.document.uri, first.id)
+    desk.type(first.text)
+    found = await desk.ask()
+    assert found
+    assert "def volume(r):" in found.text
+    assert (found.stats["cached"], found.stats["evaluated"]) == (True, 0)
+    assert len(desk.engine.asked) == 1
+    await desk.engine.aclose()
+
+
+async def test_a_cached_text_must_pass_the_gate_too() -> None:
+    desk = Desk(AREA, "3 * r", {"text": " + ) 2", "background": True})
+    first = await desk.ask()
+    assert first
+    await desk.settled()
+    desk.type(first.text)
+    assert await desk.ask() is None
+    assert len(desk.engine.asked) == 1
+
+
+async def test_a_new_question_ends_the_speculation_at_once() -> None:
+    desk = Desk(AREA, "3 * r", {"hang": True, "background": True}, "4 * r", {"text": "", "background": True})
+    await desk.ask()
+    await desk.engine.begun_ahead.wait()
+    desk.type("2 + ")
+    found = await desk.ask()
+    assert found
+    assert found.text == "4 * r"
+    await desk.settled()
+    assert len(desk.ahead) == 2
+    await desk.engine.aclose()
+
+
+async def test_typing_along_does_not_end_the_speculation() -> None:
+    desk = Desk(AREA, "3 * r", {"text": " + 1", "background": True})
+    await desk.ask()
+    desk.type("3 ")
+    assert await desk.ask()
+    await desk.settled()
+    desk.type("* r")
+    found = await desk.ask()
+    assert found
+    assert (found.text, found.stats["cached"]) == (" + 1", True)
+
+
+async def test_without_the_setting_and_in_a_front_end_that_leaves_nothing_is_speculated() -> None:
+    desk = Desk(AREA, "3 * r", settings=Completion(speculate=False))
+    assert await desk.ask()
+    await desk.settled()
+    assert desk.ahead == []
+    desk = Desk(AREA, "3 * r")
+    desk.completer = Completer(desk.engine, Completion())
+    assert await desk.ask()
+    desk.warm()
+    await desk.settled()
+    assert desk.ahead == []
+
+
+async def test_what_is_known_is_not_speculated_again() -> None:
+    desk = Desk(AREA, "3 * r", {"text": " + 1", "background": True}, "9")
+    first = await desk.ask()
+    assert first
+    await desk.settled()
+    desk.type("9 + ")
+    await desk.ask()
+    await desk.settled()
+    desk.document, desk.cursor = desk.document.edited(Edit(desk.cursor - 4, desk.cursor, b""), 9), desk.cursor - 4
+    again = await desk.ask()
+    assert again
+    assert (again.text, again.stats["cached"]) == (first.text, True)
+    await desk.settled()
+    assert len(desk.engine.asked) == 2
+    assert len(desk.ahead) == 2
+
+
+# -- results
+async def test_an_answer_survives_edits_elsewhere_and_not_those_that_the_model_would_see() -> None:
+    desk = Desk(FAR + AREA, "3 * r", "4 * r")
+    assert await desk.ask()
+    desk.type("1", at=FAR.index("a + b") + 5)
+    found = await desk.ask()
+    assert found
+    assert (found.text, found.stats["cached"]) == ("3 * r", True)
+    desk.type("c, ", at=FAR.index("a, b"))
+    found = await desk.ask()
+    assert found
+    assert found.text == "4 * r"
+
+
+async def test_settings_that_change_the_answer_ask_again() -> None:
+    desk = Desk(AREA, "3 * r", "4 * r")
+    await desk.ask()
+    desk.completer.configure(Completion(max_tokens=9), Quiet())
+    desk.type("\n", at=len(desk.document.data))
+    desk.document, desk.cursor = Document.of(desk.document.uri, desk.document.data[:-1], language="python"), desk.cursor
+    desk.completer.forget(desk.document.uri)
+    found = await desk.ask()
+    assert found
+    assert found.text == "4 * r"
+
+
+@pytest.mark.parametrize("reply", [{"stop": "deadline"}, {"rung": 1}])
+async def test_an_answer_that_could_be_better_is_not_kept(reply: dict[str, Any]) -> None:
+    desk = Desk(AREA, {"text": "3 * r", **reply}, "4 * r")
+    await desk.ask()
+    desk.completer.forget(desk.document.uri)
+    found = await desk.ask()
+    assert found
+    assert found.text == "4 * r"
+
+
+# -- warming
+async def test_the_prompts_are_evaluated_cheapest_first_and_are_those_of_the_completion() -> None:
+    desk = Desk(FAR + AREA, "3 * r")
+    desk.warm()
+    await desk.settled()
+    short, full = desk.ahead
+    assert {(request.sampling.n_predict, request.priority) for request in desk.ahead} == {(0, "background")}
+    assert desk.engine.asked == []
+    await desk.ask()
+    [request] = desk.engine.asked
+    assert isinstance(request, Infill)
+    assert (request.around, request.shorter[-1]) == (full.around, short.around)
+
+
+async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() -> None:
+    desk = Desk(FAR + AREA)
+    desk.warm(seen=False)
+    await desk.settled()
+    desk.warm()
+    await desk.settled()
+    alone, short, full = desk.ahead
+    assert (alone.around, len(full.around.prefix) > len(short.around.prefix)) == (short.around, True)
+
+
+@pytest.mark.parametrize(
+    ("source", "prefix"),
+    [
+        ("def f():<|>\n    pass\n", "def f():\n    "),
+        ("x = 1<|>", "x = 1\n"),
+        ("def f():<|>\r\n    pass\r\n", "def f():\r\n    "),
+        ("def f():<|>\n\n    pass\n", "def f():\n"),
+        ("if a:\n\tb = 1<|>\n\tpass\n", "if a:\n\tb = 1\n\t"),
+        # where something else is likelier
+        ("x = <|>\n", "x = "),
+        ("f(<|>)\n", "f("),
+        ("x = 1\n<|>\n", "x = 1\n"),
+        ("<|>\n", ""),
+    ],
+)
+async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source: str, prefix: str) -> None:
+    for order, read in (("suffix-first", prefix), ("prefix-suffix-middle", None)):
+        desk = Desk(source)
+        desk.engine.facts = {"fim_order": order}
+        desk.warm()
+        await desk.settled()
+        [request] = desk.ahead
+        before, after = desk.document.text[: desk.cursor], desk.document.text[desk.cursor :]
+        assert (request.around.prefix, request.around.suffix) == (before if read is None else read, after)
+
+
+async def test_a_model_that_fills_no_holes_is_not_asked_for_any() -> None:
+    desk = Desk(AREA)
+    desk.engine.facts = {"fim_tokens": {"pre": 1, "suf": 2, "mid": -1}}
+    with pytest.raises(EngineRefused, match="has no fill-in-the-middle; choose one that has"):
+        await desk.ask()
+    desk.warm()
+    await desk.settled()
+    assert (desk.engine.asked, desk.ahead) == ([], [])
+
+
+async def test_a_glance_at_a_document_does_not_stand_for_a_user_at_the_same_place() -> None:
+    desk = Desk(FAR + AREA)
+    desk.engine.held = True
+    desk.warm(seen=False)
+    await desk.engine.begun_ahead.wait()
+    desk.warm()
+    desk.engine.held = False
+    await desk.settled()
+    glanced, short, full = desk.ahead
+    assert glanced.around == short.around != full.around
+
+
+async def test_a_small_document_has_one_prompt_to_warm() -> None:
+    desk = Desk(AREA)
+    desk.warm()
+    await desk.settled()
+    assert len(desk.ahead) == 1
+
+
+async def test_the_same_place_is_warmed_once_and_the_last_place_counts() -> None:
+    desk = Desk(AREA)
+    desk.warm()
+    desk.warm()
+    desk.cursor = 3
+    desk.warm()
+    await desk.settled()
+    assert [request.around.prefix for request in desk.ahead] == ["def"]
+
+
+async def test_a_running_completion_is_not_disturbed() -> None:
+    desk = Desk(AREA, {"hang": True})
+    task = asyncio.ensure_future(desk.ask())
+    await desk.engine.started.wait()
+    desk.cursor = 3
+    desk.warm()
+    await desk.settled()
+    assert desk.ahead == []
+    assert not task.done()
+    task.cancel()
+    await asyncio.wait({task})
+
+
+async def test_an_accept_does_not_end_the_speculation_about_it() -> None:
+    desk = Desk(AREA, "3 * r", {"text": " + 1", "background": True})
+    found = await desk.ask()
+    assert found
+    desk.type(found.text)
+    desk.warm()
+    await desk.settled()
+    assert [request.sampling.n_predict > 0 for request in desk.ahead] == [True]
+
+
+async def test_an_answer_from_a_short_prompt_has_the_full_one_warmed() -> None:
+    desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, settings=Completion(speculate=False))
+    found = await desk.ask()
+    assert found
+    assert found.stats["rung"] == 2
+    assert found.stats["prompt_tokens"] < 60
+    await desk.settled()
+    [request] = desk.ahead
+    [asked] = desk.engine.asked
+    assert isinstance(asked, Infill)
+    assert (request.around, request.sampling.n_predict, request.shorter) == (asked.around, 0, ())
+
+
+async def test_what_follows_a_short_prompt_s_answer_is_worked_out_when_the_full_one_is_warm() -> None:
+    desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, {"text": " + 1", "background": True})
+    found = await desk.ask()
+    assert found
+    await desk.settled()
+    await desk.settled()
+    assert [request.sampling.n_predict > 0 for request in desk.ahead] == [False, True]
+    desk.type(found.text)
+    again = await desk.ask()
+    assert again
+    assert again.stats["cached"]
+
+
+async def test_a_warming_that_goes_on_serves_what_is_typed_meanwhile() -> None:
+    replies = [{"text": text, "rung": 1} for text in ("3 * r", "4 * r")]
+    desk = Desk(FAR + AREA, *replies, settings=Completion(speculate=False))
+    desk.engine.held = True
+    await desk.ask()
+    await desk.engine.begun_ahead.wait()
+    desk.type("2 + ")
+    await desk.ask()
+    assert len(desk.ahead) == 1
+    desk.completer.close()
+
+
+async def test_with_warming_switched_off_a_short_prompt_stays_what_it_is() -> None:
+    desk = Desk(FAR + AREA, {"text": "3 * r", "rung": 2}, settings=Completion(speculate=False, warm=False))
+    await desk.ask()
+    await desk.settled()
+    assert desk.ahead == []
+
+
+async def test_an_engine_that_cannot_warm_is_not_heard_of() -> None:
+    desk = Desk(AREA, "3 * r", {"error": "out of memory", "background": True})
+    assert await desk.ask()
+    await desk.settled()
+    assert len(desk.ahead) == 1
+
+
+async def test_closing_a_document_ends_what_is_done_ahead_for_it() -> None:
+    desk = Desk(AREA, "3 * r", {"hang": True, "background": True})
+    await desk.ask()
+    await desk.engine.begun_ahead.wait()
+    desk.completer.forget(desk.document.uri)
+    await desk.engine.ended_ahead.wait()
+    await desk.completer.aclose()
+
+
+# -- secrets and trust
+@pytest.mark.parametrize("data", [b"x\0y", b"# " + b"x" * LIMIT])
+async def test_a_binary_or_enormous_text_is_not_warmed(data: bytes) -> None:
+    desk = Desk(AREA)
+    desk.document = Document.of("file:///a.py", data, language="python")
+    desk.warm()
+    await desk.settled()
+    assert desk.ahead == []
+
+
+@pytest.mark.parametrize("path", [".env", "deploy/server.pem"])
+async def test_a_file_that_is_secret_by_name_is_not_asked_about(path: str) -> None:
+    desk = Desk("KEY=<|>\n", path=path)
+    desk.warm()
+    await desk.settled()
+    assert await desk.ask() is None
+    assert desk.ahead == desk.engine.asked == []
+
+
+async def test_beside_a_secret_there_is_help_but_nothing_ahead_and_nothing_on_disk() -> None:
+    desk = Desk(f"key = '{TOKEN}'\n\n{AREA}", "3 * r")
+    desk.warm()
+    found = await desk.ask()
+    assert found
+    await desk.settled()
+    assert desk.ahead == []
+    [request] = desk.engine.asked
+    assert isinstance(request, Infill)
+    assert not request.owner.persist
+    assert TOKEN not in repr(request)
+
+
+async def test_on_the_line_of_a_secret_there_is_none() -> None:
+    desk = Desk(f"key = '{TOKEN}'<|>\n")
+    assert await desk.ask() is None
+
+
+async def test_what_may_be_persisted_says_so_and_names_its_document() -> None:
+    desk = Desk(AREA, "3 * r")
+    await desk.ask()
+    await desk.settled()
+    owners = {request.owner for request in (*desk.engine.asked, *desk.engine.ahead)}
+    assert {(owner.persist, owner.affinity) for owner in owners} == {(True, desk.document.uri)}

@@ -1,0 +1,62 @@
+"""How a name is brought in elsewhere in the workspace."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.context.sources.import_usage import imported_as, importing
+from lsp_harness.index.index_query import DirectIndexQuery
+from tests.index.place import Indexed
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/cart.py": "class Cart: ...\n\n\nclass Basket:\n    class Inner: ...\n",
+    "shop/till.py": "from .cart import Cart\nimport numpy as np\nfrom math import pi\n",
+    "a.py": "from math import pi\nfrom shop.cart import Cart\nimport os\n",
+    "b.py": "from numpy import pi\nfrom json import loads as read_json\n",
+    "here.py": "from sympy import pi\n",
+    "c.ts": 'import { Zebra } from "zoo";\n',
+}
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "lines"),
+    [
+        ("pi", "here.py", ["from math import pi", "from numpy import pi"]),
+        ("Cart", "here.py", ["from shop.cart import Cart"]),
+        ("Cart", "shop/here.py", ["from .cart import Cart", "from shop.cart import Cart"]),
+        ("np", "here.py", ["import numpy as np"]),
+        ("os", "here.py", ["import os"]),
+        ("read_json", "here.py", ["from json import loads as read_json"]),
+        # nobody imports it, but others import from where it is
+        ("Basket", "here.py", ["from shop.cart import Basket"]),
+        ("Inner", "here.py", []),
+        ("Zebra", "here.py", []),
+        ("nothing", "here.py", []),
+    ],
+)
+async def test_lines_that_bring_a_name_in(indexed: Indexed, name: str, path: str, lines: list[str]):
+    assert await importing(DirectIndexQuery(indexed.reader), "file:///here.py", path, name) == lines
+
+
+async def test_a_script_calls_a_module_by_the_way_from_its_own_folder(tmp_path: Path):
+    files = {
+        "src/a.ts": "import { Cart } from './shop/cart';\n",
+        "src/till/b.ts": "",
+        "c.go": 'package p\n\nimport s "strings"\n',
+    }
+    with closing(Indexed(tmp_path, files)) as made:
+        known = DirectIndexQuery(made.reader)
+        assert await imported_as(known, "", "src/till/b.ts", "Cart", "typescript") == [("../shop/cart", "Cart", "")]
+        assert await imported_as(known, "", "src/till/b.js", "Cart", "javascript") == [("../shop/cart", "Cart", "")]
+        assert await imported_as(known, "", "b.go", "s", "go") == [("strings", "", "s")]
+        # its own imports are none of others, and other languages have others
+        assert await imported_as(known, "", "src/a.ts", "Cart", "typescript") == []
+        assert await imported_as(known, "", "b.go", "Cart", "go") == []

@@ -1,0 +1,125 @@
+"""What a first prompt says of the packages that the code to change uses."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.context.sources.package_signatures import Packages, bare
+from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.text.document import Document
+from lsp_harness.text.position import Span
+from tests.context.counting import words as count
+from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+
+CODE = "import os\nimport requests\nimport web\n\n\ndef load(url):\n    %s\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    site = venv(tmp_path)
+    install(site, "requests", "2.32.3", REQUESTS)
+    install(site, "web", "1.0", {"web.py": 'def serve(port: int = 80) -> None:\n    """Serves. For ever."""\n'})
+    return tmp_path
+
+
+async def of(root: Path, body: str, budget: int = 1000, code: str = CODE):
+    document = Document.of((root / "a.py").as_uri(), code % body)
+    packages = Packages(Installed({}), root, root / "a.py", count)
+    start = document.data.index(b"def load")
+    return await packages.of(document, Span(start, len(document.data)), budget, "#")
+
+
+GET = "# requests 2.32.3 has\nget(url, params=None, **kwargs)  # Sends a GET request.\n"
+
+
+async def test_a_signature_and_a_sentence_by_package_and_version(root: Path):
+    body = "web.serve(requests.get(url).status)\n    return os.path.join(url, requests.utils.quote(url))"
+    found = await of(root, body)
+    assert [(one.origin, one.reason) for one in found] == [
+        ("web 1.0", "documents what is used here"),
+        ("requests 2.32.3", "documents what is used here"),
+    ]
+    assert [one.text for one in found] == [
+        "# web 1.0 has\nserve(port: int = 80) -> None  # Serves\n",
+        GET + "utils.quote(value)\n",
+    ]
+
+
+async def test_what_a_package_has_not_is_said_as_well(root: Path):
+    [one] = await of(root, "return requests.fetch(url)")
+    assert one.text == "# requests 2.32.3 has\n# no fetch; it has: patch(url, data=None, **kwargs)\n"
+
+
+async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
+    body = "return requests.get(url), requests.Session(3), web.serve()"
+    whole = await of(root, body)
+    assert [len(one.text.splitlines()) for one in whole] == [3, 2]
+    lines = {part for one in whole for line in one.text.splitlines() for part in (line, line.partition("  #")[0])}
+    cost = sum(one.tokens for one in whole)
+    bare = 0
+    for budget in range(cost + 1):
+        found = await of(root, body, budget)
+        assert sum(one.tokens for one in found) <= budget
+        assert [one.tokens for one in found] == await count([one.text for one in found])
+        assert {line for one in found for line in one.text.splitlines()} <= lines
+        bare += any(line in one.text.splitlines() for one in found for line in ("get(url, params=None, **kwargs)",))
+    assert bare
+    assert await of(root, body, 0) == ()
+    assert await of(root, body, cost) == whole
+
+
+async def test_of_the_language_itself_and_of_what_is_not_used_nothing_is_said(root: Path):
+    assert await of(root, "return os.path.join(url)") == ()
+    document = Document.of((root / "a.py").as_uri(), CODE % "return requests.get(url)")
+    packages = Packages(Installed({}), root, root / "a.py", count)
+    assert await packages.of(document, Span(0, document.data.index(b"def load")), 100, "#") == ()
+
+
+async def test_a_line_with_a_secret_is_left_out(root: Path):
+    site = venv(root)
+    token = "sk-proj-" + "a1B2" * 12
+    write(site, {"web.py": f'def serve(port: int = 80):\n    """Takes {token}."""\n\n\ndef stop(): ...\n'})
+    found = await of(root, "web.serve(1)\n    web.stop()")
+    assert token not in "".join(one.text for one in found)
+    assert "stop()" in found[0].text
+
+
+@pytest.mark.parametrize(
+    ("called", "names"),
+    [
+        ("get(url: str, *, timeout: float = 5) -> Response", "get(url, *, timeout)"),
+        ("Box(a: dict[str, int] = {1: 2}, /, *args: int, **more: Callable[[int], str])", "Box(a, /, *args, **more)"),
+        ("pad(text: string, n?: number): string", "pad(text, n?)"),
+        ("map(each: (one: T, at: number) => U, of?: Map<string, T>): U[]", "map(each, of?)"),
+        ("apply(f: fn(i32) -> i32, to: Vec<i32>) -> i32", "apply(f, to)"),
+        ("stop()", "stop()"),
+        ("cut(off: int, somewh…", "cut(off, …)"),
+        ("VERSION: str", "VERSION: str"),
+    ],
+)
+def test_of_a_long_signature_the_names_are_left(called: str, names: str):
+    assert bare(called) == names
+
+
+async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, monkeypatch: pytest.MonkeyPatch):
+    write(root / SITE, {"web.py": "".join(f"def call_{n}(): ...\n\n\n" for n in range(20))})
+    looked: list[str] = []
+    documented = Installed.documented
+
+    def counting(self: Installed, root: Path, language: str, module: str, name: str, **more: Any):
+        looked.append(name)
+        return documented(self, root, language, module, name, **more)
+
+    monkeypatch.setattr(Installed, "documented", counting)
+    [one] = await of(root, "\n    ".join(f"web.call_{n}()" for n in range(20)))
+    assert looked == [f"call_{n}" for n in range(8)]
+    assert one.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]
+
+
+async def test_what_is_too_long_is_told_by_names_or_not_at_all(root: Path):
+    many = ", ".join(f"parameter_{n}: dict[str, int | None] = {{}}" for n in range(9))
+    more = ", ".join(f"parameter_{n}" for n in range(40))
+    write(root / SITE, {"web.py": f"def serve({many}): ...\n\n\ndef stop({more}): ...\n"})
+    [one] = await of(root, "web.serve(1)\n    web.stop()")
+    assert one.text == f"# web 1.0 has\nserve({', '.join(f'parameter_{n}' for n in range(9))})\n"

@@ -1,0 +1,119 @@
+"""How such code is written elsewhere, in a prompt by instruction."""
+
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config.schema import Context
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.instruction_prompt import Instruction, instruction
+from lsp_harness.context.prompt_budget import Budget
+from lsp_harness.context.sources.project_examples import examples
+from lsp_harness.context.sources.related_code import Related
+from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.text.position import Span
+from tests.context.counting import words as count
+from tests.index.place import Indexed
+from tests.index.test_code_patterns import FILES
+from tests.syntax.markup import Source, marked
+
+HANDLER = """\
+from db import connect
+
+
+# what people order
+@app.get("/orders/{id}")
+async def <|>read_order(id: int, db: Session = Depends(get_db)):
+    order = db.order(id)
+    return connect(order)
+"""
+TEXT = HANDLER.replace("<|>", "")
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    files = FILES | {"api/orders.py": TEXT, "db.py": "def connect(it): ...\n"}
+    with closing(Indexed(tmp_path, files)) as made:
+        yield made
+
+
+async def of(indexed: Indexed, source: Source, budget: int = 1000, most: int = 1) -> tuple[Fragment, ...]:
+    related, tree = Related(DirectIndexQuery(indexed.reader), count), source.tree
+    return await examples(related, tree.document, tree, Span(source.start, source.end), "api/orders.py", budget, most)
+
+
+async def asked(indexed: Indexed, budget: Context) -> Instruction:
+    source, task = marked("api/orders.py", HANDLER), Fragment("Instruction: x", 2, "", "the task")
+    span = Span(TEXT.index("@app"), len(TEXT))
+    related = Related(DirectIndexQuery(indexed.reader), count)
+    more = {"system": "You edit.", "task": task, "related": related, "budget": Budget(budget), "count": count}
+    return await instruction(source.tree, source.tree.document, span, "api/orders.py", **more)
+
+
+async def test_a_handler_is_shown_another(indexed: Indexed):
+    [one] = await of(indexed, marked("api/orders.py", HANDLER))
+    assert (one.origin, one.reason) == ("api/users.py", "is a pattern here: functions decorated with app.get, app.post")
+    assert one.text.startswith('# api/users.py:11\n# one of them\n@app.get("/users/{id}")\nasync def read_user(')
+    assert one.text.endswith("    return UserOut.of(user)\n")
+
+
+async def test_no_budget_is_passed_and_examples_stay_whole(indexed: Indexed):
+    source = marked("api/orders.py", HANDLER)
+    whole = {one.text for one in await of(indexed, source, most=9)}
+    assert len(whole) == 5
+    for most in range(5):
+        for budget in range(0, 90, 3):
+            found = await of(indexed, source, budget, most)
+            assert len(found) <= most
+            assert sum(one.tokens for one in found) <= budget
+            assert [one.tokens for one in found] == await count([one.text for one in found])
+            assert {one.text for one in found} <= whole
+
+
+async def test_the_likest_that_fits_is_shown_where_the_likest_does_not(indexed: Indexed):
+    source = marked("api/orders.py", HANDLER)
+    [likest] = await of(indexed, source)
+    [other] = await of(indexed, source, likest.tokens - 1)
+    assert other.text != likest.text
+
+
+async def test_the_declaration_around_what_is_edited_counts(indexed: Indexed):
+    body = TEXT.replace("connect(order)", "<|>connect(order)<|>")
+    assert await of(indexed, marked("api/orders.py", body)) == await of(indexed, marked("api/orders.py", HANDLER))
+    assert await of(indexed, marked("api/orders.py", "<|>" + TEXT.partition("\n\n")[0] + "\n<|>")) == ()
+
+
+async def test_what_is_edited_together_is_no_example_of_itself(indexed: Indexed):
+    source = marked("api/users.py", f"<|>{FILES['api/users.py']}<|>")
+    related = Related(DirectIndexQuery(indexed.reader), count)
+    found = await examples(related, source.tree.document, source.tree, Span(0, source.end), "api/users.py", 1000, 9)
+    assert {one.origin for one in found} <= {"api/items.py", "api/orders.py"}
+
+
+async def test_they_come_first_and_get_what_the_code_and_what_is_related_leave(indexed: Indexed):
+    full = await asked(indexed, Context())
+    reasons = [one.reason.partition(":")[0] for one in full.fragments]
+    shown = ["imports that it uses", "defines what is used here"]
+    assert reasons == ["system prompt", "is a pattern here", *shown, "code to change", "the task"]
+    user = full.messages[1][1]
+    assert user.index("How such code is written here, not to be changed:\n```python\n# api/users.py:11\n") == 0
+    assert user.index("read_user") < user.index("Related code, not to be changed:\n") < user.index("The code:\n")
+    [example], related = full.examples, full.related
+    needed = full.code.tokens + sum(one.tokens for one in related)
+    for budget in range(full.code.tokens, needed + example.tokens + 1):
+        made = await asked(indexed, Context(code_budget=budget))
+        parts = (*made.examples, *made.related, made.code)
+        assert sum(one.tokens for one in parts) <= budget
+        assert made.related == (await asked(indexed, Context(code_budget=budget, few_shot_examples=0))).related
+    assert await asked(indexed, Context(code_budget=needed + example.tokens)) == full
+
+
+@pytest.mark.parametrize("budget", [Context(few_shot_examples=0), Context(few_shot_budget=0)])
+async def test_they_can_be_left_out(indexed: Indexed, budget: Context):
+    assert (await asked(indexed, Context())).examples
+    made = await asked(indexed, budget)
+    assert made.examples == ()
+    assert "How such code" not in made.messages[1][1]
+    assert made == replace(await asked(indexed, Context()), examples=())

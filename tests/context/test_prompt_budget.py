@@ -1,0 +1,99 @@
+"""What the sections of a prompt by instruction may cost, whatever they are given."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lsp_harness.config.schema import Context
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.instruction_prompt import Instruction, instruction, told
+from lsp_harness.context.prompt_budget import FRAME, Allocation, Budget
+from lsp_harness.context.sources.related_code import Related
+from lsp_harness.errors import NoAnswer
+from lsp_harness.text.position import Span
+from tests.context.counting import words as count
+from tests.context.known import Nothing
+from tests.syntax.markup import marked
+
+TEXT = "import math\n\n\ndef square(r):\n    return r * r\n\n\n<|>def area(r):\n    return math.pi * square(r)\n<|>"
+SYSTEM = "You edit code."
+TASK = Fragment("Instruction: use hypot", 3, "", "the task")
+
+
+async def asked(shares: Context, room: int | None = None) -> Instruction:
+    source = marked("a.py", TEXT)
+    return await instruction(
+        *(source.tree, source.tree.document, Span(source.start, source.end), "a.py"),
+        system=SYSTEM,
+        task=TASK,
+        related=Related(Nothing(), count),
+        budget=Budget(shares, room),
+        count=count,
+    )
+
+
+def cost(fragments: Sequence[Fragment]) -> int:
+    return sum(one.tokens for one in fragments)
+
+
+@given(code=st.integers(0, 60), related=st.integers(0, 60), room=st.none() | st.integers(0, 200))
+async def test_what_is_around_the_code_gives_way_and_nothing_else_does(code: int, related: int, room: int | None):
+    full = await asked(Context())
+    assert cost(full.related) == 7
+    made = await asked(Context(code_budget=code, related_budget=related), room)
+    assert (made.system, made.code, made.task) == (full.system, full.code, full.task)
+    assert cost(made.related) <= max(0, min(related, code - made.code.tokens))
+    if room is not None:
+        fixed = made.system.tokens + made.code.tokens + made.task.tokens
+        assert cost(made.related) <= max(0, room - FRAME - fixed)
+    lines = {line for one in full.related for line in one.text.splitlines()}
+    assert {line for one in made.related for line in one.text.splitlines()} <= lines
+
+
+async def test_a_system_prompt_that_is_too_long_is_an_error_that_says_which_setting_it_is():
+    assert (await asked(Context(system_budget=3))).system.text == SYSTEM
+    with pytest.raises(NoAnswer, match=r"has 3 tokens, and context\.system_budget allows 2; raise that"):
+        await asked(Context(system_budget=2))
+
+
+async def test_the_sections_are_the_fragments_by_their_shares():
+    made = await asked(Context())
+    assert list(made.sections) == ["system", "related", "code", "task"]
+    assert made.sections["code"].startswith("def area(r):")
+    assert sum(len(text) for text in made.sections.values()) == sum(len(one.text) for one in made.fragments)
+
+
+def test_what_is_too_much_for_the_context_is_told_in_numbers():
+    sections = {"system": 20, "code": 900, "task": 30}
+    assert Allocation(sections, 1000, 500, 2048).over == 0
+    assert Allocation(sections, 1000, 500, 0).over == 0
+    too_much = Allocation(sections, 1000, 500, 1024)
+    assert too_much.over == 476
+    assert "1000 tokens and 500 are reserved for the answer, but the model's context has only 1024" in too_much.why
+    assert asdict(too_much)["sections"] == sections
+
+
+@pytest.mark.parametrize(
+    ("budget", "expected"),
+    [
+        (100, "do it\nalso one\nalso two\nEarlier attempts failed:\nLINT: wrong\nLINT: worse"),
+        (12, "do it\nalso one\nEarlier attempts failed:\nLINT: wrong\nLINT: worse"),
+        (10, "do it\nEarlier attempts failed:\nLINT: wrong\nLINT: worse"),
+        (8, "do it\nEarlier attempts failed:\nLINT: wrong"),
+        (6, "do it"),
+        (2, "do it"),
+    ],
+)
+async def test_of_a_task_what_stands_beside_it_gives_way_first_and_feedback_last(budget: int, expected: str):
+    made = await told("do it", ["LINT: wrong", "LINT: worse"], budget, count, ["also one", "also two"])
+    assert (made.text, made.tokens) == (expected, len(expected.split()))
+
+
+async def test_a_task_of_many_lines_is_cut_after_a_line_and_one_that_has_no_room_is_an_error():
+    message = "Problem at line 1: no such type\n  because of this\n  and of that"
+    assert (await told(message, ["LINT: wrong"], 10, count)).text == "\n".join(message.split("\n")[:2])
+    with pytest.raises(NoAnswer, match=r"the task has 7 tokens, and context\.task_budget allows 6; raise that"):
+        await told(message, [], 6, count)

@@ -1,0 +1,117 @@
+"""Where the user wrote or looked last."""
+
+import pytest
+
+from lsp_harness.context.sources.recent_edits import AROUND, CLOSED, FAR, PLACES, Recent
+from lsp_harness.text.document import Document
+from tests.files.test_secrets import TOKEN
+
+CART = "def total(cart, rate):\n    amount = cart.total()\n    return convert(amount, rate)\n"
+HERE = "def owed(cart, rate):\n    amount = cart.owed()\n"
+
+
+class Texts(dict[str, Document]):
+    """Open texts by URI, and what is known of them."""
+
+    def __init__(self) -> None:
+        self.recent = Recent(self.get, lambda uri, path: "kept" if path == ".env" else "")
+
+    def open(self, path: str, text: str) -> Document:
+        self[f"file:///{path}"] = document = Document.of(f"file:///{path}", text)
+        return document
+
+    def edited(self, path: str, line: int = 0, grown: int = 0) -> None:
+        self.recent.edited(f"file:///{path}", path, line, grown)
+
+    def pieces(self, document: Document, line: int = 1) -> list[tuple[str, str]]:
+        return [(one.path, one.text) for one in self.recent.pieces(document, line)]
+
+
+@pytest.fixture
+def texts() -> Texts:
+    found = Texts()
+    found.open("cart.py", CART)
+    found.open("here.py", HERE)
+    return found
+
+
+def test_what_was_written_elsewhere_is_like_what_is_written_here(texts: Texts):
+    here = texts["file:///here.py"]
+    assert texts.pieces(here) == []
+    texts.edited("cart.py", 1)
+    assert texts.pieces(here) == [("cart.py", CART.strip("\n"))]
+    texts.open("cart.py", CART.replace("rate", "kind"))
+    # as it is now, not as it was
+    assert "kind" in texts.pieces(here)[0][1]
+
+
+def test_what_has_nothing_to_do_with_it_and_copies_are_left_out(texts: Texts):
+    texts.open("other.py", "import logging\nlog = logging.getLogger()\n")
+    texts.open("copy.py", HERE)
+    for path in ("other.py", "copy.py", "gone.py"):
+        texts.edited(path)
+    assert texts.pieces(texts["file:///here.py"]) == []
+
+
+def test_the_likest_comes_first_and_the_last_of_two_that_are(texts: Texts):
+    texts.open("less.py", "def total(cart):\n    pass\n")
+    texts.open("same.py", CART)
+    for path in ("less.py", "same.py", "cart.py"):
+        texts.edited(path)
+    assert [path for path, _ in texts.pieces(texts["file:///here.py"])] == ["cart.py", "same.py", "less.py"]
+
+
+def test_of_the_same_file_only_what_is_far(texts: Texts):
+    here = texts.open("here.py", CART + "# more\n" * (FAR + 10) + HERE)
+    last = len(here.starts) - 2
+    texts.edited("here.py", 1)
+    texts.edited("here.py", last)
+    [(path, text)] = texts.pieces(here, last)
+    assert (path, text.split("\n")[0]) == ("here.py", "def total(cart, rate):")
+
+
+def test_a_place_moves_with_the_lines_above_it(texts: Texts):
+    body = "".join(f"    step_{n}(cart)\n" for n in range(40))
+    texts.open("long.py", f"def run(cart):\n{body}{CART}")
+    texts.edited("long.py", 42)
+    texts.open("long.py", "# a\n" * 30 + f"def run(cart):\n{body}{CART}")
+    texts.edited("long.py", 0, 30)
+    assert "convert(amount, rate)" in dict(texts.pieces(texts["file:///here.py"]))["long.py"]
+
+
+def test_to_look_at_what_was_written_makes_it_no_less_written(texts: Texts):
+    texts.edited("cart.py", 1)
+    texts.recent.looked("file:///cart.py", "cart.py", 2)
+    [one] = texts.recent.pieces(texts["file:///here.py"], 1)
+    assert one.edited
+    texts.recent.looked("file:///x.py", "x.py", 0)
+    texts.open("x.py", CART)
+    assert [one.edited for one in texts.recent.pieces(texts["file:///here.py"], 1)] == [False, True]
+
+
+def test_a_closed_text_is_known_for_a_while(texts: Texts):
+    texts.edited("cart.py", 1)
+    texts.recent.closed(texts.pop("file:///cart.py"))
+    assert texts.pieces(texts["file:///here.py"]) == [("cart.py", CART.strip("\n"))]
+    for n in range(CLOSED):
+        texts.edited(f"{n}.py")
+        texts.recent.closed(Document.of(f"file:///{n}.py", "x = 1\n"))
+    assert texts.pieces(texts["file:///here.py"]) == []
+
+
+def test_no_more_places_than_are_kept(texts: Texts):
+    texts.edited("cart.py", 1)
+    for n in range(PLACES):
+        texts.edited(f"{n}.py", AROUND)
+    assert texts.pieces(texts["file:///here.py"]) == []
+
+
+def test_secrets_and_files_kept_from_the_model_are_not_read(texts: Texts):
+    texts.open(".env", CART)
+    texts.open("cart.py", CART.replace("    amount", f"    key = '{TOKEN}'\n    amount"))
+    for path in (".env", "cart.py"):
+        texts.edited(path, 1)
+    [(path, text)] = texts.pieces(texts["file:///here.py"])
+    assert path == "cart.py"
+    assert TOKEN not in text
+    assert "convert(amount, rate)" in text

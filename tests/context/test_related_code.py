@@ -1,0 +1,190 @@
+"""What is related to code that is to be changed."""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.context.repository_context import T
+from lsp_harness.context.sources.callers import uses
+from lsp_harness.context.sources.declaration_extract import extracts
+from lsp_harness.context.sources.related_code import Related
+from lsp_harness.context.sources.required_imports import needed
+from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.store.database import Reader
+from lsp_harness.text.position import Span
+from tests.context.counting import words as count
+from tests.index.place import Indexed
+from tests.syntax.markup import Source, marked, tree_of
+
+SHOP = """\
+import json
+import os.path
+from decimal import Decimal, getcontext as context
+from shop.cart import Cart, Item
+from shop.keys import *
+
+
+def price(item: Item) -> Decimal:
+    return Decimal(item.price)
+
+
+class Till:
+    def open(self): ...
+
+    def close(self): ...
+
+<|>    def total(self, cart: Cart) -> Decimal:
+        self.open()
+        return sum(price(item) for item in cart.items())
+<|>
+"""
+FILES = {
+    "shop/till.py": SHOP.replace("<|>", ""),
+    "shop/cart.py": "class Item:\n    price = 1\n\n\nclass Cart:\n    def items(self) -> list[Item]: ...\n    def empty(self): ...\n",
+    "shop/keys.py": "KEY = 1\n",
+    "app.py": "from shop.till import Till\n\n\ndef main(cart):\n    till = Till()\n    print(till.total(cart))\n    print(till.total(cart))\n",
+    "tests/test_till.py": "from shop.till import Till\n\n\ndef test_total_of_nothing():\n    assert Till().total([]) == 0\n",
+    "far.py": "def other(bill):\n    return bill.total(1)\n",
+}
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
+
+
+async def of(indexed: Indexed, source: Source, budget: int = 1000):
+    tree = source.tree
+    related = Related(DirectIndexQuery(indexed.reader), count)
+    return await related.of(tree.document, tree, Span(source.start, source.end), "shop/till.py", budget)
+
+
+async def test_imports_signatures_and_uses_of_a_method(indexed: Indexed):
+    found = await of(indexed, marked("shop/till.py", SHOP))
+    assert [(one.origin, one.reason) for one in found] == [
+        ("shop/till.py", "imports that it uses"),
+        ("shop/cart.py", "defines what is used here"),
+        ("shop/till.py", "defines what is used here"),
+        ("tests/test_till.py", "tests it"),
+        ("app.py", "uses it"),
+    ]
+    imports, cart, till, test, use = (one.text for one in found)
+    assert imports == "from decimal import Decimal\nfrom shop.cart import Cart\nfrom shop.keys import *\n"
+    assert "class Cart:\n    def items(self) -> list[Item]: ..." in cart
+    assert till == "# shop/till.py\ndef price(item: Item) -> Decimal: ...\n    def open(self): ...\n"
+    assert test == "# tests/test_till.py:4\ndef test_total_of_nothing():\n    assert Till().total([]) == 0\n"
+    assert use == "# app.py:6, in main(cart)\nprint(till.total(cart))\n"
+
+
+async def test_no_budget_is_passed_and_lines_stay_whole(indexed: Indexed):
+    source = marked("shop/till.py", SHOP)
+    whole = await of(indexed, source)
+    lines = {line for one in whole for line in one.text.splitlines()}
+    cost = sum(one.tokens for one in whole)
+    for budget in range(cost + 1):
+        found = await of(indexed, source, budget)
+        assert sum(one.tokens for one in found) <= budget
+        assert [one.tokens for one in found] == await count([one.text for one in found])
+        assert {line for one in found for line in one.text.splitlines()} <= lines
+    assert await of(indexed, source, 0) == ()
+
+
+async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
+    text = SHOP.replace("def price(item: Item)", "def price(item: Item, key='sk-proj-" + "a1B2" * 12 + "')")
+    found = await of(indexed, marked("shop/till.py", text))
+    assert "sk-proj" not in "".join(one.text for one in found)
+    assert "def open" in "".join(one.text for one in found)
+
+
+def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
+    symbol = indexed.view.symbol("shop/till.py", "Till.total")
+    assert symbol
+    assert [(one.path, one.test) for one in uses(indexed.view, symbol)] == [
+        ("tests/test_till.py", True),
+        ("app.py", False),
+    ]
+    assert indexed.view.symbol("shop/till.py", "Till.nothing") is None
+    assert indexed.view.symbol("nowhere.py", "Till") is None
+
+
+CALLED = {
+    "shop/money.py": "def convert(x):\n    return convert(x)\n\n\ndef other():\n    convert(0)\n",
+    "shop/use.py": "from shop.money import convert as turn\n\n\ndef one(convert):\n    convert(1)\n    turn(2)\n    turn(3)\n",
+    "shop/says.py": "import shop.money\n\n# convert(4) is said\nTEXT = 'convert(5)'\n",
+    "shop/same.py": "import shop.money\n\n\ndef convert(x): ...\n\n\nconvert(6)\n",
+    **{f"shop/more{n}.py": f"from shop.money import convert\n\n\ndef f{n}():\n    convert({n})\n" for n in range(9)},
+}
+
+
+def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
+    with closing(Indexed(tmp_path, CALLED)) as indexed:
+        symbol = indexed.view.symbol("shop/money.py", "convert")
+        assert symbol
+        shown = {f"{one.path} {one.around}": one.line for one in uses(indexed.view, symbol)}
+        # of its own file, then of the others, six at most
+        assert shown == {
+            "shop/money.py other()": "convert(0)",
+            **{f"shop/more{n}.py f{n}()": f"convert({n})" for n in range(5)},
+        }
+    again = {path: text for path, text in CALLED.items() if "more" not in path}
+    with closing(Indexed(tmp_path / "again", again)) as indexed:
+        symbol = indexed.view.symbol("shop/money.py", "convert")
+        assert symbol
+        assert [(one.path, one.line) for one in uses(indexed.view, symbol)] == [
+            ("shop/money.py", "convert(0)"),
+            ("shop/use.py", "turn(2)"),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "found"),
+    [
+        ("a.py", "import a.b, c as d\n<|>a.b.f(d)<|>\n", ["import a.b", "import c as d"]),
+        ("a.py", "from m import (\n    x,\n    y as z,\n)\n<|>z()<|>\n", ["from m import y as z"]),
+        ("a.py", "import a\n<|>b()<|>\n", []),
+        ("a.ts", 'import { a, b } from "m";\nimport c from "n";\n<|>a()<|>\n', ['import { a, b } from "m";']),
+        ("a.ts", 'import {\n  a,\n  b,\n} from "m";\n<|>b()<|>\n', ['import {\n  b,\n} from "m";']),
+        ("a.go", 'package m\nimport (\n\t"fmt"\n\t"os"\n)\n<|>var x = os.Args<|>\n', ['import (\n\t"os"\n)']),
+        ("a.rs", "use a::{b, c};\nuse d::e;\n<|>fn f() { c() }<|>\n", ["use a::{b, c};"]),
+        ("A.java", "import a.B;\nimport a.C;\n<|>class D extends C {}<|>\n", ["import a.C;"]),
+        ("a.c", '#include "a.h"\n<|>int x;<|>\n', ['#include "a.h"']),
+    ],
+)
+def test_the_imports_that_some_code_needs(path: str, source: str, found: list[str]):
+    it = marked(path, source)
+    assert needed(it.tree, Span(it.start, it.end)) == found
+
+
+async def test_files_are_parsed_where_no_completion_waits(indexed: Indexed):
+    asked = list[bool]()
+
+    class Desk(DirectIndexQuery):
+        async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
+            asked.append(slow)
+            return await super().ask(uri, read, otherwise)
+
+    source = marked("shop/till.py", SHOP)
+    tree, span = source.tree, Span(source.start, source.end)
+    assert await Related(Desk(indexed.reader), count).of(tree.document, tree, span, "shop/till.py", 1000)
+    assert asked == [True]
+
+
+def test_a_declaration_with_what_it_needs_and_nothing_else():
+    text = SHOP.replace("<|>", "")
+    [one] = extracts(tree_of("shop/till.py", text), "shop/till.py", "price")
+    assert str(one) == (
+        "from decimal import Decimal\nfrom shop.cart import Item\nfrom shop.keys import *\n\n"
+        "def price(item: Item) -> Decimal:\n    return Decimal(item.price)"
+    )
+    [method] = extracts(tree_of("a.py", text), "a.py", "Till.open")
+    assert (method.line, method.text) == (12, "    def open(self): ...")
+    assert extracts(tree_of("a.py", text), "a.py", "Nothing") == []
+
+
+def test_a_declaration_in_broken_code():
+    text = "import os\n\ndef parse(path):\n    return os.stat(path)\n\n\nclass Broken(:\n    def f(self) return 1\n\n\ndef x(\n"
+    [one] = extracts(tree_of("a.py", text), "a.py", "parse")
+    assert str(one) == "import os\n\ndef parse(path):\n    return os.stat(path)"

@@ -1,0 +1,133 @@
+"""Which test of a declaration is shown whole, and when."""
+
+import re
+from collections.abc import Collection
+from collections.abc import Set as AbstractSet
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.context.sources import related_tests
+from lsp_harness.context.sources.related_code import Related
+from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.index.index_view import View
+from lsp_harness.text.position import Span
+from tests.context.counting import words as count
+from tests.index.place import Indexed
+from tests.syntax.markup import marked
+
+TILL = "class Till:\n<|>    def total(self, cart):\n        return sum(cart)\n<|>"
+WHOLE = '''\
+from shop.till import Till
+
+
+def test_opens():
+    till = Till()
+    assert till.total([1]) == 1
+
+
+class TestTotal:
+    @pytest.mark.parametrize("n", [1, 2])
+    def test_total_of_some(self, n):
+        """Of one, and of two."""
+        cart = [1] * n
+        assert Till().total(cart) == n
+
+
+def test_long():
+    assert Till().total([]) == 0
+%s'''
+FILES = {
+    "shop/till.py": TILL.replace("<|>", ""),
+    "tests/test_till.py": WHOLE % "    print(1)\n" * 1,
+    "tests/test_other.py": 'def test_sum_is_right():\n    assert page("/total") == "3"\n',
+    "app.py": "from shop.till import Till\n\n\ndef main(cart):\n    print(Till().total(cart))\n",
+}
+NAMED = '''\
+# tests/test_till.py:11
+@pytest.mark.parametrize("n", [1, 2])
+def test_total_of_some(self, n):
+    """Of one, and of two."""
+    cart = [1] * n
+    assert Till().total(cart) == n
+'''
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
+
+
+async def of(indexed: Indexed, budget: int = 1000, failing: AbstractSet[str] = frozenset()):
+    source = marked("shop/till.py", TILL)
+    related = Related(DirectIndexQuery(indexed.reader), count, failing)
+    span = Span(source.start, source.end)
+    return await related.of(source.tree.document, source.tree, span, "shop/till.py", budget)
+
+
+async def test_the_one_that_is_named_for_it_is_shown_whole_and_its_line_not_again(indexed: Indexed):
+    found = await of(indexed)
+    [whole, *lines] = [one for one in found if one.reason == "tests it"]
+    assert whole.text == NAMED
+    assert [one.text.split("\n")[0] for one in lines] == ["# tests/test_till.py:6, in test_opens()"]
+    assert [one.origin for one in found if one.reason == "uses it"] == ["app.py"]
+
+
+async def test_where_it_has_no_room_its_head_and_line_are_shown(indexed: Indexed):
+    [cost] = await count([NAMED])
+    for budget in range(int(cost / 0.4) - 2, int(cost / 0.4) + 4):
+        texts = [one.text for one in await of(indexed, budget)]
+        assert (NAMED in texts) == (int(budget * 0.4) >= cost)
+        assert sum("cart = [1] * n" in text for text in texts) == (NAMED in texts)
+    texts = [one.text for one in await of(indexed, 40)]
+    assert any(re.match(r"# tests/test_till\.py:\d+, in test_", text) for text in texts)
+
+
+async def test_one_that_fails_is_shown_before_all_others(indexed: Indexed):
+    found = await of(indexed, failing={"test_opens"})
+    assert [(one.origin, one.reason) for one in found][:1] == [("tests/test_till.py", "fails")]
+    assert "till = Till()\n" in found[0].text
+    # also one that never names what is changed
+    found = await of(indexed, failing={"test_sum_is_right"})
+    assert [one.reason for one in found if one.origin == "tests/test_other.py"] == ["fails"]
+    found = await of(indexed, failing={"TestTotal::test_total_of_some[2]"})
+    assert [one.text for one in found if one.reason == "fails"] == [NAMED]
+
+
+def test_one_that_is_changed_itself_is_not_shown_by_any_of_its_names(indexed: Indexed):
+    view = View(indexed.reader)
+    [symbol] = view.named("test_total_of_some", 4)
+    for name in (
+        "test_total_of_some",
+        "TestTotal::test_total_of_some[2]",
+        "tests.test_till.TestTotal.test_total_of_some",
+    ):
+        assert related_tests.tested(view, symbol, (), {name}) is None
+
+
+def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
+    looked: list[str] = []
+
+    class Counting(View):
+        def named(self, name: str, most: int, kinds: Collection[str] = (), language: str = ""):
+            looked.append(name)
+            return super().named(name, most, kinds, language)
+
+    view = Counting(indexed.reader)
+    [symbol] = view.named("total", 1)
+    many = {f"test_a_{n}" for n in range(3000)}
+    found = related_tests.tested(view, symbol, (), many | {"test_total_of_some"})
+    assert found
+    assert found.name == "test_total_of_some"
+    assert len(looked) == 1 + related_tests.FAILING
+
+
+async def test_one_that_fails_and_is_in_no_file_of_tests_is_not_shown_and_a_secret_never_is(tmp_path: Path):
+    token = "ghp_" + "a" * 36
+    files = FILES | {"tests/test_other.py": f'def test_sum_is_right():\n    assert page("{token}")\n'}
+    with closing(Indexed(tmp_path, files)) as indexed:
+        found = await of(indexed, failing={"test_sum_is_right", "main"})
+        assert [one.origin for one in found if one.reason == "fails"] == ["tests/test_other.py"]
+        assert token not in "".join(one.text for one in found)

@@ -1,0 +1,171 @@
+"""What other files say, and for how long a choice of it holds."""
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.repository_context import NEAR, Elsewhere
+from lsp_harness.context.sources.recent_edits import Recent
+from lsp_harness.index.unsaved_text import Opened
+from lsp_harness.store.database import Reader
+from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from tests.context.counting import words as count
+from tests.index.place import Indexed
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/cart.py": "class Cart:\n    def total(self): ...\n    def add(self, item): ...\n",
+    "shop/money.py": "def convert(amount, rate): ...\ndef rounded(amount): ...\ndef taxed(amount): ...\ndef owed(amount): ...\n",
+    "other.py": "def pay(cart, card):\n    amount = cart.total()\n    if not amount:\n        raise Empty(cart)\n    card.charge(amount)\n",
+}
+HEAD = "from shop.cart import Cart\nfrom shop.money import convert, owed, rounded, taxed\n\n\n"
+CHECK = "def check(cart: Cart, card):\n    amount = cart.total()\n    if not amount:\n        return\n"
+HERE = HEAD + CHECK + "\n\n" + "# nothing\n" * 90 + "def price(amount):\n    return convert(amount, 3)\n"
+HERE += "# nothing\n" * 90 + "def due(amount):\n    return owed(rounded(taxed(amount)))\n"
+
+
+class Known:
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.asked = 0
+        self.edited: dict[str, Opened] = {}
+
+    async def ask(self, uri: str, read: Callable[[Reader], Any], otherwise: Any, *, slow: bool = False) -> Any:
+        self.asked += 1
+        return read(self.reader)
+
+    def opened(self, uri: str) -> Mapping[str, Opened]:
+        return self.edited
+
+
+class Desk:
+    """One document and what is chosen for places in it."""
+
+    def __init__(self, indexed: Indexed) -> None:
+        self.known = Known(indexed.reader)
+        self.elsewhere = Elsewhere(self.known, count)
+        self.text = HERE
+
+    async def at(self, mark: str, budget: int = 200, *, rests: bool = False) -> tuple[Fragment, ...]:
+        document = Document.of("file:///here.py", self.text, language="python")
+        offset = len(self.text[: self.text.index(mark)].encode()) + len(mark)
+        return await self.elsewhere.of(document, parse(document), offset, "here.py", budget, rests=rests)
+
+
+@pytest.fixture
+def desk(tmp_path: Path):
+    with closing(Indexed(tmp_path, {**FILES, "here.py": HEAD})) as indexed:
+        yield Desk(indexed)
+
+
+def origins(fragments: tuple[Fragment, ...]) -> list[str]:
+    """Of the definitions."""
+    return [fragment.origin for fragment in fragments if fragment.reason.startswith("defines")]
+
+
+async def test_definitions_come_before_code_that_is_alike(desk: Desk):
+    found = await desk.at("if not amount")
+    assert origins(found) == ["shop/cart.py"]
+    assert "    def total(self): ..." in found[0].text
+    *more, best = found[1:]
+    assert best.origin == "other.py"
+    assert "amount = cart.total()" in best.text
+    assert all(one.reason == best.reason for one in more)
+
+
+@pytest.mark.parametrize("budget", [0, 5, 12, 20, 40, 200])
+async def test_no_more_than_the_budget(desk: Desk, budget: int):
+    found = await desk.at("if not amount", budget)
+    assert sum(fragment.tokens for fragment in found) <= budget
+    assert await count([fragment.text for fragment in found]) == [fragment.tokens for fragment in found]
+    assert bool(found) == (budget >= 4)
+
+
+async def test_typing_near_the_place_changes_nothing(desk: Desk):
+    first = await desk.at("if not amount")
+    desk.text = desk.text.replace("        return\n", "        return rounded(\n")
+    assert await desk.at("rounded(\n") is first
+    assert desk.known.asked == 1
+
+
+async def test_another_place_is_another_choice(desk: Desk):
+    await desk.at("if not amount", 40)
+    assert HERE[: HERE.index("def price")].count("\n") > 8 + NEAR
+    found = origins(await desk.at("convert(amount", 40))
+    assert "shop/money.py" in found
+    assert "shop/cart.py" not in found
+
+
+async def test_at_rest_it_is_chosen_again_where_that_pays(desk: Desk):
+    first = await desk.at("if not amount", 40)
+    assert await desk.at("cart.total()", 40, rests=True) is first
+    desk.text = desk.text.replace("        return\n", "        return rounded(taxed(owed(convert(amount, 2))))\n")
+    assert "shop/money.py" not in origins(first)
+    assert await desk.at("rounded(taxed", 40) is first
+    assert "shop/money.py" in origins(await desk.at("rounded(taxed", 40, rests=True))
+
+
+async def test_a_document_that_is_closed_is_forgotten(desk: Desk):
+    await desk.at("if not amount")
+    desk.elsewhere.forget("file:///here.py")
+    await desk.at("if not amount")
+    assert desk.known.asked == 2
+
+
+async def test_a_text_in_no_language_we_know_has_nothing(desk: Desk):
+    document = Document.of("file:///x.odd", "a\n", language="odd")
+    assert await desk.elsewhere.of(document, None, 1, "x.odd", 200, rests=True) == ()
+
+
+async def test_what_was_edited_lately_has_its_share_and_comes_last(desk: Desk):
+    late = "def paid(cart, card):\n    amount = cart.paid()\n    if not amount:\n        return late_payment(cart)\n"
+    open_texts = {"file:///late.py": Document.of("file:///late.py", late)}
+    recent = Recent(open_texts.get, lambda uri, path: "")
+    desk.elsewhere = Elsewhere(desk.known, count, recent)
+    before = await desk.at("amount = cart.total()", rests=True)
+    assert "was edited lately" not in {one.reason for one in before}
+    recent.edited("file:///late.py", "late.py", 1)
+    after = await desk.at("amount = cart.total()", rests=True)
+    assert (after[-1].origin, after[-1].reason) == ("late.py", "was edited lately")
+    assert after[-1].tokens <= 0.25 * 200
+    # what is shown already is not shown again as what is like it
+    recent.edited("file:///other.py", "other.py", 1)
+    open_texts["file:///other.py"] = Document.of("file:///other.py", FILES["other.py"])
+    again = await desk.at("amount = cart.total()", rests=True)
+    assert [one.reason for one in again if one.origin == "other.py"] in ([], ["was edited lately"])
+
+
+@pytest.mark.parametrize("budget", [0, 20, 60, 200])
+async def test_with_what_was_edited_lately_no_budget_is_passed(desk: Desk, budget: int):
+    text = "def paid(cart, card):\n    amount = cart.paid()\n" * 9
+    recent = Recent(lambda uri: Document.of(uri, text), lambda uri, path: "")
+    desk.elsewhere = Elsewhere(desk.known, count, recent)
+    for n in range(5):
+        recent.edited(f"file:///{n}.py", f"{n}.py", n)
+    found = await desk.at("amount = cart.total()", budget, rests=True)
+    assert sum(one.tokens for one in found) <= budget
+
+
+async def test_what_is_edited_and_not_saved_counts_as_it_is(desk: Desk):
+    text = "class Cart:\n    def total(self): ...\n    def discount(self, rate): ...\n"
+    tree = parse(Document.of("file:///shop/cart.py", text))
+    assert tree
+    desk.known.edited = {
+        "shop/cart.py": Opened("python", text.encode(), *declared(tree.language, tree.data, tree.root))
+    }
+    [cart, *_] = await desk.at("if not amount")
+    assert cart.text == f"# shop/cart.py\n{text}"
+
+
+async def test_what_the_index_has_not_said_in_time_is_left_out(desk: Desk):
+    ticks = iter([0.0, *[0.1] * 2, *[1.0] * 1000])
+    desk.elsewhere = Elsewhere(desk.known, count, clock=lambda: next(ticks))
+    some = await desk.at("if not amount")
+    desk.elsewhere = Elsewhere(desk.known, count, clock=lambda: 0.0)
+    assert len(some) < len(await desk.at("if not amount"))

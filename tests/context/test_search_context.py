@@ -1,0 +1,139 @@
+"""What else has to do with a task, in a prompt by instruction."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config.schema import Context
+from lsp_harness.context.fragment import Fragment
+from lsp_harness.context.instruction_prompt import instruction
+from lsp_harness.context.prompt_budget import Budget
+from lsp_harness.context.sources.related_code import Related
+from lsp_harness.context.sources.search_context import found
+from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.text.position import Span
+from tests.context.counting import words as count
+from tests.index.place import Indexed
+from tests.syntax.markup import Source, marked
+
+TILL = """\
+from shop.money import rounded
+
+
+<|>def pay(price):
+    return rounded(price)
+<|>
+
+def refund(price):
+    return -price
+"""
+VAT = "def with_vat(price, rate):\n    '''Adds value added tax.'''\n    return price * (1 + rate)\n"
+FILES = {
+    "shop/till.py": TILL.replace("<|>", ""),
+    "shop/money.py": "def rounded(price):\n    '''Of a price with value added tax.'''\n    return price\n",
+    "shop/tax.py": f"import os\n\n\n{VAT}",
+    "copy/tax.py": VAT,
+    "shop/tax.js": "function with_vat(price) { return price; }\n",
+    "notes.md": "Value added tax is added to the price: with_vat.\n",
+}
+TASK = "add value added tax to the price, as with_vat does"
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
+
+
+def said(text: str, origin: str) -> Fragment:
+    return Fragment(text, 1, origin, "")
+
+
+async def of(
+    indexed: Indexed, budget: int = 1000, task: str = TASK, others: tuple[Fragment, ...] = ()
+) -> tuple[Fragment, ...]:
+    source: Source = marked("shop/till.py", TILL)
+    span, related = Span(source.start, source.end), Related(DirectIndexQuery(indexed.reader), count)
+    return await found(related, source.tree.document, source.tree, span, "shop/till.py", task, budget, others)
+
+
+async def test_what_the_words_of_a_task_find_is_shown_with_its_place(indexed: Indexed):
+    first, *others = await of(indexed)
+    assert (first.text, first.reason) == (f"# shop/tax.py:4\n{VAT}", "found for the task")
+    # neither the code itself, nor a copy, another language or prose
+    assert {one.origin for one in others} == {"shop/money.py"} | {one.origin for one in others if "refund" in one.text}
+    assert not any("def pay" in one.text for one in others)
+
+
+async def test_nothing_is_shown_twice(indexed: Indexed):
+    for text, origin in (
+        ("# shop/tax.py\ndef with_vat(price, rate): ...\n", "shop/tax.py"),
+        (f"# shop/tax.py\n{VAT}", "shop/tax.py"),
+        (f"# elsewhere.py\n{VAT}", "elsewhere.py"),
+    ):
+        assert "with_vat" not in "".join(one.text for one in await of(indexed, others=(said(text, origin),)))
+    # that it is used somewhere does not show it
+    used = said("# shop/tax.py, in total()\nwith_vat(3, 4)\n", "shop/tax.py")
+    assert "def with_vat" in (await of(indexed, others=(used,)))[0].text
+
+
+async def test_where_there_is_no_room_for_all_of_it_the_signature_is_shown(indexed: Indexed):
+    [whole] = await count([f"# shop/tax.py:4\n{VAT}"])
+    texts = {budget: [one.text for one in await of(indexed, budget)] for budget in range(whole + 1)}
+    for budget, each in texts.items():
+        assert sum(await count(each)) <= budget
+    assert texts[whole][0] == f"# shop/tax.py:4\n{VAT}"
+    assert "# shop/tax.py:4\ndef with_vat(price, rate): ...\n" in texts[whole - 1]
+    assert texts[0] == []
+
+
+async def test_a_key_is_not_shown(tmp_path: Path):
+    secret = VAT.replace("price * (1", "'sk-" + "a1B2" * 8 + "' * (1")
+    with closing(Indexed(tmp_path, {**FILES, "shop/tax.py": secret, "copy/tax.py": ""})) as other:
+        assert not any("a1B2" in one.text for one in await of(other))
+
+
+@pytest.mark.parametrize(
+    ("related_budget", "code_budget", "shown"),
+    [(384, 1536, True), (384, 12, False), (12, 1536, False), (0, 1536, False)],
+)
+async def test_in_a_prompt_it_has_what_is_left_of_the_share_of_what_is_related(
+    indexed: Indexed, related_budget: int, code_budget: int, shown: bool
+):
+    source = marked("shop/till.py", TILL)
+    asked = await instruction(
+        *(source.tree, source.tree.document, Span(source.start, source.end), "shop/till.py"),
+        system="You edit.",
+        task=Fragment(TASK, 10, "", "the task"),
+        related=Related(DirectIndexQuery(indexed.reader), count),
+        budget=Budget(Context(related_budget=related_budget, code_budget=code_budget)),
+        count=count,
+        about=TASK,
+    )
+    assert sum(one.tokens for one in asked.related) <= related_budget
+    assert asked.code.tokens + sum(one.tokens for one in (*asked.examples, *asked.related)) <= code_budget
+    text = asked.messages[1][1]
+    # `rounded` is used there, and shown as that already
+    assert text.count("def rounded") <= 1
+    assert ("def with_vat" in text) == shown
+
+
+LONG = "def with_vat(price):\n    '''Adds value added tax.'''\n" + "    price += 1\n" * 90 + "    return price\n"
+CLASS = "class Tax:\n    '''Value added tax.'''\n\n    def with_vat(self, price):\n        return price\n"
+
+
+@pytest.mark.parametrize(("text", "head"), [(LONG, "def with_vat(price)"), (CLASS, "class Tax")])
+async def test_a_declaration_of_several_chunks_is_shown_whole_or_by_its_signature(tmp_path: Path, text: str, head: str):
+    files = {"shop/till.py": FILES["shop/till.py"], "shop/tax.py": text}
+    with closing(Indexed(tmp_path, files)) as other:
+        task = "value added tax"
+        [whole] = [one for one in await of(other, task=task) if one.origin == "shop/tax.py"]
+        assert whole.text == f"# shop/tax.py:1\n{text}"
+        shown = [one.text for one in await of(other, whole.tokens - 1, task) if one.origin == "shop/tax.py"]
+        assert shown[0].startswith(f"# shop/tax.py:1\n{head}")
+        assert shown[0].count("\n") == 2
+
+
+async def test_without_words_nothing_is_looked_for(indexed: Indexed):
+    assert await of(indexed, task="  ") == ()

@@ -1,0 +1,1 @@
+"""Tests of the engine process, with a model of a few kilobytes."""

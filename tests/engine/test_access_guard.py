@@ -1,0 +1,153 @@
+"""Who comes in over TCP, and that the engine lives on without a port."""
+
+import socket
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from lsp_harness.config import paths
+from lsp_harness.engine.http.access_guard import Guard
+from lsp_harness.errors import EngineUnavailable
+from lsp_harness.inference.access_token import token, token_file
+from tests.support.engine import EngineProcess
+
+TOKEN = "a" * 40
+OWN = {"host": "127.0.0.1:8080", "authorization": f"Bearer {TOKEN}"}
+
+
+async def inside(scope: Any, receive: Any, send: Any) -> None:
+    """An application that answers everything."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"inside"})
+
+
+async def ask(headers: list[tuple[str, str]], path: str = "/props", server: Any = ("127.0.0.1", 8080)) -> Any:
+    """Status and body of what the guard answers."""
+    said: list[Any] = []
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b""}
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "server": server,
+        "headers": [(name.encode(), value.encode()) for name, value in headers],
+    }
+    await Guard(inside, TOKEN)(scope, receive, send)
+    return said[0]["status"], dict(said[0]["headers"]), b"".join(part.get("body", b"") for part in said[1:]).decode()
+
+
+def given(**more: str | None) -> list[tuple[str, str]]:
+    return [(name, value) for name, value in (OWN | more).items() if value is not None]
+
+
+@pytest.mark.parametrize(
+    ("headers", "path", "status"),
+    [
+        (given(), "/props", 200),
+        (given(host="localhost:8080"), "/props", 200),
+        (given(host="LOCALHOST:8080"), "/props", 200),
+        (given(host="[::1]:8080"), "/props", 200),
+        (given(authorization=f"bearer  {TOKEN}"), "/props", 200),
+        (given(origin="http://localhost:3000"), "/props", 200),
+        (given(origin="https://[::1]"), "/props", 200),
+        (given(authorization=None), "/health", 200),
+        (given(authorization=None), "/props", 401),
+        (given(authorization="Bearer"), "/props", 401),
+        (given(authorization=f"Bearer {TOKEN}a"), "/props", 401),
+        (given(authorization=f"Bearer {TOKEN[1:]}"), "/props", 401),
+        (given(authorization=f"Basic {TOKEN}"), "/props", 401),
+        (given(authorization="Bearer é"), "/props", 401),
+        ([*given(), ("authorization", f"Bearer {TOKEN}")], "/props", 401),
+        (given(authorization=None), "/health/../props", 401),
+        (given(host=None), "/props", 403),
+        (given(host="127.0.0.1"), "/props", 403),
+        (given(host="127.0.0.1:8081"), "/props", 403),
+        (given(host="evil.example:8080"), "/health", 403),
+        (given(host="127.0.0.1.evil.example:8080"), "/props", 403),
+        (given(host="evil.example@127.0.0.1:8080"), "/props", 403),
+        (given(host="127.0.0.1:8080/"), "/props", 403),
+        (given(host="[::1:8080"), "/props", 403),
+        (given(host="localhost:x"), "/props", 403),
+        ([*given(), ("host", "127.0.0.1:8080")], "/props", 403),
+        (given(origin="http://evil.example"), "/props", 403),
+        (given(origin="http://localhost.evil.example"), "/health", 403),
+        (given(origin="null"), "/props", 403),
+        (given(origin="file://localhost"), "/props", 403),
+        (given(origin="http://[::1"), "/props", 403),
+    ],
+)
+async def test_who_is_let_in(headers: list[tuple[str, str]], path: str, status: int):
+    assert (await ask(headers, path))[0] == status
+
+
+async def test_a_refusal_says_what_to_do():
+    status, headers, body = await ask(given(authorization=None))
+
+    assert (status, headers[b"www-authenticate"]) == (401, b"Bearer")
+    assert "lsp-harness engine token" in body
+    assert "127.0.0.1:8080" in (await ask(given(host="a:1")))[2]
+
+
+async def test_a_unix_socket_asks_for_nothing_and_the_unknown_for_everything():
+    assert (await ask([], server=("/run/s", None)))[0] == 200
+    assert (await ask([], server=None))[0] == 403
+
+
+def test_the_token_is_made_once_and_only_for_its_owner(home: Path):
+    made = token()
+
+    assert token() == made == token_file().read_text()
+    assert len(made) >= 43
+    assert stat.S_IMODE(token_file().stat().st_mode) == 0o600
+    assert [path.name for path in paths.runtime().iterdir()] == ["token"]
+
+
+@pytest.mark.parametrize("spoil", [lambda file: file.chmod(0o640), lambda file: file.write_text("short")])
+def test_a_token_that_is_none_is_not_used(home: Path, spoil: Any):
+    token()
+    spoil(token_file())
+
+    with pytest.raises(EngineUnavailable, match="holds no token that only you can read; delete it"):
+        token()
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        yield other.getsockname()[1]
+
+
+async def test_no_port_unless_asked_for_and_none_that_is_taken(tiny_model: Path, home: Path, taken: int):
+    sentence = f"port {taken} of 127.0.0.1 is not available; set engine.port to another, or to 0 for none"
+    with EngineProcess.start(tiny_model, paths.runtime() / "a") as engine:
+        async with engine.http() as http:
+            assert not {"tcp_port", "tcp_error"} & (await http.get("/props")).json().keys()
+        assert not token_file().exists()
+    with EngineProcess.start(tiny_model, paths.runtime() / "b", "--tcp", str(taken)) as engine:
+        async with engine.http() as http:
+            assert (await http.get("/props")).json()["tcp_error"] == sentence
+        assert sentence in engine.log()
+
+
+async def test_a_port_of_its_own(tiny_model: Path, home: Path):
+    with EngineProcess.start(tiny_model, paths.runtime() / "s", "--tcp", "0") as engine:
+        async with engine.http() as http:
+            port = (await http.get("/props")).json()["tcp_port"]
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as tcp:
+            assert {**(await tcp.get("/health")).json(), "silent_s": 0} == {"status": "ok", "silent_s": 0}
+            assert (await tcp.get("/props")).status_code == 401
+            assert (await tcp.get("/v1/models", headers={"authorization": "Bearer x"})).status_code == 401
+            own = {"authorization": f"Bearer {token_file().read_text()}"}
+            assert (await tcp.get("/props", headers=own)).json()["pid"] == engine.process.pid
+            assert (await tcp.get("/props", headers=own | {"host": "evil.example"})).status_code == 403
+            assert (await tcp.get("/props", headers=own | {"origin": "http://evil.example"})).status_code == 403

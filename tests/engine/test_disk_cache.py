@@ -1,0 +1,229 @@
+"""Sequences on disk: what is written, what is read back, and what is not believed."""
+
+import os
+import stat
+from pathlib import Path
+from time import time
+
+import pytest
+
+from lsp_harness.engine.decode.disk_cache import Saved, prune
+from lsp_harness.engine.decode.generation import Model
+from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.inference.request import Owner, Sampling
+
+from .conftest import CURVE, Bench
+
+PROMPT = list(range(5, 205))
+OPEN = Owner("editor", persist=True)
+SHORT = Sampling(n_predict=4)
+
+
+@pytest.fixture
+def saved(machine: Bench, tmp_path: Path) -> Saved:
+    return restart(machine, tmp_path / "kv")
+
+
+def restart(machine: Bench, folder: Path, limit: int = 2**30) -> Saved:
+    """As after a restart: nothing resident, and what is on disk."""
+    machine.forget()
+    saved = Saved(machine.llama, folder, limit)
+    machine.kv.leaving = saved.leave
+    machine.model = Model(machine.llama, machine.kv, Machine(CURVE), saved)
+    return saved
+
+
+def keep(machine: Bench, saved: Saved) -> int:
+    return sum(saved.keep(slot) for slot in machine.kv.slots)
+
+
+def test_a_sequence_is_there_again_after_a_restart(machine: Bench, saved: Saved, tmp_path: Path):
+    first, _ = machine.run(PROMPT, SHORT, owner=OPEN)
+    assert keep(machine, saved) == 1
+
+    again = restart(machine, tmp_path / "kv")
+    text, last = machine.run(PROMPT, SHORT, owner=OPEN)
+
+    assert text == first
+    assert (last.usage.evaluated, last.usage.reused) == (1, 199)
+    assert (again.restored, again.written) == (1, 0)
+    # what came from disk needs not be written again
+    assert keep(machine, again) == 0
+
+
+def test_files_are_for_this_user_alone(machine: Bench, saved: Saved, tmp_path: Path):
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    mask = os.umask(0)
+    try:
+        keep(machine, saved)
+    finally:
+        os.umask(mask)
+
+    [file] = (tmp_path / "kv").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "kv").stat().st_mode) == 0o700
+
+
+def test_what_may_not_be_written_is_not(machine: Bench, saved: Saved, tmp_path: Path):
+    machine.run(PROMPT, SHORT, owner=Owner("editor"))
+
+    assert keep(machine, saved) == 0
+    assert list((tmp_path / "kv").iterdir()) == []
+
+
+def test_short_sequences_are_not_worth_a_file(machine: Bench, saved: Saved):
+    machine.run(PROMPT[:40], SHORT, owner=OPEN)
+
+    assert keep(machine, saved) == 0
+
+
+def test_a_longer_sequence_takes_the_place_of_the_one_it_continues(machine: Bench, saved: Saved, tmp_path: Path):
+    machine.run(PROMPT[:100], SHORT, owner=OPEN)
+    keep(machine, saved)
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+
+    assert len(list((tmp_path / "kv").iterdir())) == 1
+    restart(machine, tmp_path / "kv")
+    assert machine.run(PROMPT, SHORT)[1].usage.evaluated == 1
+
+
+@pytest.mark.parametrize("where", ["head", "middle", "cut"])
+def test_a_damaged_file_is_ignored_with_a_line_in_the_log(
+    machine: Bench, saved: Saved, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: str
+):
+    first, _ = machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+    [file] = (tmp_path / "kv").iterdir()
+    data = bytearray(file.read_bytes())
+    if where == "cut":
+        del data[-100:]
+    else:
+        data[20 if where == "head" else len(data) // 2] ^= 0xFF
+    file.write_bytes(data)
+
+    again = restart(machine, tmp_path / "kv")
+    text, last = machine.run(PROMPT, SHORT)
+
+    assert (text, last.usage.evaluated, again.restored) == (first, 200, 0)
+    assert file.name in capsys.readouterr().err
+    assert not file.exists()
+
+
+def test_foreign_files_are_removed_with_a_line_in_the_log(
+    machine: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    folder = tmp_path / "kv"
+    folder.mkdir()
+    for name, data in (("a.kv", b"something else"), ("b-c.kv", b"qsgg" + bytes(60)), ("draft-1.tmp", b"half")):
+        (folder / name).write_bytes(data)
+    (folder / "draft-2.tmp").write_bytes(b"half")
+    os.utime(folder / "draft-1.tmp", (0, 0))
+
+    restart(machine, folder)
+
+    # an engine that is just leaving may still be writing the other one
+    assert [file.name for file in folder.iterdir()] == ["draft-2.tmp"]
+    assert capsys.readouterr().err.count("it was deleted") == 3
+
+
+def test_the_folder_is_bounded_and_the_oldest_go(machine: Bench, tmp_path: Path):
+    folder = tmp_path / "kv"
+    saved = restart(machine, folder)
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+    [first] = folder.iterdir()
+    size = first.stat().st_size
+
+    small = restart(machine, folder, limit=2 * size + size // 2)
+    for start in (300, 350, 400):
+        machine.run([start // 50 + n % 7 for n in range(200)], SHORT, owner=OPEN)
+        keep(machine, small)
+
+    assert sum(file.stat().st_size for file in folder.iterdir()) <= 2 * size + size // 2
+    assert len(list(folder.iterdir())) == 2
+    assert not first.exists()
+
+
+def test_what_is_given_up_is_written_first(machine: Bench, saved: Saved, tmp_path: Path):
+    tokens = [n % 200 + 5 for n in range(300)]
+    machine.run(tokens, SHORT, owner=OPEN)
+    for kind in range(5):
+        machine.run([kind + 210] * 200, SHORT, owner=Owner("editor"))
+
+    assert machine.kv.resident(tokens) == 0
+    assert machine.run(tokens, SHORT)[1].usage.evaluated == 1
+
+
+def test_a_folder_that_cannot_be_written_fails_no_request(
+    machine: Bench, saved: Saved, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    (tmp_path / "kv").rmdir()
+
+    assert keep(machine, saved) == 0
+    assert "could not be saved" in capsys.readouterr().err
+    assert machine.run(PROMPT, SHORT)[1].stop == "limit"
+
+
+def laid(root: Path, **ages: int) -> None:
+    """Files of ten bytes, `<folder>_<name>`, that were used so long ago."""
+    for name, age in ages.items():
+        folder, _, stem = name.partition("_")
+        (root / folder).mkdir(exist_ok=True)
+        file = root / folder / f"{stem}.kv"
+        file.write_bytes(b"0123456789")
+        os.utime(file, (1_000_000 - age, 1_000_000 - age))
+
+
+def left(root: Path) -> list[str]:
+    return sorted(str(file.relative_to(root)) for file in root.glob("*/*.kv"))
+
+
+def test_what_other_models_and_settings_left_counts_too_and_the_oldest_goes_first(tmp_path: Path):
+    laid(tmp_path, mine_new=1, mine_old=4, other_new=2, other_old=3)
+    assert sorted(file.name for file in prune(tmp_path, 25)) == ["old.kv", "old.kv"]
+    assert left(tmp_path) == ["mine/new.kv", "other/new.kv"]
+    assert prune(tmp_path, 20) == []
+
+
+def test_a_limit_of_nothing_removes_everything_and_a_missing_folder_is_fine(tmp_path: Path):
+    laid(tmp_path, mine_new=1, other_old=3)
+    prune(tmp_path, 0)
+    assert left(tmp_path) == []
+    assert prune(tmp_path / "absent", 0) == []
+
+
+def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench, tmp_path: Path):
+    laid(tmp_path, other_old=3)
+    saved = restart(machine, tmp_path / "kv", limit=2**30)
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+    [own] = (tmp_path / "kv").glob("*.kv")
+    size = own.stat().st_size
+    own.unlink()
+    saved = restart(machine, tmp_path / "kv", limit=size + 5)
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+    assert left(tmp_path) == [f"kv/{own.name}"]
+
+
+def test_what_another_engine_removed_is_read_and_written_again(machine: Bench, saved: Saved, tmp_path: Path):
+    machine.run(PROMPT, SHORT, owner=OPEN)
+    keep(machine, saved)
+    again = restart(machine, tmp_path / "kv")
+    prune(tmp_path, 0)
+    _, last = machine.run(PROMPT, SHORT, owner=OPEN)
+    assert (last.usage.evaluated, again.restored) == (len(PROMPT), 0)
+    assert keep(machine, again) == 1
+    assert len(left(tmp_path)) == 1
+
+
+def test_drafts_that_nobody_finishes_are_removed(tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    for name, age in (("old", 10**6), ("new", 0)):
+        draft = tmp_path / "mine" / f"draft-{name}.tmp"
+        draft.touch()
+        os.utime(draft, (time() - age, time() - age))
+    prune(tmp_path, 2**20)
+    assert [file.name for file in (tmp_path / "mine").iterdir()] == ["draft-new.tmp"]

@@ -1,0 +1,246 @@
+"""Whose text is embedded next, and what ends the work. The model is a double whose every text the test lets go."""
+
+import asyncio
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.engine.embed import embedder
+from lsp_harness.engine.embed.embedder import Embedder, Encodes
+from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
+from lsp_harness.inference.embedding_request import Embedding
+
+
+class Slow:
+    """Encodes a text only when the test says so. A token is a character's number."""
+
+    dimensions = 1
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.go = threading.Semaphore(0)
+        self.started = threading.Semaphore(0)
+        self.closed = False
+        self.niceness = 0
+
+    def tokenize(self, text: str, most: int) -> list[int]:
+        return [ord(c) for c in text[:most]]
+
+    def encode(self, tokens: list[int]) -> list[float]:
+        self.begun.append("".join(map(chr, tokens)))
+        self.niceness = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+        self.started.release()
+        self.go.acquire()
+        match self.begun[-1]:
+            case "refuse":
+                raise EngineRefused("not this one")
+            case "fail":
+                raise ZeroDivisionError("inside")
+            case _:
+                return [float(len(tokens))]
+
+    def close(self) -> None:
+        self.closed = True
+
+
+class Stage:
+    """An embedder over one model, and whether the language model is busy."""
+
+    def __init__(self, path: Path, limit: int = 100) -> None:
+        self.model = Slow()
+        self.busy = False
+        self.asked = threading.Semaphore(0)
+        self.loaded: list[Path] = []
+        self.embedder = Embedder(str(path), busy=self._busy, load=self._load, limit=limit)
+
+    def _busy(self) -> bool:
+        self.asked.release()
+        return self.busy
+
+    def _load(self, path: Path) -> Encodes:
+        self.loaded.append(path)
+        return self.model
+
+    async def embed(self, *texts: str, urgent: bool = False, most: int = 100) -> list[tuple[list[float], int]]:
+        request = Embedding(texts, most, "interactive" if urgent else "background")
+        return [vector async for vector in self.embedder.embed(request)]
+
+    async def until_begun(self) -> None:
+        await asyncio.to_thread(self.model.started.acquire)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"GGUF")
+    stage = Stage(path)
+    yield stage
+    stage.model.go.release(1000)
+    stage.embedder.close()
+
+
+async def test_a_file_that_has_become_another_is_loaded_anew_with_the_next_request(stage: Stage, tmp_path: Path):
+    stage.model.go.release(9)
+    await stage.embed("a", "b")
+    await stage.embed("c")
+    assert len(stage.loaded) == 1
+    assert not stage.model.closed
+    (tmp_path / "new").write_bytes(b"GGUF, longer")
+    (tmp_path / "new").replace(tmp_path / "m.gguf")
+    await stage.embed("d", "e")
+    assert len(stage.loaded) == 2
+    assert stage.model.closed
+
+
+async def test_each_text_has_its_vector_and_its_tokens(stage: Stage, tmp_path: Path):
+    stage.model.go.release(4)
+    assert stage.embedder.dimensions == 0
+    assert await stage.embed("abc", "", "e", most=2) == [([2.0], 2), ([0.0], 0), ([1.0], 1)]
+    assert await stage.embed("abc") == [([3.0], 3)]
+    assert stage.loaded == [tmp_path / "m.gguf"]
+    assert stage.embedder.dimensions == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have a niceness of their own on Linux only")
+async def test_its_thread_gives_way_to_the_language_models(stage: Stage):
+    stage.model.go.release()
+    ours = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+    await stage.embed("a")
+    assert stage.model.niceness > ours or ours == 19
+    assert os.getpriority(os.PRIO_PROCESS, threading.get_native_id()) == ours
+
+
+async def test_urgent_texts_go_between_background_ones(stage: Stage):
+    long = asyncio.create_task(stage.embed("a", "b", "c"))
+    await stage.until_begun()
+    urgent = asyncio.create_task(stage.embed("now", urgent=True))
+    await asyncio.sleep(0)
+    assert stage.embedder.pending == 4
+    stage.model.go.release(4)
+    await asyncio.gather(long, urgent)
+    assert stage.model.begun == ["a", "now", "b", "c"]
+    assert stage.embedder.pending == 0
+
+
+async def test_background_texts_wait_while_the_language_model_is_busy_and_urgent_ones_do_not(stage: Stage):
+    stage.model.go.release(10)
+    stage.busy = True
+    waiting = asyncio.create_task(stage.embed("later"))
+    for _ in range(3):
+        await asyncio.to_thread(stage.asked.acquire)
+    assert await stage.embed("now", urgent=True) == [([3.0], 3)]
+    assert stage.model.begun == ["now"]
+    stage.busy = False
+    assert await waiting == [([5.0], 5)]
+
+
+async def test_who_leaves_early_has_the_rest_dropped(stage: Stage):
+    stage.model.go.release(1)
+    async with aclosing(stage.embedder.embed(Embedding(("a", *"bcdef")))) as vectors:
+        await anext(vectors)
+    stage.model.go.release(2)
+    assert await stage.embed("next") == [([4.0], 4)]
+    # one more may have been at work already
+    assert stage.model.begun in (["a", "next"], ["a", "b", "next"])
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [("refuse", EngineRefused, "not this one"), ("fail", EngineError, "failed on this text: inside")],
+)
+async def test_a_text_that_fails_ends_its_request_and_no_other(
+    stage: Stage, text: str, error: type[Exception], said: str
+):
+    stage.model.go.release(10)
+    with pytest.raises(error, match=said):
+        await stage.embed("a", text, "never")
+    assert await stage.embed("b") == [([1.0], 1)]
+    assert stage.model.begun == ["a", text, "b"]
+
+
+async def test_too_many_texts_are_refused_at_once(tmp_path: Path):
+    path = tmp_path / "m.gguf"
+    path.write_bytes(b"GGUF")
+    stage = Stage(path, limit=3)
+    first = asyncio.create_task(stage.embed("a", "b"))
+    await stage.until_begun()
+    with pytest.raises(EngineBusy, match="2 texts are waiting"):
+        await stage.embed("c", "d")
+    stage.model.go.release(10)
+    await first
+    assert await stage.embed("c", "d") == [([1.0], 1)] * 2
+    stage.embedder.close()
+
+
+async def test_a_model_that_is_pulled_later_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
+    model = Slow()
+    model.go.release(10)
+    embedder = Embedder("all-minilm-l6-v2", busy=lambda: False, load=lambda _: model)
+    with pytest.raises(ModelMissing, match="lsp-harness model pull all-minilm-l6-v2"):
+        await anext(embedder.embed(Embedding(("a",))))
+    with open(tmp_path / "all-minilm-l6-v2-q8_0.gguf", "wb") as file:
+        file.write(b"GGUF")
+        file.truncate(25_282_144)
+    assert await anext(embedder.embed(Embedding(("a",)))) == ([1.0], 1)
+    embedder.close()
+
+
+async def test_a_model_that_generates_is_refused_by_its_name():
+    embedder = Embedder("qwen2.5-coder-0.5b-instruct", busy=lambda: False, load=lambda _: Slow())
+    with pytest.raises(ModelError, match="is a model for completion"):
+        await anext(embedder.embed(Embedding(("a",))))
+    embedder.close()
+
+
+async def test_closing_answers_those_who_wait_and_lets_go_of_the_model(stage: Stage):
+    first = asyncio.create_task(stage.embed("a", "b"))
+    await stage.until_begun()
+    second = asyncio.create_task(stage.embed("c"))
+    await asyncio.sleep(0)
+    assert stage.embedder.pending == 3
+    closing = asyncio.create_task(asyncio.to_thread(stage.embedder.close))
+    with pytest.raises(EngineUnavailable, match="shutting down"):
+        await second
+    stage.model.go.release(10)
+    with pytest.raises(EngineUnavailable):
+        await first
+    await closing
+    assert stage.model.closed
+    with pytest.raises(EngineUnavailable):
+        await stage.embed("d")
+
+
+def test_without_a_request_nothing_is_loaded_or_started(tmp_path: Path):
+    before = threading.active_count()
+    Embedder(str(tmp_path / "absent.gguf"), busy=lambda: False).close()
+    assert threading.active_count() == before
+
+
+async def test_how_long_it_is_at_one_text_is_told(stage: Stage):
+    assert stage.embedder.silent_s == 0
+    embedding = asyncio.create_task(stage.embed("a"))
+    await stage.until_begun()
+    first = stage.embedder.silent_s
+    assert 0 < first < stage.embedder.silent_s
+    stage.model.go.release()
+    await embedding
+    assert stage.embedder.silent_s == 0
+
+
+async def test_a_text_that_never_ends_does_not_keep_the_process(stage: Stage, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(embedder, "CLOSE_S", 0.01)
+    embedding = asyncio.create_task(stage.embed("a"))
+    await stage.until_begun()
+
+    stage.embedder.close()
+
+    # it is not taken away from under its thread
+    assert not stage.model.closed
+    with pytest.raises(EngineUnavailable):
+        await embedding

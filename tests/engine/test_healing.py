@@ -1,0 +1,146 @@
+"""What was typed of a word is written again by the model, and what that costs when the next key comes."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lsp_harness.engine.decode.fim_prompt import assemble
+from lsp_harness.engine.decode.generation import Prompt, Work
+from lsp_harness.engine.decode.host_cache import Lot
+from lsp_harness.engine.decode.sampler import confidence
+from lsp_harness.engine.decode.token_text import Text
+from lsp_harness.inference.request import Around, Infill, Sampling
+
+from .conftest import PROMPT, Bench
+
+
+@pytest.mark.parametrize("prefix", ["def f():\n    ret", "def f():\n    ", "x = valu", "print(va", "a\t\t", "é"])
+def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Bench, prefix: str):
+    sampling = Sampling(n_predict=12)
+    work = assemble(machine.llama, Infill(Around(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first")
+    [prompt] = work.prompts
+    text, last = machine.run(prompt.tokens, sampling, prompt.forced)
+
+    slot = max(machine.kv.slots, key=lambda slot: slot.used)
+    resident = b"".join(machine.llama.piece(token) for token in slot.tokens[len(prompt.tokens) :])
+    assert resident.startswith(prompt.forced)
+    assert prompt.forced
+    shown = Text(()).add(resident[len(prompt.forced) :])
+    assert text.startswith(shown)
+    assert last.stop == "limit"
+    assert last.usage.generated == 12
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.text("abeinrst_ ", min_size=1, max_size=9), min_size=1, max_size=4), st.booleans())
+def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(
+    machine: Bench, words: list[str], deleted: bool
+):
+    sampling = Sampling(n_predict=6)
+    typed = [word[:size] for word in words for size in range(1, len(word) + 1)]
+    typed += reversed(typed) if deleted else ()
+    machine.forget()
+    warm = [machine.run(PROMPT, sampling, text.encode()) for text in typed]
+
+    size = len(machine.llama.tokenize(PROMPT))
+    for number, (text, (said, last)) in enumerate(zip(typed, warm, strict=True)):
+        machine.forget()
+        alone, fresh = machine.run(PROMPT, sampling, text.encode())
+        assert alone == said
+        assert last.usage.evaluated <= fresh.usage.evaluated - (size if number else 0)
+        # the same key again has nothing to spell
+        again = machine.run(PROMPT, sampling, text.encode())[1].usage
+        assert (again.evaluated, again.evaluated + again.reused) == (0, fresh.usage.evaluated)
+
+
+def test_what_healing_spelled_is_not_spelled_again(machine: Bench):
+    sampling = Sampling(n_predict=6)
+    machine.run(PROMPT, sampling, b"abeinrst")
+    _, first = machine.run(PROMPT, sampling, b"abeinrst_")
+    _, second = machine.run(PROMPT, sampling, b"abeinrst_")
+
+    before = len(machine.llama.tokenize(PROMPT))
+    # of the ninth letter nothing was known, of all nine everything
+    assert before < first.usage.reused < second.usage.reused
+    assert first.usage.evaluated + first.usage.reused == second.usage.reused
+    assert second.usage.evaluated == 0
+
+
+def test_who_wants_no_tokens_has_the_healing_evaluated(machine: Bench):
+    text, warmed = machine.run(PROMPT, Sampling(n_predict=0), b"abeinrst")
+    [*chunks, last] = machine.together(
+        Work((Prompt(machine.llama.tokenize(PROMPT), b"abeinrst"),), Sampling(n_predict=6))
+    )[0]
+
+    assert (text, warmed.usage.generated, warmed.stop) == ("", 0, "limit")
+    assert warmed.usage.evaluated > len(machine.llama.tokenize(PROMPT))
+    assert (last.usage.evaluated, last.usage.reused) == (0, warmed.usage.evaluated)
+    # what comes first is of the answer
+    assert chunks[0].text
+    machine.forget()
+    alone = machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")[0]
+    assert "".join(chunk.text for chunk in (*chunks, last)) == alone
+
+
+def test_who_asks_for_probabilities_gets_those_of_every_token(machine: Bench):
+    told = Sampling(n_predict=6, top_logprobs=0)
+    machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
+
+    assert machine.run(PROMPT, told, b"abeinrst")[1].usage.reused == len(machine.llama.tokenize(PROMPT))
+
+
+def test_where_nothing_can_be_taken_back_nothing_is_spelled_ahead(machine: Bench):
+    machine.kv.cuts = False
+    size = len(machine.llama.tokenize(PROMPT))
+    _, warmed = machine.run(PROMPT, Sampling(n_predict=0), b"abeinrst")
+    _, other = machine.run(PROMPT, Sampling(n_predict=2), b"xyz")
+
+    assert (warmed.usage.evaluated, other.usage.reused) == (size, size)
+
+
+def test_what_was_spelled_is_known_after_it_was_parked(machine: Bench):
+    sampling = Sampling(n_predict=6)
+    machine.lot = machine.model.lot = Lot(machine.llama, 1024)
+    machine.kv.leaving = lambda slot: machine.lot.take(slot, machine.kv.slots) if machine.lot else None
+    said, first = machine.run(PROMPT * 3, sampling, b"abeinrst")
+    [used] = [slot for slot in machine.kv.slots if slot.tokens]
+    machine.kv.leaving(used)
+    machine.kv.forget(used)
+    again, last = machine.run(PROMPT * 3, sampling, b"abeinrst")
+
+    assert (again, last.usage.evaluated, last.usage.reused) == (said, 0, first.usage.evaluated)
+
+
+def test_what_was_drawn_is_no_guide_to_what_is_likeliest(machine: Bench):
+    alone = machine.run(PROMPT, Sampling(n_predict=6), b"abe")[0]
+    machine.forget()
+    drawn = Sampling(n_predict=6, temperature=2.0)
+    first = machine.run(PROMPT, drawn, b"ab")[0]
+    assert machine.run(PROMPT, Sampling(n_predict=6), b"abe")[0] == alone
+    assert machine.run(PROMPT, drawn, b"ab")[0] == first
+
+
+@pytest.mark.parametrize("forced", ["é = 日本", "q", " return"])
+def test_forced_text_is_no_part_of_what_was_asked_for(machine: Bench, forced: str):
+    text, last = machine.run(PROMPT, Sampling(n_predict=1), forced.encode())
+
+    assert text
+    assert last.stop == "limit"
+    assert last.usage.generated == 1
+
+
+def test_confidence_in_a_healed_word_is_among_what_agrees_with_it(machine: Bench):
+    told = Sampling(n_predict=6, confidence=True)
+    machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
+    size = len(machine.llama.tokenize(PROMPT))
+    [healed] = machine.together(Work((Prompt(machine.llama.tokenize(PROMPT), b"abeinrst"),), told))
+    [plain] = machine.together(Work((Prompt(machine.llama.tokenize(PROMPT)),), told))
+
+    # what healing evaluated before is had again, as it is without
+    assert healed[-1].usage.reused > size
+    assert all(item.logprob <= 1e-6 for chunk in (*healed, *plain) for item in chunk.logprobs)
+    [first, *_] = healed[0].logprobs
+    row = np.array([0.0, 1.0, 2.0, 8.0], np.float32)
+    assert confidence(row, 2) < confidence(row, 2, np.array([1, 2], np.int32)) < 0
+    assert first.text.endswith(healed[0].text)

@@ -1,0 +1,95 @@
+"""Answers that a grammar holds: the whole of it or a beginning of it, at any temperature."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.engine.decode.sampler import Sampler
+from lsp_harness.errors import EngineRefused
+from lsp_harness.inference.request import Sampling
+
+from .conftest import PROMPT, Bench
+
+BLOCK = (Path(__file__).parents[2] / "grammars/gbnf/code_block.gbnf").read_text()
+
+
+def test_a_grammar_is_not_passed_by_on_the_way_out_of_forced_text(machine: Bench):
+    for seed in range(20):
+        sampling = Sampling(n_predict=12, temperature=2.0, seed=seed, grammar="root ::= [0-9] [0-9]")
+        assert re.fullmatch("[0-9]{2}", machine.run(PROMPT, sampling, b"  valu")[0])
+
+
+def test_a_grammar_that_allows_no_token_ends_the_answer(machine: Bench):
+    for temperature in (0.0, 1.0):
+        text, last = machine.run(PROMPT, Sampling(temperature=temperature, grammar='root ::= "ab\\x00"'))
+        assert (text.rstrip("\0"), last.stop) in (("ab", "eos"), ("", "eos"))
+
+
+def block_may_go_on(text: str) -> bool:
+    """Whether a code block may begin like this; written without a look at the grammar's parser."""
+    if "```".startswith(text):
+        return True
+    if not text.startswith("```"):
+        return False
+    tag, newline, body = text[3:].partition("\n")
+    if not re.fullmatch("[a-z]*", tag):
+        return False
+    if not newline:
+        return True
+    *lines, rest = body.split("\n")
+    if any(line.startswith("`") for line in lines):
+        return False
+    return not rest.startswith("`") or (bool(lines) and "```".startswith(rest))
+
+
+def test_a_grammar_holds_at_any_temperature(machine: Bench):
+    """The whole of it, or a beginning of it when the limit came first."""
+    ends = {"eos": 0, "limit": 0}
+    for seed in range(200):
+        text, last = machine.run(PROMPT, Sampling(n_predict=32, temperature=2.0, seed=seed, grammar=BLOCK))
+        assert last.stop in ends
+        ends[last.stop] += 1
+        if last.stop == "eos":
+            assert re.fullmatch(r"```[a-z]*\n(?:(?:[^`\n][^\n]*)?\n)+```", text), text
+        else:
+            assert block_may_go_on(text), text
+
+    # otherwise this would show less than it seems to
+    assert min(ends.values()) > 10, ends
+
+
+@pytest.mark.parametrize("tries", [0, 8])
+@pytest.mark.parametrize("temperature", [0.0, 2.0])
+def test_a_mark_is_no_way_out_of_a_grammar(
+    llama: Llama, temperature: float, tries: int, monkeypatch: pytest.MonkeyPatch
+):
+    """It is written as text that the grammar allows, and would end the answer in the middle of it."""
+    monkeypatch.setattr(Sampler, "TRIES", tries)
+    grammar = 'root ::= [^\\n]+ "\\n"'
+    sampler = Sampler(llama, temperature=temperature, seed=1, top_k=40, top_p=0.95, grammar=grammar)
+    logits = np.zeros(llama.n_vocab, np.float32)
+    logits[llama.marks] = 9.0
+    token = sampler.sample(logits)
+    sampler.close()
+
+    assert len(llama.marks)
+    assert all(llama.ends(int(mark)) for mark in llama.marks)
+    assert token is not None
+    assert not llama.ends(token)
+
+
+def test_an_exhausted_grammar_ends_the_answer(machine: Bench):
+    text, last = machine.run(PROMPT, Sampling(n_predict=50, temperature=2.0, grammar='root ::= "value" [0-9] "é"'))
+
+    assert re.fullmatch("value[0-9]é", text)
+    assert last.stop == "eos"
+
+
+@pytest.mark.parametrize("grammar", ["root ::= (", "other ::= [a-z]", "root ::= missing", "root ::= \ud800 ("])
+def test_a_grammar_that_is_none_is_refused(machine: Bench, grammar: str):
+    with pytest.raises(EngineRefused, match="grammar"):
+        machine.run(PROMPT, Sampling(grammar=grammar))
+    assert machine.run(PROMPT)[0]

@@ -1,0 +1,232 @@
+"""The binding: text to tokens and back, and what llama.cpp is told when something cannot be done."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lsp_harness.engine.decode import llama as module
+from lsp_harness.engine.decode.chat_template import compiled
+from lsp_harness.engine.decode.llama import Aborted, Llama, Row
+from lsp_harness.engine.decode.sampler import best
+from lsp_harness.errors import EngineRefused, ModelError
+from tests.support.tiny import tiny_gguf
+
+from .conftest import Bench
+
+
+def load(path: Path) -> Llama:
+    return Llama(path, n_ctx=64, n_seq=1, n_batch=32, threads=1, decode_threads=1, n_gpu_layers=0, repack=False)
+
+
+@settings(max_examples=200, deadline=None)
+@given(text=st.text(max_size=80))
+def test_pieces_of_tokens_are_the_text(llama: Llama, text: str):
+    pieces = [llama.piece(token) for token in llama.tokenize(text)]
+
+    assert b"".join(pieces) == text.encode("utf-8", "replace")
+
+
+def test_special_tokens_mean_what_they_say_only_when_asked(llama: Llama):
+    text = "<|fim_prefix|>"
+
+    assert len(llama.tokenize(text)) > 1
+    (token,) = llama.tokenize(text, special=True)
+    assert token == llama.fim["pre"]
+    assert (llama.piece(token), llama.piece(token, special=True)) == (b"", text.encode())
+
+
+def test_the_model_says_which_tokens_end_an_answer(llama: Llama):
+    ends = [
+        llama.ends(*llama.tokenize(name, special=True)) for name in ("<|im_end|>", "<|endoftext|>", "a", "<|im_start|>")
+    ]
+
+    # a mark that is no text ends it, too: nothing that is shown could follow it
+    assert ends == [True, True, False, True]
+    assert llama.metadata("general.name") == "tiny"
+    assert llama.metadata("no.such.key") == ""
+
+
+def agreeing(llama: Llama, start: bytes) -> set[int]:
+    pieces = {token: llama.piece(token) for token in range(llama.n_vocab)}
+    return {token for token, piece in pieces.items() if piece and (piece.startswith(start) or start.startswith(piece))}
+
+
+def test_blanks_are_spelled_by_the_longest_token_that_fits(llama: Llama):
+    def pieces(start: bytes) -> set[bytes]:
+        return {llama.piece(token) for token in llama.spelled(start)}
+
+    assert pieces(b"    ") == {b" " * 3, b" " * 4}
+    assert pieces(b"   ") == {b" " * 2, b" " * 3, b" " * 4}
+    # there is none of five or more
+    assert pieces(b"      ") == {b" " * 4}
+    assert {b" ", b" return"} <= pieces(b" ")
+    # two newlines are a token, two tabs are none
+    assert pieces(b"\n\n") == {b"\n", b"\n\n"}
+    assert pieces(b"\t\t") == {b"\t"}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    start=st.one_of(
+        st.sampled_from([" return", "    ", "   ", "\t ", "é", "``", "valu", "\n"]).map(str.encode),
+        st.binary(min_size=1, max_size=6),
+    )
+)
+def test_spelled_are_the_tokens_that_agree_with_a_text(llama: Llama, start: bytes):
+    agree = agreeing(llama, start)
+    if start.isspace():
+        # at most one is left to the word behind them, or no longer one fits
+        fitting = {len(llama.piece(token)) for token in agree if len(llama.piece(token)) <= len(start)}
+        least = min(max(fitting), max(1, len(start) - 1))
+        agree = {token for token in agree if len(llama.piece(token)) >= least}
+
+    # the text as one whole token begins with it, and is named once
+    found = llama.spelled(start)
+    assert set(found) == agree
+    assert len(found) == len(agree)
+
+
+def test_a_conversation_is_written_by_the_models_own_template(llama: Llama):
+    assert llama.chat([("system", "Be brief."), ("user", "Hé")]) == (
+        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHé<|im_end|>\n<|im_start|>assistant\n"
+    )
+
+
+def test_a_conversation_of_many_short_turns_is_written_too(llama: Llama):
+    prompt = llama.chat([("user", "")] * 1000)
+
+    assert prompt == "<|im_start|>user\n<|im_end|>\n" * 1000 + "<|im_start|>assistant\n"
+
+
+QWEN = """
+{%- if messages[0]['role'] != 'system' %}{{- '<|im_start|>system\nBe kind.<|im_end|>\n' }}{%- endif %}
+{%- for m in messages %}{% if m.role == 'tool' %}{{ raise_exception('no tools') }}{% endif %}
+{{- '<|im_start|>' + m.role + '\n' + m.content + '<|im_end|>\n' }}{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|im_start|>assistant\n' }}{%- endif %}
+"""
+
+
+def test_a_template_is_the_models_own_to_the_letter():
+    form = compiled(QWEN, bos="", eos="<|im_end|>")
+
+    assert form
+    # llama.cpp's built-in form of this template has no system message of its own
+    assert form([("user", "Hi")]) == (
+        "<|im_start|>system\nBe kind.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n"
+    )
+    with pytest.raises(EngineRefused, match="cannot format this conversation: no tools"):
+        form([("user", "Hi"), ("tool", "42")])
+
+
+GEMMA = """
+{%- if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{%- endif %}
+{%- for m in messages %}{{- m.role + ': ' + m.content + '\n' }}{%- endfor %}
+"""
+
+
+def test_a_template_without_system_messages_gets_them_with_the_question():
+    form = compiled(GEMMA, bos="", eos="")
+
+    assert form
+    assert form([("system", "Be brief."), ("user", "Hi"), ("assistant", "Yes?")]) == (
+        "user: Be brief.\n\nHi\nassistant: Yes?\n"
+    )
+    with pytest.raises(EngineRefused, match="System role not supported"):
+        form([("system", "Be brief."), ("assistant", "Yes?")])
+
+
+def test_what_a_template_refuses_llama_cpp_may_still_know(llama: Llama, monkeypatch: pytest.MonkeyPatch):
+    form = compiled("{{ raise_exception('never') }}<|im_start|>", bos="", eos="")
+    monkeypatch.setattr(llama, "_template", form)
+
+    assert llama.chat([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
+
+
+def test_a_template_is_a_program_that_reaches_nothing():
+    form = compiled("{{ ''.__class__.__mro__[1].__subclasses__() }}", bos="", eos="")
+
+    assert form
+    with pytest.raises(EngineRefused, match="chat template"):
+        form([("user", "Hi")])
+
+
+def test_a_template_that_cannot_be_read_is_left_to_llama_cpp(llama: Llama, monkeypatch: pytest.MonkeyPatch):
+    assert compiled("{% for %}", bos="", eos="") is None
+    monkeypatch.setattr(llama, "_template", None)
+    monkeypatch.setattr(module, "compiled", lambda *_, **__: None)
+    assert llama.chat([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
+    monkeypatch.setattr(llama, "_template", None)
+
+
+def test_without_a_template_there_is_no_conversation(tmp_path: Path):
+    model = load(tiny_gguf(tmp_path / "base.gguf", chat=False))
+
+    with pytest.raises(EngineRefused, match="chat template"):
+        model.chat([("user", "a")])
+    model.close()
+
+
+def test_a_damaged_file_is_a_model_error_and_harms_no_other_model(machine: Bench, tiny_model: Path, tmp_path: Path):
+    damaged = tmp_path / "damaged.gguf"
+    damaged.write_bytes(tiny_model.read_bytes()[:20000])
+
+    with pytest.raises(ModelError, match=r"damaged\.gguf"):
+        load(damaged)
+    assert machine.run("def")[0]
+
+
+def test_an_aborted_evaluation_leaves_what_was_there_before(machine: Bench):
+    llama = machine.llama
+    tokens = llama.tokenize("def f():\n")
+    llama.decode([Row(0, 0, tokens)])
+    before = best(llama.logits(-1), range(llama.n_vocab))
+
+    llama.should_abort = lambda: True
+    with pytest.raises(Aborted):
+        llama.decode([Row(0, len(tokens), tokens)])
+    llama.should_abort = lambda: False
+
+    assert llama.cut(0, len(tokens) - 1)
+    llama.decode([Row(0, len(tokens) - 1, tokens[-1:])])
+    assert best(llama.logits(-1), range(llama.n_vocab)) == before
+
+
+def test_more_than_the_cache_holds_is_refused(machine: Bench):
+    llama = machine.llama
+    for at in range(0, llama.n_ctx, llama.n_batch):
+        llama.decode([Row(0, at, [5] * llama.n_batch)])
+
+    with pytest.raises(EngineRefused, match="context_length"):
+        llama.decode([Row(0, llama.n_ctx, [5])])
+
+
+def test_the_likeliest_is_chosen_among_the_allowed_only(machine: Bench):
+    llama = machine.llama
+    llama.decode([Row(0, 0, llama.tokenize("def"))])
+
+    logits = llama.logits(-1)
+    assert best(logits, [7]) == 7
+    first = best(logits, range(llama.n_vocab))
+    assert best(logits, [first, 7, 8]) == first
+
+
+def test_a_batch_has_rows_of_several_sequences(machine: Bench):
+    llama = machine.llama
+    one, other = llama.tokenize("def f():"), llama.tokenize("class Value:")
+    firsts: list[int] = []
+    for tokens in (one, other):
+        llama.decode([Row(0, 0, tokens)])
+        firsts.append(best(llama.logits(-1), range(llama.n_vocab)))
+        llama.cut(0, 0)
+
+    llama.decode([Row(1, 0, one), Row(2, 0, other, len(other))])
+
+    ends = (len(one) - 1, len(one) + len(other) - 1)
+    assert [best(llama.logits(at), range(llama.n_vocab)) for at in ends] == firsts
+    assert llama.logits(len(one)).shape == (llama.n_vocab,)
+
+
+def test_what_kind_of_memory_a_model_has(machine: Bench):
+    assert machine.llama.traits() == {"cuts": True, "window": 0, "recurrent": False}

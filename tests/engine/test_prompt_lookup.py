@@ -1,0 +1,83 @@
+"""Where drafts come from, and how long they are."""
+
+from lsp_harness.engine.decode.prompt_lookup import Lookup
+from lsp_harness.engine.decode.step_cost import Machine
+
+CPU = {1: 19.0, 2: 41.0, 4: 60.0, 8: 78.0, 16: 106.0}
+
+
+def flat(_: int) -> float:
+    return 1.0
+
+
+def test_what_followed_the_last_tokens_before_is_the_draft():
+    assert Lookup(flat).draft([1, 2, 3, 4, 5, 6, 7, 9, 1, 2, 3], 5) == [4, 5, 6, 7, 9]
+
+
+def test_without_such_a_place_there_is_no_draft():
+    assert Lookup(flat).draft([1, 2, 3, 4, 5, 6], 5) == []
+    assert Lookup(flat).draft([1, 2], 5) == []
+    # the end itself is not such a place
+    assert Lookup(flat).draft([9, 9, 1, 2, 3], 5) == []
+
+
+def test_no_more_than_asked_or_known():
+    tokens = [1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3]
+
+    assert Lookup(flat).draft(tokens, 3) == [4, 5, 6]
+    assert Lookup(flat).draft(tokens, 0) == []
+    assert len(Lookup(flat).draft(tokens, 100)) <= 8
+
+
+def test_a_copy_goes_on_where_it_was():
+    """The same three tokens stand in two places; after the second the copy is past the first."""
+    first, second = [1, 2, 3, 40, 41, 42], [5, 6, 7, 1, 2, 3, 50, 51, 52]
+    source = [*first, *second]
+    lookup = Lookup(flat)
+
+    assert lookup.draft([*source, 1, 2, 3], 3) == [40, 41, 42]
+    lookup.learn(3, 3)
+    assert lookup.draft([*source, 1, 2, 3, 40, 41, 42, 5, 6, 7], 3) == [1, 2, 3]
+    lookup.learn(3, 3)
+    assert lookup.draft([*source, 1, 2, 3, 40, 41, 42, 5, 6, 7, 1, 2, 3], 3) == [50, 51, 52]
+
+
+def test_drafts_that_fail_get_shorter_and_end():
+    lookup = Lookup(Machine(CPU).cost)
+    tokens = [*range(40), *range(12)]
+    sizes: list[int] = []
+    while drafted := len(lookup.draft(tokens, 15)):
+        sizes.append(drafted)
+        lookup.learn(drafted, 0)
+
+    assert sizes[0] >= 7
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(sizes) < 5
+
+
+def test_a_short_likeness_is_no_reason_to_guess_where_guessing_is_dear():
+    dear = Machine({1: 10.0, 2: 18.0, 4: 34.0, 8: 60.0, 16: 90.0})
+
+    assert Lookup(dear.cost).draft([*range(40), *range(3)], 15) == []
+    assert Lookup(dear.cost).draft([*range(40), *range(16)], 15) != []
+    assert Lookup(flat).draft([*range(40), *range(3)], 15) != []
+
+
+def test_drafts_are_tried_again_after_a_while():
+    lookup = Lookup(Machine(CPU).cost)
+    tokens = [*range(40), *range(12)]
+    while drafted := len(lookup.draft(tokens, 15)):
+        lookup.learn(drafted, 0)
+
+    assert any(lookup.draft(tokens, 15) for _ in range(100))
+
+
+def test_drafts_that_succeed_get_longer():
+    cpu = Machine(CPU)
+    lookup = Lookup(cpu.cost)
+    tokens = [*range(40), *range(12)]
+    for _ in range(5):
+        drafted = len(lookup.draft(tokens, 15))
+        lookup.learn(drafted, drafted)
+
+    assert len(Lookup(cpu.cost).draft(tokens, 15)) <= len(lookup.draft(tokens, 15)) == 15

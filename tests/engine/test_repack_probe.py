@@ -1,0 +1,65 @@
+"""What this machine's probe says is kept. The child process is a double: some machines would crash it."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config import paths
+from lsp_harness.engine.decode import repack_probe
+
+
+class Child:
+    """`subprocess.run` with a given end, and a count."""
+
+    def __init__(self, code: int | None) -> None:
+        self.code = code
+        self.runs: list[list[str]] = []
+
+    def __call__(self, argv: list[str], **options: object) -> subprocess.CompletedProcess[bytes]:
+        self.runs.append(argv)
+        if self.code is None:
+            raise subprocess.TimeoutExpired(argv, 120)
+        return subprocess.CompletedProcess(argv, self.code)
+
+
+@pytest.mark.parametrize(("code", "works"), [(0, True), (-11, False), (1, False), (None, False)])
+def test_the_answer_is_asked_for_once(
+    home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, code: int | None, works: bool
+):
+    (paths.cache() / "probe.json").unlink()
+    child = Child(code)
+    monkeypatch.setattr(subprocess, "run", child)
+
+    assert [repack_probe.repacking_works(tiny_model) for _ in range(3)] == [works] * 3
+    assert [argv[1:] for argv in child.runs] == [
+        ["-P", "-m", "lsp_harness.engine.decode.repack_probe", str(tiny_model)]
+    ]
+
+
+def test_another_model_of_the_same_name_is_asked_about_again(home: Path, monkeypatch: pytest.MonkeyPatch):
+    child = Child(0)
+    monkeypatch.setattr(subprocess, "run", child)
+    model = home / "model.gguf"
+    for size in (1, 2):
+        model.write_bytes(b"x" * size)
+        repack_probe.repacking_works(model)
+
+    assert len(child.runs) == 2
+
+
+def test_an_unreadable_record_is_written_anew(home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch):
+    record = paths.cache() / "probe.json"
+    record.write_text("{")
+    monkeypatch.setattr(subprocess, "run", Child(-11))
+
+    assert repack_probe.repacking_works(tiny_model) is False
+    assert list(json.loads(record.read_text()).values()) == [False]
+
+
+def test_the_probe_itself_runs(probed: Path):
+    """What it says depends on the machine; that it says something does not."""
+    (answer,) = json.loads(probed.read_text()).values()
+
+    assert answer in (True, False)

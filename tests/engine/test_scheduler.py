@@ -1,0 +1,186 @@
+"""Who goes first. Each step waits for the test."""
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+
+from lsp_harness.engine.decode.generation import Model, Prompt, Work
+from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.engine.decode.scheduler import Scheduler
+from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.inference.request import Owner, Sampling
+
+from .conftest import CURVE
+from .scheduling import Book, Gate, all_of, until, work
+
+
+async def test_chunks_come_in_order_and_the_end_is_told_once(scheduler: Scheduler, gate: Gate, book: Book):
+    gate.open.set()
+    chunks = [chunk async for chunk in scheduler.submit(work("a", 3), "normal")]
+
+    assert [chunk.usage.generated for chunk in chunks] == [1, 2, 3, 3]
+    assert [chunk.stop for chunk in chunks] == [None, None, None, "limit"]
+    assert book.ends == [("normal", "limit", 3)]
+
+
+async def test_the_interactive_overtakes_the_background_between_steps(scheduler: Scheduler, gate: Gate):
+    slow = asyncio.create_task(all_of(scheduler, work("slow", 3), "background"))
+    await gate.at_work.wait()
+    assert not scheduler.busy()
+    others = [asyncio.create_task(all_of(scheduler, work(name), name)) for name in ("normal", "interactive")]
+    await until(lambda: scheduler.pending == 3)
+    assert scheduler.busy()
+    gate.open.set()
+
+    assert await slow == ["limit"]
+    await asyncio.gather(*others)
+    assert [list(step) for step in gate.log] == [
+        [name] for name in ("slow", "interactive", "interactive", "normal", "normal", "slow", "slow")
+    ]
+
+
+async def test_where_a_larger_step_costs_nothing_the_less_urgent_ride_along(gate: Gate):
+    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(dict.fromkeys(CURVE, 10.0))))
+    slow = asyncio.create_task(all_of(scheduler, work("slow", 5), "background"))
+    await gate.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, work("quick", 3), "interactive"))
+    await until(lambda: scheduler.pending == 2)
+    gate.open.set()
+    await asyncio.gather(slow, quick)
+    await asyncio.to_thread(scheduler.close)
+
+    assert [set(step) for step in gate.log] == [{"slow"}, {"quick"}, *([{"quick", "slow"}] * 2), *([{"slow"}] * 2)]
+
+
+async def test_equals_share_their_steps(scheduler: Scheduler, gate: Gate):
+    first = asyncio.create_task(all_of(scheduler, work("a", 4)))
+    await gate.at_work.wait()
+    others = [asyncio.create_task(all_of(scheduler, work(name, 4))) for name in "bc"]
+    await until(lambda: scheduler.pending == 3)
+    gate.open.set()
+    await asyncio.gather(first, *others)
+
+    assert [set(step) for step in gate.log[:3]] == [{"a"}, {"a", "b"}, {"a", "b", "c"}]
+    assert sum(map(len, gate.log)) == 12
+
+
+async def test_prompts_of_two_clients_are_read_in_turn(scheduler: Scheduler, gate: Gate):
+    tasks = [asyncio.create_task(all_of(scheduler, work(name, 0, prompt=100))) for name in "ab"]
+    await until(lambda: scheduler.pending == 2)
+    gate.open.set()
+    await asyncio.gather(*tasks)
+
+    assert [next(iter(step)) for step in gate.log[:6]] == ["a", "b", "a", "b", "a", "b"]
+
+
+async def test_a_long_background_prompt_is_given_up_for_the_interactive_and_read_later(
+    scheduler: Scheduler, gate: Gate
+):
+    gate.abortable = True
+    slow = asyncio.create_task(all_of(scheduler, work("slow", 1, prompt=90), "background"))
+    await gate.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
+    await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
+    gate.open.set()
+
+    assert await quick == await slow == ["limit"]
+    assert gate.log[0] == {"aborted": 32}
+    assert gate.log[1] == {"quick": 1}
+    # smaller after it was given up, then larger again
+    assert [step["slow"] for step in gate.log[2:]] == [16, 32, 32, 10]
+
+
+async def test_what_is_spelled_ahead_is_given_up_for_the_interactive_too(scheduler: Scheduler, gate: Gate):
+    gate.abortable = True
+    gate.open.set()
+    await all_of(scheduler, work("warm", 0, prompt=8), "background")
+    gate.open.clear()
+    gate.log.clear()
+    gate.at_work.clear()
+    tokens = work("warm", prompt=8).prompts[0].tokens
+    ahead = Work((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=0), Owner("warm", "warm"))
+    warm = asyncio.create_task(all_of(scheduler, ahead, "background"))
+    await gate.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
+    await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
+    gate.open.set()
+
+    assert await quick == await warm == ["limit"]
+    assert gate.log[:3] == [{"aborted": 1}, {"quick": 1}, {"warm": 1}]
+
+
+async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: Scheduler, gate: Gate):
+    warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=32), "background"))
+    await gate.at_work.wait()
+    tokens = work("same", prompt=32).prompts[0].tokens
+    asked = Work((Prompt([1, 2]), Prompt([*tokens, 7])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0)
+    key = asyncio.create_task(all_of(scheduler, asked, "interactive"))
+    await until(lambda: scheduler.pending == 2)
+    assert not gate.should_abort()
+    gate.open.set()
+    await asyncio.gather(warm, key)
+
+    assert gate.log == [{"same": 32}, {"key": 1}]
+
+
+async def test_it_is_given_up_where_a_shorter_prompt_will_do_for_the_more_urgent(scheduler: Scheduler, gate: Gate):
+    gate.abortable = True
+    warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=90), "background"))
+    await gate.at_work.wait()
+    tokens = work("same", prompt=90).prompts[0].tokens
+    asked = Work((Prompt([*tokens, 7]), Prompt([1, 2])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0)
+    key = asyncio.create_task(all_of(scheduler, asked, "interactive"))
+    await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
+    gate.open.set()
+    await asyncio.gather(warm, key)
+
+    assert gate.log[:2] == [{"aborted": 32}, {"key": 2}]
+
+
+async def test_a_prompt_that_was_given_up_for_long_is_read_whatever_arrives(
+    scheduler: Scheduler, gate: Gate, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(Scheduler, "STARVED", 0.0)
+    slow = asyncio.create_task(all_of(scheduler, work("slow", 0, prompt=32), "background"))
+    await gate.at_work.wait()
+    quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
+    await until(lambda: scheduler.pending == 2)
+    assert not gate.should_abort()
+    gate.open.set()
+    await asyncio.gather(slow, quick)
+
+    assert gate.log == [{"slow": 32}, {"quick": 1}]
+
+
+async def test_of_several_candidates_what_all_of_them_generated_is_told(scheduler: Scheduler, gate: Gate, book: Book):
+    gate.open.set()
+    assert await all_of(scheduler, work("a", steps=3, n=4)) == ["limit"] * 4
+    assert book.ends == [("normal", "limit", 12)]
+
+
+async def test_what_each_candidate_spelled_is_counted(scheduler: Scheduler, gate: Gate, book: Book):
+    gate.open.set()
+    tokens = work("a", prompt=8).prompts[0].tokens
+    asked = Work((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=1, n=2, lookup=False), Owner("a", "a"))
+    each = [chunk.usage async for chunk in scheduler.submit(asked, "normal") if chunk.stop]
+    await until(lambda: bool(book.usages))
+    [usage] = book.usages
+
+    assert min(usage.spelled for usage in each) > 0
+    assert usage.evaluated == len(tokens) + sum(usage.spelled for usage in each)
+
+
+async def test_one_client_with_many_prompts_gets_no_more_than_another(gate: Gate):
+    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
+    tasks = [asyncio.create_task(all_of(scheduler, work("many", 1, prompt=n))) for n in (2, 3, 4, 5)]
+    await gate.at_work.wait()
+    tasks.append(asyncio.create_task(all_of(scheduler, work("one", 1))))
+    await until(lambda: scheduler.pending == 5)
+    gate.open.set()
+    await asyncio.gather(*tasks)
+    await asyncio.to_thread(scheduler.close)
+
+    order = [client for step in gate.log for client in step]
+    # its prompt is read right after the part that was being read
+    assert order.index("one") == 1, order

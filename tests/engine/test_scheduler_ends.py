@@ -1,0 +1,184 @@
+"""Who is stopped, and what one broken request does to the others. Each step waits for the test."""
+
+import asyncio
+from contextlib import aclosing
+from typing import Any, cast
+
+import pytest
+
+from lsp_harness.engine.decode.batch import Batch
+from lsp_harness.engine.decode.generation import Model, Prompt, Work
+from lsp_harness.engine.decode.kv_shift import Shift
+from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.engine.decode.scheduler import Scheduler
+from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.errors import EngineError, EngineRefused, EngineUnavailable
+from lsp_harness.inference.request import Owner, Sampling
+
+from .conftest import CURVE
+from .scheduling import Book, Gate, all_of, until, work
+
+
+async def test_it_is_counted_and_its_place_is_free_before_the_answer_is_whole(
+    scheduler: Scheduler, gate: Gate, book: Book
+):
+    got: list[str | None] = []
+    seen: list[tuple[list[str | None], int]] = []
+
+    async def look() -> None:
+        # turns enough for whatever was told to arrive
+        for _ in range(20):
+            await asyncio.sleep(0)
+        seen.append((list(got), scheduler.pending))
+
+    book.looks = lambda: asyncio.run_coroutine_threadsafe(look(), gate.loop).result()
+    gate.open.set()
+    async for chunk in scheduler.submit(work("a", 2), "normal"):
+        got.append(chunk.stop)  # noqa: PERF401 - `look` reads it meanwhile
+
+    assert book.ends == [("normal", "limit", 2)]
+    assert seen == [([None, None], 0)]
+    assert got == [None, None, "limit"]
+
+
+async def test_leaving_the_answer_stops_the_work_at_its_next_step(scheduler: Scheduler, gate: Gate, book: Book):
+    gate.open.set()
+    async with aclosing(cast("Any", scheduler.submit(work("long", 900), "normal"))) as chunks:
+        await anext(chunks)
+        gate.open.clear()
+        await until(lambda: gate.waits)
+    assert gate.should_abort(), "an evaluation under way is told too"
+    gate.open.set()
+    await until(lambda: scheduler.pending == 0)
+
+    assert book.ends[0][:2] == ("normal", "cancelled")
+    assert book.ends[0][2] < 900
+
+
+async def test_who_left_before_his_turn_is_never_served(scheduler: Scheduler, gate: Gate):
+    first = asyncio.create_task(all_of(scheduler, work("first"), "interactive"))
+    await gate.at_work.wait()
+    second = asyncio.create_task(all_of(scheduler, work("second")))
+    await until(lambda: scheduler.pending == 2)
+    second.cancel()
+    await asyncio.wait({second})
+    gate.open.set()
+    await first
+    await until(lambda: scheduler.pending == 0)
+
+    assert {name for step in gate.log for name in step} == {"first"}
+
+
+async def test_one_candidate_is_cancelled_by_its_number(scheduler: Scheduler, gate: Gate):
+    task = asyncio.create_task(all_of(scheduler, work("many", 5, n=3, temperature=1.0)))
+    await gate.at_work.wait()
+    assert scheduler.cancel("many", "many", 1)
+    assert not scheduler.cancel("many", "other", 1)
+    assert not scheduler.cancel("many", "many", 3)
+    assert not scheduler.cancel("many", "many", -1)
+    assert not scheduler.cancel("else", "many", 1)
+    gate.open.set()
+
+    assert await task == ["cancelled", "limit", "limit"]
+
+
+async def test_a_request_is_cancelled_by_its_name(scheduler: Scheduler, gate: Gate):
+    tasks = [asyncio.create_task(all_of(scheduler, work(name, 5, n=2))) for name in ("one", "two")]
+    await gate.at_work.wait()
+    await until(lambda: scheduler.pending == 2)
+    assert scheduler.cancel("two", "two", None)
+    gate.open.set()
+
+    assert await asyncio.gather(*tasks) == [["limit"] * 2, ["cancelled"] * 2]
+
+
+async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, gate: Gate, book: Book):
+    gate.open.set()
+    gate.broken = "broken"
+
+    with pytest.raises(EngineError, match="this request: oh"):
+        await all_of(scheduler, work("broken"))
+    with pytest.MonkeyPatch.context() as patch:
+        # after the evaluation, before it is in the book
+        patch.setattr(Batch, "deliver", lambda _: 1 / 0)
+        with pytest.raises(EngineError, match="division"):
+            await all_of(scheduler, work("a"))
+    with pytest.raises(EngineRefused, match="context_length"):
+        await all_of(scheduler, work("refused", 5000))
+    assert await all_of(scheduler, work("a")) == ["limit"]
+    await until(lambda: scheduler.pending == 0)
+    assert [outcome for _, outcome, _ in book.ends] == ["failed", "failed", "refused", "limit"]
+
+
+async def test_what_waits_aside_outlives_a_broken_step_of_another(gate: Gate):
+    """It is at positions of its own, which a clean-up by the number of tokens would cut off."""
+    shift = Shift(gate.llama, gate.kv, least=16)
+    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(CURVE, 10.0), shift=shift))
+    text = [n * 7 % 190 + 5 for n in range(100)]
+
+    def asked(*tokens: int, name: str = "a") -> Work:
+        return Work((Prompt([*tokens, *text, 203]),), Sampling(n_predict=1), Owner(name), cache_reuse=None)
+
+    gate.open.set()
+    assert await all_of(scheduler, asked(201)) == ["limit"]
+    gate.open.clear()
+    gate.at_work.clear()
+    moving = asyncio.create_task(all_of(scheduler, asked(*[202] * 90), "background"))
+    await gate.at_work.wait()
+    assert any(slot.aside for slot in gate.kv.slots)
+    gate.broken = "broken"
+    broken = asyncio.create_task(all_of(scheduler, work("broken")))
+    await until(lambda: scheduler.pending == 2)
+    gate.open.set()
+    with pytest.raises(EngineError, match="this request: oh"):
+        await broken
+
+    assert await moving == ["limit"]
+    await asyncio.to_thread(scheduler.close)
+    # of the second prompt only what is new in it was read
+    assert sum(step.get("a", 0) for step in gate.log) == 102 + 91
+
+
+async def test_a_fault_of_our_own_ends_those_it_met_and_nobody_else(
+    scheduler: Scheduler, gate: Gate, monkeypatch: pytest.MonkeyPatch
+):
+    gate.open.set()
+    with monkeypatch.context() as broken:
+        broken.setattr(Scheduler, "_evaluate", lambda *_: 1 / 0)
+        with pytest.raises(EngineError, match="division"):
+            await all_of(scheduler, work("met"))
+
+    assert await all_of(scheduler, work("next")) == ["limit"]
+
+
+async def test_closing_ends_what_runs_and_what_waits(gate: Gate):
+    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(CURVE)))
+    tasks = [asyncio.create_task(all_of(scheduler, work(name, 900))) for name in ("running", "waiting")]
+    await gate.at_work.wait()
+    await until(lambda: scheduler.pending == 2)
+    closing = asyncio.create_task(asyncio.to_thread(scheduler.close))
+    await until(lambda: gate.should_abort())
+    gate.open.set()
+    await closing
+
+    assert await asyncio.gather(*tasks) == [["cancelled"], ["cancelled"]]
+    assert scheduler.pending == 0
+    with pytest.raises(EngineUnavailable, match="shutting down"):
+        await all_of(scheduler, work("late"))
+
+
+async def test_how_long_its_thread_gives_no_sign_is_told(scheduler: Scheduler, gate: Gate):
+    assert scheduler.silent_s == 0
+    # as on a GPU, where nothing is heard within a step
+    first = asyncio.create_task(all_of(scheduler, work("first")))
+    await gate.at_work.wait()
+    before = scheduler.silent_s
+    await until(lambda: scheduler.silent_s > before > 0)
+    # as on a CPU, where each operation is a sign
+    gate.abortable = True
+    longest = scheduler.silent_s
+    await until(lambda: scheduler.silent_s < longest)
+    gate.open.set()
+    await first
+    await until(lambda: scheduler.pending == 0)
+    assert scheduler.silent_s == 0

@@ -1,0 +1,127 @@
+"""Who waits where there is no room, and who need not. Each step waits for the test."""
+
+import asyncio
+import threading
+from typing import Any, cast
+
+import pytest
+
+from lsp_harness.engine.decode.generation import Model
+from lsp_harness.engine.decode.host_cache import Lot
+from lsp_harness.engine.decode.kv_cache import Kv
+from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.engine.decode.scheduler import Scheduler
+from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.errors import EngineBusy
+
+from .conftest import CURVE
+from .scheduling import Gate, all_of, until, work
+
+
+async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gate: Gate):
+    tasks = [asyncio.create_task(all_of(scheduler, work(name))) for name in "abc"]
+    await until(lambda: scheduler.pending == 3)
+
+    for priority in ("normal", "background"):
+        with pytest.raises(EngineBusy, match="3 requests"):
+            await all_of(scheduler, work("d"), priority)
+    # less urgent ones keep nobody out
+    tasks += [asyncio.create_task(all_of(scheduler, work(name), "interactive")) for name in "def"]
+    await until(lambda: scheduler.pending == 6)
+    with pytest.raises(EngineBusy, match="3 requests"):
+        await all_of(scheduler, work("g"), "interactive")
+    gate.open.set()
+    await asyncio.gather(*tasks)
+    await until(lambda: scheduler.pending == 0)
+    assert await all_of(scheduler, work("d")) == ["limit"]
+
+
+async def test_what_takes_all_there_is_keeps_nobody_from_typing(gate: Gate):
+    llama = gate.llama
+    gate.kv = Kv(llama, cells=llama.n_ctx, slots=llama.n_seq, spare_cells=256, spare_slots=1)
+    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 22)))
+    many = asyncio.create_task(all_of(scheduler, work("many", 5, n=4)))
+    await gate.at_work.wait()
+    typing = asyncio.create_task(all_of(scheduler, work("typing", 3), "interactive"))
+    await until(lambda: scheduler.pending == 3)
+    gate.open.set()
+
+    assert await typing == ["limit"]
+    assert not chat.done()
+    # one step was at work, and one of the other's may follow it
+    assert next(at for at, step in enumerate(gate.log) if "typing" in step) <= 2
+    for task in (chat, many):
+        task.cancel()
+    await asyncio.gather(chat, many, return_exceptions=True)
+    await asyncio.to_thread(scheduler.close)
+
+
+async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(gate: Gate):
+    gate.kv = Kv(gate.llama, cells=gate.llama.n_ctx, slots=gate.llama.n_seq, spare_cells=256, spare_slots=2)
+    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 1)))
+    await gate.at_work.wait()
+    large = asyncio.create_task(all_of(scheduler, work("large", 400), "interactive"))
+    await until(lambda: scheduler.pending == 2)
+    small = asyncio.create_task(all_of(scheduler, work("small", 3), "interactive"))
+    await until(lambda: scheduler.pending == 3)
+    gate.open.set()
+
+    assert await small == ["limit"]
+    assert not any("large" in step for step in gate.log)
+    chat.cancel()
+    assert await large == ["limit"]
+    await asyncio.to_thread(scheduler.close)
+
+
+async def test_what_came_while_another_found_no_room_is_tried_at_once(gate: Gate, monkeypatch: pytest.MonkeyPatch):
+    gate.kv = Kv(gate.llama, cells=gate.llama.n_ctx, slots=gate.llama.n_seq, spare_cells=256, spare_slots=2)
+    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 1)))
+    await gate.at_work.wait()
+    take, arrived, held = gate.kv.take, threading.Event(), threading.Event()
+
+    def slowly(*given: Any, **more: Any) -> Any:
+        if not more["urgent"] and more["client"] == "fix" and not arrived.is_set():
+            # a key comes just while the fix is told that there is no room
+            held.set()
+            arrived.wait(10)
+        return take(*given, **more)
+
+    monkeypatch.setattr(gate.kv, "take", slowly)
+    fix = asyncio.create_task(all_of(scheduler, work("fix", 100)))
+    gate.open.set()
+    await asyncio.to_thread(held.wait)
+    key = asyncio.create_task(all_of(scheduler, work("key", 3), "interactive"))
+    await until(lambda: scheduler.pending == 3)
+    arrived.set()
+
+    assert await key == ["limit"]
+    assert not chat.done()
+    for task in (chat, fix):
+        task.cancel()
+    await asyncio.gather(chat, fix, return_exceptions=True)
+    await asyncio.to_thread(scheduler.close)
+
+
+async def test_who_finds_the_cache_full_waits_for_his_cells(scheduler: Scheduler, gate: Gate):
+    gate.open.set()
+    tasks = [asyncio.create_task(all_of(scheduler, work(name, 600))) for name in "ab"]
+
+    assert await asyncio.gather(*tasks) == [["limit"]] * 2
+    # together they would need more cells than there are
+    assert all(len(step) == 1 for step in gate.log)
+
+
+async def test_when_nobody_asks_room_is_made_for_what_is_parked(gate: Gate):
+    gate.open.set()
+    gate.kv = Kv(gate.llama, cells=gate.llama.n_ctx, slots=gate.llama.n_seq, hot=256)
+    lot = Lot(gate.llama, gate.llama.n_ctx)
+    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(CURVE), lot=lot))
+    for name in ("a", "b b", "c c c"):
+        await all_of(scheduler, work(name, prompt=100))
+    await until(lambda: len(lot.sequences) == 2)
+    await asyncio.to_thread(scheduler.close)
+
+    assert [slot.client for slot in gate.kv.sequences] == ["c c c"]

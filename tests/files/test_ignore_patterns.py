@@ -1,0 +1,80 @@
+"""Ignore patterns mean what they meant, and do not take for ever."""
+
+import random
+import re
+from pathlib import Path
+
+from inline_snapshot import snapshot
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+from lsp_harness.files.ignore_files import Ignores
+from lsp_harness.files.ignore_patterns import steady
+
+
+def regex(pattern: str) -> re.Pattern[str]:
+    made = GitIgnoreSpecPattern(pattern).regex
+    assert made is not None
+    return made
+
+
+PARTS = ["a", "b", "*", "?", "[ab]", "[!a]", "[^b]", "\\*", "**", "a", "*"]
+
+
+def component(rng: random.Random) -> str:
+    return rng.choice(["**", "*", "**", "".join(rng.choices(PARTS, k=rng.randint(1, 5)))])
+
+
+def path(rng: random.Random) -> str:
+    return "/".join("".join(rng.choices("ab*", k=rng.randint(1, 5))) for _ in range(rng.randint(1, 6)))
+
+
+def test_what_patterns_match_and_how_is_what_it_was():
+    rng = random.Random(1)
+    matched = 0
+    for _ in range(1_500):
+        pattern = "/" * rng.randint(0, 1) + "/".join(component(rng) for _ in range(rng.randint(1, 6)))
+        pattern += "/" * rng.randint(0, 1)
+        made = regex(pattern).pattern
+        # to pathspec a slash is one of the characters that a class says it is not
+        slow, quick = re.compile(re.sub(r"\[\^([ab])\]", r"[^\1/]", made)), re.compile(steady(made))
+        for name in (path(rng) + "/" * rng.randint(0, 1) for _ in range(10)):
+            was, found = slow.search(name), quick.search(name)
+            assert (was is None) is (found is None), (pattern, name)
+            if was and found:
+                matched += 1
+                # what is ignored as a folder counts less
+                assert was.groupdict() == found.groupdict(), (pattern, name)
+    assert matched > 1_500
+
+
+def test_one_is_written_so():
+    assert steady(regex("*a*b?*.py").pattern) == snapshot(
+        "^(?:.+/)?(?>[^/]*?a)(?>[^/]*?b[^/])[^/]*\\.py(?:(?P<ps_d>/)|$)"
+    )
+    assert steady(regex("x/**/a*b*/c/**/d").pattern) == snapshot(
+        "^x(?>(?:/[^/]+)*?/a(?>[^/]*?b)[^/]*/c(?=/))(?:/.+)?/d(?:(?P<ps_d>/)|$)"
+    )
+
+
+SLOW = {
+    "*a" * 40 + "*b": "a" * 200,
+    "x" + "*?a" * 40 + "[b]": "x" + "a" * 200,
+    "a/" + "**/a/" * 20 + "b": "a/" * 100 + "a",
+    "**/" + "a/**/?/**/" * 20 + "b": "a/" * 100 + "a",
+    "**/*a*a*a/" * 20 + "b": "aaaaaaaa/" * 50 + "a",
+    "*a" * 200_000: "a" * 200,
+}
+
+
+def test_what_could_fit_in_many_ways_is_answered(tmp_path: Path):
+    (tmp_path / ".gitignore").write_text("".join(f"{pattern}\n" for pattern in SLOW) + "c.py\n")
+    for name in SLOW.values():
+        assert Ignores([tmp_path]).by(tmp_path / name) == ""
+    assert Ignores([tmp_path]).by(tmp_path / "c.py") == ".gitignore"
+
+
+def test_of_a_range_that_goes_backwards_git_takes_the_first_character(tmp_path: Path):
+    (tmp_path / ".gitignore").write_text("[b-a].py\nc.py\n")
+    assert Ignores([tmp_path]).by(tmp_path / "c.py") == ".gitignore"
+    assert Ignores([tmp_path]).by(tmp_path / "b.py") == ".gitignore"
+    assert Ignores([tmp_path]).by(tmp_path / "a.py") == ""

@@ -1,0 +1,167 @@
+"""What became of suggestions, as far as the text and the client tell."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from lsp_harness.config import paths
+from lsp_harness.harness import acceptance_stats
+from lsp_harness.harness.acceptance_stats import Counts, Uptake
+from lsp_harness.session.results import Suggestion
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+
+URI = "file:///a.py"
+
+
+class Desk:
+    """A document, what is typed into it, and a clock that is moved by hand."""
+
+    def __init__(self, text: str = "") -> None:
+        self.document = Document.of(URI, text)
+        self.due: list[Callable[[], None]] = []
+        self.uptake = Uptake(lambda uri: self.document, lambda seconds, call: self.due.append(call))
+
+    def show(self, *texts: str, at: int | None = None, **stats: bool) -> None:
+        at = len(self.document.data) if at is None else at
+        self.uptake.shown(URI, [Suggestion(f"{i}", at, at, text, dict(stats)) for i, text in enumerate(texts)])
+
+    def put(self, *texts: str) -> None:
+        """At the end, one edit each."""
+        for text in texts:
+            end = len(self.document.data)
+            edit = Edit(end, end, text.encode())
+            self.document = self.document.edited(edit, self.document.version + 1)
+            self.uptake.changed(URI, edit)
+
+    def told(self, **counts: int) -> None:
+        assert self.uptake.counts == Counts(**counts)
+
+
+@pytest.mark.parametrize(
+    ("puts", "counts"),
+    [
+        (["abc def"], {"accepted": 1}),
+        (["a", "bc def"], {"accepted": 1}),
+        (["abc", " def"], {"accepted": 1}),
+        (list("abc def"), {"typed_through": 1}),
+        (["abc", "x"], {"accepted_partly": 1}),
+        (["a", "b", "x"], {}),
+        (["x"], {}),
+    ],
+)
+def test_the_text_tells_what_became_of_a_suggestion(puts: list[str], counts: dict[str, int]):
+    desk = Desk()
+    desk.show("abc def")
+    desk.put(*puts)
+    desk.told(shown=1, **counts)
+
+
+def test_what_an_editor_puts_in_for_one_key_is_typed():
+    desk = Desk("f")
+    desk.show("()\n    return")
+    desk.put("()", "\n    ", *"return")
+    desk.told(shown=1, typed_through=1)
+
+
+def test_the_client_may_say_so_too_and_it_counts_once():
+    desk = Desk()
+    desk.show("abc def")
+    desk.put("abc def")
+    desk.uptake.accepted(URI, "0")
+    desk.told(shown=1, accepted=1)
+
+
+def test_an_editor_that_puts_it_in_by_an_edit_of_its_own_kind_is_believed():
+    desk = Desk("ab")
+    desk.show("abc")
+    desk.uptake.changed(URI, Edit(0, 2, b"ababc"))
+    desk.uptake.accepted(URI, "0")
+    desk.uptake.accepted(URI, "0")
+    desk.told(shown=1, accepted=1)
+
+
+def test_the_rest_of_a_suggestion_is_not_a_new_one():
+    desk = Desk()
+    desk.show("abc")
+    desk.put("a")
+    desk.show("bc", typed_along=True)
+    desk.put("bc")
+    desk.told(shown=1, accepted=1)
+
+
+def test_a_bracket_that_the_editor_closes_is_typed_along():
+    desk = Desk()
+    desk.show("(r, 2)")
+    desk.put("()")
+    desk.show("r, 2", at=1, typed_along=True)
+    desk.uptake.changed(URI, Edit(1, 1, b"r, 2"))
+    desk.told(shown=1)
+    desk.uptake.accepted(URI, "0")
+    desk.told(shown=1, accepted=1)
+
+
+def test_brackets_that_are_all_of_it_are_taken_whole():
+    desk = Desk()
+    desk.show("()")
+    desk.put("()")
+    desk.told(shown=1, typed_through=1)
+
+
+def test_alternatives_at_one_place_are_one_suggestion_and_any_may_be_taken():
+    desk = Desk()
+    desk.show("abc")
+    desk.show("abc", "xyz")
+    desk.put("xyz")
+    desk.told(shown=1, accepted=1)
+
+
+def test_dismissed_only_by_its_own_name():
+    desk = Desk()
+    desk.show("abc")
+    desk.uptake.dismissed(URI, "another")
+    desk.told(shown=1)
+    desk.uptake.dismissed(URI, "0")
+    desk.told(shown=1, dismissed=1)
+
+
+def test_what_still_stands_there_half_a_minute_later_has_survived():
+    desk = Desk()
+    desk.show("abc")
+    desk.put("abc")
+    desk.show("def")
+    desk.put("def")
+    desk.document = Document.of(URI, "xabc")
+    for look in desk.due:
+        look()
+    desk.told(shown=2, accepted=2, survived=1)
+
+
+def test_figures_are_added_up_over_runs_in_a_file_for_the_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path))
+    for desk in (Desk(), Desk()):
+        desk.show("abc")
+        desk.put("abc")
+        desk.uptake.flush()
+        desk.uptake.flush()
+
+    kept = Desk().uptake.kept()
+    assert {"shown": 2, "accepted": 2, "survived": 0}.items() <= kept.items()
+    assert len(kept["since"]) == len("2026-01-01")
+    file = tmp_path / "state" / "statistics.json"
+    file.write_text("{broken")
+    assert Desk().uptake.kept()["shown"] == 0
+
+
+def test_another_process_that_has_the_file_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path))
+    monkeypatch.setattr(acceptance_stats, "LOCK_SECONDS", 0.01)
+    desk = Desk()
+    desk.show("abc")
+    with FileLock(paths.state() / "statistics.lock"):
+        desk.uptake.flush()
+        assert Desk().uptake.kept()["shown"] == 0
+    # what was not added is added with what comes next
+    assert desk.uptake.kept()["shown"] == 1

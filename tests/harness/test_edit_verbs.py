@@ -1,0 +1,429 @@
+"""What can be done to code on a word of the user's, with a script for a model."""
+
+from contextlib import closing, suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.coding.fix import Fix
+from lsp_harness.context.sources.related_code import Related
+from lsp_harness.errors import NoAnswer, NotText, UsageError
+from lsp_harness.harness import edit_verbs, prompt_preview
+from lsp_harness.index.index_query import DirectIndexQuery
+from lsp_harness.inference.request import Continuation, Infill
+from tests.harness.bench import Bench, Make, accept
+from tests.harness.spoken import AREA, after, built, fenced, no_report, opened
+from tests.harness.tools import settings
+from tests.index.place import Indexed
+
+NO_DELAY = {"debounce_ms": 0}
+TWO = settings(generation={"candidates": 2, "max_retries": 1}, verification=NO_DELAY)
+
+
+# -- by instruction
+async def test_the_function_around_the_cursor_is_written_again(bench: Make):
+    b = bench(fenced("def area(r):\n    return math.pi * r ** 2"), fenced("def area(r):\n    return 3 * r"), config=TWO)
+    where = opened(b, AREA)
+
+    made = await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
+
+    assert after(made) == "import math\n\n\ndef area(r):\n    return math.pi * r ** 2\n"
+    assert made.proposal.checks == "syntax ✓, lint ✓"
+    assert "use math.pi" in b.engine.prompt(0)
+    assert "import math" not in b.engine.prompt(0)
+
+
+@pytest.mark.parametrize(("share", "shown"), [(384, True), (4, False), (0, False)])
+async def test_what_the_function_uses_is_shown_as_far_as_there_is_room(bench: Make, share: int, shown: bool):
+    config = settings(generation={"candidates": 1, "max_retries": 0}, context={"related_budget": share})
+    b = bench(fenced("def area(r):\n    return math.pi * square(r)"), config=config)
+    head = "import math\n\n\ndef square(r: float):\n    return r * r\n\n\n"
+    where = opened(b, f"{head}def <|>area(r):\n    return 3 * square(r)\n")
+
+    await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
+
+    assert ("def square(r: float): ..." in b.engine.prompt(0)) == shown
+    assert "return r * r" not in b.engine.prompt(0)
+
+
+async def test_only_the_selected_lines_are_the_models_to_change(bench: Make):
+    b = bench(fenced("b = 20\nc = 30"), fenced("b = 2"), config=TWO)
+    where = opened(b, "if 1:\n    a = 1\n    b<|> = 2\n    c = 3<|>\n    d = 4\n")
+
+    made = await edit_verbs.instruct(b.harness, *where, "ten times as much", no_report)
+
+    assert after(made) == "if 1:\n    a = 1\n    b = 20\n    c = 30\n    d = 4\n"
+
+
+async def test_what_does_not_pass_is_told_and_tried_again(bench: Make):
+    b = bench(
+        fenced("def area(r):\n    return pi * r"),
+        fenced("def area(r):\n    return ("),
+        fenced("def area(r):\n    return math.pi * r"),
+        config=TWO,
+    )
+    where = opened(b, AREA)
+
+    made = await edit_verbs.instruct(b.harness, *where, "use pi", no_report)
+
+    assert "math.pi * r\n" in after(made)
+    assert "LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
+    text = b.harness.verdict(b.harness.name_of(made.proposal))
+    assert text.startswith("# Edit: use pi")
+    assert text.count("## Candidate") == 3
+    assert text.count("\nits prompt: system 16, code 8, task ") == 3
+    assert "tokens of a context of 8,192 are reserved for the answer" in text
+    assert "LINT: F821" in text
+
+
+async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(bench: Make):
+    b = bench(fenced("def area(r):\n    return math.pi"), fenced("x"), config=TWO)
+    where = opened(b, AREA)
+    b.engine.facts["n_ctx"] = 300
+
+    made = await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
+
+    assert "Related code" not in b.engine.prompt(0)
+    events = b.harness.log.turns[made.proposal.turn]
+    [built] = [event.data for event in events if event.type == "context.built"][:1]
+    assert (list(built["sections"]), built["candidates"]) == (["system", "code", "task"], [1])
+    assert (built["answer"], built["context"]) == (264, 300)
+    assert sum(built["sections"].values()) <= built["prompt"] <= 300 - 264
+    b.engine.facts["n_ctx"] = 280
+    with pytest.raises(
+        NoAnswer, match=r"264 are reserved for the answer, but the model's context has only 280; select less"
+    ):
+        await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
+    assert len(b.engine.asked) == 2
+
+
+async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: Make):
+    config = settings(generation={"candidates": 4, "max_retries": 0}, verification={"debounce_ms": 0})
+    b = bench(*[fenced("x")] * 3, config=config)
+    b.engine.facts["n_ctx"] = 40 + 2 * 264
+
+    with pytest.raises(NoAnswer, match="No candidate passed"):
+        await edit_verbs.instruct(b.harness, *opened(b, AREA), "use math.pi", no_report)
+
+    asked = [request for request in b.engine.asked if isinstance(request, Continuation)]
+    assert [request.sampling.n for request in asked] == [1, 2]
+    built = [event.data for events in b.harness.log.turns.values() for event in events if event.type == "context.built"]
+    assert [one["candidates"] for one in built] == [[1], [2, 3]]
+    assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= one["context"] for one in built)
+
+
+async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(bench: Make):
+    b = bench(
+        fenced("def area(r):\n    return pi * r"), config=settings(TWO, generation={"candidates": 1, "max_retries": 1})
+    )
+    b.engine.facts["n_ctx"] = 264 + 34
+
+    with pytest.raises(NoAnswer, match="the closest: LINT: F821 Undefined name `pi`"):
+        await edit_verbs.instruct(b.harness, *opened(b, AREA), "use pi", no_report)
+
+
+def taken(b: Bench, made: edit_verbs.Written) -> None:
+    """The edit is in the document, as an editor puts it there."""
+    [edit] = made.proposal.edits
+    uri = made.document.uri
+    b.harness.change(uri, edit, b.harness.documents.get(uri).version + 1)
+
+
+@pytest.mark.parametrize(("share", "shown"), [(200, True), (9, False), (0, False)])
+async def test_an_edit_knows_what_was_decided_about_its_file_before(bench: Make, share: int, shown: bool):
+    config = settings(
+        generation={"candidates": 1, "max_retries": 1}, context={"session_budget": share}, verification=NO_DELAY
+    )
+    b = bench(
+        fenced("def area(r):\n    return math.pi * r ** 2"),
+        fenced("def other():\n    return 2"),
+        *[fenced("def area(r):\n    return math.pi + tau")] * 2,
+        config=config,
+    )
+    snapshot, span = opened(b, AREA)
+    taken(b, await edit_verbs.instruct(b.harness, snapshot, span, "use math.pi", no_report))
+    await edit_verbs.instruct(
+        b.harness, *opened(b, "def <|>other():\n    return 1\n", "b.py"), "two, not one", no_report
+    )
+    with pytest.raises(NoAnswer, match="Undefined name `tau`"):
+        await edit_verbs.instruct(b.harness, b.harness.snapshot(snapshot.document.uri), span, "use math.tau", no_report)
+
+    first, elsewhere, second, retry = (b.engine.prompt(n) for n in range(4))
+    line = "Decision, applied: use math.pi (a.py, +1 -1 in def area(r):)\n"
+    told = f"```\n\nEarlier in this session:\n{line}\nInstruction: use math.tau"
+    assert [told in prompt for prompt in (second, retry)] == [shown] * 2
+    # what was decided about other files is none of its business
+    assert ("Earlier" in first, "Decision" in elsewhere, "two, not one" in second) == (False, False, False)
+    # and whoever tries again reads it no more
+    assert retry.startswith(second.rstrip("\n"))
+    assert [one["sections"].get("session", 0) for one in built(b)[2:]] == [len(line.split()) if shown else 0] * 2
+
+
+async def test_an_edit_knows_what_is_wrong_elsewhere_since_something_was_taken_there(bench: Make):
+    b = bench("pi * r ** 2", fenced("def area(r):\n    return 1"), config=settings(TWO, generation={"candidates": 1}))
+    await accept(b, b.open("def area(r):\n    return <|>\n", "shop/b.py"))
+    await b.next()
+    where = opened(b, AREA)
+    await edit_verbs.instruct(b.harness, *where, "one", no_report)
+    assert "Earlier in this session:\nOpen in shop/b.py: LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
+
+
+@pytest.mark.parametrize(
+    ("text", "instruction", "why"),
+    [
+        ("<|>\n\n", "do it", "no code here to edit"),
+        (AREA, "key AKIA" + "A" * 16, "looks like a secret"),
+        ("k = 'AKIA" + "A" * 16 + "'<|>\n", "do it", "looks like a secret"),
+        ("<|>k = 'AKIA" + "A" * 16 + "'<|>\n", "do it", "looks like a secret"),
+        (AREA, "word " * 600, "601 tokens, and context.task_budget allows 512"),
+        (AREA, "word " * 256 + "\n" + "word " * 256, "513 tokens, and context.task_budget allows 512"),
+        ("<|>" + "x = 1\n" * 600 + "<|>", "do it", "select less"),
+    ],
+)
+async def test_what_cannot_be_done_is_said_and_nothing_is_asked(bench: Make, text: str, instruction: str, why: str):
+    b = bench(config=TWO)
+    with pytest.raises(NoAnswer, match=why):
+        await edit_verbs.instruct(b.harness, *opened(b, text), instruction, no_report)
+    assert b.engine.asked == []
+
+
+async def test_an_instruction_needs_words_and_a_workspace_trust(bench: Make):
+    b = bench()
+    where = opened(b, AREA)
+    with pytest.raises(UsageError, match="in a few words"):
+        await edit_verbs.instruct(b.harness, *where, "  ", no_report)
+    b.harness.trusted = False
+    for verb in (edit_verbs.docstring, edit_verbs.tests, edit_verbs.explain):
+        with pytest.raises(UsageError, match="not trusted"):
+            await verb(b.harness, *where, no_report)
+    assert edit_verbs.offered(b.harness, *where) == []
+
+
+# -- told what a tool has printed
+BROKEN = "def area(r):\n    return <|>3 * r\n"
+PYTEST = """\
+=================================== FAILURES ===================================
+__________________________________ test_area ___________________________________
+
+    def test_area():
+>       assert area(1) == 4
+E       assert 3 == 4
+
+test_a.py:5: AssertionError
+=========================== short test summary info ============================
+FAILED test_a.py::test_area - assert 3 == 4
+============================== 1 failed in 0.02s ===============================
+"""
+
+
+async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
+    b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
+    made = await edit_verbs.instruct(b.harness, *opened(b, BROKEN), "mend it", no_report, PYTEST)
+    assert "Instruction: mend it\nTEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
+    events = b.harness.log.turns[made.proposal.turn]
+    assert [event.data["summary"] for event in events if event.type == "output.read"] == ["pytest: 1 failed"]
+    assert "Ran pytest: 1 failed" in b.harness.log.summary.lines
+
+
+async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Make):
+    b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
+    made = await edit_verbs.mend(b.harness, *opened(b, BROKEN), PYTEST, no_report)
+    assert after(made) == "def area(r):\n    return 4 * r\n"
+    assert "TEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
+
+
+@pytest.mark.parametrize(
+    ("printed", "why"),
+    [
+        ("b.py:1:1: F821 Undefined name `x`\n", "it reports nothing in a.py"),
+        ("a.py:1:1: F821 no\n", "nothing in line 2 of"),
+    ],
+)
+async def test_output_that_says_nothing_of_the_place_is_refused(bench: Make, printed: str, why: str):
+    b = bench()
+    with pytest.raises(UsageError, match=why):
+        await edit_verbs.mend(b.harness, *opened(b, BROKEN), printed, no_report)
+
+
+# -- what other files say
+SHOP = {
+    "shop/cart.py": "class Cart:\n    def items(self) -> list[int]: ...\n    def empty(self) -> bool: ...\n",
+    "tests/test_till.py": "from shop.till import total\n\n\ndef test_total():\n    assert total([]) == 0\n",
+    "shop/till.py": "",
+}
+ONE = {"generation": {"candidates": 1, "max_retries": 0}}
+TILL = """
+    from shop.cart import Cart
+
+
+    def total(cart: Cart) -> int:
+        found = cart.items()
+        return sum(fuond)
+        #          ^^^^^ F821 what is this
+    """
+
+
+async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(bench: Make, tmp_path: Path):
+    b = bench(
+        *["return sum(found)"] * 3, config=settings(completion={"repository_tokens": 512, "max_tokens": 9}, **ONE)
+    )
+    src = b.open(TILL, "shop/till.py")
+    prompts = list[int]()
+    for context in (8192, 48, 28):
+        b.engine.facts["n_ctx"] = context
+        with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
+            job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+            job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
+            await Fix(job, src.finding).run()
+        one = next(event.data for event in b.harness.log.turns[job.turn.number] if event.type == "context.built")
+        assert one["prompt"] + one["answer"] <= context
+        prompts.append(one["sections"].get("repository", 0))
+    assert prompts[0] > prompts[1] > prompts[2] == 0
+
+
+async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
+    b = bench(config=settings(**ONE))
+    b.engine.facts["n_ctx"] = 40
+    src = b.open(TILL, "shop/till.py")
+    with pytest.raises(NoAnswer, match="No candidate passed the checks; the prompt has"):
+        await Fix(b.harness.job(b.harness.snapshot(src.document.uri), no_report), src.finding).run()
+    assert b.engine.asked == []
+
+
+@pytest.mark.parametrize(("tokens", "shown"), [(512, True), (0, False)])
+async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_path: Path, tokens: int, shown: bool):
+    config = settings(TWO, completion={"repository_tokens": tokens}, generation={"candidates": 2, "max_retries": 0})
+    b = bench("return sum(found)", "return sum(found)", config=config)
+    src = b.open(TILL, "shop/till.py")
+    with closing(Indexed(tmp_path, SHOP)) as indexed:
+        job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+        job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
+        await Fix(job, src.finding).run()
+    fills = [request for request in b.engine.asked if isinstance(request, Infill)]
+    assert fills
+    for fill in fills:
+        said = "".join(text for _, text in fill.around.extra)
+        assert ("def items(self) -> list[int]" in said) == shown
+    built = [event.data for event in b.harness.log.turns[job.turn.number] if event.type == "context.built"]
+    assert [("repository" in one["sections"]) for one in built] == [shown] * len(built)
+
+
+async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
+    config = settings(TWO, completion={"repository_tokens": 512}, generation={"candidates": 5, "max_retries": 2})
+    b = bench(*["return 1 +"] * 5, config=config)
+    src = b.open(TILL.replace("what is this", "items, maybe, of a Cart: see register"), "shop/till.py")
+    shop = SHOP | {"shop/register.py": "def register(wrong, error, right):\n    return wrong.items(error, right)\n"}
+    with closing(Indexed(tmp_path, shop)) as indexed:
+        job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+        job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
+        with suppress(NoAnswer):
+            await Fix(job, src.finding).run()
+    fills = [request.around for request in b.engine.asked if isinstance(request, Infill)]
+    assert len({fill.prefix for fill in fills}) > 1
+    assert len({fill.extra for fill in fills}) == 1
+
+
+async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_tested(bench: Make, tmp_path: Path):
+    b = bench(*["():\n    assert total(1) == 0\n"] * 3)
+    where = opened(
+        b, "from shop.cart import Cart\n\n\ndef <|>total(cart: Cart) -> int:\n    return 0\n", "shop/till.py"
+    )
+    text = "from shop.cart import Cart\n\n\ndef total(cart: Cart) -> int:\n    return 0\n"
+    with closing(Indexed(tmp_path, SHOP | {"shop/till.py": text})) as indexed:
+        b.harness.known = DirectIndexQuery(indexed.reader)
+        made = await edit_verbs.tests(b.harness, *where, no_report)
+    assert "def test_total" in after(made)
+    request = b.engine.asked[0]
+    assert isinstance(request, Infill)
+    said = dict(request.around.extra)
+    assert "class Cart:" in said["shop/cart.py"]
+    assert "assert total([]) == 0" in said["tests/test_till.py"]
+    [built, *_] = [event.data for event in b.harness.log.turns[made.proposal.turn] if event.type == "context.built"]
+    assert list(built["sections"]) == ["related", "code", "prefix"]
+
+
+# -- what is offered
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (AREA, ["docstring", "tests", "explain"]),
+        ("<|>x = 1<|>\n", ["instruct", "explain"]),
+        ('def f():<|>\n    """Has one."""\n    return 1\n', ["tests", "explain"]),
+        ("x = 1<|>\n", []),
+    ],
+)
+async def test_verbs_are_offered_where_they_make_sense(bench: Make, text: str, expected: list[str]):
+    b = bench()
+    assert edit_verbs.offered(b.harness, *opened(b, text)) == expected
+
+
+async def test_nothing_is_offered_or_done_on_what_the_model_may_not_see(bench: Make):
+    b = bench()
+    where = opened(b, "<|>KEY=1<|>\n", ".env")
+    assert edit_verbs.offered(b.harness, *where) == []
+    with pytest.raises(NoAnswer, match="a file for secrets, by its name"):
+        await edit_verbs.explain(b.harness, *where, no_report)
+    binary = opened(b, "<|>\0\n", "b.py")
+    assert edit_verbs.offered(b.harness, *binary) == []
+    with pytest.raises(NotText):
+        await edit_verbs.explain(b.harness, *binary, no_report)
+
+
+# -- examples
+LIKE = "{0}\n@app.get('/{1}')\ndef {1}(id: int):\n    return page({1}s.find(id))\n"
+MANY = {f"{name}.py": LIKE.format("from web import app\n\n", name) for name in ("user", "order", "item")}
+
+
+@pytest.mark.parametrize(
+    ("context", "shown"),
+    [({}, 1), ({"few_shot_examples": 2}, 2), ({"few_shot_examples": 0}, 0), ({"few_shot_budget": 3}, 0)],
+)
+async def test_code_that_is_built_alike_is_shown_as_an_example(
+    bench: Make, tmp_path: Path, context: dict[str, int], shown: int
+):
+    # what the words of the task find would show them too
+    b = bench(config=settings(TWO, context={"related_budget": 0, **context}))
+    snapshot, span = opened(b, "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n")
+    with closing(Indexed(tmp_path, MANY)) as indexed:
+        prompt = await prompt_preview.edit(
+            b.harness, b.harness.engine, snapshot, span, "return a page", DirectIndexQuery(indexed.reader)
+        )
+    reasons = [one.reason for one in prompt.fragments]
+    assert reasons.count("is a pattern here: functions decorated with app.get") == shown
+    assert prompt.text.count("How such code is written here") == min(shown, 1)
+    assert sum(f"def {name}(id: int):" in prompt.text for name in ("user", "order", "item")) == shown
+
+
+async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_path: Path):
+    b = bench(config=TWO)
+    snapshot, span = opened(b, "def <|>total(prices):\n    return sum(prices)\n")
+    files = {"tax.py": "def with_tax(price):\n    return price * 1.2\n", "far.py": "def zebra():\n    return 0\n"}
+    with closing(Indexed(tmp_path, files)) as indexed:
+        prompt = await prompt_preview.edit(
+            b.harness, b.harness.engine, snapshot, span, "add the tax of each price", DirectIndexQuery(indexed.reader)
+        )
+    [one] = [one for one in prompt.fragments if one.reason == "found for the task"]
+    assert (one.text, one.origin) == (f"# tax.py:1\n{files['tax.py']}", "tax.py")
+    assert one.text in prompt.text
+
+
+async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
+    b = bench(*["return ("] * 2, config=TWO)
+    src = b.open(
+        """
+        @app.get('/bill')
+        def bill(id: int):
+            found = bills
+            return page(found.find(id), name)
+            #                           ^^^^ F821 what is this
+        """
+    )
+    with closing(Indexed(tmp_path, MANY)) as indexed:
+        job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
+        job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
+        with pytest.raises(NoAnswer):
+            await Fix(job, src.finding).run()
+    rewrites = [n for n, request in enumerate(b.engine.asked) if isinstance(request, Continuation)]
+    assert rewrites
+    assert all("How such code is written here, not to be changed:" in b.engine.prompt(n) for n in rewrites)

@@ -1,0 +1,191 @@
+"""The indexes of the folders a front end has open."""
+
+import asyncio
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config.schema import Index
+from lsp_harness.harness.folder_indexes import Indexes
+from lsp_harness.index.index_keeper import Keeper
+from lsp_harness.index.query.symbol_lookup import called
+from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.session.log import read
+from lsp_harness.wire.event import Event
+from tests.harness.bench import QUICK, Make
+from tests.harness.tools import settings
+
+
+def engine() -> ScriptedEngine:
+    return ScriptedEngine([])
+
+
+class Ears:
+    """Hears what is said, and waits for it."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str]] = []
+        self._news = asyncio.Event()
+
+    def __call__(self, root: Path, said) -> None:
+        self.heard.append((root.name, said["state"]))
+        self._news.set()
+
+    async def until(self, wanted: Callable[[], bool]) -> None:
+        while not wanted():
+            self._news.clear()
+            await self._news.wait()
+
+
+@pytest.fixture
+def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x.py").write_text(f"def in_{name}(): ...\n")
+    return [tmp_path / "a", tmp_path / "b"]
+
+
+async def names(indexes: Indexes) -> list[str]:
+    found: list[str] = []
+    for folder in indexes.folders:
+        found += await folder.ask(lambda reader: [one.name for _, one in called(reader, "")], ["damaged"])
+    return found
+
+
+async def test_each_folder_has_its_own(roots: list[Path]):
+    ears = Ears()
+    indexes = Indexes(ears, engine, Index)
+    assert indexes.state() == "off"
+    indexes.keep(roots, follow=True)
+    assert indexes.state() == "waiting"
+    await ears.until(lambda: indexes.state() == "ready")
+    assert await names(indexes) == ["in_a", "in_b"]
+    indexes.keep(roots[1:], follow=True)
+    assert await names(indexes) == ["in_b"]
+    await indexes.aclose()
+    assert indexes.state() == "off"
+
+
+async def test_what_an_index_has_taken_up_is_in_the_session_s_log(bench: Make, roots: list[Path]):
+    b, ears = bench(), Ears()
+    b.harness.roots[:], b.harness.eager, b.harness.on_indexing = roots[:1], True, ears
+    told: list[Event] = []
+    b.harness.log.listeners.append(told.append)
+    b.harness.index()
+    await ears.until(lambda: ("a", "ready") in ears.heard)
+    [first] = told
+    assert (first.type, first.turn, first.data["ms"] > 0) == ("index.updated", None, True)
+    assert {key: first.data[key] for key in ("folder", "paths", "files")} == {"folder": "a", "paths": 1, "files": 1}
+    # nothing was asked for yet: that leaves nothing on disk
+    assert not b.harness.log.path.exists()
+    b.harness.log.turn().tell("invocation.received", kind="edit", text="use pi", path="x.py")
+    (roots[0] / "y.py").write_text("def more(): ...\n")
+    await ears.until(lambda: len(told) == 3)
+    assert [(event.type, event.seq) for event in read(b.harness.log.path)] == [
+        ("invocation.received", 0),
+        ("index.updated", 1),
+    ]
+    assert (told[-1].data["paths"], told[-1].data["files"]) == (1, 2)
+
+
+async def test_a_folder_that_is_not_there_has_none(roots: list[Path]):
+    indexes = Indexes(Ears(), engine, Index)
+    indexes.keep([roots[0] / "absent"], follow=True)
+    assert indexes.folders == []
+    await indexes.aclose()
+
+
+async def test_a_damaged_index_answers_otherwise_until_it_is_mended(roots: list[Path]):
+    ears = Ears()
+    indexes = Indexes(ears, engine, Index)
+    indexes.keep(roots[:1], follow=True)
+    await ears.until(lambda: indexes.state() == "ready")
+    assert await names(indexes) == ["in_a"]
+    [database] = (roots[0].parent / "home/cache/index").glob("*/index.db")
+    broken = database.with_name("broken.db")
+    broken.write_bytes(b"no database" * 1000)
+    ears.heard.clear()
+    for suffix in ("-wal", "-shm"):
+        Path(f"{database}{suffix}").unlink(missing_ok=True)
+    os.replace(broken, database)
+    # mended it may be by now
+    assert await names(indexes) in (["damaged"], ["in_a"], [])
+    await ears.until(lambda: ("a", "ready") in ears.heard)
+    assert await names(indexes) == ["in_a"]
+    await indexes.aclose()
+
+
+async def test_changes_on_disk_are_taken_up_only_where_the_settings_say_so(roots: list[Path]):
+    ears = Ears()
+    indexes = Indexes(ears, engine, Index)
+    indexes.keep(roots[:1], follow=False)
+    await ears.until(lambda: indexes.state() == "ready")
+    (roots[0] / "x.py").write_text("def later(): ...\n")
+    ears.heard.clear()
+    # another word for the same folder: it is looked at anew, and from then on followed
+    indexes.keep(roots[:1], follow=True)
+    await ears.until(lambda: indexes.state() == "ready")
+    assert await names(indexes) == ["later"]
+    (roots[0] / "x.py").write_text("def last(): ...\n")
+    while True:
+        ears.heard.clear()
+        if await names(indexes) == ["last"]:
+            break
+        await ears.until(lambda: ("a", "ready") in ears.heard)
+    await indexes.aclose()
+
+
+@pytest.mark.parametrize("follow", [True, False])
+async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
+    roots: list[Path], monkeypatch: pytest.MonkeyPatch, follow: bool
+):
+    told: list[tuple[str, list[str]]] = []
+    monkeypatch.setattr(Keeper, "changed", lambda self, paths: told.append((self._place.root.name, [*paths])))
+    indexes = Indexes(Ears(), engine, Index)
+    (roots[0] / "inner").mkdir()
+    indexes.keep([*roots, roots[0] / "inner"], follow=follow)
+    for file in (roots[0] / "inner/y.py", roots[1] / "x.py", roots[1].parent / "elsewhere.py"):
+        indexes.changed(file)
+    wanted = [("a", ["inner/y.py"]), ("b", ["x.py"]), ("inner", ["y.py"])]
+    assert sorted(told) == (wanted if follow else [])
+    await indexes.aclose()
+
+
+async def test_a_front_end_indexes_where_it_stays_is_trusted_and_should(bench, roots: list[Path]):
+    wanted = [(True, True, True), (False, True, True), (True, False, True), (True, True, False)]
+    for eager, trusted, enabled in wanted:
+        harness = bench(config=settings(QUICK, index={"enabled": enabled})).harness
+        harness.roots[:] = roots[:1]
+        harness.eager, harness.trusted = eager, trusted
+        harness.index()
+        assert (harness.state()["index"] != "off") == (eager and trusted and enabled)
+
+
+async def test_other_settings_for_which_it_is_too_early_are_taken_up_later(
+    roots: list[Path], monkeypatch: pytest.MonkeyPatch
+):
+    """An engine that cannot embed is left alone for a while; what is set meanwhile is not forgotten."""
+    now, ears, pooling, asked = [0.0], Ears(), ["Mean"], list[str]()
+    monkeypatch.setattr("lsp_harness.harness.embedding_index.monotonic", lambda: now[0])
+    monkeypatch.setattr(
+        "lsp_harness.inference.embedding_recipe.resolve", lambda name, kind: asked.append(name) or Path("none")
+    )
+    indexes = Indexes(ears, engine, lambda: Index(embedding_pooling=pooling[0]))
+    indexes.keep(roots[:1], follow=True)
+    await ears.until(lambda: indexes.state() == "ready")
+
+    async def embed() -> int:
+        """How often the model was looked for."""
+        indexes.embed()
+        await indexes._meanings[roots[0]].settled()
+        return len(asked)
+
+    assert await embed() == 0
+    pooling[0] = "mean"
+    assert await embed() == 0
+    now[0] = 1000.0
+    assert await embed() == 1
+    await indexes.aclose()

@@ -1,0 +1,139 @@
+"""Code that is found by what is to be done to it, and edited there; the engine is a script."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.errors import NoAnswer, UsageError
+from lsp_harness.harness import location
+from lsp_harness.harness.harness import Harness
+from lsp_harness.index.vectors import Vectors
+from lsp_harness.inference.embedding_recipe import Recipe
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import apply
+from lsp_harness.text.position import decode
+from tests.harness.bench import Bench, Make
+from tests.harness.spoken import fenced, no_report
+from tests.harness.tools import settings
+
+SHOP = "def total(prices):\n    return sum(prices)\n\n\ndef tax_of(price):\n    return price // 5\n"
+TASK = "let tax_of round up"
+ONE = {"generation": {"candidates": 1, "max_retries": 0}}
+
+Staying = Callable[..., Awaitable[Bench]]
+
+
+@pytest.fixture
+def staying(bench: Make) -> Staying:
+    """A harness that stays, over a folder that is indexed."""
+
+    async def make(*replies: Any, **sections: Any) -> Bench:
+        b, ready = bench(*replies, config=settings(**{**ONE, **sections})), asyncio.Event()
+        b.folder /= "ws"
+        b.folder.mkdir()
+        (b.folder / "shop.py").write_text(SHOP)
+        (b.folder / "notes.md").write_text("How tax_of rounds up: it does not.\n")
+        b.harness.roots[:] = [b.folder]
+        b.harness.eager = True
+        b.harness.on_indexing = lambda _, said: ready.set() if said["state"] == "ready" else None
+        b.harness.index()
+        await ready.wait()
+        return b
+
+    return make
+
+
+async def test_what_an_instruction_is_about_is_found_and_edited_without_a_place(staying: Staying):
+    b = await staying(fenced("def tax_of(price):\n    return -(-price // 5)"))
+
+    made, found = await location.instruct(b.harness, TASK, "", no_report)
+
+    assert made.document.uri == (b.folder / "shop.py").as_uri()
+    assert decode(apply(made.document.data, made.proposal.edits)) == SHOP.replace("price //", "-(-price //").replace(
+        "5\n", "5)\n"
+    )
+    assert (found.sought.best.place, found.sought.by) == ("shop.py:5-6", "index")
+    assert "def total" not in b.engine.prompt(0)
+
+
+async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying: Staying):
+    b = await staying()
+    with pytest.raises(UsageError, match=r"it reports nothing in shop\.py"):
+        await location.instruct(b.harness, TASK, "", no_report, "other.py:1:1: F401 `os` imported but unused")
+    assert not b.engine.asked
+
+
+async def test_an_open_text_is_edited_as_it_is(staying: Staying):
+    b = await staying(fenced("def tax_of(price):\n    return 1"))
+    document = Document.of((b.folder / "shop.py").as_uri(), "import math\n\n\n" + SHOP, language="python", version=3)
+    b.harness.open(document)
+
+    made, found = await location.instruct(b.harness, TASK, document.uri, no_report)
+
+    assert made.document == document
+    assert found.sought.best.place == "shop.py:8-9"
+    assert decode(apply(document.data, made.proposal.edits)).endswith("\n\ndef tax_of(price):\n    return 1\n")
+
+
+async def test_a_model_chooses_where_the_settings_say_so(staying: Staying):
+    b = await staying("1", locate={"ranking": "model"})
+
+    found = await location.locate(b.harness, TASK)
+
+    assert (found.sought.chosen, found.sought.by) == (1, "model")
+    assert "1: notes.md:1" in b.engine.prompt(0)
+
+
+async def test_what_is_kept_from_the_model_is_not_found(staying: Staying):
+    b = await staying()
+    (b.folder / ".lspharnessignore").write_text("shop.py\n")
+
+    found = await location.locate(b.harness, TASK)
+
+    assert {one.path for one in found.sought.candidates} == {"notes.md"}
+
+
+async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Staying, monkeypatch: pytest.MonkeyPatch):
+    """Of what the scripted engine holds to be alike: texts that share words."""
+    b = await staying()
+    recipe = Recipe("small", "key")
+    monkeypatch.setattr("lsp_harness.inference.embedding_recipe.recipe", lambda settings: recipe)
+    monkeypatch.setattr(b.harness.engines, "own", lambda config: True)
+    [folder] = b.harness.indexes.folders
+    rows = await folder.ask(lambda reader: reader.rows("SELECT digest FROM chunks WHERE digest != x''"), [])
+    made = await b.engine.embed(["something else", "charge it to the state"])
+    with closing(Vectors(folder.place.folder)) as vectors:
+        vectors.put(recipe.name, dict(zip([digest for (digest,) in rows], made, strict=True)), 2)
+
+    # an engine that was asked nothing yet is not started for it
+    with pytest.raises(NoAnswer, match="no code in ws fits this task"):
+        await location.locate(b.harness, "charge")
+    await b.harness.engine.props()
+    found = await location.locate(b.harness, "charge")
+
+    best = found.sought.best
+    assert (best.symbol, best.reasons) == ("tax_of", ("meaning 1",))
+
+
+async def test_while_the_index_is_made_nothing_is_found_for_that_reason(
+    staying: Staying, monkeypatch: pytest.MonkeyPatch
+):
+    b = await staying()
+    monkeypatch.setattr(location, "finished", lambda reader: False)
+
+    with pytest.raises(NoAnswer, match="the index of ws is still being made"):
+        await location.locate(b.harness, "zebra")
+
+
+async def test_a_folder_that_cannot_be_indexed_is_named(bench: Make, tmp_path: Path):
+    harness: Harness = bench().harness
+    harness.roots[:] = [tmp_path / "absent"]
+    harness.eager = True
+    harness.index()
+
+    with pytest.raises(UsageError, match="absent has no index; the log of the server says why"):
+        await location.locate(harness, TASK)

@@ -1,0 +1,77 @@
+"""Fetching a model for an editor: the events of another process as progress, and that process's end."""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lsp_harness.errors import PullFailed, UnknownModel
+from lsp_harness.harness.model_download import pull
+from lsp_harness.session.results import Progress
+
+NAME = "qwen2.5-coder-0.5b-instruct"
+
+
+def says(*lines: str, then: str = "") -> list[str]:
+    """A process that prints these lines."""
+    return [sys.executable, "-c", "\n".join([*(f"print({line!r}, flush=True)" for line in lines), then])]
+
+
+async def test_what_it_says_becomes_progress_and_the_result():
+    told: list[Progress] = []
+
+    found = await pull(
+        NAME,
+        told.append,
+        says(
+            '{"note": "from the hub"}',
+            '{"step": "downloading"}',
+            '{"done": 1048576, "total": 4194304}',
+            '{"done": 5, "total": 0}',
+            f'{{"name": "{NAME}", "path": "/m.gguf", "sha256": "x"}}',
+        ),
+    )
+
+    assert found == {"name": NAME, "path": "/m.gguf"}
+    assert told == [
+        Progress("from the hub"),
+        Progress("downloading"),
+        Progress("downloading: 1 of 4 MiB", 25),
+        Progress("downloading: 0 MiB"),
+    ]
+
+
+async def test_what_went_wrong_is_told():
+    with pytest.raises(PullFailed, match="no source served it"):
+        await pull(NAME, lambda progress: None, says('{"error": "no source served it"}'))
+    with pytest.raises(PullFailed, match="without a result"):
+        await pull(NAME, lambda progress: None, says())
+    with pytest.raises(UnknownModel):
+        await pull("--help", lambda progress: None)
+
+
+async def test_cancelled_it_leaves_no_process_behind():
+    """Not even the one that the process has started, as pip is."""
+    pids: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    waits = "import subprocess, sys; p = subprocess.Popen([sys.executable, '-c', 'input()'], stdin=subprocess.PIPE)"
+    tells = "; print('{\"step\": \"' + str(p.pid) + '\"}', flush=True); p.wait()"
+
+    work = asyncio.create_task(pull(NAME, lambda p: pids.set_result(p.message), says(then=waits + tells)))
+    child = psutil.Process(int(await pids))
+    work.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await work
+    # whoever adopts it has to fetch its status; dead it is all the same
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE or child.wait(5) is None
+
+
+async def test_the_command_line_speaks_that_language(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A real process: a model whose bytes nobody could check is refused."""
+    monkeypatch.setenv("LSP_HARNESS_MODELS", os.fspath(tmp_path))
+
+    with pytest.raises(PullFailed, match="the catalogue has no SHA-256 for stable-code-3b"):
+        await pull("stable-code-3b", lambda progress: None)

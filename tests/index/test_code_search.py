@@ -1,0 +1,217 @@
+"""Which code a question finds, and by what."""
+
+from contextlib import closing
+from itertools import chain, repeat
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.index.query.anchor import At, Named
+from lsp_harness.index.query.code_search import Hit, Search
+from lsp_harness.index.query.rankers import MANY, named
+from tests.index.place import Indexed
+
+FILES = {
+    "shop.py": (
+        "class Cart:\n"
+        "    def total(self):\n        return sum(price for price in self.prices)\n\n"
+        "    def discount(self):\n        return 3\n\n\n"
+        "def parse_order(text):\n    return text.split()\n\n\n"
+        "def size(of):\n    return 1\n"
+    ),
+    "many.py": "".join(f"class C{n}:\n    def run(self):\n        return {n}\n\n\n" for n in range(MANY + 5)),
+    "typed.py": (
+        "from typing import overload\n\n\n"
+        "@overload\ndef convert(zloty: int) -> int: ...\n\n\n@overload\ndef convert(zloty: str) -> str: ...\n\n\n"
+        "def convert(zloty):\n    return zloty\n"
+    ),
+}
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("query", "way"),
+    [
+        ("size", "name"),
+        ("Cart.total", "name"),
+        ("parse_order Cart.total", "name"),
+        ("what is the size", ""),
+        ("what does `size` say", "mention"),
+        ("where is size() used", "mention"),
+        ("the words of parse_order", "mention"),
+        # too many are called that for one of them to be meant
+        ("where is run() used", ""),
+        ("run", "name"),
+    ],
+)
+def test_a_name_is_what_is_asked_for_or_written_as_one(indexed: Indexed, query: str, way: str):
+    found, chunks = indexed.search.by_name(query)
+    assert (found if chunks else "") == way
+
+
+def test_a_mention_counts_half_of_a_name(indexed: Indexed):
+    [asked] = [hit for hit in indexed.search.search("size") if hit.symbol == "size"]
+    [said] = [hit for hit in indexed.search.search("what does `size` say") if hit.symbol == "size"]
+    assert asked.reasons[0] == "name 1"
+    assert said.reasons[0] == "mention 1"
+    assert said.score < asked.score
+
+
+def test_members_of_one_type_support_each_other(indexed: Indexed):
+    search = indexed.search
+    [total], [discount], [parse] = (search.by_name(name)[1] for name in ("Cart.total", "Cart.discount", "parse_order"))
+    alone, _ = search.fused([("words", [total, parse])], 2)
+    supported, _ = search.fused([("words", [total, discount])], 2)
+    assert alone.symbol == supported.symbol == "Cart.total"
+    assert supported.score > alone.score
+
+
+def test_signatures_of_an_overload_are_no_hits(indexed: Indexed):
+    hits = [hit for hit in indexed.search.search("convert zloty") if hit.symbol == "convert"]
+    assert len(hits) == 1
+    assert b"return zloty" in FILES["typed.py"].encode()[hits[0].start : hits[0].end]
+
+
+SAME = "def convert_currency(amount):\n    return amount\n"
+LINKED = {
+    "a/money.py": SAME,
+    "b/money.py": SAME,
+    "c/money.py": SAME,
+    "__init__.py": "",
+    "till.py": "from b.money import convert_currency\n",
+    "shop.py": "import till\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("beside", "first"), [("till.py", "b/money.py"), ("shop.py", "b/money.py"), ("c/money.py", "c/money.py")]
+)
+def test_of_hits_that_are_alike_those_near_a_file_come_first(tmp_path: Path, beside: str, first: str):
+    with closing(Indexed(tmp_path, LINKED)) as found:
+        plain = [hit.path for hit in found.search.search("convert currency") if "money" in hit.path]
+        assert plain == ["a/money.py", "b/money.py", "c/money.py"]
+        best, *_ = found.search.search("convert currency", beside=beside)
+        assert best.path == first
+        assert any(reason.startswith("imports") for reason in best.reasons)
+        # nobody is near a file that is not there
+        assert [hit.path for hit in found.search.search("convert currency", beside="no.py")][:1] == ["a/money.py"]
+
+
+def test_what_was_written_last_counts_where_somebody_is(tmp_path: Path):
+    with closing(Indexed(tmp_path, {**LINKED, "far.py": "x = 1\n"})) as found:
+        with found.writer.transaction():
+            found.writer.do("UPDATE files SET mtime = 7 WHERE path = 'c/money.py'")
+        hits = found.search.search("convert currency", beside="far.py")
+        assert [hit.path for hit in hits if "lately 1" in hit.reasons] == ["c/money.py"]
+        assert not any("lately" in reason for hit in found.search.search("convert currency") for reason in hit.reasons)
+
+
+def test_when_the_time_is_over_words_alone_count(indexed: Indexed):
+    [hit, *_] = indexed.search.search("parse_order", seconds=0.0)
+    assert (hit.symbol, hit.reasons) == ("parse_order", ("words 1",))
+
+
+def test_a_way_that_is_not_done_in_time_is_left_out(tmp_path: Path):
+    many = "".join(f"class C{n}:\n    def parse_order(self):\n        return {n}\n\n\n" for n in range(400))
+    with closing(Indexed(tmp_path, {**FILES, "orders.py": many})) as found:
+        # as long as nothing is asked of the index there is time
+        for before, ways in ((2, {"words"}), (1_000_000, {"name", "words"})):
+            times = chain([0.0] * before, repeat(1.0))
+            search = Search(found.reader, lambda times=times: next(times))
+            hits = search.search("parse_order", seconds=1.0)
+            assert {reason.split()[0] for hit in hits for reason in hit.reasons} == ways
+
+
+AROUND = {
+    "shop/cart.py": "class Base:\n    pass\n\n\nclass Cart(Base):\n    def total(self):\n        return tax(1)\n\n\ndef tax(of):\n    return of\n",
+    "shop/till.py": "from shop.cart import Cart\n\n\ndef pay(cart: Cart):\n    return cart.total()\n",
+    "other.py": "def total_of(them):\n    return 'a total of what is in no cart'\n",
+    "far.py": "def pay_later(bill):\n    return bill.total()\n",
+}
+
+
+@pytest.fixture
+def around(tmp_path: Path):
+    with closing(Indexed(tmp_path, AROUND)) as made:
+        yield made
+
+
+def why(hits: list[Hit]) -> dict[str, set[str]]:
+    """By which ways each symbol was found."""
+    return {hit.symbol: {reason.rpartition(" ")[0] for reason in hit.reasons} for hit in hits if hit.symbol}
+
+
+def test_what_has_to_do_with_a_place_but_not_itself(around: Indexed):
+    source = AROUND["shop/cart.py"]
+    found = why(around.search.search(At("shop/cart.py", source.index("return tax"))))
+    assert "Cart.total" not in found
+    assert {"used there", "imports"} <= found["tax"]
+    assert {"uses it", "words", "imports"} <= found["pay"]
+    # it says the name, but nothing leads from there to here
+    assert found["pay_later"] == {"words", "lately"}
+    assert found["total_of"] == {"words", "lately"}
+
+
+def test_a_place_between_declarations_is_that_of_what_is_above(around: Indexed):
+    source = AROUND["shop/cart.py"]
+    blank = source.index("\n\n\ndef tax") + 2
+    at, above = (around.search.search(At("shop/cart.py", offset)) for offset in (blank, source.index("return tax")))
+    assert at == above
+
+
+def test_a_symbol_with_what_it_uses_and_what_uses_it(around: Indexed):
+    hits = around.search.search(Named("Cart"))
+    assert (hits[0].symbol, hits[0].reasons[0]) == ("Cart", "named 1")
+    found = why(hits)
+    assert "used there" in found["Base"]
+    assert "uses it" in found["pay"]
+    assert "uses it" not in found["total_of"]
+
+
+def test_neighbours_of_the_best_hits_are_worth_more(around: Indexed):
+    found = {
+        hit.symbol: hit
+        for hit in around.search.search("cart tax pay later total of them", 20, seconds=60.0)
+        if hit.symbol
+    }
+    best, others = [found["Cart.total"]], [found[name] for name in ("tax", "pay", "pay_later", "total_of")]
+
+    linked = around.search.linked(best, others, 60.0)
+
+    # what it uses and what uses it; nothing leads from one that only has the same words
+    assert [hit.reasons[-1].split()[0] == "linked" for hit in linked] == [True, True, False, False]
+    assert [new.score > old.score for new, old in zip(linked, others, strict=True)] == [True, True, False, False]
+    assert around.search.linked(best, others, 0.0) == others
+
+
+def test_of_symbols_of_one_name_that_of_a_file(tmp_path: Path):
+    with closing(Indexed(tmp_path, {"a.py": SAME, "b.py": SAME})) as found:
+        for path in ("a.py", "b.py"):
+            [first, *_] = found.search.search(Named("convert_currency", path))
+            assert (first.path, first.reasons[0]) == (path, "named 1")
+
+
+def test_the_names_nearest_to_a_place_come_first(tmp_path: Path):
+    text = "from a import one, two, three\n\n\ndef all():\n    one()\n    two()\n    three()\n"
+    files = {"a.py": "".join(f"def {name}():\n    return 1\n\n\n" for name in ("one", "two", "three")), "b.py": text}
+    with closing(Indexed(tmp_path, files)) as found:
+        for name in ("one", "two", "three"):
+            hits = found.search.search(At("b.py", text.index(f"    {name}()")))
+            assert [hit.symbol for hit in hits if "used there 1" in hit.reasons] == [name]
+
+
+def test_what_is_not_there_finds_nothing(around: Indexed):
+    assert around.search.search(Named("nothing")) == []
+    assert around.search.search(At("nowhere.py", 0)) == []
+
+
+def test_the_names_of_a_long_task_are_found_at_once():
+    assert named("fix `total` in Cart.add, so run() and total are the same") == {"total", "Cart.add", "run"}
+    # otherwise each would take minutes
+    assert named("a." * 100_000 + " b") == {".".join("a" * 100_000)}
+    assert named("a" * 200_000 + " b") == set()

@@ -1,0 +1,171 @@
+"""One process keeps an index, whoever has the folder open, and whatever happens to it."""
+
+import asyncio
+import os
+import signal
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lsp_harness.index import index_keeper
+from lsp_harness.index.index_keeper import Keeper
+from lsp_harness.index.index_place import Place, place
+from lsp_harness.process.leader_lock import led
+from lsp_harness.store.database import Reader
+
+
+class Front:
+    """A front end that keeps what it is told."""
+
+    def __init__(self, where: Place) -> None:
+        self.told: list[dict[str, object]] = []
+        self._news = asyncio.Event()
+        self.keeper = Keeper(where, self._hear)
+
+    def _hear(self, said) -> None:
+        self.told.append(dict(said))
+        self._news.set()
+
+    async def hears(self, wanted: Callable[[dict[str, object]], bool]) -> dict[str, object]:
+        """The next thing that is said and wanted."""
+        while True:
+            for n, said in enumerate(self.told):
+                if wanted(said):
+                    del self.told[: n + 1]
+                    return said
+            self._news.clear()
+            await self._news.wait()
+
+
+def state(name: str) -> Callable[[dict[str, object]], bool]:
+    return lambda said: said["state"] == name
+
+
+@pytest.fixture
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    (tmp_path / "ws").mkdir()
+    (tmp_path / "ws/a.py").write_text("def first(): pass\n")
+    return place(tmp_path / "ws")
+
+
+@asynccontextmanager
+async def front(where: Place) -> AsyncIterator[Front]:
+    made = Front(where)
+    try:
+        yield made
+    finally:
+        await made.keeper.close()
+
+
+def indexers(where: Place) -> list[int]:
+    """Processes that were given this database."""
+    mine = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
+    return [child.pid for child in mine if str(where.database) in child.cmdline()]
+
+
+def names(where: Place) -> list[str]:
+    reader = Reader(where.database)
+    try:
+        return [name for (name,) in reader.rows("SELECT name FROM symbols ORDER BY name")]
+    finally:
+        reader.close()
+
+
+async def test_the_index_follows_the_files(where: Place):
+    async with front(where) as one:
+        assert (await one.hears(state("ready")))["parsed"] == 1
+        assert names(where) == ["first"]
+        (where.root / "b.py").write_text("def second(): pass\n")
+        await one.hears(lambda said: said.get("parsed") == 1)
+        assert names(where) == ["first", "second"]
+        (where.root / "a.py").unlink()
+        await one.hears(lambda said: said["state"] == "ready" and names(where) == ["second"])
+    assert indexers(where) == []
+    assert not led(where.lock)
+
+
+async def test_a_file_whose_name_is_no_text_does_not_end_it(where: Place):
+    odd = Path(os.fsdecode(os.fsencode(where.root) + b"/\xff.py"))
+    try:
+        odd.touch()
+    except OSError:
+        pytest.skip("no file can have such a name here")
+    async with front(where) as one:
+        await one.hears(state("ready"))
+        [pid] = indexers(where)
+        # who is told of this one watches
+        (where.root / "b.py").write_text("def second(): pass\n")
+        await one.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second"])
+        odd.write_text("def odd(): pass\n")
+        (where.root / "c.py").write_text("def third(): pass\n")
+        await one.hears(lambda said: said["state"] == "ready" and names(where) == ["first", "second", "third"])
+        assert indexers(where) == [pid]
+
+
+async def test_two_front_ends_have_one_process_between_them(where: Place):
+    async with front(where) as one:
+        await one.hears(state("ready"))
+        async with front(where) as other:
+            assert len(indexers(where)) == 1
+            await one.keeper.close()
+            assert (await other.hears(state("ready")))["parsed"] == 0
+            assert len(indexers(where)) == 1
+            (where.root / "a.py").write_text("def changed(): pass\n")
+            await other.hears(lambda said: said["state"] == "ready" and names(where) == ["changed"])
+
+
+async def test_one_that_is_killed_is_followed_by_another(where: Place):
+    async with front(where) as one:
+        await one.hears(state("ready"))
+        [pid] = indexers(where)
+        os.kill(pid, signal.SIGKILL)
+        assert (await one.hears(state("ended")))["code"] == -signal.SIGKILL
+        (where.root / "a.py").write_text("def later(): pass\n")
+        await one.hears(lambda said: said["state"] == "ready" and names(where) == ["later"])
+
+
+async def test_one_that_got_something_done_is_followed_soon(where: Place, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(index_keeper, "FIRST_WAIT", 3600.0)
+    monkeypatch.setattr(index_keeper, "LONGEST_WAIT", 3600.0)
+    monkeypatch.setattr(index_keeper, "SOON", 0.01)
+    async with front(where) as one:
+        for _ in range(3):
+            await one.hears(state("ready"))
+            [pid] = indexers(where)
+            os.kill(pid, signal.SIGKILL)
+            await one.hears(state("ended"))
+        assert (await one.hears(state("ready")))["parsed"] == 0
+
+
+async def test_a_damaged_database_is_made_anew(where: Place):
+    async with front(where) as one:
+        await one.hears(state("ready"))
+    for suffix in ("-wal", "-shm"):
+        Path(f"{where.database}{suffix}").unlink(missing_ok=True)
+    where.database.write_bytes(b"no database" * 1000)
+    async with front(where) as one:
+        assert (await one.hears(state("ready")))["parsed"] == 1
+        assert names(where) == ["first"]
+
+
+async def test_a_process_that_is_stuck_is_ended_and_another_one_started(where: Place, monkeypatch: pytest.MonkeyPatch):
+    async with front(where) as one:
+        await one.hears(state("ready"))
+        first = indexers(where)
+    monkeypatch.setattr(index_keeper, "LOOK_S", 0.05)
+    monkeypatch.setattr(index_keeper, "SILENCE_S", 0.5)
+    async with front(where) as one:
+        await one.hears(state("ready"))
+        [stopped] = indexers(where)
+        os.kill(stopped, signal.SIGSTOP)
+
+        told = await one.hears(state("paused"))
+
+        assert told["why"] == "its process gives no sign of life and is ended; another one is started"
+        await one.hears(state("ready"))
+        [other] = indexers(where)
+        assert other not in (stopped, *first)

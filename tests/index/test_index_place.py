@@ -1,0 +1,63 @@
+"""Where an index is when the cache cannot be written."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.disk import file_writing
+from lsp_harness.errors import ConfigError, StoreError
+from lsp_harness.index.index_place import place, prune
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (tmp_path / "root").mkdir()
+    return tmp_path / "root"
+
+
+def _full(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
+    write = file_writing.write_all
+
+    def full(descriptor: int, data: bytes) -> None:
+        if any(str(folder) in os.readlink(f"/proc/self/fd/{descriptor}") for folder in folders):
+            raise OSError(28, "No space left on device")
+        write(descriptor, data)
+
+    monkeypatch.setattr(file_writing, "write_all", full)
+
+
+def test_it_is_made_among_temporary_files(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _full(monkeypatch, tmp_path / "home")
+    where = place(root)
+    assert where.folder.is_relative_to(tmp_path / f"lsp-harness-{os.getuid()}" / "index")
+    assert place(root) == where
+
+
+def test_one_that_is_there_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    where = place(root)
+    where.database.touch()
+    (where.folder / "root").unlink()
+    _full(monkeypatch, where.folder)
+    assert place(root) == where
+
+
+def test_where_nothing_can_be_written_there_is_a_sentence(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _full(monkeypatch, tmp_path)
+    with pytest.raises(
+        (ConfigError, StoreError), match=r"cannot be written \(No space left on device\).*LSP_HARNESS_HOME"
+    ):
+        place(root)
+
+
+@pytest.mark.parametrize("name", ["root", "lock"])
+def test_a_pipe_holds_up_nobody(root: Path, name: str) -> None:
+    where = place(root)
+    (where.folder / name).unlink(missing_ok=True)
+    os.mkfifo(where.folder / name)
+    prune()
+    assert place(root) == where

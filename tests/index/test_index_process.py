@@ -1,0 +1,214 @@
+"""What the process does that keeps an index, without the process."""
+
+import math
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from pathlib import Path
+from queue import SimpleQueue
+
+import pytest
+
+from lsp_harness.index import index_process
+from lsp_harness.index.build import indexer, reader_processes
+from lsp_harness.index.build.indexer import Indexer
+from lsp_harness.index.index_process import Process
+from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.store.database import Reader, Writer
+
+
+class Orders:
+    """Those of nobody."""
+
+    def __init__(self) -> None:
+        self.begun, self.ended, self.scan = threading.Event(), threading.Event(), threading.Event()
+        self.begun.set()
+        self.first: set[str] = set()
+        self.changed: SimpleQueue[str] = SimpleQueue()
+
+
+class Ending(threading.Event):
+    """Set after it was waited for so often."""
+
+    def __init__(self, waits: int) -> None:
+        super().__init__()
+        self.waits = waits
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits -= 1
+        if self.waits < 0:
+            self.set()
+        return self.is_set()
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "ws"
+    folder.mkdir()
+    (folder / "a.py").write_text("def first(): ...\n")
+    return folder
+
+
+def names(database: Path) -> list[str]:
+    with closing(Reader(database)) as reader:
+        return [name for (name,) in reader.rows("SELECT name FROM symbols ORDER BY name")]
+
+
+class Told(list[dict[str, object]]):
+    def __call__(self, state: str, **more: object) -> None:
+        self.append({"state": state, **more})
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    said = Told()
+    monkeypatch.setattr(index_process, "say", said)
+    return said
+
+
+def ran(root: Path, orders: Orders, *, follow: bool) -> None:
+    Process(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
+
+
+def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, told: Told):
+    orders = Orders()
+
+    class Changing(Ending):
+        def wait(self, timeout: float | None = None) -> bool:
+            if self.waits == 2:
+                (root / "a.py").write_text("def second(): ...\n")
+            if self.waits == 1:
+                assert names(root.parent / "index.db") == ["first"]
+                orders.scan.set()
+            return super().wait(timeout)
+
+    orders.ended = Changing(3)
+    ran(root, orders, follow=False)
+    assert [said["parsed"] for said in told if said["state"] == "ready"] == [1, 1]
+    assert names(root.parent / "index.db") == ["second"]
+
+
+def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
+    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+):
+    import watchfiles
+
+    def unable(*_: object, **__: object) -> Iterator[Collection[object]]:
+        raise OSError("OS file watch limit reached")
+
+    monkeypatch.setattr(watchfiles, "watch", unable)
+    orders = Orders()
+
+    class Changing(Ending):
+        def wait(self, timeout: float | None = None) -> bool:
+            (root / "b.py").write_text("def other(): ...\n")
+            return super().wait(timeout)
+
+    orders.ended = Changing(1)
+    ran(root, orders, follow=True)
+    assert [said["state"] for said in told if said["state"] != "scanning"] == ["ready", "polling", "ready"]
+    assert names(root.parent / "index.db") == ["first", "other"]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
+    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch, times: int
+):
+    import watchfiles
+
+    begun: list[None] = []
+
+    def watch(*_: object, **__: object) -> Iterator[Collection[tuple[int, str]]]:
+        begun.append(None)
+        yield ()
+        (root / "b.py").write_text(f"def after{len(begun)}(): ...\n")
+        if len(begun) <= times:
+            # as `WatchfilesRustInternalError` is
+            raise RuntimeError("error in underlying watcher: Unable to decode path")
+        yield [(1, str(root / "b.py"))]
+        orders.ended.set()
+
+    monkeypatch.setattr(watchfiles, "watch", watch)
+    orders = Orders()
+    orders.ended = Ending(1)
+    ran(root, orders, follow=True)
+    states = [said["state"] for said in told if said["state"] != "scanning"]
+    assert states == [*["ready"] * 3, *(["ready"] if times == 1 else ["polling", "ready"])]
+    assert names(root.parent / "index.db") == ["after2", "first"]
+
+
+def test_what_somebody_says_they_have_written_is_read_where_nobody_tells_of_changes(
+    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+):
+    import watchfiles
+
+    (root / "b.py").write_text("def silent(): ...\n")
+    orders, database = Orders(), root.parent / "index.db"
+
+    def deaf(*_: object, **__: object) -> Iterator[Collection[object]]:
+        """As on a network's file system."""
+        yield ()
+        for file in ("a.py", "b.py"):
+            (root / file).write_text("def later(): ...\n")
+        yield ()
+        assert names(database) == ["first", "silent"]
+        orders.changed.put("a.py")
+        orders.changed.put("node_modules/foreign.js")
+        yield ()
+        assert names(database) == ["later", "silent"]
+        # one that is new may be a folder, so that everything is looked at
+        (root / "new.py").write_text("def new(): ...\n")
+        orders.changed.put("new.py")
+        yield ()
+        assert names(database) == ["later", "later", "new"]
+        (root / "new.py").unlink()
+        orders.changed.put("new.py")
+        yield ()
+        orders.ended.set()
+
+    monkeypatch.setattr(watchfiles, "watch", deaf)
+    ran(root, orders, follow=True)
+    assert names(database) == ["later", "later"]
+    done = [(said["parsed"], said["dropped"]) for said in told if said["state"] == "ready"]
+    assert done == [(2, 0), (0, 0), (1, 0), (2, 0), (0, 1)]
+
+
+def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, monkeypatch: pytest.MonkeyPatch):
+    from lsp_harness.errors import StoreError
+    from lsp_harness.index.build.indexer import Indexer
+
+    scan, full = Indexer.scan, [StoreError("database or disk is full")]
+
+    def scanning(self: Indexer, first: Collection[str] = ()) -> object:
+        if full:
+            raise full.pop()
+        return scan(self, first)
+
+    monkeypatch.setattr(Indexer, "scan", scanning)
+    orders = Orders()
+    orders.ended = Ending(2)
+    ran(root, orders, follow=False)
+    assert [said["state"] for said in told if said["state"] != "scanning"] == ["paused", "ready"]
+    assert "full" in str(told[0]["why"])
+    assert names(root.parent / "index.db") == ["first"]
+
+
+def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
+    root: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+):
+    asked: list[None] = []
+
+    def since() -> float:
+        asked.append(None)
+        return math.inf
+
+    monkeypatch.setattr(indexer, "since", since)
+    for n in range(3 * reader_processes.BATCH):
+        (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
+    with closing(Writer(root.parent / "other.db", SCHEMA, version())) as writer, closing(Indexer(root, writer)) as one:
+        one.scan()
+    assert asked == []
+    orders = Orders()
+    orders.ended = Ending(0)
+    ran(root, orders, follow=False)
+    assert asked

@@ -1,0 +1,216 @@
+"""What a name means in a file, through what it imports."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.index.index_view import View
+from lsp_harness.store.database import Reader, Row
+from tests.index.place import Indexed
+
+FILES = {
+    "shop/__init__.py": "from .cart import Cart as Cart\nfrom .money import *\n",
+    "shop/cart.py": (
+        "from .money import Rate\n\n\nclass Cart(Base):\n    limit = 3\n\n    def add(self, item: str,\n            count=1) -> None:\n"
+        '        """Put it in."""\n\n    def total(self): ...\n\n\ndef helper(): ...\n'
+    ),
+    "shop/money.py": "class Rate:\n    def apply(self, x): ...\n\n\ndef convert(x, rate): ...\n",
+    "app.py": "import shop\nimport shop.money as m\nfrom shop import Cart, convert as change\nfrom shop.cart import helper\n",
+    "other.py": "class Cart: ...\ndef helper(): ...\n",
+    "round.py": "from back import thing\n",
+    "back.py": "from round import thing\n",
+    "go.mod": "module example.org/x\n",
+    "geo/circle.go": "package geo\ntype Circle struct {\n\tR float64\n}\n",
+    "geo/area.go": "package geo\nfunc (c *Circle) Area() float64 { return 1 }\nfunc use(c Circle) {}\n",
+}
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "expected"),
+    [
+        ("app.py", "helper", ["shop/cart.py helper"]),
+        ("app.py", "Cart", ["shop/cart.py Cart"]),
+        ("app.py", "change", ["shop/money.py convert"]),
+        ("app.py", "convert", []),
+        ("shop/cart.py", "Rate", ["shop/money.py Rate"]),
+        ("app.py", "Rate", []),
+        ("round.py", "thing", []),
+        ("nowhere.py", "Cart", []),
+        ("geo/area.go", "Circle", ["geo/circle.go Circle"]),
+    ],
+)
+def test_a_name_means_what_it_is_imported_from(indexed: Indexed, path: str, name: str, expected: list[str]):
+    assert [f"{one.path} {one.qualified}" for one in indexed.view.defined(path, name)] == expected
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "expected"),
+    [("m", "Rate", ["shop/money.py Rate"]), ("shop", "Cart", ["shop/cart.py Cart"]), ("os", "Cart", [])],
+)
+def test_what_a_module_has(indexed: Indexed, module: str, name: str, expected: list[str]):
+    assert [f"{one.path} {one.qualified}" for one in indexed.view.of_module("app.py", module, name)] == expected
+
+
+def test_a_signature_is_on_one_line(indexed: Indexed):
+    [cart] = indexed.view.defined("app.py", "Cart")
+    assert cart.bases == ("Base",)
+    assert indexed.view.signature(cart) == "class Cart(Base):"
+    assert [indexed.view.signature(one) for one in indexed.view.members(cart)] == [
+        "limit = 3",
+        "def add(self, item: str, count=1) -> None:",
+        "def total(self):",
+    ]
+
+
+def test_members_may_be_declared_elsewhere(indexed: Indexed):
+    [circle] = indexed.view.defined("geo/area.go", "Circle")
+    assert [one.qualified for one in indexed.view.members(circle)] == ["Circle.R", "Circle.Area"]
+
+
+def test_those_of_a_name_come_by_path_whatever_was_written_first(tmp_path: Path):
+    files = {f"{name}.py": "def run(): ...\n\n\nclass Job:\n    def run(self): ...\n" for name in "cab"}
+    with closing(Indexed(tmp_path, files)) as indexed:
+        view = indexed.view
+        assert [one.path for one in view.named("Job", 2)] == ["a.py", "b.py"]
+        assert [(one.path, one.kind) for one in view.named("run", 3)] == [
+            *(("a.py", kind) for kind in ("function", "method")),
+            ("b.py", "function"),
+        ]
+        # what is of another kind does not count
+        assert [one.path for one in view.named("run", 3, {"method"})] == ["a.py", "b.py", "c.py"]
+
+
+def test_those_of_a_name_in_another_language_do_not_count(tmp_path: Path):
+    files = {f"{name}.py": "class Job: ...\n" for name in "abc"} | {"z.ts": "export class Job {}\n"}
+    with closing(Indexed(tmp_path, files)) as indexed:
+        assert [one.path for one in indexed.view.named("Job", 1, {"class"}, "typescript")] == ["z.ts"]
+
+
+def test_who_imports_a_file(indexed: Indexed):
+    money = indexed.view.file("shop/money.py")
+    assert money
+    assert indexed.view.importers(money[0]) == ["app.py", "shop/__init__.py", "shop/cart.py"]
+
+
+def test_search_says_by_which_way_it_found(indexed: Indexed):
+    [first, *_] = indexed.search.search("Cart.add")
+    assert (first.path, first.symbol, first.kind) == ("shop/cart.py", "Cart.add", "method")
+    assert first.reasons == ("name 1", "words 1")
+    [first, *_] = indexed.search.search("put something in the cart")
+    assert (first.symbol, first.reasons) == ("Cart.add", ("words 1",))
+    assert indexed.search.search("the of and") == []
+    assert indexed.search.search("") == []
+    assert indexed.search.search('"; DROP NEAR(') == []
+
+
+OTHERS = {
+    "cs/Money.cs": "namespace Shop.Money { class Rate { class Inner {} } }\n",
+    "web/Page.cs": "using Shop.Money;\nusing M = Shop.Money.Rate;\nnamespace Shop.Web { class Page {} }\n",
+    "web/more/Other.cs": "namespace Shop.Web { class Other {} }\n",
+    "far/Far.cs": "namespace Far { class Page {} }\n",
+    "a/money.h": "int convert(int x);\n",
+    "a/main.c": '#include "money.h"\n',
+    "shop/Rate.java": "package shop;\nclass Rate {}\n",
+    "web/Page.java": "package web;\nimport shop.Rate;\nclass Page {}\n",
+    "lib/rate.rb": "class Rate\nend\n",
+    "lib/page.rb": 'require_relative "rate"\n',
+    "Shop/Rate.php": "<?php\nnamespace Shop;\nclass Rate {}\n",
+    "php/Page.php": "<?php\nnamespace Web;\nuse Shop\\Rate;\nuse Shop\\Rate as R;\n",
+    "php/Other.php": "<?php\nnamespace Web;\nclass Other {}\n",
+    "src/button.tsx": "export default function Button() {}\nfunction other() {}\n",
+    "src/app.tsx": 'import Button from "./button";\nimport * as other from "./button";\n',
+    "py/convert.py": "def convert(): ...\n",
+    "py/use.py": "import convert\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "expected"),
+    [
+        ("web/Page.cs", "Rate", ["cs/Money.cs Shop.Money.Rate"]),
+        ("web/Page.cs", "M", ["cs/Money.cs Shop.Money.Rate"]),
+        ("web/Page.cs", "Inner", []),
+        ("web/Page.cs", "Other", ["web/more/Other.cs Shop.Web.Other"]),
+        ("web/more/Other.cs", "Page", ["web/Page.cs Shop.Web.Page"]),
+        ("web/more/Other.cs", "Rate", []),
+        ("a/main.c", "convert", ["a/money.h convert"]),
+        ("web/Page.java", "Rate", ["shop/Rate.java Rate"]),
+        ("lib/page.rb", "Rate", ["lib/rate.rb Rate"]),
+        ("php/Page.php", "Rate", ["Shop/Rate.php Rate"]),
+        ("php/Page.php", "R", ["Shop/Rate.php Rate"]),
+        ("php/Page.php", "Other", ["php/Other.php Other"]),
+        ("src/app.tsx", "Button", ["src/button.tsx Button"]),
+        # a module of this name, not what it has
+        ("py/use.py", "convert", []),
+    ],
+)
+def test_a_name_in_languages_that_import_in_other_ways(tmp_path: Path, path: str, name: str, expected: list[str]):
+    with closing(Indexed(tmp_path, OTHERS)) as made:
+        assert [f"{one.path} {one.qualified}" for one in made.view.defined(path, name)] == expected
+
+
+def test_who_reaches_a_file_over_how_many_imports(indexed: Indexed):
+    def reaching(path: str, far: int) -> list[str]:
+        found = indexed.view.reaching([indexed.view.file(path)[0]], far)  # type: ignore[index]
+        return sorted(path for path in FILES if (here := indexed.view.file(path)) and here[0] in found)
+
+    assert reaching("shop/money.py", 0) == ["shop/money.py"]
+    assert reaching("shop/money.py", 1) == ["app.py", "shop/__init__.py", "shop/cart.py", "shop/money.py"]
+    assert reaching("round.py", 100) == ["back.py", "round.py"]
+
+
+class Counting(Reader):
+    """Counts what it is asked."""
+
+    asked = 0
+
+    def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
+        self.asked += 1
+        return super().rows(sql, arguments)
+
+
+C = {f"{n}.h": "".join(f'#include "{other}.h"\n' for other in range(12) if other != n) for n in range(12)}
+SHARP = {
+    f"N{n}.cs": "".join(f"using N{other};\n" for other in range(12) if other != n)
+    + f"namespace N{n} {{ class A{n} {{}} }}\n"
+    for n in range(12)
+}
+RUBY = {f"r{n}.rb": "".join(f'require_relative "r{other}"\n' for other in range(12) if other != n) for n in range(12)}
+
+
+@pytest.mark.parametrize(("files", "most"), [(C, 60), (SHARP, 30), (RUBY, 60)])
+def test_files_that_import_each_other_are_each_asked_a_few_times(tmp_path: Path, files: dict[str, str], most: int):
+    first = next(iter(files))
+    with closing(Indexed(tmp_path, files)) as made, closing(Counting(made.reader.path)) as reader:
+        assert len(View(reader).imports(View(reader).file(first)[0])) == 11  # type: ignore[index]
+        reader.asked = 0
+        assert View(reader).defined(first, "unknown") == []
+        assert 11 < reader.asked <= most
+        one = View(reader).file(first)
+        assert one
+        reader.asked = 0
+        assert View(reader).seen(one[0], "unknown") == []
+        assert 11 < reader.asked <= most
+
+
+def test_who_names_a_namespace_does_not_see_what_its_files_name(tmp_path: Path):
+    files = {
+        "page/Page.cs": "using Web;\nclass Page { Rate rate; }\n",
+        "web/Web.cs": "using Shop;\nnamespace Web { class Till : Rate {} }\n",
+        "shop/Shop.cs": "namespace Shop { class Rate {} }\n",
+    }
+    with closing(Indexed(tmp_path, files)) as made:
+        web = made.view.file("web/Web.cs")
+        assert web
+        assert made.view.defined("page/Page.cs", "Rate") == []
+        assert [one.qualified for one in made.view.defined("page/Page.cs", "Till")] == ["Web.Till"]
+        assert [one.path for one in made.view.seen(web[0], "Rate")] == ["shop/Shop.cs"]

@@ -1,0 +1,271 @@
+"""What a name at a place means, and where else that is meant."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.index.graph.declared_types import given, written
+from lsp_harness.index.graph.name_resolution import Name, Text, meant, name_at
+from lsp_harness.index.graph.reference_search import key, occurring, places, referring
+from lsp_harness.syntax.symbols.declarations import Declaration, declared
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.position import decode
+from tests.index.place import Indexed
+from tests.syntax.markup import tree_of
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/cart.py": (
+        "from .money import Rate, convert\n\n\nclass Base:\n    def close(self): ...\n\n\nclass Cart(Base):\n    limit = 3\n\n"
+        "    def add(self, item):\n        self.limit\n        self.close()\n        convert(item)  # convert this\n\n"
+        "    def again(self):\n        def add(): ...\n        add()\n        self.add(1)\n"
+    ),
+    "shop/money.py": "class Rate:\n    def apply(self, x): ...\n\n\ndef convert(x): ...\n",
+    "app.py": (
+        "import shop.money as m\nfrom shop.cart import Cart\nfrom shop.money import convert\n\n\nclass Big(Cart):\n"
+        "    def go(self):\n        self.close()\n        super().add(2)\n\n\ndef main(cart):\n    cart.again()\n    m.convert(1)\n"
+        "    Cart.limit\n    convert(2)\n    'convert'\n    unknown(3)\n"
+    ),
+    "other.py": "def convert(y): ...\nconvert(1)\nclass Cart: ...\n",
+    "A.java": "class A {\n  int size;\n  int twice() { return size + size(); }\n  int size() { return 1; }\n}\n",
+}
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    with closing(Indexed(tmp_path, FILES)) as made:
+        yield made
+
+
+def text_of(path: str) -> tuple[Text, SyntaxTree]:
+    tree = tree_of(path, FILES[path])
+    return Text(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0]), tree
+
+
+def means(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str]:
+    """What the last name of `place` means, `behind` some text of the file."""
+    text, tree = text_of(path)
+    at = FILES[path].index(place, FILES[path].index(behind)) + len(place)
+    name = name_at(tree.data, at)
+    return [" ".join(key(text, one)) for one in meant(indexed.view, text, name)] if name else []
+
+
+@pytest.mark.parametrize(
+    ("path", "place", "expected"),
+    [
+        ("shop/cart.py", "self.limit", ["shop/cart.py Cart.limit"]),
+        ("shop/cart.py", "self.close", ["shop/cart.py Base.close"]),
+        ("shop/cart.py", "        add", ["shop/cart.py Cart.again.add"]),
+        ("shop/cart.py", "self.add", ["shop/cart.py Cart.add"]),
+        ("shop/cart.py", "        convert", ["shop/money.py convert"]),
+        ("shop/cart.py", "class Cart", ["shop/cart.py Cart"]),
+        ("app.py", "self.close", ["shop/cart.py Base.close"]),
+        ("app.py", "super().add", ["shop/cart.py Cart.add"]),
+        ("app.py", "m.convert", ["shop/money.py convert"]),
+        ("app.py", "Cart.limit", ["shop/cart.py Cart.limit"]),
+        ("app.py", "    convert", ["shop/money.py convert"]),
+        ("app.py", "class Big(Cart", ["shop/cart.py Cart"]),
+        # behind something whose type nobody knows: the only one of that name
+        ("app.py", "cart.again", ["shop/cart.py Cart.again"]),
+        ("app.py", "unknown", []),
+        ("other.py", "\nconvert", ["other.py convert"]),
+        ("A.java", "return size", ["A.java A.size", "A.java A.size"]),
+    ],
+)
+def test_what_a_name_means(indexed: Indexed, path: str, place: str, expected: list[str]):
+    assert means(indexed, path, place) == expected
+
+
+def references(indexed: Indexed, target: tuple[str, str], name: str) -> list[str]:
+    found: list[str] = []
+    for path, _, _ in occurring(indexed.reader, name):
+        text, tree = text_of(path)
+        found += (f"{path}:{tree.document.line_of(at) + 1}" for at in referring(indexed.view, text, tree, name, target))
+    return found
+
+
+def test_references_are_where_it_is_meant_and_not_where_it_is_called_so(indexed: Indexed):
+    assert references(indexed, ("shop/money.py", "convert"), "convert") == [
+        "app.py:3",
+        "app.py:14",
+        "app.py:16",
+        "shop/cart.py:1",
+        "shop/cart.py:14",
+        "shop/money.py:5",
+    ]
+    assert references(indexed, ("other.py", "convert"), "convert") == ["other.py:1", "other.py:2"]
+
+
+def test_references_of_a_member(indexed: Indexed):
+    assert references(indexed, ("shop/cart.py", "Base.close"), "close") == [
+        "app.py:8",
+        "shop/cart.py:5",
+        "shop/cart.py:13",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "expected"),
+    [
+        ("a.b().c", 7, ("c", 6, ("a", "b()"))),
+        ("x = größe.wert", 10, ("größe", 4, ())),
+        ("p->q::r", 7, ("r", 6, ("p", "q"))),
+        ("a + b", 2, None),
+        ("name", 4, ("name", 0, ())),
+        ("name", 0, ("name", 0, ())),
+        ("1 + 2", 1, None),
+    ],
+)
+def test_the_name_that_a_cursor_is_in(line: str, column: int, expected: tuple[str, int, tuple[str, ...]] | None):
+    found = name_at(f"first\n{line}\n".encode(), 6 + column)
+    assert (found and (found.text, found.start - 6, found.before)) == expected
+
+
+WRITTEN = {
+    "shop/__init__.py": "",
+    "shop/till.py": (
+        "class Till:\n    def total(self): ...\n\n    def drawer(self) -> 'Drawer': ...\n\n\nclass Drawer:\n    def close(self): ...\n\n\n"
+        "def make(size) -> Till:\n    return Till()\n\n\ndef close(): ...\n"
+    ),
+    "app.py": (
+        "from shop.till import Till as Box, close, make\nimport shop.till as t\n\n\nclass Page:\n    box: Box\n\n"
+        "    def __init__(self, other, given: Box):\n        self.own = Box(\n            1\n        )\n        self.other = other\n"
+        "        self.given = given\n\n"
+        "    def all(self, rows: list[Box], one: Box | None, two: t.Till, close):\n"
+        "        self.box.total()\n        self.own.total()\n        self.other.total()\n        self.given.total()\n        rows.total()\n        one.total()\n"
+        "        two.total()\n        made = make(1)\n        made.total()\n        Box(1)\\\n            .total()\n        make(2).drawer().close()\n"
+        "        rows[0].close()\n        close(3)\n\n\ndef free():\n    till = 1\n    close(4)\n\n\nif free():\n    till = Box(\n        2\n    )\n    till.total()\n"
+    ),
+    "far.py": "class Other:\n    def total(self): ...\n\n\ndef close(): ...\n",
+}
+
+
+@pytest.fixture
+def typed(tmp_path: Path):
+    with closing(Indexed(tmp_path, WRITTEN)) as made:
+        yield made
+
+
+def lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
+    """Where it is meant in `app.py`, and whether that is sure."""
+    tree = tree_of("app.py", WRITTEN["app.py"])
+    text = Text("app.py", "python", declared(tree.language, tree.data, tree.root)[0], tree.data)
+    found = places(indexed.view, text, tree, name, target)
+    return {decode(tree.document.line(tree.document.line_of(at))).strip(): sure for at, _, sure in found}
+
+
+def test_a_member_is_that_of_the_type_that_is_written(typed: Indexed):
+    assert lines(typed, ("shop/till.py", "Till.total"), "total") == {
+        "self.box.total()": True,
+        "self.own.total()": True,
+        "self.given.total()": True,
+        # nobody says what these are, and there are two of the name
+        "self.other.total()": False,
+        "rows.total()": False,
+        "one.total()": True,
+        "two.total()": True,
+        "made.total()": True,
+        ".total()": True,
+        "till.total()": True,
+    }
+    assert set(lines(typed, ("far.py", "Other.total"), "total").values()) == {False}
+
+
+def test_what_is_behind_a_bracket_or_bound_in_the_function_is_not_what_is_imported(typed: Indexed):
+    assert lines(typed, ("shop/till.py", "close"), "close") == {
+        "from shop.till import Till as Box, close, make": True,
+        "close(4)": True,
+    }
+    assert lines(typed, ("shop/till.py", "Drawer.close"), "close") == {
+        "make(2).drawer().close()": True,
+        "rows[0].close()": False,
+    }
+
+
+WITHIN = {
+    "Login.java": "class Login extends Handler {\n  class Handler extends Thread {}\n  void f() { g(); }\n}\n",
+    "Login.cs": "class Login : Handler {\n  class Handler : Thread {}\n  void f() { g(); }\n}\n",
+    "login.cpp": "class Login : public Handler {\n  class Handler : public Thread {};\n  void f() { g(); }\n};\n",
+    "login.rb": "class Login < Handler\n  class Handler < Thread\n  end\n  def f\n    g()\n  end\nend\n",
+}
+
+
+@pytest.mark.parametrize("path", WITHIN)
+def test_a_type_that_extends_what_is_in_it_has_no_more_than_that(tmp_path: Path, path: str):
+    tree = tree_of(path, WITHIN[path])
+    text = Text(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0])
+    assert [(one.name, one.bases) for one in text.declared[:2]] == [("Login", ("Handler",)), ("Handler", ("Thread",))]
+    name = name_at(tree.data, WITHIN[path].index("g()"))
+    assert name
+    with closing(Indexed(tmp_path, {path: WITHIN[path]})) as made:
+        assert meant(made.view, text, name) == []
+
+
+TYPES_WRITTEN = [
+    ("python", "def f(ctx: Context | None): ...", "ctx", [("Context",)]),
+    ("python", "till: Optional['shop.Till'] = None", "till", [("shop", "Till")]),
+    ("python", "def f(rows: list[Till], x): ...", "rows", [("list",)]),
+    ("python", "x = make(Till)", "x", [("make()",)]),
+    ("python", "if x == Till(): pass\ndef f(x=Till()): pass", "x", []),
+    ("python", "t = Till().open()", "t", [("Till()", "open()")]),
+    ("python", "x = m.Till(\n    ')',\n    1,\n)\ny = 2", "x", [("m", "Till()")]),
+    ("python", "x = Till() + 1", "x", []),
+    ("typescript", "private readonly pool?: Pool;", "pool", [("Pool",)]),
+    ("javascript", "const p = new m.Pool(1); f({ p: Other })", "p", [("m", "Pool()")]),
+    ("rust", "fn f(a: &'a mut Cart, b: Box<dyn Shape>) {", "a", [("Cart",)]),
+    ("rust", "fn f(a: &'a mut Cart, b: Box<dyn Shape>) {", "b", [("Shape",)]),
+    ("rust", "let b = grep::Builder::new();", "b", [("grep", "Builder", "new()")]),
+    ("go", "func f(rate *money.Rate, b int) { x := &Till{1} }", "rate", [("money", "Rate")]),
+    ("go", "func f(rate *money.Rate, b int) { x := &Till{1} }", "x", [("Till()",)]),
+    ("java", "void g(List<Item> cart) { return cart; }", "cart", [("List",)]),
+    ("cpp", "const Rate& rate = f();", "rate", [("Rate",)]),
+    ("php", "function f(?Rate $rate) {}", "rate", [("Rate",)]),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "name", "expected"), TYPES_WRITTEN)
+def test_types_as_they_are_written(language: str, text: str, name: str, expected: list[tuple[str, ...]]):
+    assert written(text, name, language) == expected
+
+
+LONG_LINES = [
+    ("javascript", "x :" * 100_000, "x"),
+    ("java", "A<" * 100_000, "x"),
+    ("java", "a.b:" * 100_000, "x"),
+    ("python", "x: A" + " " * 100_000 + "b", "x"),
+]
+
+
+@pytest.mark.parametrize(("language", "text", "name"), LONG_LINES)
+def test_a_long_line_is_read_once(language: str, text: str, name: str):
+    # otherwise each would take minutes
+    assert written(text, name, language) == []
+
+
+def test_a_long_signature_is_read_once():
+    assert given("A<" * 100_000, "make", "java") == []
+
+
+def test_what_a_name_is_handed_is_looked_for_once_in_a_long_line(tmp_path: Path):
+    source = "def f(b):\n    x" + " :x" * 30_000 + "\n    x = b" + " " * 100_000 + "c\n    x.go()\n"
+    function = Declaration("function", "f", 0, len(source), 4, 10, 0, -1, "")
+    text = Text("a.py", "python", [function], source.encode())
+    with closing(Indexed(tmp_path, {})) as made:
+        # otherwise this would take minutes
+        assert meant(made.view, text, Name("go", source.index("go()"), ("x",))) == []
+
+
+@pytest.mark.parametrize(
+    ("language", "signature", "expected"),
+    [
+        ("python", "def make(a: int) -> Till", [("Till",)]),
+        ("python", "def make(a)", []),
+        ("typescript", "function make(a: number): Till | undefined", [("Till",)]),
+        ("go", "func make(a int) (*money.Till, error)", [("money", "Till")]),
+        ("java", "public static Till make(int a)", [("Till",)]),
+        ("rust", "fn make(a: u8) -> Box<Till>", [("Till",)]),
+    ],
+)
+def test_what_a_function_says_it_gives(language: str, signature: str, expected: list[tuple[str, ...]]):
+    assert given(signature, "make", language) == expected

@@ -1,0 +1,61 @@
+"""Finding symbols by what is typed of their names."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.index.query.symbol_lookup import LIMIT, called
+from tests.index.place import Indexed
+
+SOURCE = """
+parse = 1
+class Config:
+    parser_count = 0
+    def parse_config(self): ...
+    def preload_cache(self): ...
+class HTTPServer:
+    def parse(self): ...
+def reparse(): ...
+def Parse(): ...
+def per_cent_100(): ...
+"""
+
+
+@pytest.fixture
+def indexed(tmp_path: Path):
+    with closing(Indexed(tmp_path, {"a.py": SOURCE, "b.py": "def parse_other(): ...\n"})) as made:
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        # the very name, a beginning, the inside, letters in order; what holds data last among equals
+        ("parse", "HTTPServer.parse parse Parse parse_other Config.parse_config Config.parser_count reparse"),
+        ("Parse", "Parse HTTPServer.parse parse parse_other Config.parse_config Config.parser_count reparse"),
+        ("pc", "Config.parse_config per_cent_100 Config.preload_cache Config.parser_count"),
+        ("hs", "HTTPServer"),
+        ("server", "HTTPServer"),
+        ("Config.parse", "Config.parse_config Config.parser_count"),
+        ("cfg.parse_", "Config.parse_config Config.parser_count"),
+        ("_100", "per_cent_100"),
+        ("nothing", ""),
+    ],
+)
+def test_the_best_fit_comes_first(indexed: Indexed, query: str, expected: str):
+    assert [one.qualified for _, one in called(indexed.reader, query)] == expected.split()
+
+
+def test_a_wildcard_of_the_database_is_a_letter(indexed: Indexed):
+    assert called(indexed.reader, "%") == []
+    assert called(indexed.reader, "p_rse") == []
+
+
+def test_files_may_be_left_out(indexed: Indexed):
+    assert [one.path for _, one in called(indexed.reader, "parse", {"a.py"})] == ["b.py"]
+
+
+def test_there_is_an_end_to_it(tmp_path: Path):
+    with closing(Indexed(tmp_path, {"a.py": "".join(f"def f{n}(): ...\n" for n in range(LIMIT + 9))})) as many:
+        assert len(called(many.reader, "")) == len(called(many.reader, "f")) == LIMIT

@@ -1,0 +1,101 @@
+"""What of a completion fits the user's patience on a slow machine and on a quick one."""
+
+from typing import Any
+
+import pytest
+
+from lsp_harness.completion.completer import Completer
+from lsp_harness.config.schema import Completion
+from lsp_harness.inference.pace import Pace, Pacer
+from lsp_harness.inference.request import Infill, Props
+from lsp_harness.syntax.tree import parse
+from tests.harness.tools import Script
+from tests.support import markup
+
+SLOW = {"curve": {"prompt_per_second": 130, "generated_per_second": 18, "decode_ms": {"1": 55}, "candidates": 5}}
+QUICK = {"curve": {"prompt_per_second": 4000, "generated_per_second": 90, "decode_ms": {"1": 11}, "candidates": 16}}
+
+
+def test_a_slow_machine_writes_less_and_reads_little_after_a_jump() -> None:
+    slow, settings = Pace.of(SLOW), Completion()
+    assert slow.budget_ms(settings) == 345
+    assert slow.affordable(settings) == 44
+    assert (slow.n_predict(settings), slow.lines_ms(settings), slow.writing_ms(settings)) == (36, 800, 2000)
+
+
+def test_a_quick_machine_is_held_by_the_settings_only() -> None:
+    quick, settings = Pace.of(QUICK), Completion()
+    assert quick.affordable(settings) > 1000
+    assert quick.n_predict(settings) == settings.max_tokens
+
+
+def test_a_very_slow_machine_still_writes_a_line() -> None:
+    snail, settings = Pace(generated_per_second=4, step_ms=500), Completion()
+    assert (snail.n_predict(settings), snail.writing_ms(settings)) == (16, 4000)
+    assert snail.budget_ms(settings) == 200
+
+
+def test_patience_is_a_setting() -> None:
+    patient = Completion(latency_ms=1000)
+    assert Pace.of(SLOW).affordable(patient) == 122
+    assert Pace.of(SLOW).n_predict(patient) == 64
+
+
+@pytest.mark.parametrize(
+    "props", [{}, {"curve": None}, {"curve": {"prompt_per_second": "fast", "generated_per_second": 0, "decode_ms": []}}]
+)
+def test_an_engine_that_does_not_say_is_not_held_to_a_token_limit(props: dict[str, Any]) -> None:
+    assert Pace.of(props) == Pace()
+    assert Pace().n_predict(Completion()) == 64
+
+
+class Measured(Script):
+    """Counts how often it is asked for its figures."""
+
+    def __init__(self, *replies: Any, facts: dict[str, Any]) -> None:
+        super().__init__(*replies)
+        self.facts, self.told = facts, 0
+
+    async def props(self) -> Props:
+        self.told += 1
+        return await super().props()
+
+
+async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
+    now = 100.0
+    engine = Measured(facts=SLOW)
+    pacer = Pacer(engine, lambda: now)
+    assert await pacer.now() == await pacer.now() == Pace.of(SLOW)
+    engine.facts, now = QUICK, now + 59
+    assert (await pacer.now(), engine.told) == (Pace.of(SLOW), 1)
+    now += 2
+    assert (await pacer.now(), engine.told) == (Pace.of(QUICK), 2)
+
+
+async def test_a_request_is_cut_to_the_machine() -> None:
+    long = "".join(f"def f{n}(a, b):\n    x = a + b\n    return x * {n}\n" for n in range(60))
+    src = markup.parse(long + "y = <|>\n")
+    asked: list[Infill] = []
+    for facts in (SLOW, QUICK):
+        engine = Measured("1", facts=facts)
+        await Completer(engine, Completion()).complete(src.document, parse(src.document), src.cursor, "a.py")
+        [request] = engine.asked
+        assert isinstance(request, Infill)
+        asked.append(request)
+    slow, quick = asked
+    assert (slow.budget_ms, quick.budget_ms) == (345, 389)
+    assert (slow.sampling.n_predict, quick.sampling.n_predict) == (36, 64)
+    # whatever is warm is used in full
+    assert slow.around == quick.around
+    assert slow.around.extra
+    assert len(slow.shorter[-1].prefix) < len(quick.shorter[-1].prefix)
+
+
+async def test_of_a_line_that_takes_too_long_there_is_what_there_is() -> None:
+    src = markup.parse("def area(r):\n    return <|>\n")
+    engine = Script({"text": "3.14 * r", "hang": True})
+    found = await Completer(engine, Completion(latency_ms=1)).complete(
+        src.document, parse(src.document), src.cursor, "a.py"
+    )
+    assert found
+    assert (found.text, engine.closed) == ("3.14 * r", 1)

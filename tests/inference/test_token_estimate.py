@@ -1,0 +1,85 @@
+"""Numbers for questions that need no model: counted where an engine answers, else estimated."""
+
+import asyncio
+from contextlib import aclosing
+from typing import Any, cast
+
+import pytest
+
+from lsp_harness.errors import EngineError, EngineRefused, EngineUnavailable, ModelMissing
+from lsp_harness.inference.backends.backend import estimated
+from lsp_harness.inference.request import Continuation
+from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.inference.token_estimate import Estimating
+
+TEXTS = ["one two three", ""]
+ASK = Continuation("a")
+
+
+class Failing(ScriptedEngine):
+    """Everything it is asked fails in the same way, after it was asked `well` times."""
+
+    def __init__(self, error: Exception, well: int = 0) -> None:
+        super().__init__([{"text": "a"}])
+        self.error = error
+        self.well = well
+
+    async def count(self, texts: Any) -> list[int]:
+        if self.well:
+            self.well -= 1
+            return await super().count(texts)
+        raise self.error
+
+    async def stream(self, request: Any):
+        raise self.error
+        yield
+
+
+async def usage(engine: Estimating) -> int:
+    async with aclosing(cast("Any", engine.stream(ASK))) as chunks:
+        return sum([chunk.usage.evaluated async for chunk in chunks])
+
+
+async def test_an_engine_that_answers_is_believed():
+    engine = Estimating(ScriptedEngine([{"text": "a b"}]), 100)
+    await engine.look(5)
+    assert await engine.count(TEXTS) == [3, 0]
+    assert (await engine.props()).n_ctx == 8192
+    assert await usage(engine) == 1
+    assert engine.why == ""
+
+
+@pytest.mark.parametrize("error", [EngineUnavailable("it is stuck"), ModelMissing("it is stuck")])
+async def test_one_that_fails_is_estimated_from_then_on(error: Exception):
+    engine = Estimating(Failing(error, well=1), 100)
+    assert await engine.count(TEXTS) == [3, 0]
+    assert await engine.count(TEXTS) == estimated(TEXTS)
+    assert engine.why == "it is stuck"
+    assert (await engine.props()).n_ctx == 100
+    assert await usage(engine) == 0
+    assert await engine.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
+
+
+async def test_one_that_fails_while_it_evaluates_is_estimated_too():
+    engine = Estimating(Failing(EngineError("it went away"), well=9), 100)
+    assert await usage(engine) == 0
+    assert engine.why == "it went away"
+
+
+async def test_what_is_refused_is_an_error_and_no_silence():
+    engine = Estimating(Failing(EngineRefused("too long")), 100)
+    with pytest.raises(EngineRefused):
+        await engine.count(TEXTS)
+    with pytest.raises(EngineRefused):
+        await usage(engine)
+
+
+async def test_one_that_says_nothing_is_not_waited_for():
+    class Silent(ScriptedEngine):
+        async def props(self) -> Any:
+            await asyncio.Event().wait()
+
+    engine = Estimating(Silent([]), 100)
+    await engine.look(0.01)
+    assert await engine.count(TEXTS) == estimated(TEXTS)
+    assert engine.why == "the engine does not answer within 0.01 s"

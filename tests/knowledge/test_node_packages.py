@@ -1,0 +1,181 @@
+"""What packages in `node_modules` say."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.knowledge.doc_fragment import DocFragment
+from lsp_harness.knowledge.installed_packages import Installed
+from tests.knowledge.packages import write
+
+
+def package(root: Path, name: str, version: str, files: dict[str, str], **info: Any) -> None:
+    folder = f"node_modules/{name}"
+    write(root, {f"{folder}/package.json": json.dumps({"name": name, "version": version, **info})})
+    write(root, {f"{folder}/{path}": text for path, text in files.items()})
+
+
+def of(root: Path, module: str, name: str = "", near: Path | None = None) -> DocFragment:
+    found = Installed({}).documented(root, "typescript", module, name, near=near)
+    assert found is not None
+    return found
+
+
+def test_declarations_by_the_package_s_own_word(tmp_path: Path):
+    package(
+        tmp_path,
+        "pad",
+        "1.2.0",
+        {
+            "lib/pad.d.ts": (
+                "/* a licence */\nexport { inner as left } from './inner.js';\nexport * from './more';\n"
+                "declare const other: Other;\nexport { other as out };\n"
+                "/**\n * Pads\n * both sides.\n *\n * @param text what\n */\n"
+                "export declare function pad(text: string, /* how far */ width?: number): string;\n"
+                "export declare function pad(text: string[]): string[];\n"
+                "export interface Base { /** The size. */ size(of: string): number }\n"
+                "export declare class Other implements Base { constructor(a: number); close(): void }\n"
+                "export default pad;\n"
+            ),
+            "lib/inner.d.ts": "export declare const inner: (text: string) => string;\n",
+            "lib/more.d.ts": "export * as deep from './inner';\nexport type More = string;\n",
+        },
+        types="lib/pad.d.ts",
+    )
+    found = of(tmp_path, "pad", "pad")
+    assert found == DocFragment(
+        package="pad",
+        version="1.2.0",
+        module="pad",
+        name="pad",
+        kind="function",
+        signature="function pad(text: string, width?: number): string",
+        documentation="Pads both sides.",
+        file="pad/lib/pad.d.ts",
+        overloads=2,
+    )
+    assert of(tmp_path, "pad").signature == found.signature
+    assert of(tmp_path, "pad", "left").signature == "const inner: (text: string) => string"
+    assert of(tmp_path, "pad", "deep.inner").file == "pad/lib/inner.d.ts"
+    assert of(tmp_path, "pad", "More").signature == "type More = string"
+    assert of(tmp_path, "pad", "Other").called == "Other(a: number)"
+    assert of(tmp_path, "pad", "out.close").signature == "close(): void"
+    assert of(tmp_path, "pad", "Other.size").documentation == "The size."
+
+
+@pytest.mark.parametrize(
+    "exports",
+    [
+        "./a.d.ts",
+        {"types": "./a.d.ts", "default": "./a.js"},
+        {".": {"require": {"types": "./no.d.cts"}, "import": {"types": "./a.d.ts"}}},
+        {".": [{"node": {"default": "./a.js"}}]},
+        {"./part": "./no.js", ".": {"default": "./a.js"}},
+    ],
+)
+def test_exports(tmp_path: Path, exports: object):
+    package(tmp_path, "x", "1.0.0", {"a.d.ts": "export function f(): void;\n", "a.js": ""}, exports=exports)
+    assert of(tmp_path, "x", "f").file == "x/a.d.ts"
+
+
+def test_a_part_of_a_package(tmp_path: Path):
+    files = {"dist/fp.d.ts": "export function f(): 1;\n", "dist/deep/a.d.ts": "export function g(): 2;\n"}
+    package(tmp_path, "@me/x", "1.0.0", files, exports={"./fp": {"types": "./dist/fp.d.ts"}, "./*": "./dist/*.js"})
+    assert of(tmp_path, "@me/x/fp", "f").release == "@me/x 1.0.0"
+    assert of(tmp_path, "@me/x/deep/a", "g").signature == "function g(): 2"
+    package(tmp_path, "y", "1.0.0", {"part/index.js": "exports.h = function (a) {};\n"})
+    assert of(tmp_path, "y/part", "h").kind == "function"
+
+
+def test_types_of_their_own_and_a_value_that_is_the_whole_module(tmp_path: Path):
+    package(tmp_path, "low", "4.1.0", {"low.js": "module.exports = {}\n"}, main="low.js")
+    package(
+        tmp_path,
+        "@types/low",
+        "4.0.9",
+        {
+            "index.d.ts": (
+                '/// <reference path="./common.d.ts" />\nexport = _;\ndeclare const _: _.Static;\n'
+                "declare namespace _ {\n  interface Static {}\n  function apart(a: 1): void;\n}\n"
+            ),
+            "common.d.ts": (
+                'import _ = require("./index");\ndeclare module "./index" {\n  interface Static {\n'
+                "    /** Waits. */\n    debounce<T>(func: T, wait?: number): T;\n  }\n}\n"
+            ),
+            "debounce.d.ts": 'import { debounce } from "./index";\nexport = debounce;\n',
+        },
+    )
+    found = of(tmp_path, "low", "debounce")
+    assert (found.release, found.signature, found.documentation) == (
+        "low 4.1.0",
+        "debounce<T>(func: T, wait?: number): T",
+        "Waits.",
+    )
+    assert of(tmp_path, "low", "apart").signature == "function apart(a: 1): void"
+    assert of(tmp_path, "low/debounce").signature == found.signature
+
+
+def test_a_default_that_has_a_type(tmp_path: Path):
+    text = (
+        "interface Static extends Instance {}\ninterface Instance { get(url: string): void }\n"
+        "declare const it: Static;\nexport default it;\n"
+    )
+    package(tmp_path, "net", "1.0.0", {"index.d.ts": text})
+    assert of(tmp_path, "net", "get").signature == "get(url: string): void"
+
+
+def test_what_comes_with_node_itself(tmp_path: Path):
+    package(
+        tmp_path,
+        "@types/node",
+        "22.1.0",
+        {"fs.d.ts": 'declare module "fs" { export function rm(path: string): void }\n'},
+    )
+    assert of(tmp_path, "node:fs", "rm").signature == "function rm(path: string): void"
+
+
+def test_a_package_is_looked_for_in_the_folders_around_the_file_up_to_the_workspace_s(tmp_path: Path):
+    root = tmp_path / "root"
+    for folder, version in (("", "1.0.0"), ("apps/a", "2.0.0")):
+        package(root / folder, "x", version, {"index.d.ts": "export function f(): void;\n"})
+    package(tmp_path, "outside", "1.0.0", {"index.d.ts": "export function f(): void;\n"})
+    assert of(root, "x", "f").version == "1.0.0"
+    assert of(root, "x", "f", root / "apps/a/src").version == "2.0.0"
+    assert of(root, "x", "f", root / "apps/b").version == "1.0.0"
+    installed = Installed({})
+    assert installed.documented(root, "javascript", "outside", "f", near=root / "apps") is None
+    assert installed.looked(root, "javascript") == ["apps/node_modules", "node_modules"]
+
+
+def test_an_upgrade_shows_without_a_restart(tmp_path: Path):
+    installed = Installed({})
+    for version, text in (("1.0.0", "(): void"), ("2.0.0", "(a: number): void")):
+        package(tmp_path, "x", version, {"index.d.ts": f"export function f{text};\n"})
+        found = installed.documented(tmp_path, "typescript", "x", "f")
+        assert found
+        assert (found.version, found.signature) == (version, f"function f{text}")
+
+
+def test_a_name_that_is_not_exported_and_what_is_like_it(tmp_path: Path):
+    files = {
+        "index.d.ts": "export * from './a.js';\nexport function parse(): 1;\n",
+        "a.d.ts": "export function format(): 2;\n",
+    }
+    package(tmp_path, "x", "1.0.0", files)
+    found = Installed({}).absent(tmp_path, "typescript", "x", "formt")
+    assert found
+    assert [one.called for one in found.nearest] == ["format(): 2"]
+    package(tmp_path, "y", "1.0.0", {"index.js": "exports.parse = function () {}\n"})
+    assert Installed({}).absent(tmp_path, "typescript", "y", "prase") is None
+
+
+def test_a_name_as_people_write_it(tmp_path: Path):
+    package(tmp_path, "a.b", "1.0.0", {"index.d.ts": "export function f(): void;\n"})
+    package(tmp_path, "@s/n", "1.0.0", {"index.d.ts": "export interface T { m(): void }\n"})
+    installed = Installed({})
+    for written, module, name in (("a.b.f", "a.b", "f"), ("@s/n.T.m", "@s/n", "T.m")):
+        found = installed.named(tmp_path, "typescript", written)
+        assert isinstance(found, DocFragment)
+        assert (found.module, found.name) == (module, name)

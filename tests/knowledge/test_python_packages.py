@@ -1,0 +1,260 @@
+"""What the packages of a virtual environment say."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.knowledge.doc_fragment import Absent, DocFragment
+from lsp_harness.knowledge.installed_packages import Installed
+from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    install(venv(root), "requests", "2.32.3", REQUESTS)
+    return root
+
+
+def of(root: Path, module: str, name: str = "", **environ: str) -> DocFragment:
+    found = Installed(environ).documented(root, "python", module, name)
+    assert found is not None
+    return found
+
+
+def missing(root: Path, module: str, name: str) -> Absent | None:
+    return Installed({}).absent(root, "python", module, name)
+
+
+def test_a_function_that_its_package_hands_on(root: Path):
+    assert of(root, "requests", "get") == DocFragment(
+        package="requests",
+        version="2.32.3",
+        module="requests",
+        name="get",
+        kind="function",
+        signature="def get(url, params=None, **kwargs)",
+        documentation="Sends a GET request.",
+        file="requests/api.py",
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "signature", "file"),
+    [
+        ("requests.api", "get", "def get(url, params=None, **kwargs)", "requests/api.py"),
+        ("requests", "api.get", "def get(url, params=None, **kwargs)", "requests/api.py"),
+        ("requests", "utils.quote", "def quote(value)", "requests/utils.py"),
+        ("requests", "Response.json", "def json(self, **kwargs)", "requests/models.py"),
+        ("requests", "Session.get", 'def get(self, url, *, sep="#") -> "Response"', "requests/sessions.py"),
+        ("requests", "Session.resolve", "def resolve(self, a: int)", "requests/base.py"),
+        ("requests", "patch", "def patch(url, data=None, **kwargs)", "requests/api.py"),
+        ("requests.sessions", "get", 'def get(self, url, *, sep="#") -> "Response"', "requests/sessions.py"),
+        ("requests.sessions", "default.resolve", "def resolve(self, a: int)", "requests/base.py"),
+        ("requests.sessions", "alias", "class Session(_Mixin)", "requests/sessions.py"),
+    ],
+)
+def test_a_name_is_followed_to_where_it_is_declared(root: Path, module: str, name: str, signature: str, file: str):
+    found = of(root, module, name)
+    assert (found.signature, found.file, found.name) == (signature, file, name)
+
+
+def test_a_class_has_the_signature_of_what_makes_it(root: Path):
+    found = of(root, "requests", "Session")
+    assert found.signature == "class Session(_Mixin)"
+    assert found.constructor == "def __init__(self, adapter=None, *, retries: int = 3) -> None"
+    assert found.called == "Session(adapter=None, *, retries: int = 3)"
+    assert found.documentation == "A session. In two lines."
+
+
+def test_a_module_says_what_it_is(root: Path):
+    found = of(root, "requests")
+    assert (found.kind, found.documentation, found.file) == (
+        "module",
+        "Requests HTTP Library.",
+        "requests/__init__.py",
+    )
+
+
+def test_classes_whose_fields_make_them(root: Path):
+    install(
+        root / SITE,
+        "shapes",
+        "1.0",
+        {
+            "shapes.py": (
+                "from dataclasses import dataclass, field\nfrom typing import ClassVar, NamedTuple\n\n\n"
+                "@dataclass\nclass Base:\n    name: str\n    many: ClassVar[int] = 0\n\n\n"
+                "@dataclass(frozen=True)\nclass Circle(Base):\n    r: float = 1.0\n    marks: list[int] = field(default_factory=list)\n\n\n"
+                "class Point(NamedTuple):\n    x: int\n    y: int = 0\n\n\nclass Plain:\n    x: int = 1\n"
+            )
+        },
+    )
+    assert of(root, "shapes", "Circle").called == "Circle(name: str, r: float = 1.0, marks: list[int] = ...)"
+    assert of(root, "shapes", "Point").called == "Point(x: int, y: int = 0)"
+    assert of(root, "shapes", "Plain").called == "class Plain"
+
+
+def test_an_object_that_is_called_and_one_of_several_names(root: Path):
+    text = (
+        "from typing import Final, Protocol, overload\nclass _Make(Protocol):\n    @overload\n"
+        "    def __call__(self, /, shape: int) -> list: ...\n    @overload\n    def __call__(self, shape: str) -> list: ...\n"
+        "zeros: Final[_Make] = ...\nones = like = zeros\nib = attr = attrib\ndef attrib(default=None): ...\n"
+    )
+    install(root / SITE, "make", "1", {"make.pyi": text})
+    found = of(root, "make", "zeros")
+    assert (found.signature, found.overloads) == ("def zeros(shape: int) -> list", 2)
+    assert of(root, "make", "ib").signature == "def attrib(default=None)"
+    assert of(root, "make", "ib").called == "ib(default=None)"
+
+
+def test_stubs_come_before_sources_which_have_the_words(root: Path):
+    install(
+        root / SITE,
+        "shapes",
+        "1.0",
+        {
+            "shapes/__init__.py": 'def area(r):\n    """Of a circle."""\n\n\ndef hidden(): ...\n',
+            "shapes/__init__.pyi": (
+                "from typing import overload\n@overload\ndef area(r: int) -> int: ...\n@overload\ndef area(r: float) -> float: ...\n"
+            ),
+        },
+    )
+    found = of(root, "shapes", "area")
+    assert (found.signature, found.overloads) == ("def area(r: int) -> int", 2)
+    assert (found.documentation, found.file) == ("Of a circle.", "shapes/__init__.pyi")
+    assert of(root, "shapes", "hidden").file == "shapes/__init__.py"
+
+
+def test_stubs_in_a_package_of_their_own_have_the_version_of_what_they_are_of(root: Path):
+    site = root / SITE
+    install(site, "six-pack", "3.1", {"six.py": "def add(a, b): ...\n"}, tops="six\n")
+    install(site, "types-six", "1.0", {"six-stubs/__init__.pyi": "def add(a: int, b: int) -> int: ...\n"})
+    found = of(root, "six", "add")
+    assert (found.release, found.signature) == ("six-pack 3.1", "def add(a: int, b: int) -> int")
+
+
+def test_of_several_packages_in_a_namespace_the_one_that_has_the_part(root: Path):
+    install(root / SITE, "acme-a", "1", {"acme/a/__init__.py": "def f(): ...\n"})
+    install(root / SITE, "acme-b", "2", {"acme/b/__init__.py": "def g(x): ...\n"})
+    assert of(root, "acme.b", "g").release == "acme-b 2"
+    assert of(root, "acme", "a.f").signature == "def f()"
+
+
+def test_the_standard_library_that_the_environment_was_made_from(root: Path, tmp_path: Path):
+    home = tmp_path / "python"
+    write(
+        home,
+        {"lib/python3.11/os.py": "import posixpath as path\n", "lib/python3.11/posixpath.py": "def join(a, *p): ...\n"},
+    )
+    venv(root, home)
+    found = of(root, "os.path", "join")
+    assert (found.release, found.signature, found.file) == ("Python 3.11.4", "def join(a, *p)", "posixpath.py")
+    assert (found.module, found.name) == ("os", "path.join")
+
+
+@pytest.mark.parametrize("variable", ["VIRTUAL_ENV", "CONDA_PREFIX"])
+def test_an_environment_elsewhere_is_named_by_the_shell(tmp_path: Path, variable: str):
+    install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
+    here = tmp_path / "here"
+    here.mkdir()
+    assert Installed({}).documented(here, "python", "requests", "get") is None
+    assert of(here, "requests", "get", **{variable: str(tmp_path / "other" / ".venv")}).version == "1.0"
+
+
+def test_the_folder_s_own_environment_comes_before_the_shell_s_and_a_setting_before_both(root: Path, tmp_path: Path):
+    install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
+    environ = {"VIRTUAL_ENV": str(tmp_path / "other" / ".venv")}
+    assert of(root, "requests", "get", **environ).version == "2.32.3"
+    found = Installed(environ, python="../other/.venv").documented(root, "python", "requests", "get")
+    assert found
+    assert found.version == "1.0"
+
+
+def test_packages_that_are_installed_to_be_edited_but_not_the_workspace_itself(root: Path, tmp_path: Path):
+    write(tmp_path / "lib", {"tool/__init__.py": "def run(x): ...\n"})
+    write(root, {"own/__init__.py": "def mine(): ...\n"})
+    site = root / SITE
+    install(site, "tool", "0.1", {"a.pth": f"{tmp_path / 'lib'}\n", "b.pth": f"import os\n{root}\n"}, tops="tool\n")
+    assert of(root, "tool", "run").release == "tool 0.1"
+    assert Installed({}).documented(root, "python", "own", "mine") is None
+
+
+def test_an_upgrade_shows_without_a_restart(root: Path):
+    installed, site = Installed({}), root / SITE
+
+    def now() -> tuple[str, str]:
+        found = installed.documented(root, "python", "requests", "get")
+        assert found
+        return found.version, found.signature
+
+    assert now() == ("2.32.3", "def get(url, params=None, **kwargs)")
+    (site / "requests-2.32.3.dist-info").rename(site / "requests-3.0.dist-info")
+    write(site, {"requests-3.0.dist-info/METADATA": "Name: requests\nVersion: 3.0\n"})
+    write(site, {"requests/api.py": "def get(url, /): ...\n"})
+    # as soon as two writes can be on this file system
+    os.utime(site, ns=(1, 1))
+    assert now() == ("3.0", "def get(url, /)")
+    write(site, {"requests-3.0.dist-info/METADATA": "Name: requests\nVersion: 3.0.1\n"})
+    assert now() == ("3.0.1", "def get(url, /)")
+
+
+# -- what is not there
+def test_a_name_that_a_module_has_not_and_what_is_like_it(root: Path):
+    found = missing(root, "requests", "fetch")
+    assert found
+    assert (found.release, found.name, [one.called for one in found.nearest]) == (
+        "requests 2.32.3",
+        "fetch",
+        ["patch(url, data=None, **kwargs)"],
+    )
+    found = missing(root, "requests", "Session.gett")
+    assert found
+    assert [one.name for one in found.nearest] == ["Session.get"]
+    found = missing(root, "requests", "sesion.get.now")
+    assert found
+    assert (found.name, [one.name for one in found.nearest]) == ("sesion", ["session", "sessions", "Session"])
+
+
+@pytest.mark.parametrize("name", ["get", "Session.resolve", "Session.adapter", "api.get", "sessions", "Response"])
+def test_what_is_there_is_not_missing(root: Path, name: str):
+    assert missing(root, "requests", name) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def __getattr__(name): ...\n",
+        "globals().update(x=1)\n",
+        "import sys\nsys.modules[__name__] = object()\n",
+        "from _fast import *\n",
+        "from absent_package import *\n",
+        "if known():\n    unknown = 1\n",
+        "@enum.global_enum\nclass Flag: ...\n",
+    ],
+)
+def test_of_a_module_that_may_have_more_names_than_it_says_nothing_is_said(root: Path, text: str):
+    install(root / SITE, "lazy", "1", {"lazy.py": f"def known(): ...\n{text}"})
+    assert missing(root, "lazy", "unknown") is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "class C:\n    def __getattr__(self, name): ...\n",
+        "from elsewhere import Base\nclass C(Base):\n    x = 1\n",
+        "@register\nclass C:\n    x = 1\n",
+    ],
+)
+def test_nor_of_such_a_class(root: Path, text: str):
+    install(root / SITE, "lazy", "1", {"lazy.py": text})
+    assert missing(root, "lazy", "C.unknown") is None
+
+
+def test_what_is_not_installed_is_neither_known_nor_missing_and_it_is_said_where_was_looked(root: Path):
+    installed = Installed({})
+    assert installed.documented(root, "python", "flask", "Flask") is None
+    assert installed.absent(root, "python", "flask", "Flask") is None
+    assert installed.looked(root, "python") == [SITE]
+    assert installed.documented(root, "cobol", "flask", "Flask") is None

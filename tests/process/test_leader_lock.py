@@ -1,0 +1,52 @@
+"""One of several leads, and another one when that ends."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.process.leader_lock import lead, led
+
+
+async def test_the_first_leads_and_the_next_when_it_is_done(tmp_path: Path):
+    lock = tmp_path / "lock"
+    assert not led(lock)
+    one = await lead(lock)
+    other = asyncio.create_task(lead(lock))
+    assert led(lock)
+    await asyncio.sleep(0)
+    assert not other.done()
+    os.close(one)
+    os.close(await other)
+    assert not led(lock)
+
+
+async def test_a_child_that_has_the_lock_leads_until_it_ends(tmp_path: Path):
+    lock = tmp_path / "lock"
+    descriptor = await lead(lock)
+    argv = [sys.executable, "-c", "input()"]
+    child = subprocess.Popen(argv, stdin=subprocess.PIPE, pass_fds=(descriptor,))  # noqa: ASYNC220 - outside of the loop
+    os.close(descriptor)
+    other = asyncio.create_task(lead(lock))
+    assert led(lock)
+    child.kill()
+    os.close(await other)
+    child.communicate()
+
+
+async def test_who_gives_up_waiting_does_not_lead_later(tmp_path: Path):
+    lock = tmp_path / "lock"
+    one = await lead(lock)
+    waiting = asyncio.create_task(lead(lock))
+    third = asyncio.create_task(lead(lock))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    os.close(one)
+    os.close(await third)
+    # whichever of the two that waited came first, both have let go
+    os.close(await lead(lock))

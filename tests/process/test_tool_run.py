@@ -1,0 +1,134 @@
+"""Tools come to an end, one way or another, and so does what they started."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lsp_harness.process import tool_run
+
+
+@pytest.fixture
+def pipe(tmp_path: Path) -> Path:
+    path = tmp_path / "pids"
+    os.mkfifo(path)
+    return path
+
+
+@pytest.fixture
+def escaped() -> Iterator[list[psutil.Process]]:
+    """Processes that are beyond the reach of `run`."""
+    processes: list[psutil.Process] = []
+    yield processes
+    for process in processes:
+        process.kill()
+
+
+def family(pipe: Path, *, then: str = "wait", start: str = "sleep 1000") -> list[str]:
+    """A tool that starts another process, tells both numbers, and goes on."""
+    return ["sh", "-c", f"{start} & echo $$ $! > {pipe}; {then}"]
+
+
+async def pids(pipe: Path) -> list[psutil.Process]:
+    """The family, but for those who have ended already."""
+    found: list[psutil.Process] = []
+    for pid in (await asyncio.to_thread(pipe.read_text)).split():
+        with suppress(psutil.NoSuchProcess):
+            found.append(psutil.Process(int(pid)))
+    return found
+
+
+async def gone(processes: list[psutil.Process]) -> None:
+    """They end; the test run's own limit says when that is not so. Reaping orphans is not our business."""
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            while process.status() != psutil.STATUS_ZOMBIE:  # noqa: ASYNC110 - there is no event
+                await asyncio.sleep(0)
+
+
+async def test_text_in_text_out():
+    script = "import sys; text = sys.stdin.read(); print(text.upper()); print(len(text), file=sys.stderr); sys.exit(3)"
+
+    ran = await tool_run.run([sys.executable, "-c", script], stdin=b"a" * 300_000)
+
+    assert ran == (3, b"A" * 300_000 + b"\n", b"300000\n")
+
+
+async def test_a_tool_need_not_read(tmp_path: Path):
+    ran = await tool_run.run(
+        [sys.executable, "-c", "import os; print(os.getcwd())"], stdin=b"a" * 300_000, cwd=tmp_path
+    )
+
+    assert ran == (0, f"{tmp_path}\n".encode(), b"")
+
+
+async def test_a_tool_gives_way_to_the_engine():
+    ran = await tool_run.run([sys.executable, "-c", "import os; print(os.nice(0), os.getsid(0) == os.getpid())"])
+
+    assert ran.out == f"{os.nice(0) + 5} True\n".encode()
+
+
+async def test_a_tool_that_is_not_there():
+    with pytest.raises(FileNotFoundError):
+        await tool_run.run(["/no/such/tool"])
+
+
+async def test_too_slow_the_whole_family_is_killed(pipe: Path):
+    running = asyncio.create_task(tool_run.run(family(pipe), timeout=1))
+    processes = await pids(pipe)
+
+    assert await running == (None, b"", b"")
+    await gone(processes)
+
+
+async def test_cancelled_the_whole_family_is_killed(pipe: Path):
+    running = asyncio.create_task(tool_run.run(family(pipe), timeout=1000))
+    processes = await pids(pipe)
+    running.cancel()
+    await asyncio.wait({running})
+
+    assert running.cancelled()
+    await gone(processes)
+
+
+async def test_a_child_that_outlives_its_tool_is_killed_too(pipe: Path):
+    running = asyncio.create_task(tool_run.run(family(pipe, then="exit 0"), timeout=1))
+    processes = await pids(pipe)
+
+    # it holds the pipes, so the tool has not ended before the time did
+    assert (await running).code is None
+    await gone(processes)
+
+
+async def test_a_child_that_let_go_of_the_pipes_is_killed_too(pipe: Path):
+    quiet = "subprocess.Popen(['sleep', '1000'], stdin=-3, stdout=-3, stderr=-3)"
+    script = f"import subprocess, sys; child = {quiet}; print(child.pid)"
+
+    ran = await tool_run.run([sys.executable, "-c", script], timeout=1000)
+
+    assert ran.code == 0
+    with suppress(psutil.NoSuchProcess):
+        await gone([psutil.Process(int(ran.out))])
+
+
+async def test_a_child_in_a_session_of_its_own_does_not_hold_us_up(pipe: Path, escaped: list[psutil.Process]):
+    running = asyncio.create_task(tool_run.run(family(pipe, start="setsid sleep 1000"), timeout=1))
+    parent, child = await pids(pipe)
+    escaped.append(child)
+
+    assert (await running).code is None
+    await gone([parent])
+    assert child.is_running()
+
+
+def test_tools_beside_our_interpreter_come_first(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", "/bin:/usr/bin")
+
+    assert tool_run.find("ruff") == str(Path(sys.executable).with_name("ruff"))
+    assert tool_run.find("sh") in ("/bin/sh", "/usr/bin/sh")
+    assert tool_run.find("no-such-tool") is None

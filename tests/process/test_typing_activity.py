@@ -1,0 +1,46 @@
+"""When somebody typed last is known to every process of the user."""
+
+import math
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.config import paths
+from lsp_harness.process import typing_activity
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path))
+
+
+def test_nobody_has_typed():
+    assert typing_activity.since() == math.inf
+
+
+def test_a_key_is_known_to_other_processes():
+    typing_activity.pressed()
+    asked = "from lsp_harness.process.typing_activity import since; print(since())"
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True).stdout
+    assert 0 <= float(told) < math.inf
+
+
+@pytest.mark.parametrize(("ago", "seconds"), [(3600, 3600), (-3600, math.inf)])
+def test_how_long_ago_it_was(ago: float, seconds: float):
+    typing_activity.pressed()
+    at = time.time() - ago
+    os.utime(paths.runtime() / typing_activity.NAME, (at, at))
+    assert typing_activity.since() == pytest.approx(seconds, abs=600)
+
+
+def test_where_it_cannot_be_written_nobody_has_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    paths.runtime().chmod(0o755)
+    # the folder that is used instead cannot be made either
+    (file := tmp_path / "file").touch()
+    monkeypatch.setenv("TMPDIR", str(file))
+    typing_activity.pressed()
+    assert typing_activity.since() == math.inf

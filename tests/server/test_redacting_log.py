@@ -1,0 +1,19 @@
+"""The server's own log holds no secret, whoever quoted it."""
+
+import logging
+import sys
+
+from lsp_harness.server.redacting_log import Redacting
+
+TOKEN = "ghp_" + "a1B2" * 9
+
+
+def test_a_secret_is_in_no_line_and_no_traceback() -> None:
+    try:
+        raise ValueError(f"cannot read {TOKEN!r}")
+    except ValueError:
+        told = logging.LogRecord("a", logging.ERROR, "", 0, "failed on %s", (f"x = {TOKEN}",), sys.exc_info())
+    text = Redacting("%(levelname)s %(name)s: %(message)s").format(told)
+    assert text.startswith("ERROR a: failed on x = …\nTraceback")
+    assert "ValueError: cannot read '…'" in text
+    assert TOKEN not in text

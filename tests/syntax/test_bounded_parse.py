@@ -1,0 +1,143 @@
+"""A parse ends when its allowance is spent, and trees on which queries would take long are refused."""
+
+from itertools import count
+
+import pytest
+
+from lsp_harness.syntax.bounded_parse import check_shape, parsed
+from lsp_harness.syntax.languages import Language, called
+from lsp_harness.syntax.names.calls import parameters_in
+from lsp_harness.syntax.parse_budget import LARGEST_TEXT, Allowance, Budget, TooCostly
+from lsp_harness.syntax.recovery import recovery
+from lsp_harness.syntax.recovery.error_lines import Pieces
+from lsp_harness.syntax.tree import SyntaxTree, parse, root_of
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+
+MANY_LINES = b"x = f(1)\n" * 5_000
+
+
+def language(name: str) -> Language:
+    found = called(name)
+    assert found is not None
+    return found
+
+
+def tree_of(name: str, text: str) -> SyntaxTree:
+    tree = parse(Document.of("x", text, language=name))
+    assert tree is not None
+    return tree
+
+
+class Clock:
+    """A second passes each time it is looked at."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def __call__(self) -> float:
+        self.looks += 1
+        return float(self.looks)
+
+
+def test_a_parse_ends_soon_after_its_allowance_is_spent():
+    clock = Clock()
+    with pytest.raises(TooCostly, match="parsing takes more than 20000 ms"):
+        parsed(language("python"), MANY_LINES, Allowance(20.0, clock))
+    # a slow parser gets 64 bytes at a time, so this text would need thousands of looks
+    assert clock.looks < 40
+
+
+def test_an_allowance_is_shared_and_can_be_taken_away():
+    clock = Clock()
+    shared = Allowance(1e9, clock)
+    assert parsed(language("python"), b"x = 1\n", shared).root_node.child_count == 1
+    shared.cancel()
+    with pytest.raises(TooCostly):
+        parsed(language("python"), b"x = 1\n", shared)
+
+
+def test_the_text_of_a_node_can_be_read_after_the_parse():
+    name = "n" * 10_000
+    tree = parsed(language("python"), f"{name} = 1\n".encode(), Allowance(1e9))
+    node = tree.root_node.descendant_for_byte_range(0, len(name))
+    assert node is not None
+    assert node.text == name.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "why"),
+    [
+        ("python", b"x" * (LARGEST_TEXT + 1), "larger than 2000 kB"),
+        ("python", b"x = 1\0", "not a text"),
+        ("yaml", b"a:\n" + b" " * 300 + b"b: 1\n", "nested too deeply"),
+    ],
+)
+def test_texts_that_are_not_parsed_at_all(name: str, data: bytes, why: str):
+    with pytest.raises(TooCostly, match=why):
+        parsed(language(name), data, Allowance(1e9))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "limits", "why"),
+    [
+        ("python", "x = [" + "1, " * 900 + "]\n", Budget(nodes=1_000), "more than 1,000 nodes"),
+        ("python", "x = " + "(" * 900 + "1" + ")" * 900 + "\n", Budget(depth=500), "more than 500 levels deep"),
+        ("javascript", "class a b " * 900, Budget(width=300), "fit no rule"),
+    ],
+)
+def test_trees_on_which_queries_take_long_are_refused(name: str, text: str, limits: Budget, why: str):
+    root = root_of(language(name), text.encode())
+    check_shape(root, Budget())
+    with pytest.raises(TooCostly, match=why):
+        check_shape(root, limits)
+
+
+def test_an_edit_is_parsed_within_the_allowance_too():
+    tree = tree_of("python", "x = 1\n")
+    edit = Edit(0, 0, MANY_LINES)
+    assert tree.spliced(edit, Allowance(20.0, Clock())) is None
+    assert tree.spliced(edit) is not None
+
+
+def test_the_search_for_broken_lines_ends_when_its_allowance_is_spent():
+    lines = [b"x = 1"] * 100 + [b"return )"]
+    going = [False] * len(lines)
+    assert Pieces(language("python"), lines, going).broken(0, len(lines)) == [100]
+    clock = Clock()
+    assert Pieces(language("python"), lines, going, Allowance(20.0, clock)).broken(0, len(lines)) == []
+    assert clock.looks < 60
+
+
+def test_all_trials_of_a_repair_share_one_allowance(monkeypatch: pytest.MonkeyPatch):
+    tree, used = tree_of("python", "x = (a + b * c\ny = 2\n"), list[Allowance]()
+    splice = SyntaxTree.splice
+
+    def recorded(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:
+        used.append(allowance)
+        return splice(self, edit, allowance)
+
+    monkeypatch.setattr(SyntaxTree, "splice", recorded)
+    assert recovery.recoveries(tree, 0, 0)
+    assert len(used) > 1
+    assert len({id(one) for one in used}) == 1
+    monkeypatch.setattr(recovery, "PARSE_S", 0.0)
+    assert recovery.recoveries(tree, 0, 0) == []
+
+
+def test_a_trial_that_costs_too_much_does_not_end_the_others(monkeypatch: pytest.MonkeyPatch):
+    tree, numbers = tree_of("python", "x = (a + b * c\ny = 2\n"), count()
+    splice = SyntaxTree.splice
+
+    def costly_first(self: SyntaxTree, edit: Edit, allowance: Allowance) -> SyntaxTree | None:
+        if next(numbers) == 0:
+            raise TooCostly("parsing takes more than 150 ms")
+        return splice(self, edit, allowance)
+
+    monkeypatch.setattr(SyntaxTree, "splice", costly_first)
+    assert recovery.recoveries(tree, 0, 0)
+
+
+def test_parameters_of_a_declaration_that_costs_too_much_are_not_known():
+    assert len(parameters_in(language("python"), b"def f(a, b): ...\n", "f")) == 1
+    assert parameters_in(language("python"), b"def f(a, b): ...\n\0", "f") == []

@@ -1,0 +1,84 @@
+"""Which errors of a text are new after an edit, in texts with many errors."""
+
+import random
+
+import pytest
+
+from lsp_harness.syntax.error_regions import Region, guilty
+from lsp_harness.syntax.unfinished_code import adds_error
+from lsp_harness.text.edit import Edit, between, differences
+from tests.syntax.markup import tree_of
+
+MANY = 20_000
+"""So many that what compares each with each would not end before the test is given up."""
+
+
+def touches(data: bytes, a: Region, b: Region) -> bool:
+    return not data[min(a.end, b.end) : max(a.start, b.start)].strip()
+
+
+def slowly(old: list[Region], new: list[Region], data: bytes) -> list[int]:
+    """`guilty` without an edit, for errors that have not grown, by comparing each with each."""
+    places, missing = [one for one in old if not one.token], [one for one in old if one.token]
+    found: list[int] = []
+    for index, region in enumerate(new):
+        if any(touches(data, region, place) for place in places):
+            continue
+        twin = next((one for one in missing if touches(data, region, one)), None)
+        if region.token and twin:
+            missing.remove(twin)
+        else:
+            found.append(index)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_errors_are_the_same_where_they_touch(seed: int):
+    rng = random.Random(seed)
+    data = bytes(rng.choices(b"ab \n\t", k=60))
+
+    def regions(most: int) -> list[Region]:
+        places = [rng.randrange(55) for _ in range(rng.randint(0, most))]
+        found = [
+            Region(at, at + rng.choice((0, 1, 4)), "") if rng.random() < 0.4 else Region(at, at, ")") for at in places
+        ]
+        return sorted(found)
+
+    # errors that cover the whole text cannot grow
+    old, new = [*regions(6)], regions(6)
+    old += [Region(57, 58)] * 60
+    new = [one for one in new if one.token or one.start == one.end]
+    assert guilty(old, new, [], data) == slowly(sorted(old), new, data)
+
+
+def test_many_errors_are_compared_in_one_pass():
+    data = b"a b\n" * MANY
+    old = [Region(4 * n, 4 * n + 1, "") for n in range(MANY)] + [Region(4 * n + 2, 4 * n + 2, ")") for n in range(MANY)]
+    assert guilty(old, sorted(old), [], data) == []
+    assert guilty([], sorted(old), [], data) == list(range(2 * MANY))
+
+
+def test_an_edit_between_conflict_markers_is_judged():
+    part = "<<<<<<< HEAD\ndef f(a):\n    return a\n=======\ndef f(b):\n    return b\n>>>>>>> x\n"
+    before = tree_of("a.py", part * 400)
+    at = len(part) * 200
+    edit = Edit(at, at, b"x = 1\n")
+    after = before.spliced(edit)
+    assert after is not None
+    assert not adds_error(before, after, (at, at + len(edit.new)))
+
+
+def test_texts_of_many_equal_lines_are_compared():
+    lines = b"    0,\n" * MANY
+    old, new = b"a\n" + lines + b"b\n" + lines + b"c\n", b"a\n" + lines + b"B\n" + lines + b"c\n"
+    [edit] = between(old, new)
+    assert edit == Edit(2 + len(lines), 4 + len(lines), b"B\n")
+    two = b"A\n" + lines + b"b\n" + lines + b"C\n"
+    assert between(old, two) == [Edit(0, len(old), two)]
+
+
+def test_what_differs_is_told_run_by_run():
+    assert differences("abcdef", "abXdeYf") == [(2, 3, 2, 3), (5, 5, 5, 6)]
+    assert differences("aaa", "aaaa") == [(3, 3, 3, 4)]
+    assert differences("same", "same") == []
+    assert differences("", "new") == [(0, 0, 0, 3)]

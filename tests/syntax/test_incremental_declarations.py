@@ -1,0 +1,122 @@
+"""What a text declares while it is edited."""
+
+import random
+from collections.abc import Iterator
+
+import pytest
+
+from lsp_harness.syntax.languages import LANGUAGES, language_for
+from lsp_harness.syntax.symbols import incremental_declarations
+from lsp_harness.syntax.symbols.declarations import declared
+from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+from tests.syntax.markup import tree_of
+from tests.syntax.random_edits import Run, sources
+
+EDITS = 100
+
+
+@pytest.mark.parametrize(("name", "source"), list(sources()))
+def test_after_random_edits_it_is_what_all_of_the_text_declares(name: str, source: str):
+    run = Run(name, source, seed=1)
+    for _ in range(EDITS):
+        edit = run.step()
+        if run.asked():
+            kept, anew = run.both()
+            assert kept == anew, edit
+            if not run.tree.root.has_error:
+                assert kept == whole(run.tree)
+
+
+def test_every_language_with_queries_is_edited():
+    edited = {language_for("", name) for name, _ in sources()}
+    assert edited == {one for one in LANGUAGES if one.queries}
+
+
+METHOD = "\n    def method_{n}(self):\n        return {n}\n"
+CLASS = "class Many(Base):\n    FIELD = 1\n" + "".join(METHOD.format(n=n) for n in range(300)) + "\n\nLAST = 1\n"
+
+
+def typed(tree: SyntaxTree, kept: Declarations, at: int, text: str) -> Iterator[SyntaxTree]:
+    for byte in text.encode():
+        before, edit = tree.document, Edit(at, at, bytes((byte,)))
+        after = before.edited(edit, before.version + 1)
+        edited = tree.edited(before, edit, after)
+        assert edited is not None
+        tree = edited
+        kept.edited(before, edit, after)
+        yield tree
+        at += 1
+
+
+def whole(tree: SyntaxTree) -> list[incremental_declarations.Declaration]:
+    return declared(tree.language, tree.data, tree.root)[0]
+
+
+@pytest.fixture
+def never_whole(monkeypatch: pytest.MonkeyPatch):
+    """All of the text is asked about no more from here on."""
+
+    def start() -> None:
+        monkeypatch.setattr(
+            incremental_declarations, "everything", lambda *_: pytest.fail("all of the text was asked about")
+        )
+
+    return start
+
+
+@pytest.mark.parametrize(
+    "text", ["\n        x = f(a, [1, ", "\n\n    @property\n    def more(self):\n        pass", "\n\nx = 1"]
+)
+def test_what_is_unfinished_is_followed_without_asking_about_all_of_the_text(text: str, never_whole):
+    tree = tree_of("a.py", CLASS)
+    kept = Declarations(tree)
+    never_whole()
+    for now in typed(tree, kept, CLASS.index("return 150") + len("return 150"), text):
+        assert list(kept.of(now)) == whole(now)
+
+
+def test_a_quote_that_turns_half_of_the_text_over_is_followed(monkeypatch: pytest.MonkeyPatch):
+    text = CLASS + 'TEXT = """a text"""\n'
+    tree, asked = tree_of("a.py", text), list[str]()
+    kept, everything = Declarations(tree), incremental_declarations.everything
+    monkeypatch.setattr(incremental_declarations, "LARGE", 100)
+    monkeypatch.setattr(incremental_declarations, "everything", lambda *given: asked.append("") or everything(*given))
+    now = tree
+    for now in typed(tree, kept, text.index("def method_3("), '"""'):
+        assert list(kept.of(now)) == whole(now)
+    assert [one.name for one in kept.of(now)] == ["Many", "FIELD", "method_0", "method_1", "method_2"]
+    assert len(asked) == 1
+
+
+def test_what_was_answered_stays_when_the_text_goes_on():
+    tree = tree_of("a.py", CLASS)
+    kept = Declarations(tree)
+    before = kept.of(tree)
+    *_, now = typed(tree, kept, 0, "import os\n\n")
+    after = kept.of(now)
+    assert [one.start for one in before[:2]] == [0, CLASS.index("FIELD")]
+    assert [one.start for one in after[:2]] == [11, CLASS.index("FIELD") + 11]
+    assert len(before) == len(after) == 303
+
+
+def test_an_edit_of_another_text_is_no_harm():
+    tree = tree_of("a.py", "def one(): ...\n")
+    kept = Declarations(tree)
+    other = Document.of("file:///a.py", "def two(): ...\n")
+    edit = Edit(0, 0, b"\n")
+    after = other.edited(edit, 1)
+    kept.edited(other, edit, after)
+    edited = tree.edited(other, edit, after)
+    assert edited is not None
+    assert [(one.name, one.line) for one in kept.of(edited)] == [("two", 1)]
+
+
+def test_many_edits_between_two_questions_are_one_change():
+    now = tree_of("a.py", CLASS)
+    kept, rng = Declarations(now), random.Random(1)
+    for _ in range(20):
+        *_, now = typed(now, kept, rng.randrange(len(now.data)), "def x")
+        assert list(kept.of(now)) == whole(now)

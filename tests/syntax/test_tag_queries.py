@@ -1,0 +1,260 @@
+"""What is declared in languages that we have no queries for, by the tags of the language pack. Ruby, whose grammar is
+installed, stands for them here; those that are meant have their own where their grammars are installed."""
+
+from importlib.metadata import PackageNotFoundError, version
+from textwrap import dedent
+
+import pytest
+from inline_snapshot import snapshot
+from tree_sitter import Parser
+
+from lsp_harness.syntax import languages
+from lsp_harness.syntax.languages import LANGUAGES, WHEELS, Language, called, detected, grammar, language_for
+from lsp_harness.syntax.symbols import tag_queries
+from lsp_harness.syntax.symbols.declarations import declared, qualified
+from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit, apply
+
+RUBY = Language("ruby", "tree_sitter_ruby")
+"""Ruby as if we had no queries for it."""
+SHAPES = """
+    module Shapes
+      class Circle < Shape
+        PI = 3
+        def area(r)
+          PI * r * r
+        end
+      end
+    end
+
+    def unit
+      Circle.new
+    end
+"""
+
+
+def tree_of(language: Language, text: str) -> SyntaxTree:
+    document = Document.of(f"file:///a.{language.id}", dedent(text).lstrip())
+    return SyntaxTree(language, document, Parser(grammar(language)).parse(document.data))
+
+
+def listed(tree: SyntaxTree) -> list[str]:
+    """Kind, name and signature of each."""
+    found, imports = declared(tree.language, tree.data, tree.root)
+    assert imports == []
+    for one in found:
+        assert tree.data[one.named :].decode().startswith(one.name)
+        assert one.start <= one.named < one.body <= one.end
+    return [
+        f"{one.kind} {qualified(found, one)} | {' '.join(tree.data[one.start : one.body].decode().split())}"
+        for one in found
+    ]
+
+
+def test_what_tags_define_is_declared():
+    assert tag_queries.known(RUBY) == "tags"
+    assert listed(tree_of(RUBY, SHAPES)) == snapshot(
+        [
+            "module Shapes | module Shapes",
+            "class Shapes.Circle | class Circle < Shape",
+            "method Shapes.Circle.area | def area(r)",
+            "method unit | def unit",
+        ]
+    )
+
+
+def test_a_name_has_the_smallest_node_that_is_said_of_it(monkeypatch: pytest.MonkeyPatch):
+    """Some tags say of a method only the class that it is in, others only what is behind a name."""
+    said = """
+        (class body: (body_statement (method name: (identifier) @name))) @definition.method
+        (class name: (constant) @name) @definition.class
+        (class body: (body_statement (assignment left: (constant) @name right: (_) @definition.constant)))
+        (call method: (identifier) @name) @reference.call
+        (module name: (constant) @name) @definition.unheard_of
+    """
+    monkeypatch.setattr("tree_sitter_language_pack.get_tags_query", lambda _: said)
+    tree = tree_of(Language("said", "tree_sitter_ruby"), SHAPES)
+    found, _ = declared(tree.language, tree.data, tree.root)
+    assert [(one.kind, one.name, tree.data[one.start : one.end].decode()[:8]) for one in found] == [
+        ("class", "Circle", "class Ci"),
+        ("constant", "PI", "PI = 3"),
+        ("method", "area", "def area"),
+    ]
+
+
+def test_a_part_of_a_text_has_what_is_around_and_in_it():
+    tree = tree_of(RUBY, SHAPES)
+    at = tree.data.index(b"PI * r")
+    found, _ = declared(tree.language, tree.data, tree.root, (at, at + 2))
+    assert [qualified(found, one) for one in found] == ["Shapes", "Shapes.Circle", "Shapes.Circle.area"]
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)
+def test_of_the_languages_that_come_with_us_tags_say_nothing(language: Language):
+    assert tag_queries.query(language) is None
+    assert tag_queries.known(language) == ("queries" if language.queries else "lines")
+
+
+@pytest.mark.parametrize("name", ["kotlin", "scala", "haskell"])
+def test_tags_for_another_grammar_and_no_tags_at_all_are_lines(name: str):
+    unfit = Language(name, "tree_sitter_go")
+    assert tag_queries.known(unfit) == "lines"
+    assert listed(tree_of(unfit, "package a\nfunc f() {}\n")) == []
+
+
+def test_an_open_text_is_followed():
+    tree = tree_of(RUBY, SHAPES)
+    following = Declarations(tree)
+    before = tree.document
+    at = before.data.index(b"area")
+    for start, end, text in (
+        (at, at + 4, "size"),
+        (len(before.data), len(before.data), "\ndef last\nend\n"),
+        (0, 0, "#\n"),
+    ):
+        edit = Edit(start, end, text.encode())
+        after = Document.of(before.uri, apply(before.data, [edit]))
+        following.edited(before, edit, after)
+        tree = SyntaxTree(RUBY, after, Parser(grammar(RUBY)).parse(after.data))
+        assert list(following.of(tree)) == declared(RUBY, tree.data, tree.root)[0]
+        before = after
+    assert [one.name for one in following.of(tree)][-1] == "last"
+
+
+def test_a_grammar_counts_where_its_wheel_is_installed(monkeypatch: pytest.MonkeyPatch):
+    elsewhere = Language("scala", "tree_sitter_go")
+    monkeypatch.setattr(
+        languages, "WHEELS", {**WHEELS, "scala": elsewhere, "kotlin": Language("kotlin", "tree_sitter_x")}
+    )
+    languages._from_pack.cache_clear()
+    try:
+        assert language_for("", "src/A.scala") == called("scala") == elsewhere
+        assert language_for("", "src/A.kt") is called("kotlin") is None
+        assert languages.wheels()["tree_sitter_go"] == version("tree-sitter-go")
+        assert "tree_sitter_x" not in languages.wheels()
+    finally:
+        languages._from_pack.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a/A.kt", "kotlin"),
+        ("q.sql", "sql"),
+        ("Makefile", "make"),
+        ("go", ""),
+        ("a.txt", ""),
+        ("a/b.xyz", ""),
+        ("", ""),
+    ],
+)
+def test_what_a_file_is_can_be_told_though_it_cannot_be_parsed(path: str, name: str):
+    assert detected(path) == name
+
+
+def installed(name: str) -> Language:
+    try:
+        version(f"tree-sitter-{name}")
+    except PackageNotFoundError:
+        pytest.skip(f"tree-sitter-{name} is not installed (pip install 'lsp-harness[languages]')")
+    return WHEELS[name]
+
+
+def test_scala():
+    source = """
+        trait Shape { def area: Double }
+        class Circle(r: Double) extends Shape {
+          def area: Double = {
+            3 * r * r
+          }
+        }
+        object Circle {
+          def unit(): Circle = new Circle(1)
+        }
+    """
+    assert listed(tree_of(installed("scala"), source)) == snapshot(
+        [
+            "interface Shape | trait Shape",
+            "class Circle | class Circle(r: Double) extends Shape",
+            "method Circle.area | def area: Double =",
+            "module Circle | object Circle",
+            "method Circle.unit | def unit(): Circle =",
+        ]
+    )
+
+
+def test_swift():
+    source = """
+        protocol Shape { func area() -> Double }
+        class Circle: Shape {
+            var radius: Double = 1
+            init(radius: Double) {
+                self.radius = radius
+            }
+            func area() -> Double {
+                return 3 * radius * radius
+            }
+        }
+        func unit() -> Circle {
+            return Circle(radius: 1)
+        }
+    """
+    assert listed(tree_of(installed("swift"), source)) == snapshot(
+        [
+            "interface Shape | protocol Shape",
+            "method Shape.area | func area() -> Double",
+            "class Circle | class Circle: Shape",
+            "property Circle.radius | var radius: Double = 1",
+            "method Circle.init | init(radius: Double)",
+            "method Circle.area | func area() -> Double",
+            "function unit | func unit() -> Circle",
+        ]
+    )
+
+
+def test_elixir():
+    source = """
+        defmodule Shapes.Circle do
+          def area(r) do
+            3 * r * r
+          end
+          def zero, do: 0
+          defp hidden(x) when x > 0 do
+            x
+          end
+        end
+    """
+    assert listed(tree_of(installed("elixir"), source)) == snapshot(
+        [
+            "module Shapes.Circle | defmodule Shapes.Circle",
+            "function Shapes.Circle.area | def area(r)",
+            "function Shapes.Circle.zero | def zero, do: 0",
+            "function Shapes.Circle.hidden | defp hidden(x) when x > 0",
+        ]
+    )
+
+
+def test_ocaml():
+    source = """
+        module Shapes = struct
+          type circle = { radius : float }
+          let area c =
+            3.0 *. c.radius
+        end
+        type color = Red | Green
+        let rec fact n = if n = 0 then 1 else n * fact (n - 1)
+    """
+    assert listed(tree_of(installed("ocaml"), source)) == snapshot(
+        [
+            "module Shapes | Shapes =",
+            "type Shapes.circle | circle =",
+            "field Shapes.circle.radius | radius : float",
+            "function Shapes.area | area c =",
+            "type color | color =",
+            "member color.Red | Red",
+            "member color.Green | Green",
+            "function fact | fact n =",
+        ]
+    )

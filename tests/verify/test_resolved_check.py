@@ -1,0 +1,166 @@
+"""The third gate: is the diagnostic the fix is for gone?"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.verify import feedback
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.current_findings import broken_syntax
+from lsp_harness.verify.finding import Finding, Outcome
+from lsp_harness.verify.resolved_check import GoneCheck
+from lsp_harness.verify.ruff_linter import Ruff
+from tests.support import markup
+
+BEFORE = """
+    def area(r):
+        return pi * r ** 2
+        #      ^^ F821 Undefined name `pi`
+    """
+
+
+async def check(ruff: Ruff, before: str, after: str, project: Path, name: str = "a.py", **finding: Any) -> Outcome:
+    source = markup.parse(before, project / name)
+    reported = source.finding
+    if finding:
+        reported = Finding(reported.start, reported.end, **finding)
+    change = Change.between(source.document, Document.of(source.document.uri, after), project / name, project)
+    outcome = await GoneCheck(ruff, reported).run(change)
+    return Outcome(outcome.check, outcome.status, outcome.findings, outcome.reason)
+
+
+async def test_a_rule_that_says_nothing_any_more_passes(ruff: Ruff, project: Path) -> None:
+    after = "from math import pi\n\n\ndef area(r):\n    return pi * r ** 2\n"
+    assert await check(ruff, BEFORE, after, project) == Outcome("gone", "passed")
+
+
+async def test_a_rule_that_still_says_it_fails_wherever_it_says_it_now(ruff: Ruff, project: Path) -> None:
+    after = "# new\ndef area(r):\n    return r ** 2 * pi\n"
+    outcome = await check(ruff, BEFORE, after, project)
+    assert outcome.status == "failed"
+    [finding] = outcome.findings
+    assert after[finding.start : finding.end] == "pi"
+    document = Document.of("file:///a.py", after)
+    assert feedback.lines(outcome, document) == ["STILL THERE: F821 Undefined name `pi`"]
+
+
+async def test_the_same_finding_elsewhere_does_not_count(ruff: Ruff, project: Path) -> None:
+    other = "\n\ndef f():\n    return pi\n"
+    before = "def area(r):\n    return pi\n    #      ^^ F821 Undefined name `pi`\n" + other
+    assert (await check(ruff, before, "def area(r):\n    return 3\n" + other, project)).status == "passed"
+    assert (await check(ruff, before, "def area(r):\n    return pi + 0\n" + other, project)).status == "failed"
+
+
+async def test_a_rule_is_asked_even_if_the_project_does_not_use_it(ruff: Ruff, project: Path) -> None:
+    (project / "ruff.toml").write_text('[lint]\nselect = ["E9"]\n')
+    assert (await check(ruff, BEFORE, "def area(r):\n    return pi\n", project)).status == "failed"
+
+
+async def test_another_server_s_diagnostic_is_gone_when_ours_at_its_place_is(ruff: Ruff, project: Path) -> None:
+    told = {"message": '"pi" is not defined', "source": "Pyright", "code": "reportUndefinedVariable"}
+    assert (await check(ruff, BEFORE, "def area(r):\n    return 3\n", project, **told)).status == "passed"
+    assert (await check(ruff, BEFORE, "def area(r):\n    return 1 + pi\n", project, **told)).status == "failed"
+
+
+async def test_what_only_its_own_tool_can_tell_is_skipped_and_says_so(ruff: Ruff, project: Path) -> None:
+    before = "x: int = ''\n#        ^^ type\n"
+    told = {"message": "wrong type", "source": "Pyright", "code": "reportAssignmentType"}
+    reason = "only Pyright can say whether it is gone"
+    assert await check(ruff, before, "x: int = 1\n", project, **told) == Outcome("gone", "skipped", reason=reason)
+    reason = "only the tool that reported it can say whether it is gone"
+    assert await check(ruff, before, "x: int = 1\n", project) == Outcome("gone", "skipped", reason=reason)
+
+
+async def test_without_ruff_it_cannot_be_asked(no_ruff: Ruff, project: Path) -> None:
+    outcome = await check(no_ruff, BEFORE, "def area(r):\n    return 3\n", project)
+    assert outcome == Outcome("gone", "skipped", reason="only ruff can say whether it is gone")
+
+
+@pytest.mark.parametrize("carets", ["//   ^", "// ^^", "//^^^"])
+@pytest.mark.parametrize(("after", "status"), [("foo(1);\n", "passed"), ("foo(2;\n", "failed")])
+async def test_a_syntax_error_of_another_language_is_asked_of_the_parser(
+    ruff: Ruff, project: Path, after: str, status: str, carets: str
+) -> None:
+    outcome = await check(ruff, f"foo(1;\n{carets} ')' expected\n", after, project, "a.js")
+    assert outcome.status == status
+
+
+MOVED = [
+    # name, before with the error, after, whether it is gone
+    ("a.py", "x = (1\ny = 2\n", "x = (1)\ny = 2\n", "passed"),
+    ("a.py", "x = (1\ny = 2\n", "x = (1\ny = 2)\n", "failed"),
+    ("a.py", "x = (1\ny = 2\n", "x = [1\ny = 2\n", "failed"),
+    ("a.py", "x = (1\ny = 2\n", "\n\nx = (1\ny = 2\n", "failed"),
+    ("a.py", "if x\n    y()\n", "if x:\n    y()\n", "passed"),
+    ("a.py", "if x\n    y()\n", "if x =\n    y()\n", "failed"),
+    ("a.py", "x = 1\n  y = 2\n", "x = 1\ny = 2\n", "passed"),
+    ("a.py", "def f():\nreturn 1\n", "def f():\n    return 1\n", "passed"),
+    ("a.py", "def f():\nreturn 1\n", "def f(x):\nreturn 1\n", "failed"),
+    ("a.js", "foo(1;\nbar();\n", "foo(1);\nbar();\n", "passed"),
+    ("a.js", "foo(1;\nbar();\n", "foo(1;\nbar());\n", "failed"),
+    ("a.js", "foo(1;\nbar();\n", "foo[1;\nbar();\n", "failed"),
+    ("a.js", "foo(1;\nbar();\n", "foo(1;\nbar(;\n", "failed"),
+    ("a.js", "function f() {\n  g();\n", "function f() {\n  g();\n}\n", "passed"),
+    ("a.js", "function f() {\n  g();\n", "function f() {\n  g()\n", "failed"),
+    ("a.go", "package m\n\nfunc f() { g(1 }\n", "package m\n\nfunc f() { g(1) }\n", "passed"),
+    ("a.go", "package m\n\nfunc f() { g(1 }\n", "package m\n\nfunc f() { g(1, }\n", "failed"),
+    ("a.rs", "fn f() { let x = ; }\n", "fn f() { let x = 1; }\n", "passed"),
+    ("a.rs", "fn f() { let x = ; }\n", "fn f() { let y = ; }\n", "failed"),
+]
+
+
+@pytest.mark.parametrize(("name", "before", "after", "status"), MOVED)
+async def test_a_syntax_error_that_only_moved_or_changed_its_words_is_still_there(
+    ruff: Ruff, project: Path, name: str, before: str, after: str, status: str
+) -> None:
+    outcome = await unparsed(ruff, project, name, before, after)
+    assert outcome.status == status
+    assert (len(outcome.findings) > 0) is (status == "failed")
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "after", "status"),
+    [
+        ("a.py", "x = = 1\n\n\ndef f(:\n    pass\n", "x = 1\n\n\ndef f(:\n    pass\n", "passed"),
+        ("a.js", "foo(1;\n\nfunction f() { return [1; }\n", "foo(1);\n\nfunction f() { return [1; }\n", "passed"),
+        ("a.js", "foo(1;\n\nfunction f() { return [1; }\n", "foo(1;\n\nfunction f() { return [1]; }\n", "failed"),
+    ],
+)
+async def test_another_syntax_error_elsewhere_is_another_one(
+    ruff: Ruff, project: Path, name: str, before: str, after: str, status: str
+) -> None:
+    assert (await unparsed(ruff, project, name, before, after)).status == status
+
+
+async def test_a_syntax_error_of_a_text_that_parses_is_not_ours_to_judge(ruff: Ruff, project: Path) -> None:
+    outcome = await unparsed(ruff, project, "a.py", "x = 1\n", "x = 2\n")
+    assert (outcome.status, outcome.reason) == ("skipped", "the text parses without it")
+
+
+async def unparsed(ruff: Ruff, project: Path, name: str, before: str, after: str) -> Outcome:
+    """The outcome for the first syntax error of a text."""
+    document = Document.of((project / name).as_uri(), before)
+    tree = parse(document)
+    assert tree is not None
+    found = next(((fault.start, fault.end) for fault in broken_syntax(tree)), (0, 1))
+    finding = Finding(*found, "unexpected", "tool", "syntax")
+    change = Change.between(document, Document.of(document.uri, after), project / name, project)
+    return await GoneCheck(ruff, finding).run(change)
+
+
+async def test_a_finding_whose_message_counts_is_the_same_with_another_number(ruff: Ruff, project: Path) -> None:
+    (project / "ruff.toml").write_text('line-length = 20\n[lint]\nselect = ["E501"]\n')
+    before = "total = first + second + third\n#                   ^^^^^^^^^^ E501 Line too long (30 > 20)\n"
+    assert (await check(ruff, before, "total = first + second + thi\n", project)).status == "failed"
+    assert (await check(ruff, before, "total = first + second + third + fourth\n", project)).status == "failed"
+    shorter = "total = (\n    first\n    + second\n)\n"
+    assert (await check(ruff, before, shorter, project)).status == "passed"
+
+
+async def test_a_finding_about_another_name_is_another_one(ruff: Ruff, project: Path) -> None:
+    # the name at its place is one more unknown one: that is for the check of the linter to say
+    outcome = await check(ruff, BEFORE, "def area(r):\n    return tau * r ** 2\n", project)
+    assert outcome.status == "passed"

@@ -1,0 +1,104 @@
+"""Asking ruff about a text: nothing found because nothing was looked at is said, with the reason."""
+
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.syntax.tree import parse
+from lsp_harness.text.document import Document
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.current_findings import examine
+from lsp_harness.verify.finding import Finding
+from lsp_harness.verify.lint_check import LintCheck
+from lsp_harness.verify.resolved_check import GoneCheck
+from lsp_harness.verify.ruff_linter import CANARY_TTL_S, Ruff, RuffFailed
+
+EXCLUDED = 'force-exclude = true\nexclude = ["a.py", "old"]\n'
+UNKNOWN = "x = pi\n"
+BAD = [
+    (EXCLUDED, "ruff's settings exclude this file"),
+    ('required-version = ">=99"\n', "Required version `>=99` does not match the running version"),
+    ("select = \n", "TOML parse error at line 1, column 10"),
+    ("no-such-setting = 1\n", "unknown field `no-such-setting`"),
+    ('extend = "gone.toml"\n', "gone.toml"),
+]
+
+
+def written(project: Path, text: str, name: str = "a.py") -> Document:
+    return Document.of((project / name).as_uri(), text)
+
+
+@pytest.mark.parametrize(("settings", "reason"), BAD)
+async def test_settings_with_which_ruff_looks_at_nothing_are_the_reason(
+    project: Path, settings: str, reason: str
+) -> None:
+    (project / "ruff.toml").write_text(settings)
+    for text in (UNKNOWN, "x = 1\n"):
+        with pytest.raises(RuffFailed) as raised:
+            await Ruff().check(written(project, text), project / "a.py", project)
+        assert reason in raised.value.message
+        assert "\n" not in raised.value.message
+
+
+@pytest.mark.parametrize(("settings", "reason"), BAD)
+async def test_with_such_settings_the_checks_are_skipped_and_never_passed(
+    project: Path, settings: str, reason: str
+) -> None:
+    (project / "ruff.toml").write_text(settings)
+    document = written(project, UNKNOWN)
+    change = Change.between(document, written(project, "x = tau\n"), project / "a.py", project)
+    ruff = Ruff()
+    for check in (LintCheck(ruff), GoneCheck(ruff, Finding(4, 6, "Undefined name `pi`", "ruff", "F821"))):
+        outcome = await check.run(change)
+        assert (outcome.status, outcome.findings) == ("skipped", ())
+        assert reason in outcome.reason
+
+
+@pytest.mark.parametrize(("settings", "reason"), BAD)
+async def test_with_such_settings_a_syntax_error_is_still_found(project: Path, settings: str, reason: str) -> None:
+    (project / "ruff.toml").write_text(settings)
+    document = written(project, "x = (1\n")
+    examined = await examine(document, parse(document), Ruff(), project / "a.py", project)
+    assert [finding.code for finding in examined.findings] == ["syntax"]
+    assert examined.checks == ("syntax",)
+
+    document = written(project, UNKNOWN)
+    examined = await examine(document, parse(document), Ruff(), project / "a.py", project)
+    assert (examined.findings, examined.checks) == ((), ("syntax",))
+    assert reason in examined.missing[0]
+
+
+async def test_what_is_looked_at_is_said_and_what_breaks_the_program_comes_first(project: Path, ruff: Ruff) -> None:
+    document = written(project, "import os\nx = pi\n")
+    examined = await examine(document, parse(document), ruff, project / "a.py", project)
+    assert [finding.code for finding in examined.findings] == ["F821", "F401"]
+    assert (examined.checks, examined.missing) == (("syntax", "ruff"), ())
+
+
+async def test_a_file_beside_an_excluded_one_is_checked(project: Path) -> None:
+    (project / "ruff.toml").write_text(EXCLUDED)
+    ruff = Ruff()
+    [report] = await ruff.check(written(project, UNKNOWN, "b.py"), project / "b.py", project)
+    assert report.finding.code == "F821"
+    assert await ruff.check(written(project, "x = 1\n", "b.py"), project / "b.py", project) == ()
+    with pytest.raises(RuffFailed, match="exclude this file"):
+        await ruff.check(written(project, "x = 1\n", "old/b.py"), project / "old" / "b.py", project)
+
+
+async def test_settings_that_begin_to_exclude_a_file_are_noticed_after_a_while(project: Path) -> None:
+    now = 100.0
+    ruff = Ruff(lambda: now)
+    assert await ruff.check(written(project, "x = 1\n"), project / "a.py", project) == ()
+    (project / "ruff.toml").write_text(EXCLUDED)
+    assert await ruff.check(written(project, "x = 2\n"), project / "a.py", project) == ()
+    now += CANARY_TTL_S
+    with pytest.raises(RuffFailed, match="exclude this file"):
+        await ruff.check(written(project, "x = 3\n"), project / "a.py", project)
+
+
+async def test_isolated_it_reads_what_comments_and_settings_silence(project: Path, ruff: Ruff) -> None:
+    document = written(project, "x = pi  # noqa\n")
+    assert await ruff.check(document, project / "a.py", project) == ()
+    [report] = await ruff.check(document, project / "a.py", project, select="F821", isolated=True)
+    assert report.finding.code == "F821"
+    assert await ruff.check(document, project / "a.py", project, select="F821") == ()

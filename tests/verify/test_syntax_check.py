@@ -1,0 +1,124 @@
+"""The syntax gate: new errors are reported, old ones are nobody's."""
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from lsp_harness.process.offload import SHORT_TEXT_BYTES
+from lsp_harness.syntax.parse_budget import Allowance
+from lsp_harness.syntax.tree import SyntaxTree, within
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit, between
+from lsp_harness.verify import change as change_module
+from lsp_harness.verify import feedback
+from lsp_harness.verify.change import Change
+from lsp_harness.verify.check_runner import Check
+from lsp_harness.verify.current_findings import examine
+from lsp_harness.verify.finding import Outcome
+from lsp_harness.verify.preservation_check import KeptCheck
+from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.verify.syntax_check import SyntaxCheck
+
+
+async def check(path: str, before: str, after: str) -> tuple[str, list[str]]:
+    """Status and feedback lines of the gate."""
+    old = Document.of(f"file:///{path}", before)
+    change = Change.of(old, between(old.data, after.encode()), Path(f"/{path}"))
+    outcome = await SyntaxCheck().run(change)
+    assert outcome.check == "syntax"
+    return outcome.status, feedback.lines(outcome, change.after)
+
+
+async def test_a_new_error_is_reported_with_its_line() -> None:
+    body = "x = 1\n" * 11
+    assert await check("a.py", body + "y = 2\n", body + "    y = 2\n") == (
+        "failed",
+        ["SYNTAX ERROR at line 12: unexpected indent"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("a.py", "x = = 1\ny = 2\n", "x = = 1\ny = 3\n"),
+        ("a.py", "x = = 1\ny = 2\n", "import os\nx = = 1\ny = 2\n"),
+        ("a.js", "foo(1;\nbar()\n", "foo(1;\nbar(2)\n"),
+        ("a.go", "package a\nfunc f( {\n}\n", "package a\nfunc f( {\n}\nfunc g() {}\n"),
+        ("a.py", "x = 1\n", "x = 2\n"),
+    ],
+)
+async def test_a_file_that_had_an_error_before_is_not_blamed_for_it(path: str, before: str, after: str) -> None:
+    assert await check(path, before, after) == ("passed", [])
+
+
+async def test_a_second_error_in_a_broken_file_is_blamed() -> None:
+    status, lines = await check("a.py", "x = = 1\ny = 3\n", "x = = 1\ny = = 3\n")
+    assert (status, lines) == ("failed", ["SYNTAX ERROR at line 2: unexpected `=`"])
+
+
+async def test_mending_an_error_passes() -> None:
+    assert await check("a.js", "foo(1;\n", "foo(1);\n") == ("passed", [])
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "reason"),
+    [("a.unknown", "x", "no grammar for .unknown"), ("noend", "x", "no grammar for this text"), ("a.py", "\0", "")],
+)
+async def test_what_cannot_be_parsed_is_skipped_with_a_reason(path: str, text: str, reason: str) -> None:
+    old = Document.of(f"file:///{path}", text)
+    outcome = await SyntaxCheck().run(Change.between(old, Document.of(old.uri, text + "y"), Path(f"/{path}")))
+    assert outcome.status == "skipped"
+    assert outcome.reason.startswith(reason or "no grammar for")
+    assert outcome == Outcome("syntax", "skipped", reason=outcome.reason)
+
+
+DEEP = "x = " + "(" * 20_000 + "1" + ")" * 20_000 + "\n"
+
+
+async def test_a_text_that_can_no_longer_be_parsed_fails() -> None:
+    old = Document.of("file:///a.py", "x = 1\n")
+    change = Change.between(old, Document.of(old.uri, DEEP), Path("/a.py"))
+    outcome = await SyntaxCheck().run(change)
+    assert outcome.status == "failed"
+    [finding] = outcome.findings
+    assert finding.message.startswith("the new text has no syntax tree: ")
+    assert change.tree_before
+    assert not change.costly_before
+
+
+async def test_a_text_that_could_not_be_parsed_before_is_skipped() -> None:
+    old = Document.of("file:///a.py", DEEP)
+    change = Change.between(old, Document.of(old.uri, "x = 1\n"), Path("/a.py"))
+    outcome = await SyntaxCheck().run(change)
+    assert outcome.status == "skipped"
+    assert outcome.reason.startswith("the text has no syntax tree: ")
+
+
+@pytest.mark.parametrize(("lines", "beside"), [(1, False), (SHORT_TEXT_BYTES // 6 + 1, True)])
+@pytest.mark.parametrize("checking", [SyntaxCheck(), KeptCheck()])
+async def test_checks_parse_long_texts_beside_the_event_loop(
+    checking: Check, monkeypatch: pytest.MonkeyPatch, lines: int, beside: bool
+) -> None:
+    threads: list[int] = []
+
+    def recorded(document: Document, allowance: Allowance) -> SyntaxTree | None:
+        threads.append(threading.get_ident())
+        return within(document, allowance)
+
+    monkeypatch.setattr(change_module, "within", recorded)
+    old = Document.of("file:///a.py", "x = 1\n" * lines)
+    outcome = await checking.run(Change.of(old, [Edit(4, 5, b"2")], Path("/a.py")))
+    assert outcome.status != "failed"
+    assert len(threads) == 2
+    assert (threading.get_ident() not in threads) == beside
+
+
+async def test_what_is_examined_says_why_there_is_no_tree() -> None:
+    ruff = Ruff()
+    deep, unknown = Document.of("file:///a.py", DEEP), Document.of("file:///a.unknown", "x")
+    [reason] = (await examine(deep, None, ruff, Path("/a.py"), None)).missing
+    assert reason.startswith("a.py has no syntax tree: ")
+    assert (await examine(unknown, None, ruff, Path("/a.unknown"), None)).missing == (
+        "there is no grammar for a.unknown",
+    )

@@ -1,0 +1,1 @@
+"""Tests of open documents and what belongs to each."""
