@@ -9,6 +9,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from lsp_harness.config.schema import Config, Engine
+from lsp_harness.config.schema import Model as ModelSettings
+from tests.support.grammar import Acceptor
 from tests.support.tiny import tiny_gguf
 
 
@@ -26,6 +29,20 @@ def golden_update(request: pytest.FixtureRequest) -> bool:
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A GGUF file that llama.cpp loads in milliseconds."""
     return tiny_gguf(tmp_path_factory.mktemp("model") / "tiny.gguf")
+
+
+@pytest.fixture
+def config(tiny_model: Path) -> Config:
+    """Settings under which an engine of the tiny model is started."""
+    return Config(model=ModelSettings(str(tiny_model), context_length=32768), engine=Engine(threads=1, idle_seconds=60))
+
+
+@pytest.fixture(scope="session")
+def acceptor(tiny_model: Path) -> Iterator[Acceptor]:
+    """Tells what a grammar lets through."""
+    found = Acceptor(tiny_model)
+    yield found
+    found.close()
 
 
 @pytest.fixture(scope="session")

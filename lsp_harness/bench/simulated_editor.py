@@ -12,7 +12,7 @@ from time import perf_counter
 from lsp_harness.bench.our_engine import Ours
 from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.bench.timing import Timing, timed
-from lsp_harness.completion.request.completion_request import Questions
+from lsp_harness.completion.request.completion_request import RequestBuilder
 from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.request import Infill, Owner, Sampling
@@ -42,7 +42,7 @@ class Editor:
     ) -> None:
         self._ours = ours
         elsewhere = Elsewhere(known, ours.client.count) if known else None
-        self._questions = Questions(ours.client, ours.config.completion, elsewhere=elsewhere)
+        self._requests = RequestBuilder(ours.client, ours.config.completion, repository=elsewhere)
         self._owner = Owner(client=client, persist=persist)
         self._patient = patient
         self._ahead: asyncio.Task[None] | None = None
@@ -63,7 +63,7 @@ class Editor:
         Where a short prompt had to do, the full one is evaluated behind it.
         """
         began = perf_counter() if began is None else began
-        question = await self._questions.about(self._site(offset))
+        question = await self._requests.build(self._site(offset))
         full, *shorter = (prompt.around for prompt in question.prompts)
         budget = question.pace.budget_ms(question.settings)
         request = Infill(
@@ -75,16 +75,16 @@ class Editor:
         )
         timing = await timed(self._ours.client.stream(request), began)
         if timing.usage.rung and (self._ahead is None or self._ahead.done()):
-            self._ahead = asyncio.ensure_future(self._evaluate(question.read(question.prompts[:1])))
+            self._ahead = asyncio.ensure_future(self._evaluate(question.evaluations(question.prompts[:1])))
         return timing
 
     async def rest(self, offset: int) -> None:
         """The cursor rests here: begin to evaluate the cheapest prompt, then the full one."""
         await self.leave()
-        pace = await self._questions.pace()
-        question = await self._questions.about(self._site(offset).resting(appends=pace.appends), rests=True)
+        pace = await self._requests.pace()
+        question = await self._requests.build(self._site(offset).resting(appends=pace.appends), is_resting=True)
         full, *shorter = question.prompts
-        self._ahead = asyncio.ensure_future(self._evaluate(question.read([*shorter[-1:], full])))
+        self._ahead = asyncio.ensure_future(self._evaluate(question.evaluations([*shorter[-1:], full])))
 
     @property
     def settled(self) -> bool:

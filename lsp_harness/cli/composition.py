@@ -11,10 +11,13 @@ from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.errors import ConfigError, FileMissing, FileProblem, HarnessError, NotText, StoreError, UsageError
+from lsp_harness.harness.events import HarnessEvent, TroubleReported
 from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.services import ReadyIndex
 from lsp_harness.inference.client import Engine
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.snapshot import Snapshot
+from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.context.sources.related_code import Near
@@ -35,8 +38,9 @@ def make_engine(config: Config) -> Engine:
     return EngineClient(config)
 
 
-def make_harness(config: Config) -> Harness:
-    return Harness(config, make_engine)
+def make_harness(config: Config, workspace: Workspace) -> Harness:
+    """Create the harness of a language server."""
+    return Harness(config, make_engine, workspace, works_ahead=True)
 
 
 def project_of(file: Path) -> Path:
@@ -55,19 +59,22 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     data = read_named(file)
     root = project_of(file)
     config = settings(root)
-    harness = make_harness(config)
-    troubles: list[str] = []
-    harness.engines.on_trouble = troubles.append
-    harness.roots.append(root)
     document = Document.of(file.as_uri(), data, version=1)
     if document.binary:
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise NotText(f"{file.name} is UTF-16 text, and only UTF-8 can be read; save it as UTF-8")
         raise NotText(f"{file.name} is a binary file, not a text file; name a file with code")
-    harness.open(document)
-    if config.index.enabled:
-        harness.near = _near(root)
-    async with _known(config, root) as harness.known:
+    troubles: list[str] = []
+
+    def hear(event: HarnessEvent) -> None:
+        if isinstance(event, TroubleReported):
+            troubles.append(event.message)
+
+    async with _known(config, root) as known:
+        index = ReadyIndex(known, _near(root) if config.index.enabled else None)
+        harness = Harness(config, make_engine, Workspace([root]), index=index)
+        harness.events.subscribe(hear)
+        harness.open(document)
         try:
             yield harness, harness.snapshot(document.uri)
         except BaseException:

@@ -1,12 +1,11 @@
-"""A cursor → ghost text: what is known already, else gather, generate, shape, and the syntax gate.
+"""The driver of completion: from a cursor to ghost text.
 
-A newer request for a document ends the older one, whether or not the client says so, and goes on with its answer where
-that says what was typed since. Typing along with what is shown needs no model call, and neither does what was worked out
-ahead: see `warm`, and what follows a suggestion.
+It tries the cheapest source first: the rest of a suggestion that is displayed already, names in a list of imports, a
+cached answer, the answer in flight, and at last the model. A newer request for a document replaces the older one, whether
+or not the client cancels it.
 """
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from time import perf_counter
@@ -14,289 +13,265 @@ from typing import Any
 
 from ulid import ULID
 
-from lsp_harness.completion.policy.answer_probability import probability
-from lsp_harness.completion.policy.trigger_policy import Restraint
-from lsp_harness.completion.policy.trigger_rules import unlikely
-from lsp_harness.completion.prefetch.inflight import Answer, Drafts
-from lsp_harness.completion.prefetch.prefetch import Foresight
-from lsp_harness.completion.request.alternatives import others
-from lsp_harness.completion.request.answer_cache import Results
-from lsp_harness.completion.request.completion_request import Question, Questions
-from lsp_harness.completion.request.displayed import Shown
-from lsp_harness.completion.request.text_generation import passing, presented, write
+from lsp_harness.completion.document_completions import DocumentCompletions
+from lsp_harness.completion.policy.answer_probability import shown_probability
+from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+from lsp_harness.completion.policy.trigger_rules import find_probability_rule
+from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
+from lsp_harness.completion.prefetch.inflight import Answer, CallLater, call_later
+from lsp_harness.completion.prefetch.prefetch import Prefetcher
+from lsp_harness.completion.request.alternatives import generate_alternatives
+from lsp_harness.completion.request.answer_cache import AnswerCache
+from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
+from lsp_harness.completion.request.text_generation import generate, presentable_texts, valid_start
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.errors import EngineRefused, Superseded
-from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
 from lsp_harness.session.results import Suggestion
-from lsp_harness.syntax.tree import LIMIT, SyntaxTree
-from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
-
-GIVEN = 16
-"""Suggestions of a document that are remembered."""
+from lsp_harness.workspace.open_document import OpenDocument
 
 
 class Completer:
-    """One per front end. Holds what is running and what was shown last, per document.
+    """The completions of one client. The state of a document lies in its `DocumentCompletions`.
 
-    `eager` front ends, which stay, also work ahead: see `foresight`.
+    Args:
+        engine: The engine.
+        settings: The settings of completion.
+        policy: Decides where suggestions are wanted.
+        works_ahead: Whether to prefetch. A client that does not stay gains nothing from it.
+        repository: The code of other files. None leaves it out.
+        call_later: Calls a function after a delay.
+
+    Attributes:
+        repository: The code of other files.
+        last: The figures of the last suggestion and its `id`, or the rule that hid it under `quiet`.
     """
 
     def __init__(
         self,
         engine: Engine,
         settings: Completion,
-        restraint: Restraint | None = None,
+        policy: TriggerPolicy | None = None,
         *,
-        eager: bool = False,
-        drafts: Drafts | None = None,
-        elsewhere: Elsewhere | None = None,
+        works_ahead: bool = False,
+        repository: Elsewhere | None = None,
+        call_later: CallLater = call_later,
     ) -> None:
         self._engine = engine
-        self.restraint = restraint or Restraint()
-        self.elsewhere = elsewhere
-        self._questions = Questions(engine, settings, self.restraint.settings, elsewhere)
-        self._results = Results()
-        self._ahead = Foresight(engine, self._questions, self._results, eager=eager)
-        self._drafts = drafts or Drafts()
-        self._running: dict[str, asyncio.Task[list[Suggestion]]] = {}
-        self._shown: dict[str, tuple[Shown, ...]] = {}
-        self._given: dict[str, deque[Shown]] = {}
-        """The last suggestions of a document: one may be taken while the next is on its way to the screen."""
+        self._policy = policy or TriggerPolicy()
+        self.repository = repository
+        self._requests = RequestBuilder(engine, settings, self._policy.settings, repository)
+        self._answers = AnswerCache()
+        self._prefetcher = Prefetcher(engine, self._requests, self._answers, is_enabled=works_ahead)
+        self._tasks = BackgroundTasks()
+        self._call_later = call_later
         self.last: dict[str, Any] = {}
-        """The figures of the last suggestion and its `id`, or with `quiet` the rule by which it was not shown."""
 
     @property
     def settings(self) -> Completion:
-        return self._questions.settings
+        return self._requests.settings
 
     def configure(self, settings: Completion, quiet: Quiet) -> None:
         """Use other settings from the next request on."""
-        self._questions.settings, self._questions.quiet = settings, quiet
-        self.restraint.settings = quiet
+        self._requests.settings, self._requests.quiet = settings, quiet
+        self._policy.settings = quiet
 
-    async def complete(
-        self,
-        document: Document,
-        tree: SyntaxTree | None,
-        offset: int,
-        path: str,
-        *,
-        automatic: bool = False,
-        persist: bool = False,
-    ) -> Suggestion | None:
-        """The suggestion at `offset`, or nothing. Raises Superseded when a newer call for this document came.
+    def state(self, opened: OpenDocument) -> DocumentCompletions:
+        """Return the state of completion for a document."""
+        return opened.part(DocumentCompletions, lambda: DocumentCompletions(self._tasks, self._call_later))
 
-        One that is `automatic`, which nobody asked for, passes the quiet gate first.
+    async def complete(self, opened: OpenDocument, cursor: Cursor, *, automatic: bool = False) -> Suggestion | None:
+        """Return the suggestion at a cursor, or None.
+
+        Args:
+            opened: The document.
+            cursor: A place in a version of the document.
+            automatic: Whether the editor asks without a command of the user. Then the trigger rules apply.
+
+        Raises:
+            Superseded: A newer request for this document came.
         """
-        uri = document.uri
-        self._supersede(document, offset)
-        if not self._allowed(document, offset, path):
+        state = self.state(opened)
+        self._supersede(state, cursor)
+        if not self._policy.allows(cursor):
             return None
-        cursor = Cursor(document, tree, offset, path, persist)
-        if automatic and (rule := self.restraint.silenced(cursor, on_screen=True)):
-            return self._silent(rule)
-        for shown in self._shown.get(uri, ()):
-            if rest := shown.rest(cursor, self.settings):
-                figures = {"typed_along": True, **_stats(Usage(), 0, 0.0)}
-                return self._show(document, offset, [rest], figures, id=shown.suggestion.id)[0]
-        if automatic and (rule := self.restraint.silenced(cursor)):
-            return self._silent(rule)
-        found = await self._alone(cursor, partial(self._compute, automatic=automatic))
-        return found[0] if found else None
+        if automatic and (rule := self._policy.find_rule(cursor, opened.history, is_displayed=True)):
+            return self._hide(rule)
+        for displayed in state.displayed:
+            if rest := displayed.rest(cursor, self.settings):
+                figures = {"typed_along": True, **_figures(Usage(), 0, 0.0)}
+                return self._display(opened, cursor, [rest], figures, id=displayed.suggestion.id)[0]
+        if automatic and (rule := self._policy.find_rule(cursor, opened.history)):
+            return self._hide(rule)
+        suggestions = await self._run(state, cursor, self._complete(opened, cursor, automatic=automatic))
+        return suggestions[0] if suggestions else None
 
-    async def choices(
-        self, document: Document, tree: SyntaxTree | None, offset: int, path: str, *, persist: bool = False
-    ) -> list[Suggestion]:
-        """Up to `completion.alternatives` different suggestions, the one `complete` gives first. Raises Superseded."""
-        self._supersede(document, offset)
-        if not self._allowed(document, offset, path):
-            return []
-        return await self._alone(Cursor(document, tree, offset, path, persist), self._choices)
+    async def choices(self, opened: OpenDocument, cursor: Cursor) -> list[Suggestion]:
+        """Return up to `completion.alternatives` different suggestions; the first is the one that `complete` returns.
 
-    def changed(self, document: Document, offset: int) -> None:
-        """The user edited the text up to `offset`: an answer on its way says that, or ends when nobody waits for it."""
-        self._drafts.moved(document, offset)
-
-    def _supersede(self, document: Document, offset: int) -> None:
-        self._drafts.moved(document, offset, asked=True)
-        if previous := self._running.pop(document.uri, None):
-            previous.cancel()
-
-    async def _alone(
-        self, cursor: Cursor, compute: Callable[[Cursor], Coroutine[Any, Any, list[Suggestion]]]
-    ) -> list[Suggestion]:
-        """The only request for its document."""
-        uri = cursor.document.uri
-        self._ahead.asked(cursor)
-        work = asyncio.ensure_future(compute(cursor))
-        self._running[uri] = work
-        try:
-            # shielded, so that the two reasons for an end can be told apart
-            return await asyncio.shield(work)
-        except asyncio.CancelledError:
-            if work.cancelled() and self._running.get(uri) is not work:
-                raise Superseded("a newer request for this document replaced this one") from None
-            work.cancel()
-            raise
-        finally:
-            if self._running.get(uri) is work:
-                del self._running[uri]
-
-    def warm(
-        self,
-        document: Document,
-        tree: SyntaxTree | None,
-        offset: int,
-        path: str,
-        *,
-        seen: bool = True,
-        persist: bool = False,
-    ) -> None:
-        """Have the prompt for this place evaluated before it is asked about; the last call for a document counts.
-
-        Where nobody was `seen` yet, only the shortest one is: it starts the engine, and the place will be another.
+        Raises:
+            Superseded: A newer request for this document came.
         """
-        uri = document.uri
-        if uri not in self._running and not self._drafts.running(uri) and self._allowed(document, offset, path):
-            self._ahead.warm(Cursor(document, tree, offset, path, persist), seen=seen)
+        state = self.state(opened)
+        self._supersede(state, cursor)
+        if not self._policy.allows(cursor):
+            return []
+        return await self._run(state, cursor, self._choices(opened, cursor))
 
-    def given(self, uri: str, suggestion_id: str) -> Shown | None:
-        """One of the last suggestions of a document. What is left of one while it is typed along with is the same one."""
-        return next((each for each in self._given.get(uri, ()) if each.suggestion.id == suggestion_id), None)
+    def follow(self, opened: OpenDocument) -> None:
+        """Record an edit of the user: the answer in flight says the same, or ends if no request waits for it."""
+        if (state := opened.find_part(DocumentCompletions)) and opened.cursor is not None:
+            state.inflight.follow(opened.text, opened.cursor)
 
-    def base(self, uri: str) -> Document | None:
-        """The text the last suggestion of a document was made for."""
-        return next((each.document for each in self._shown.get(uri, ())), None)
+    def warm(self, opened: OpenDocument, cursor: Cursor, *, is_visited: bool = True) -> None:
+        """Evaluate the prompt for a place before the user asks there. Only the last call for a document counts.
 
-    def dismissed(self, uri: str, suggestion_id: str) -> None:
-        """The user took the last suggestion of a document off the screen: the gate is silent there for a while."""
-        if any(each.suggestion.id == suggestion_id for each in self._shown.get(uri, ())):
-            del self._shown[uri]
-            self._ahead.stop(uri)
-            self.restraint.typed.dismiss(uri)
+        Args:
+            opened: The document.
+            cursor: The place.
+            is_visited: Whether the user was seen in this document. If not, only the shortest prompt is evaluated: it
+                starts the engine, and the user will probably ask at another place.
+        """
+        state = self.state(opened)
+        if not state.is_busy and self._policy.allows(cursor):
+            self._prefetcher.warm(state.prefetch, cursor, is_visited=is_visited)
+
+    def reject(self, opened: OpenDocument, suggestion_id: str) -> None:
+        """Record that the user removed the displayed suggestion: there is no automatic one at this place for a while."""
+        state = self.state(opened)
+        if state.displays(suggestion_id):
+            state.displayed = ()
+            state.prefetch.cancel("speculate")
+            opened.history.reject()
 
     def forget(self, uri: str) -> None:
-        """The document is closed."""
-        self._shown.pop(uri, None)
-        self._given.pop(uri, None)
-        self._questions.forget(uri)
-        self._ahead.forget(uri)
-        self._drafts.forget(uri)
-        if running := self._running.pop(uri, None):
-            running.cancel()
-
-    async def settled(self, uri: str) -> None:
-        """Wait for what is done ahead for a document, for callers that have no events to wait for."""
-        await self._ahead.settled(uri)
-
-    def close(self) -> None:
-        """End what nobody waits for."""
-        self._ahead.close()
-        self._drafts.close()
+        """Forget the code of other files that was chosen for a closed document."""
+        if self.repository:
+            self.repository.forget(uri)
 
     async def aclose(self) -> None:
-        """The same, and wait until the engine has been told."""
-        await self._ahead.aclose()
-        await self._drafts.aclose()
+        """Cancel everything, and wait until the engine has been told."""
+        await self._tasks.aclose()
 
-    # -- asked for
-    async def _compute(self, cursor: Cursor, *, automatic: bool = False) -> list[Suggestion]:
+    # -- one request at a time
+    def _supersede(self, state: DocumentCompletions, cursor: Cursor) -> None:
+        state.inflight.follow(cursor.document, cursor.offset, is_request=True)
+        state.supersede()
+
+    async def _run(
+        self, state: DocumentCompletions, cursor: Cursor, work: Coroutine[Any, Any, list[Suggestion]]
+    ) -> list[Suggestion]:
+        """Run the only request of a document."""
+        self._prefetcher.request_started(state.prefetch, cursor)
+        request = asyncio.ensure_future(work)
+        state.begin(request)
+        try:
+            # shielded, so that a newer request and a cancellation by the client can be told apart
+            return await asyncio.shield(request)
+        except asyncio.CancelledError:
+            if request.cancelled() and not state.is_latest(request):
+                raise Superseded("a newer request for this document replaced this one") from None
+            request.cancel()
+            raise
+        finally:
+            state.end(request)
+
+    # -- sources, the cheapest first
+    async def _complete(self, opened: OpenDocument, cursor: Cursor, *, automatic: bool = False) -> list[Suggestion]:
         began = perf_counter()
-        if text := await self._known(cursor):
-            return self._show(cursor.document, cursor.offset, [text], {"known": True, **_stats(Usage(), 0, began)})
-        if why := (await self._questions.pace()).no_holes:
-            raise EngineRefused(why)
-        question = await self._questions.about(cursor)
-        known = self._results.find(*question.key)
-        if known:
-            answer, found = (known, Usage()), {"cached": True}
+        if text := await self._find_import(cursor):
+            return self._display(opened, cursor, [text], {"known": True, **_figures(Usage(), 0, began)})
+        if reason := (await self._requests.pace()).no_holes:
+            raise EngineRefused(reason)
+        request = await self._requests.build(cursor)
+        if cached := self._answers.find(*request.cache_key):
+            answer, figures = (cached, Usage()), {"cached": True}
         else:
-            answer, found = await self._ask(question, automatic=automatic)
+            answer, figures = await self._ask(opened, request, automatic=automatic)
         if answer is None:
             return []
-        written, usage = answer
-        [text] = await presented(cursor, question.ghost, [written], self.settings)
-        sure = probability(written, text) if text else None
-        rule = unlikely(sure, self.restraint.settings) if automatic else ""
-        self._ahead.answered(question, None if rule else text, usage)
+        model_text, usage = answer
+        [text] = await presentable_texts(cursor, request.ghost, [model_text], self.settings)
+        probability = shown_probability(model_text, text) if text else None
+        rule = find_probability_rule(probability, self._policy.settings) if automatic else ""
+        self._prefetcher.answered(self.state(opened).prefetch, request, None if rule else text, usage)
         if not text:
             return []
-        figures = (
-            _stats(usage, question.tokens(usage), began)
-            | found
-            | ({} if sure is None else {"probability": round(sure, 3)})
-        )
+        figures = _figures(usage, request.prompt_tokens(usage), began) | figures
+        if probability is not None:
+            figures["probability"] = round(probability, 3)
         if rule:
-            self._silent(rule, figures)
+            self._hide(rule, figures)
             return []
-        return self._show(cursor.document, cursor.offset, [text], figures)
+        return self._display(opened, cursor, [text], figures)
 
-    async def _known(self, cursor: Cursor) -> str | None:
-        """What needs no model: names in a list of imports."""
-        if not (self.elsewhere and cursor.tree and self.settings.repository_tokens):
+    async def _find_import(self, cursor: Cursor) -> str | None:
+        """Return names for a list of imports, which need no model."""
+        if not (self.repository and cursor.tree and self.settings.repository_tokens):
             return None
-        text = await self.elsewhere.to_import(cursor.document, cursor.tree, cursor.offset, cursor.path)
-        return passing(cursor.tree, cursor.offset, text) if text else None
+        text = await self.repository.to_import(cursor.document, cursor.tree, cursor.offset, cursor.path)
+        return valid_start(cursor.tree, cursor.offset, text) if text else None
 
-    async def _ask(self, question: Question, *, automatic: bool) -> tuple[Answer | None, dict[str, Any]]:
-        """What the answer on its way says here, else a new one, and the figures; None where the text moved on."""
-        ready = perf_counter()
-        if answer := await self._drafts.rest(question.cursor):
+    async def _ask(
+        self, opened: OpenDocument, request: CompletionRequest, *, automatic: bool
+    ) -> tuple[Answer | None, dict[str, Any]]:
+        """Return the rest of the answer in flight, else a new answer, and the figures. None if the text changed."""
+        inflight, ready = self.state(opened).inflight, perf_counter()
+        if answer := await inflight.rest(request.cursor):
             return answer, {"in_flight": True, "engine_ms": _ms(perf_counter() - ready)} | _rung(answer)
-        missed = self._drafts.missed(question.cursor.document.uri)
-        if automatic and not await self.restraint.pause(question.cursor, self.settings, missed=missed):
-            return None, {}
+        if automatic:
+            has_missed = inflight.has_missed
+            if not await self._policy.wait(request.cursor, opened.history, self.settings, has_missed=has_missed):
+                return None, {}
         asked = perf_counter()
-        answer = await self._drafts.start(question.cursor, partial(self._write, question))
+        answer = await inflight.start(request.cursor, partial(self._generate, request))
         figures = {"waited_ms": _ms(asked - ready), "engine_ms": _ms(perf_counter() - asked)}
         return answer, figures | (_rung(answer) if answer else {})
 
-    async def _write(self, question: Question, goes_on: Callable[[str], bool]) -> Answer:
-        lines, patience = self.settings.max_lines, question.patience
-        answer = await write(self._engine, question.asked(), question.ghost, lines, goes_on, patience=patience)
-        self._results.keep(*question.key, *answer)
+    async def _generate(self, request: CompletionRequest, should_continue: Callable[[str], bool]) -> Answer:
+        lines, timeout_s = self.settings.max_lines, request.timeout_s
+        answer = await generate(
+            self._engine, request.urgent(), request.ghost, lines, should_continue, timeout_s=timeout_s
+        )
+        self._answers.add(*request.cache_key, *answer)
         return answer
 
-    async def _choices(self, cursor: Cursor) -> list[Suggestion]:
-        """The likeliest text, and others drawn beside it that differ from it and each other in what is shown."""
-        best = await self._compute(cursor)
-        count, question = self.settings.alternatives - 1, await self._questions.about(cursor)
+    async def _choices(self, opened: OpenDocument, cursor: Cursor) -> list[Suggestion]:
+        """Return the likeliest text, and sampled texts that differ from it and from each other."""
+        best = await self._complete(opened, cursor)
+        count, request = self.settings.alternatives - 1, await self._requests.build(cursor)
         if count <= 0 or (best and best[0].stats.get("known")):
             return best
-        self._ahead.stop(cursor.document.uri)
-        drawn = await others(self._engine, question.asked(), question.ghost, self.settings.max_lines, count)
-        shaped = await presented(cursor, question.ghost, drawn, self.settings)
-        texts = dict.fromkeys([*(each.text for each in best), *filter(None, shaped)])
-        return self._show(cursor.document, cursor.offset, list(texts), best[0].stats if best else {})
+        self.state(opened).prefetch.cancel("speculate")
+        answers = await generate_alternatives(
+            self._engine, request.urgent(), request.ghost, self.settings.max_lines, count
+        )
+        shown = await presentable_texts(cursor, request.ghost, answers, self.settings)
+        texts = dict.fromkeys([*(suggestion.text for suggestion in best), *filter(None, shown)])
+        return self._display(opened, cursor, list(texts), best[0].stats if best else {})
 
-    def _show(
-        self, document: Document, offset: int, texts: Sequence[str], stats: dict[str, Any], *, id: str = ""
+    # -- results
+    def _display(
+        self, opened: OpenDocument, cursor: Cursor, texts: Sequence[str], figures: dict[str, Any], *, id: str = ""
     ) -> list[Suggestion]:
-        suggestions = [Suggestion(id or str(ULID()), offset, offset, text, stats) for text in texts]
-        self._shown[document.uri] = tuple(Shown(document, each) for each in suggestions)
-        self._given.setdefault(document.uri, deque(maxlen=GIVEN)).extendleft(self._shown[document.uri])
-        self.restraint.typed.offer(document, offset)
-        self.last = stats | {"id": suggestions[0].id} if suggestions else stats
+        offset = cursor.offset
+        suggestions = [Suggestion(id or str(ULID()), offset, offset, text, figures) for text in texts]
+        self.state(opened).display(cursor.document, suggestions)
+        opened.history.display(cursor.document, offset)
+        self.last = figures | {"id": suggestions[0].id} if suggestions else figures
         return suggestions
 
-    def _silent(self, rule: str, stats: dict[str, Any] | None = None) -> None:
-        self.last = (stats or _stats(Usage(), 0, 0.0)) | {"quiet": rule}
-
-    def _allowed(self, document: Document, offset: int, path: str) -> bool:
-        """Whether anything may be asked about this place at all."""
-        if document.binary or len(document.data) > LIMIT or self.restraint.kept(document.uri, path):
-            return False
-        return document.line_of(offset) not in secret_lines(document)
+    def _hide(self, rule: str, figures: dict[str, Any] | None = None) -> None:
+        self.last = (figures or _figures(Usage(), 0, 0.0)) | {"quiet": rule}
 
 
-def _stats(usage: Usage, tokens: int, began: float) -> dict[str, Any]:
+def _figures(usage: Usage, prompt_tokens: int, began: float) -> dict[str, Any]:
     return {
-        # a server that does not say leaves the estimate
-        "prompt_tokens": usage.evaluated + usage.reused or tokens,
+        # a server that does not report the tokens leaves the estimate
+        "prompt_tokens": usage.evaluated + usage.reused or prompt_tokens,
         "evaluated": usage.evaluated,
         "reused": usage.reused,
         "generated": usage.generated,

@@ -1,14 +1,15 @@
-"""What became of suggestions: counted here, kept in a file of the user's, sent nowhere.
+"""Statistics of suggestions: how many were displayed, and what became of them. They stay in a file of the user.
 
-A client tells of a suggestion that was taken in full, and perhaps of one that was taken away. The rest is read off the
-text: who types the first letters of it, takes a word of it, or goes on to type all of it.
+A client reports a suggestion that was accepted in full, and perhaps one that was dismissed. Everything else follows from
+the edits: a user who types the first letters of a suggestion, accepts a word of it, or types all of it.
 """
 
 import asyncio
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,28 +22,34 @@ from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
+from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.typed_text import PAIRS, before_cursor
 
-LOCK_SECONDS = 1.0
-"""How long another server may hold the file of the figures; it takes milliseconds."""
-SURVIVES_AFTER = 30.0
-"""Seconds after which a text that was taken and still stands there has survived."""
+LOCK_TIMEOUT_S = 1.0
+"""How long another server may hold the file of the figures. It takes milliseconds."""
+SURVIVAL_S = 30.0
+"""An accepted text that still stands in the document after this time has survived."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """How many suggestions were shown, and what became of them. A place where several were cycled through is one."""
+    """How many suggestions were displayed, and what became of them. Several suggestions at one place count as one.
+
+    Attributes:
+        shown: Suggestions that were displayed.
+        accepted: Accepted to the end, at least one word of it at once.
+        accepted_partly: A word or a line was accepted, then the user typed something else.
+        typed_through: The user typed all of it, key by key.
+        dismissed: The user removed it.
+        survived: Accepted, in full or partly, and still in the document `SURVIVAL_S` later.
+    """
 
     shown: int = 0
     accepted: int = 0
-    """Taken to the end, at least a word of it at once."""
     accepted_partly: int = 0
-    """A word or a line of it was taken, then something else typed."""
     typed_through: int = 0
-    """Typed to the end by the user, key by key."""
     dismissed: int = 0
     survived: int = 0
-    """Of those taken, in full or partly: the text stood there half a minute later."""
 
     def plus(self, other: "Counts", sign: int = 1) -> "Counts":
         return Counts(*(getattr(self, f.name) + sign * getattr(other, f.name) for f in fields(Counts)))
@@ -50,106 +57,141 @@ class Counts:
 
 @dataclass(slots=True)
 class _Place:
-    """Suggestions on the screen at byte `at`, of which the user typed or took the first `used` bytes."""
+    """Suggestions that are displayed at one place.
+
+    Attributes:
+        ids: Their ids.
+        texts: Their texts that agree with what the user typed.
+        offset: The byte offset of the place.
+        used: How many bytes of them the user typed or accepted.
+        is_accepted: Whether more than one key's worth was inserted at once.
+    """
 
     ids: set[str]
     texts: list[bytes]
-    at: int
+    offset: int
     used: int = 0
-    taken: bool = False
-    """More than a key's worth of it came at once."""
+    is_accepted: bool = False
 
     def fitting(self, new: bytes) -> tuple[bytes, list[bytes]]:
-        """What of an insertion is before the cursor, and the suggestions that go on with it."""
+        """Return the part of an insertion before the cursor, and the suggestions that continue with it."""
         for part in dict.fromkeys((new, new[: before_cursor(new)])):
             if texts := [text for text in self.texts if text[self.used :].startswith(part)]:
                 return part, texts
         return new, []
 
 
-def _later(seconds: float, call: Callable[[], None]) -> None:
-    asyncio.get_running_loop().call_later(seconds, call)
+@dataclass(slots=True)
+class _DocumentStats:
+    """The part of an open document that counts what becomes of its suggestions (see `OpenDocument.part`).
+
+    Attributes:
+        owner: The statistics of the client.
+        uri: The document.
+        place: The displayed suggestions.
+        left_ids: Ids of the last suggestions that the user did not accept.
+    """
+
+    owner: "AcceptanceStats"
+    uri: str
+    place: _Place | None = None
+    left_ids: set[str] = field(default_factory=set[str])
+
+    def close(self) -> None:
+        self.owner.leave(self)
 
 
-class Uptake:
-    """`live` gives the text of an open document, or None."""
+def _later(delay_s: float, call: Callable[[], None]) -> None:
+    asyncio.get_running_loop().call_later(delay_s, call)
+
+
+class AcceptanceStats:
+    """The statistics of one client.
+
+    Args:
+        find: Returns the present text of an open document, or None.
+        later: Calls a function after a delay.
+    """
 
     def __init__(
         self,
-        live: Callable[[str], Document | None],
+        find: Callable[[str], Document | None],
         later: Callable[[float, Callable[[], None]], None] = _later,
     ) -> None:
         self.counts = Counts()
-        self._live = live
+        self._find = find
         self._later = later
-        self._places: dict[str, _Place] = {}
-        self._left: dict[str, set[str]] = {}
-        """Ids of the last place of a document that was left without having been taken."""
         self._flushed = Counts()
 
-    def shown(self, uri: str, suggestions: Sequence[Suggestion]) -> None:
-        """These are on the screen now. The rest of what was shown before is the same suggestion, not another."""
-        new = [each for each in suggestions if not each.stats.get("typed_along")]
-        place = self._places.get(uri)
-        if new and place and not place.used and place.at == new[0].start:
-            # others were asked for at the same place
-            place.ids |= {each.id for each in new}
-            place.texts += [encode(each.text) for each in new]
+    def display(self, opened: OpenDocument, suggestions: Sequence[Suggestion]) -> None:
+        """Record what the editor displays now. The rest of a displayed suggestion is no new suggestion."""
+        part = self._part(opened)
+        new = [suggestion for suggestion in suggestions if not suggestion.stats.get("typed_along")]
+        place = part.place
+        if new and place and not place.used and place.offset == new[0].start:
+            # the user asked for other suggestions at the same place
+            place.ids |= {suggestion.id for suggestion in new}
+            place.texts += [encode(suggestion.text) for suggestion in new]
         elif new:
-            self._leave(uri)
+            self.leave(part)
             self.counts.shown += 1
-            self._places[uri] = _Place({each.id for each in new}, [encode(each.text) for each in new], new[0].start)
+            texts = [encode(suggestion.text) for suggestion in new]
+            part.place = _Place({suggestion.id for suggestion in new}, texts, new[0].start)
         elif suggestions and place:
-            place.ids |= {each.id for each in suggestions}
+            place.ids |= {suggestion.id for suggestion in suggestions}
 
-    def changed(self, uri: str, edit: Edit) -> bool:
-        """One edit by the user or their editor; whether with it a suggestion was taken to the end."""
-        place = self._places.get(uri)
-        if place is None:
+    def follow(self, opened: OpenDocument, edit: Edit) -> bool:
+        """Record one edit by the user or their editor.
+
+        Returns:
+            Whether the edit accepted a suggestion to its end.
+        """
+        part = opened.find_part(_DocumentStats)
+        place = part.place if part else None
+        if part is None or place is None:
             return False
-        where = place.at + place.used
+        offset = place.offset + place.used
         new, fitting = place.fitting(edit.new)
-        if (edit.start, edit.end) != (where, where) or not new or not fitting:
-            self._leave(uri)
+        if (edit.start, edit.end) != (offset, offset) or not new or not fitting:
+            self.leave(part)
             return False
         place.texts, place.used = fitting, place.used + len(new)
-        place.taken = place.taken or not _one_key(new)
-        whole = any(len(text) == place.used for text in fitting)
-        if whole:
-            self._end(uri, place)
-        return whole and place.taken
+        place.is_accepted = place.is_accepted or not _is_one_key(new)
+        is_complete = any(len(text) == place.used for text in fitting)
+        if is_complete:
+            self._end(part, place)
+        return is_complete and place.is_accepted
 
-    def accepted(self, uri: str, id: str) -> None:
-        """The client says so. Where the text said it already this is nothing new."""
-        place = self._places.get(uri)
+    def accept(self, opened: OpenDocument, id: str) -> None:
+        """Record that the client accepted a suggestion. If an edit showed that already, nothing is counted."""
+        part = self._part(opened)
+        place = part.place
         if place and id in place.ids:
-            place.taken, place.used = True, max(map(len, place.texts))
-            self._end(uri, place)
-        elif id in self._left.pop(uri, ()):
-            # the editor put it in by an edit of its own kind
+            place.is_accepted, place.used = True, max(map(len, place.texts))
+            self._end(part, place)
+        elif id in part.left_ids:
+            # the editor inserted it by an edit of its own kind
             self.counts.accepted += 1
+            part.left_ids = set()
 
-    def dismissed(self, uri: str, id: str) -> None:
-        place = self._places.get(uri)
-        if place and id in place.ids:
+    def dismiss(self, opened: OpenDocument, id: str) -> None:
+        """Record that the user removed a suggestion."""
+        part = self._part(opened)
+        if part.place and id in part.place.ids:
             self.counts.dismissed += 1
-            del self._places[uri]
-
-    def closed(self, uri: str) -> None:
-        self._leave(uri)
-        self._left.pop(uri, None)
+            part.place = None
 
     # -- keeping
-    def kept(self) -> dict[str, Any]:
-        """The figures of all runs, this one included, and since when."""
+    def totals(self) -> dict[str, Any]:
+        """Return the figures of all runs, this one included, and the date of the first."""
         self.flush()
-        # where they could not be written, those of this run count nevertheless
+        # if they could not be written, those of this run count nevertheless
         new = self.counts.plus(self._flushed, -1)
         kept = _read()
         return kept | {f.name: kept[f.name] + getattr(new, f.name) for f in fields(Counts)}
 
     def flush(self) -> None:
-        """Add what is new to the user's file, where it can be written."""
+        """Add the new figures to the file, if it can be written."""
         new = self.counts.plus(self._flushed, -1)
         if new == Counts():
             return
@@ -157,7 +199,7 @@ class Uptake:
 
         file = _file()
         try:
-            with FileLock(clear(file.with_suffix(".lock")), mode=0o600, timeout=LOCK_SECONDS):
+            with FileLock(clear(file.with_suffix(".lock")), mode=0o600, timeout=LOCK_TIMEOUT_S):
                 kept = _read()
                 total = Counts(**{f.name: kept[f.name] for f in fields(Counts)}).plus(new)
                 put_file(file, json.dumps({"since": kept["since"], **asdict(total)}).encode())
@@ -167,39 +209,42 @@ class Uptake:
             self._flushed = self.counts.plus(Counts())
 
     # -- counting
-    def _leave(self, uri: str) -> None:
-        """Something else was typed, or is shown."""
-        place = self._places.pop(uri, None)
+    def _part(self, opened: OpenDocument) -> _DocumentStats:
+        return opened.part(_DocumentStats, partial(_DocumentStats, self, opened.uri))
+
+    def leave(self, part: _DocumentStats) -> None:
+        """Record that the user typed something else, or that another suggestion is displayed."""
+        place, part.place = part.place, None
         if place is None:
             return
-        if place.taken:
+        if place.is_accepted:
             self.counts.accepted_partly += 1
-            self._look_later(uri, place)
+            self._look_later(part.uri, place)
         else:
-            self._left[uri] = place.ids
+            part.left_ids = place.ids
 
-    def _end(self, uri: str, place: _Place) -> None:
-        """All of it is in the text."""
-        del self._places[uri]
-        if place.taken:
+    def _end(self, part: _DocumentStats, place: _Place) -> None:
+        """Record that the text of a suggestion is complete in the document."""
+        part.place = None
+        if place.is_accepted:
             self.counts.accepted += 1
-            self._look_later(uri, place)
+            self._look_later(part.uri, place)
         else:
             self.counts.typed_through += 1
 
     def _look_later(self, uri: str, place: _Place) -> None:
-        taken = place.texts[0][: place.used].strip()
+        accepted = place.texts[0][: place.used].strip()
 
         def look() -> None:
-            document = self._live(uri)
-            if document and taken in document.data:
+            text = self._find(uri)
+            if text and accepted in text.data:
                 self.counts.survived += 1
 
-        self._later(SURVIVES_AFTER, look)
+        self._later(SURVIVAL_S, look)
 
 
-def _one_key(new: bytes) -> bool:
-    """Whether one key puts this in: a character, a line break with its indentation, a pair of brackets."""
+def _is_one_key(new: bytes) -> bool:
+    """Return whether one key inserts this: a character, a line break with its indentation, a pair of brackets."""
     return len(new.decode("utf-8", "replace")) == 1 or not new.strip() or new in PAIRS
 
 
@@ -208,7 +253,7 @@ def _file() -> Path:
 
 
 def _read() -> dict[str, Any]:
-    """What is kept; from the beginning where there is nothing, or nothing that can be read."""
+    """Return the figures in the file. They begin at zero if there is no file, or it cannot be read."""
     kept: dict[str, Any] = {"since": datetime.now(UTC).date().isoformat(), **asdict(Counts())}
     try:
         found = json.loads(read_text(_file()))

@@ -1,22 +1,22 @@
-"""What is held against edits the user took: verified after the fact, for exactly the version it was found in.
+"""Verification of edits that the user accepted, for exactly the version in which something is found.
 
-An accepted completion or an applied fix opens a watch on its document, with the text before it as the base line. Each
-change is verified again after a quiet time, until nothing new is left to say; a result for a version that is no
-longer the current one is dropped.
+An accepted completion or an applied fix starts the verification of its document, with the text before it as the base
+line. Each later edit is verified again after a quiet time, until no new finding is left. A result for a version that is
+no longer the present one is dropped.
 """
 
 import asyncio
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 
 from lsp_harness.coding.verdict_event import tell_verified
 from lsp_harness.config.schema import Verification
 from lsp_harness.errors import HarnessError
 from lsp_harness.files.secrets import redacted
 from lsp_harness.harness import verdict_document
-from lsp_harness.harness.published_findings import Held, Published
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import shared
@@ -26,129 +26,138 @@ from lsp_harness.verify.check_runner import judge
 from lsp_harness.verify.enabled_checks import enabled
 from lsp_harness.verify.finding import Verdict
 from lsp_harness.verify.ruff_linter import Ruff
-from lsp_harness.workspace.documents import Documents
+from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
+
+Publish = Callable[[str, PublishedFindings], None]
 
 
 @dataclass(slots=True)
-class Watched:
-    """`before` is the text that is not to blame, `path` what the log calls the file, as for those who edit it."""
+class _Verification:
+    """The part of an open document that verifies its accepted edits (see `OpenDocument.part`).
 
-    before: Document
-    file: Path
-    root: Path | None
-    path: str
+    Attributes:
+        owner: The service that it belongs to.
+        base: The text that is not to blame, as it lies in the workspace. None while nothing is verified.
+        task: The check under way.
+        published: What was found in the last version that was checked.
+    """
+
+    owner: "AcceptedEdits"
+    base: Snapshot | None = None
     task: asyncio.Task[None] | None = None
-    held: Held = field(default_factory=lambda: Held(0))
+    published: PublishedFindings = field(default_factory=lambda: PublishedFindings(0))
+
+    def close(self) -> None:
+        self.owner.abandon(self)
+        if self.base and self.published.findings:
+            self.owner.publish(self.base.document.uri, PublishedFindings(self.published.version))
 
 
-class Watch:
-    """All watched documents of a front end."""
+class AcceptedEdits:
+    """Verifies the accepted edits of all documents of one client.
+
+    Args:
+        ruff: The linter.
+        settings: The settings of verification. They may be replaced.
+        publish: Called with the URI of a document and its findings.
+        log: Returns the log of the session.
+        private_reason: Returns why no model may see a document, and so the log on disk may not, either.
+    """
 
     def __init__(
         self,
-        documents: Documents,
         ruff: Ruff,
         settings: Verification,
-        publish: Published,
+        publish: Publish,
         log: Callable[[], SessionLog],
-        kept: Callable[[str], str],
+        private_reason: Callable[[str], str],
     ) -> None:
-        self._documents = documents
         self._ruff = ruff
         self.settings = settings
-        self._publish = publish
+        self.publish = publish
         self._log = log
-        self._kept = kept
-        """Why a document is kept from the model, and so from the log on disk."""
-        self._watched: dict[str, Watched] = {}
-        self._leaving: set[asyncio.Task[None]] = set()
-        """Verifications that were overtaken, and have a tool to put away yet."""
+        self._private_reason = private_reason
+        self._ending: set[asyncio.Task[None]] = set()
+        """Cancelled checks whose tool has not ended yet."""
 
-    def start(self, before: Document, now: Snapshot) -> None:
-        """The user took an edit of `before`. An earlier base line of the same document stays."""
-        uri = before.uri
-        if uri not in self._watched:
-            self._watched[uri] = Watched(before, now.tool_path, now.root, now.path)
-        self._schedule(uri, delay=0.0)
+    def start(self, opened: OpenDocument, base: Snapshot) -> None:
+        """Verify a document whose user accepted an edit of `base`. An earlier base line of the document stays."""
+        part = opened.part(_Verification, partial(_Verification, self))
+        part.base = part.base or base
+        self._schedule(opened, part, part.base, delay_s=0.0)
 
-    def changed(self, uri: str) -> None:
-        """The document has a new version."""
-        if uri in self._watched:
-            self._schedule(uri, delay=self.settings.debounce_ms / 1000)
+    def follow(self, opened: OpenDocument) -> None:
+        """Verify a document again after an edit, if it is being verified."""
+        part = opened.find_part(_Verification)
+        if part and part.base:
+            self._schedule(opened, part, part.base, delay_s=self.settings.debounce_ms / 1000)
 
-    def stop(self, uri: str) -> None:
-        """The document is closed: nothing is held against it any more."""
-        if watched := self._watched.pop(uri, None):
-            self._leave(watched)
-            if watched.held.findings:
-                self._publish(uri, Held(watched.held.version))
+    def findings(self, opened: OpenDocument | None, text: Document) -> PublishedFindings:
+        """Return what was found in this version of a document; nothing while the check runs."""
+        part = opened.find_part(_Verification) if opened else None
+        if part and part.base and part.published.version == text.version:
+            return part.published
+        return PublishedFindings(text.version)
 
-    def held(self, document: Document) -> Held:
-        """What is held against this version; nothing while that is being found out."""
-        watched, version = self._watched.get(document.uri), document.version
-        return watched.held if watched and watched.held.version == version else Held(version)
+    async def settled(self, opened: OpenDocument) -> None:
+        """Wait for the check under way, for callers that have no event to wait for."""
+        part = opened.find_part(_Verification)
+        if part and part.task:
+            await asyncio.wait({part.task})
 
-    async def settled(self, uri: str) -> None:
-        """Wait for the verification under way, for callers that have no events to wait for."""
-        watched = self._watched.get(uri)
-        if watched and watched.task:
-            await asyncio.wait({watched.task})
+    def abandon(self, part: _Verification) -> None:
+        """Cancel the check under way. It ends only when its tool has ended."""
+        if part.task and not part.task.done():
+            part.task.cancel()
+            self._ending.add(part.task)
+            part.task.add_done_callback(self._ending.discard)
 
     async def aclose(self) -> None:
-        """End all verification, and wait until no tool of it runs: a loop that is closed under one hangs."""
-        for watched in self._watched.values():
-            self._leave(watched)
-        self._watched.clear()
-        await asyncio.gather(*self._leaving, return_exceptions=True)
+        """Wait until no tool of a cancelled check runs: an event loop that is closed before would hang."""
+        await asyncio.gather(*self._ending, return_exceptions=True)
 
-    def _schedule(self, uri: str, delay: float) -> None:
-        watched = self._watched[uri]
-        self._leave(watched)
-        watched.task = asyncio.ensure_future(self._verify(uri, watched, delay))
+    def _schedule(self, opened: OpenDocument, part: _Verification, base: Snapshot, delay_s: float) -> None:
+        self.abandon(part)
+        part.task = asyncio.ensure_future(self._verify(opened, part, base, delay_s))
 
-    def _leave(self, watched: Watched) -> None:
-        """Cancel its verification, which is not over before its tool is."""
-        if watched.task and not watched.task.done():
-            watched.task.cancel()
-            self._leaving.add(watched.task)
-            watched.task.add_done_callback(self._leaving.discard)
-
-    async def _verify(self, uri: str, watched: Watched, delay: float) -> None:
-        await asyncio.sleep(delay)
-        document = self._documents.get(uri)
+    async def _verify(self, opened: OpenDocument, part: _Verification, base: Snapshot, delay_s: float) -> None:
+        await asyncio.sleep(delay_s)
+        text = opened.text
         try:
-            change = Change.between(watched.before, document, watched.file, watched.root)
+            change = Change.between(base.document, text, base.tool_path, base.root)
             verdict = await judge(change, enabled(self.settings, self._ruff))
         except HarnessError as error:
-            # ruff quotes the text it stumbles over
+            # ruff quotes the text that it cannot read
             sys.stderr.write(f"verification: {redacted(error.message)}\n")
             return
-        if self._documents.get(uri).version != document.version:
+        if opened.text.version != text.version:
             return
-        had, watched.held = bool(watched.held.findings), self._record(watched, change, verdict)
-        if had or watched.held.findings:
-            self._publish(uri, watched.held)
-        if not watched.held.findings:
-            # clean: from now on this text is nobody's fault
-            self._watched.pop(uri, None)
+        had_findings, part.published = bool(part.published.findings), self._record(part, base, change, verdict)
+        if had_findings or part.published.findings:
+            self.publish(opened.uri, part.published)
+        if not part.published.findings:
+            # no finding is left: the next accepted edit has its own base line
+            part.base = None
 
-    def _record(self, watched: Watched, change: Change, verdict: Verdict) -> Held:
-        """The verdict as what is held against this version; a turn of the session tells of it where it is not clean."""
+    def _record(self, part: _Verification, base: Snapshot, change: Change, verdict: Verdict) -> PublishedFindings:
+        """Return the verdict as findings of this version. A turn of the session records it if it is not clean."""
         version = change.after.version
-        if not verdict.findings and not watched.held.findings:
-            return Held(version)
-        # that what was told of is mended is told, too
+        if not verdict.findings and not part.published.findings:
+            return PublishedFindings(version)
+        # the session also records that earlier findings are gone
         log = self._log()
-        turn = log.turn(keep=not self._kept(change.after.uri))
-        turn.tell("invocation.received", kind="check", text="a suggestion that was accepted here", path=watched.path)
+        turn = log.turn(keep=not self._private_reason(change.after.uri))
+        turn.tell("invocation.received", kind="check", text="a suggestion that was accepted here", path=base.path)
         tell_verified(turn, change, verdict)
         if not verdict.findings:
-            return Held(version)
-        return Held(version, verdict.findings, _changed(change), verdict_document.name_of(log, turn.number))
+            return PublishedFindings(version)
+        return PublishedFindings(
+            version, verdict.findings, _changed_span(change), verdict_document.name_of(log, turn.number)
+        )
 
 
-def _changed(change: Change) -> Span:
-    """From the first byte of the text that is another one to the last."""
+def _changed_span(change: Change) -> Span:
+    """Return the span from the first changed byte of the new text to the last."""
     start, same = shared(change.before.data, change.after.data)
     return Span(start, len(change.after.data) - same)

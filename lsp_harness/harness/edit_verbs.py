@@ -13,6 +13,7 @@ from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.files.folders import same
 from lsp_harness.harness import diagnosis
 from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.proposals import send
 from lsp_harness.session.results import Offer, Proposal, Report
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
@@ -122,7 +123,7 @@ async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report
         raise NoAnswer("There is no function here that a test could import; so far, tests are written for Python only")
     file = _test_file(snapshot.root, snapshot.file)
     target, new = _target(harness, file)
-    place = harness.snapshot_of(target)
+    place = harness.workspace.snapshot(target)
     harness.check(place)
     job = harness.job(place, report)
     return await _written(harness, job, WriteTests(job, about).run(), new=new)
@@ -136,16 +137,16 @@ async def explain(harness: Harness, snapshot: Snapshot, span: Span, report: Repo
     try:
         return await Explain(harness.job(snapshot, report), span).run()
     finally:
-        harness.embed()
+        harness.services.embed()
 
 
 async def _written(harness: Harness, job: "Job", work: Awaitable[Proposal], *, new: bool = False) -> Written:
     """Given out. Raises what the work does, and Stale."""
     try:
-        return Written(harness.proposals.give(job, await work), job.document, new)
+        return Written(send(harness.documents.find(job.document.uri), job, await work), job.document, new)
     finally:
         # the engine is there, however good its answers were
-        harness.embed()
+        harness.services.embed()
 
 
 def _header(document: Document, function: "Scope") -> range:
@@ -168,8 +169,8 @@ def _test_file(root: Path, file: Path) -> Path:
 def _target(harness: Harness, file: Path) -> tuple[Document, bool]:
     """The test file's text, the editor's where it is open, and whether there is no such file yet."""
     uri = file.as_uri()
-    for document in harness.documents:
-        if document.uri == uri or ((named := local_path(document.uri)) and same(named, file)):
-            return document, False
+    for opened in harness.documents:
+        if opened.uri == uri or ((open_file := local_path(opened.uri)) and same(open_file, file)):
+            return opened.text, False
     new = not file.exists()
     return Document.of(uri, b"" if new else read_file(file), language="python"), new

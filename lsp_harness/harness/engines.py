@@ -19,13 +19,23 @@ START_S = 15.0
 
 
 class Engines:
-    """`make` is called with the first request that needs a model, `changed` whenever `state` may say something else."""
+    """The engines of one client: the present one, and those of earlier settings that still have requests.
 
-    def __init__(self, make: "Callable[[Config], Engine]", changed: Callable[[], None]) -> None:
+    Args:
+        make: Creates an engine, with the first request that needs a model.
+        changed: Called when `state` may return something else.
+        trouble: Called with a sentence that the user should read once.
+    """
+
+    def __init__(
+        self,
+        make: "Callable[[Config], Engine]",
+        changed: Callable[[], None],
+        trouble: Callable[[str], None] = lambda message: None,
+    ) -> None:
         self._make = make
         self._changed = changed
-        self.on_trouble: Callable[[str], None] = lambda message: None
-        """Called on the event loop with what the user should know once, whatever becomes of the requests it is about."""
+        self._trouble = trouble
         self._current: Observed | None = None
         self._left: list[Observed] = []
         """Of earlier settings; requests may still be under way there."""
@@ -35,7 +45,7 @@ class Engines:
         if self._current is None:
             from lsp_harness.harness.engine_health import Observed
 
-            self._current = Observed(self._make(config), self._changed, lambda message: self.on_trouble(message))
+            self._current = Observed(self._make(config), self._changed, self._trouble)
         return self._current
 
     @staticmethod

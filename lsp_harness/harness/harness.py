@@ -1,21 +1,22 @@
-"""The façade: verbs in editor terms. It owns the open documents and hands frozen snapshots to the drivers.
+"""The façade in editor terms: what a surface can ask of the harness. It hands frozen snapshots to the drivers.
 
-What costs time to import is imported when first needed, because `initialize` must be answered at once."""
+The verbs of single pages (`edit_verbs`, `location`, `navigation`, `symbol_queries`, `prompt_preview`) are functions that
+take a harness.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, NoAnswer, NotText, UsageError
 from lsp_harness.harness import diagnosis, verdict_document
-from lsp_harness.harness.acceptance_stats import Uptake
-from lsp_harness.harness.engines import Engines
-from lsp_harness.harness.published_findings import Held, Published
-from lsp_harness.harness.suggestion_pause import Pause, Scope
+from lsp_harness.harness.proposals import DocumentProposals, send
+from lsp_harness.harness.published_findings import PublishedFindings
+from lsp_harness.harness.services import ReadyIndex, Services
+from lsp_harness.harness.suggestion_pause import Scope
 from lsp_harness.process.typing_activity import pressed
 from lsp_harness.session.results import Offer, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
@@ -23,477 +24,386 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.text.uri import local_path
 from lsp_harness.verify.finding import Finding
-from lsp_harness.workspace.documents import Documents
-from lsp_harness.workspace.edit_history import Typed
-from lsp_harness.workspace.parsing import Parsed
+from lsp_harness.workspace.cursor import Cursor
 from lsp_harness.workspace.snapshot import Snapshot
-from lsp_harness.workspace.typed_text import before_cursor
+from lsp_harness.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
     from lsp_harness.coding.turn_context import Job
-    from lsp_harness.completion.completer import Completer
-    from lsp_harness.context.sources.recent_edits import Recent
-    from lsp_harness.context.sources.related_code import Near
-    from lsp_harness.files.private_files import Kept
-    from lsp_harness.harness.accepted_edits import Watch
-    from lsp_harness.harness.engine_health import Observed
-    from lsp_harness.harness.folder_index import Said
-    from lsp_harness.harness.folder_indexes import Indexes
-    from lsp_harness.harness.proposals import Proposals
-    from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.inference.client import Engine
-    from lsp_harness.knowledge.installed_packages import Installed
-    from lsp_harness.session.log import SessionLog
     from lsp_harness.syntax.symbols.declarations import Declaration
     from lsp_harness.syntax.tree import SyntaxTree
     from lsp_harness.verify.digest.digest_result import Digest
     from lsp_harness.verify.ruff_linter import Ruff
 
+Outcome = Literal["accepted", "dismissed", "applied"]
+"""What a user did with a result: `accepted` or `dismissed` a suggestion, `applied` a proposal."""
+
 
 class Harness:
-    """One per front end process. `make_engine` is called with the first request that needs a model."""
+    """One harness serves one client. The arguments are those of `Services`."""
 
-    def __init__(self, config: Config, make_engine: "Callable[[Config], Engine]") -> None:
-        self.config = config
-        self.documents = Documents()
-        self.roots: list[Path] = []
-        self.eager = False
-        """A front end that stays works ahead: it warms prompts and speculates on suggestions being accepted."""
-        self.trusted = True
-        """Whether the user trusts the workspace. Without that nothing of it is run, warmed or written to disk."""
-        self.known: IndexQuery | None = None
-        """An index that is read as it is, by a front end that does not stay, in place of those that are kept."""
-        self.near: Near | None = None
-        """What in it is most like a task, in place of what the engine says of those that are kept."""
-        self.on_findings: Published = lambda uri, held: None
-        self.on_indexing: Callable[[Path, Said], None] = lambda root, said: None
-        """Called on the event loop with what the process says that keeps the index of a folder."""
-        self.on_state: Callable[[], None] = lambda: None
-        """Called on the event loop when `state` may say something else."""
-        self.uptake = Uptake(self.documents.find)
-        self.engines = Engines(make_engine, lambda: self.on_state())
-        self._pause = Pause(lambda: self.on_state())
-        self._completer: Completer | None = None
-        self._watch: Watch | None = None
-        self._ruff: Ruff | None = None
-        self._log: SessionLog | None = None
-        self._parsed = Parsed(lambda: self.on_state())
-        self._typed = Typed()
-        self._kept: Kept | None = None
-        self._cursors: dict[str, int] = {}
-        """Where the user was last seen in a document, also in one that is closed: they often come back to it."""
-        self._proposals: Proposals | None = None
-        self._indexes: Indexes | None = None
-        self._recent: Recent | None = None
-        self._installed: Installed | None = None
+    def __init__(
+        self,
+        config: Config,
+        make_engine: "Callable[[Config], Engine]",
+        workspace: Workspace | None = None,
+        *,
+        works_ahead: bool = False,
+        index: ReadyIndex | None = None,
+        ruff: "Ruff | None" = None,
+    ) -> None:
+        self.workspace = workspace or Workspace()
+        self.services = Services(config, self.workspace, make_engine, works_ahead=works_ahead, index=index, ruff=ruff)
+        self.documents = self.services.documents
+        self.events = self.services.events
+
+    @property
+    def config(self) -> Config:
+        return self.services.config
 
     # -- text
-    def open(self, document: Document) -> None:
-        """Also a document that is open already: nothing that is known of its old text is true of the new one."""
-        if document.uri in self.documents:
-            self.close(document.uri)
-        self.documents.open(document)
-        if self._indexes:
-            # what is imported here is wanted soon
-            snapshot = self.snapshot_of(document)
-            self._indexes.first(snapshot.root, snapshot.path)
+    def open(self, text: Document) -> None:
+        """Open a document, also one that is open already."""
+        if text.uri in self.documents:
+            self.close(text.uri)
+        self.documents.open(text)
+        if indexes := self.services.indexes_if_any:
+            # the user will soon need what this file imports
+            snapshot = self.workspace.snapshot(text)
+            indexes.first(snapshot.root, snapshot.path)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
-        """One edit; call in order. Raises NotOpen."""
-        before, after = self.documents.change(uri, edit, version)
+        """Apply one edit. Call it for each edit, in order.
+
+        Raises:
+            NotOpen: The document is not open.
+        """
+        services, opened = self.services, self.documents.get(uri)
+        before = opened.edit(edit, version)
         pressed()
-        if self._recent:
-            grown = len(after.starts) - len(before.starts)
-            self._recent.edited(uri, self.snapshot_of(after).path, before.line_of(edit.start), grown)
-        self._typed.changed(before, edit, after)
-        self._cursors[uri] = edit.start + before_cursor(edit.new)
-        self._parsed.changed(before, edit, after)
-        if self._completer:
-            self._completer.changed(after, self._cursors[uri])
-        if self.uptake.changed(uri, edit) and self._completer and (shown := self._completer.base(uri)):
-            # not every client runs the command of what it put in
-            self.watch.start(shown, self.snapshot(uri))
-        if self._watch:
-            self._watch.changed(uri)
-        # not every client can run a command after it applied an edit: the text says so too
-        for id in self._proposals.made(after) if self._proposals else ():
-            self.applied(uri, id)
+        if services.recent:
+            added_lines = len(opened.text.starts) - len(before.starts)
+            path = self.workspace.snapshot(opened.text).path
+            services.recent.edited(uri, path, before.line_of(edit.start), added_lines)
+        if services.completer:
+            services.completer.follow(opened)
+            state = services.completer.state(opened)
+            if services.statistics.follow(opened, edit) and (base := state.base()):
+                # some clients run no command for a suggestion that they inserted
+                services.accepted_edits.start(opened, self.workspace.snapshot(base))
+        if services.accepted_edits_if_any:
+            services.accepted_edits.follow(opened)
+        # some clients run no command after they applied a proposal, but the text shows it
+        if proposals := opened.find_part(DocumentProposals):
+            for id in proposals.find_applied(opened.text):
+                self.record(uri, id, "applied")
 
     def close(self, uri: str) -> None:
-        document = self.documents.close(uri)
-        if document and self._recent:
-            self._recent.closed(document)
-        self._forget(uri)
+        """Close a document.
 
-    def lose(self, uri: str, why: str) -> bool:
-        """The text of a document is not known any more: it is not used until the client sends all of it. Whether that is news."""
-        self._forget(uri)
-        return self.documents.lose(uri, why)
+        Raises:
+            NotOpen: The document is not open.
+        """
+        opened = self.documents.close(uri)
+        if self.services.recent and opened:
+            self.services.recent.closed(opened.text)
+        if self.services.completer:
+            self.services.completer.forget(uri)
 
-    def _forget(self, uri: str) -> None:
-        """What is known of a text that is open no more."""
-        self.uptake.closed(uri)
-        self._parsed.forget(uri)
-        self._typed.forget(uri)
-        if self._completer:
-            self._completer.forget(uri)
-        if self._watch:
-            self._watch.stop(uri)
+    def lose(self, uri: str, reason: str) -> bool:
+        """Forget a text that differs from the client's, until the client sends all of it.
+
+        Returns:
+            Whether the text was known until now.
+        """
+        if self.services.completer:
+            self.services.completer.forget(uri)
+        return self.documents.lose(uri, reason)
 
     def snapshot(self, uri: str) -> Snapshot:
-        """The document as it is now. Raises NotOpen."""
-        return self.snapshot_of(self.documents.get(uri))
+        """Return an open document as it is now, with its place in the workspace.
 
-    def snapshot_of(self, document: Document) -> Snapshot:
-        """Any text, and where it lies in the workspace."""
-        return Snapshot.of(document, self.roots)
-
-    def kept_from_model(self, snapshot: Snapshot) -> str:
-        """Why no model may see this file, which the session's log on disk does not know either; empty where it may."""
-        why = self.kept.why(snapshot.document.uri, snapshot.path)
-        return f"{why}, so it is not sent to the model" if why else ""
-
-    def _edited(self) -> list[Snapshot]:
-        """The open texts that were edited, but for those that no model may see."""
-        return [one for one in map(self.snapshot, self._parsed.edited) if not self.kept_from_model(one)]
-
-    def current(self, document: Document) -> bool:
-        """Whether this is still the text of its document."""
-        return document.uri in self.documents and self.documents.get(document.uri) is document
+        Raises:
+            NotOpen: The document is not open.
+        """
+        return self.workspace.snapshot(self.documents.get(uri).text)
 
     def tree(self, snapshot: Snapshot) -> "SyntaxTree | None":
-        """The syntax tree of a snapshot as far as there is one at once, kept up to date with the open document."""
-        return self._parsed.tree(snapshot.document, live=self.current(snapshot.document))
+        """Return the syntax tree of a snapshot if there is one at once."""
+        text = snapshot.document
+        return self.documents.syntax_of(text).tree(text, is_current=self.documents.is_current(text))
 
     async def parsed(self, snapshot: Snapshot) -> "SyntaxTree | None":
-        """Return the syntax tree of a snapshot; wait a while if it is being made. Raises Superseded if the text changes meanwhile."""
-        return await self._parsed.made(snapshot.document, live=self.current(snapshot.document))
+        """Return the syntax tree of a snapshot, and wait a while if it is being made.
+
+        Raises:
+            Superseded: The text changed meanwhile.
+        """
+        text = snapshot.document
+        is_current = self.documents.is_current(text)
+        return await self.documents.syntax_of(text).tree_when_ready(text, is_current=is_current)
 
     def declarations(self, snapshot: Snapshot) -> "Sequence[Declaration]":
-        """What a snapshot declares, in the order of its text, outer ones first; nothing in a language we do not know."""
-        return self._parsed.declarations(snapshot.document, live=self.current(snapshot.document))
-
-    def configure(self, config: Config) -> None:
-        """Live reload. Another model or engine takes effect with the next request."""
-        engine_changed = self.engines.loads(config) != self.engines.loads(self.config)
-        if config.knowledge != self.config.knowledge:
-            self._installed = None
-        self.config = config
-        if engine_changed:
-            self.engines.leave()
-            if self._completer:
-                self._completer.close()
-            self._completer = None
-        if self._completer:
-            self._completer.configure(config.completion, config.quiet)
-        if self._watch:
-            self._watch.settings = config.verification
-        if self._indexes:
-            self.index()
-        self.on_state()
+        """Return the declarations of a snapshot in their order, outer ones first."""
+        text = snapshot.document
+        return self.documents.syntax_of(text).declarations(text, is_current=self.documents.is_current(text))
 
     # -- completion
     async def complete(
         self, snapshot: Snapshot, offset: int, *, automatic: bool = True, one: bool = False
     ) -> list[Suggestion]:
-        """Return at most one suggestion, or several if the user asked (not `automatic`). An earlier call for the document ends with Superseded."""
-        if automatic and (not self.config.completion.enabled or self.paused):
+        """Return suggestions for a place.
+
+        Args:
+            snapshot: The document.
+            offset: The place, in bytes.
+            automatic: Whether the editor asks without a command of the user.
+            one: Whether a user who asks wants one suggestion only, instead of a choice.
+
+        Raises:
+            Superseded: A newer request for this document came.
+            NoAnswer: The user asked, and the reason why there is nothing is worth reading.
+        """
+        services = self.services
+        if automatic and (not self.config.completion.enabled or services.pause.look()):
             return []
-        self._cursors[snapshot.document.uri] = offset
+        opened = self.documents.find(snapshot.document.uri) or self.documents.detached(snapshot.document)
+        opened.cursor = offset
         try:
-            place = (snapshot.document, await self.parsed(snapshot), offset, snapshot.path)
+            cursor = self._cursor(snapshot, await self.parsed(snapshot), offset)
+            completer = services.ready_completer()
             if automatic or one:
-                found = await self.completer.complete(*place, automatic=automatic, persist=self.persists(snapshot))
-                suggestions = [found] if found else []
+                suggestion = await completer.complete(opened, cursor, automatic=automatic)
+                suggestions = [suggestion] if suggestion else []
             else:
-                suggestions = await self.completer.choices(*place, persist=self.persists(snapshot))
+                suggestions = await completer.choices(opened, cursor)
         except NoAnswer:
             # the same sentence at every key would help nobody
             if automatic:
                 return []
             raise
-        self.uptake.shown(snapshot.document.uri, suggestions)
-        self.on_state()
-        self.embed()
+        services.statistics.display(opened, suggestions)
+        services.report_state()
+        services.embed()
         return suggestions
 
-    @property
-    def paused(self) -> Scope | None:
-        """Whether nothing comes by itself; a look at the disk, since another window may have said so."""
-        return self._pause.look()
-
-    def pause(self, scope: Scope, *, on: bool) -> Scope | Literal[False]:
-        """Let nothing come by itself any more, or again; what holds then."""
-        self._pause.set(scope, on=on)
-        if on and self._completer:
-            self._completer.close()
-        return self.paused or False
-
     def warm(self, uri: str, offset: int | None = None) -> None:
-        """The user has come to this place, by default where they last were: prepare for a completion there."""
-        if uri not in self.documents:
+        """Prepare a completion at the place where the user is: at `offset`, or where they were last."""
+        opened, services = self.documents.find(uri), self.services
+        if opened is None:
             return
         if offset is not None:
-            self._cursors[uri] = offset
-            if self._recent:
+            opened.cursor = offset
+            if services.recent:
                 snapshot = self.snapshot(uri)
-                self._recent.looked(uri, snapshot.path, snapshot.document.line_of(offset))
-        wanted = self.config.completion.enabled and self.config.completion.warm and not self.paused
-        if self.eager and self.trusted and wanted:
-            # not now: the message under way comes first, and there may be much to import
+                services.recent.looked(uri, snapshot.path, snapshot.document.line_of(offset))
+        is_wanted = self.config.completion.enabled and self.config.completion.warm and not services.pause.look()
+        if services.works_ahead and self.workspace.is_trusted and is_wanted:
+            # not now: the present message comes first, and there may be much to import
             asyncio.get_running_loop().call_soon(self._warm, uri)
 
     def _warm(self, uri: str) -> None:
-        if uri in self.documents:
+        if opened := self.documents.find(uri):
             snapshot = self.snapshot(uri)
-            offset = min(self._cursors.get(uri, 0), len(snapshot.document.data))
-            # what is wrong with the settings the request itself will tell
+            offset = min(opened.cursor or 0, len(opened.text.data))
+            # the user's own request will report what is wrong with the settings
             with suppress(HarnessError):
-                self.completer.warm(
-                    *(snapshot.document, self.tree(snapshot), offset, snapshot.path),
-                    seen=uri in self._cursors,
-                    persist=self.persists(snapshot),
-                )
+                cursor = self._cursor(snapshot, self.tree(snapshot), offset)
+                self.services.ready_completer().warm(opened, cursor, is_visited=opened.cursor is not None)
 
-    def persists(self, snapshot: Snapshot) -> bool:
-        """Whether the engine may write what it makes of a document to disk."""
-        return self.trusted and snapshot.root is not None
+    def _cursor(self, snapshot: Snapshot, tree: "SyntaxTree | None", offset: int) -> Cursor:
+        return Cursor(snapshot.document, tree, offset, snapshot.path, self.workspace.may_persist(snapshot))
 
-    def accepted(self, uri: str, suggestion_id: str) -> None:
-        """The user took a suggestion: verify what it made of the document."""
-        shown = self._completer.given(uri, suggestion_id) if self._completer else None
-        self.uptake.accepted(uri, suggestion_id)
-        self.on_state()
-        if shown and uri in self.documents:
-            snapshot = self.snapshot(uri)
-            self.watch.start(shown.document, snapshot)
-            new = encode(shown.suggestion.text)
-            if snapshot.document.data[shown.suggestion.start :].startswith(new):
-                self.warm(uri, shown.suggestion.start + len(new))
+    def record(self, uri: str, id: str, outcome: Outcome) -> None:
+        """Record what the user did with a suggestion or a proposal. An accepted edit is verified from now on.
 
-    def dismissed(self, uri: str, suggestion_id: str) -> None:
-        """The user took a suggestion off the screen: nothing comes by itself there for a while."""
-        if self._completer:
-            self._completer.dismissed(uri, suggestion_id)
-        self.uptake.dismissed(uri, suggestion_id)
-        self.on_state()
+        Args:
+            uri: The document.
+            id: The id of the suggestion or the proposal.
+            outcome: What the user did. To record it twice has no effect.
+        """
+        opened = self.documents.find(uri)
+        if opened is None:
+            return
+        if outcome == "applied":
+            proposals = opened.find_part(DocumentProposals)
+            if sent := proposals.take(id) if proposals else None:
+                self.services.accepted_edits.start(opened, self.workspace.snapshot(sent.base))
+            return
+        services = self.services
+        displayed = services.completer.state(opened).find(id) if services.completer else None
+        if outcome == "dismissed":
+            if services.completer:
+                services.completer.reject(opened, id)
+            services.statistics.dismiss(opened, id)
+            services.report_state()
+            return
+        services.statistics.accept(opened, id)
+        services.report_state()
+        if displayed:
+            services.accepted_edits.start(opened, self.workspace.snapshot(displayed.document))
+            start, new = displayed.suggestion.start, encode(displayed.suggestion.text)
+            if opened.text.data[start:].startswith(new):
+                self.warm(uri, start + len(new))
+
+    def pause(self, scope: Scope, *, on: bool) -> Scope | Literal[False]:
+        """Switch automatic suggestions off or on again, and return what holds now."""
+        self.services.pause.set(scope, on=on)
+        if on:
+            self.services.stop_background()
+        return self.services.pause.look() or False
 
     # -- edits
     def refusal(self, snapshot: Snapshot, *, model: bool = True) -> HarnessError | None:
-        """Why nothing is done to this text, as the error to raise; one that is kept from the `model` will do without."""
-        if not self.trusted:
+        """Return the error that says why this text is not edited, or None.
+
+        Args:
+            snapshot: The text.
+            model: Whether a model is needed. A private file can still get an edit that needs none.
+        """
+        if not self.workspace.is_trusted:
             return UsageError("this workspace is not trusted, so there are only completions; trust it in the editor")
         if snapshot.document.binary:
             return NotText(f"{snapshot.path} is a binary file, not a text file")
-        if unparsed := self._parsed.why_not(snapshot.document.uri):
-            return NoAnswer(f"{snapshot.path} has no syntax tree to check an edit with: {unparsed}")
-        why = self.kept_from_model(snapshot) if model else ""
-        return NoAnswer(f"{snapshot.path} is {why}") if why else None
+        if reason := self.documents.syntax_of(snapshot.document).missing_reason:
+            return NoAnswer(f"{snapshot.path} has no syntax tree to check an edit with: {reason}")
+        reason = self.workspace.private_reason(snapshot) if model else ""
+        return NoAnswer(f"{snapshot.path} is {reason}") if reason else None
 
     def check(self, snapshot: Snapshot, *, model: bool = True) -> None:
-        """Raises UsageError, NotText or NoAnswer where nothing is done to this text."""
+        """Check that a text may be edited.
+
+        Raises:
+            UsageError: The workspace is not trusted.
+            NotText: The file is binary.
+            NoAnswer: The text has no tree, or no model may see it.
+        """
         if error := self.refusal(snapshot, model=model):
             raise error
 
     def job(self, snapshot: Snapshot, report: Report, output: "Digest | None" = None) -> "Job":
-        """The next turn of the session, and what its work may use, for a text that was checked."""
+        """Begin the next turn of the session.
+
+        Args:
+            snapshot: A text that was checked.
+            report: Receives the progress.
+            output: The output of a tool that the turn is about.
+        """
         from lsp_harness.coding.turn_context import Job
         from lsp_harness.context.sources.related_code import Related
 
-        turn = self.log.turn(keep=not self.kept_from_model(snapshot))
+        services, workspace = self.services, self.workspace
+        turn = services.session_log.turn(keep=not workspace.private_reason(snapshot))
         failing = output.failing if output else frozenset[str]()
-        related = Related(self.known or self.indexes, self.engine.count, failing, self.near or self._near)
+        related = Related(services.index_query, services.engine.count, failing, services.find_similar)
+        summary = services.session_log.summary
         return Job(
-            *(self.engine, self.config, self.ruff, turn, snapshot.document, snapshot.tool_path),
-            *(snapshot.root, snapshot.path, report, related, self.persists(snapshot)),
-            installed=self.installed if self.config.knowledge.enabled else None,
+            *(services.engine, self.config, services.ruff, turn, snapshot.document, snapshot.tool_path),
+            *(snapshot.root, snapshot.path, report, related, workspace.may_persist(snapshot)),
+            installed=services.installed,
             output=output,
-            session=tuple(self.log.summary.about(snapshot.path, self.kept.in_workspace)),
+            session=tuple(summary.about(snapshot.path, workspace.private_files.in_workspace)),
         )
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
-        """At once: what could be done about these diagnostics."""
+        """Return at once what could be done about these findings."""
         if self.refusal(snapshot, model=False):
             return []
+        services = self.services
         tree = self.tree(snapshot) if self.config.generation.repairs else None
-        packages = self.installed if self.config.knowledge.enabled else None
-        previews = diagnosis.Previews(snapshot, tree, self.known or self.indexes, packages) if tree else None
-        return await diagnosis.offers(snapshot, findings, self.ruff, previews, model=not self.refusal(snapshot))
+        previews = diagnosis.Previews(snapshot, tree, services.index_query, services.installed) if tree else None
+        return await diagnosis.offers(snapshot, findings, services.ruff, previews, model=not self.refusal(snapshot))
 
     async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:
-        """Compute and verify a fix. Raises NoAnswer, Stale (the document moved on), EngineError, NotText, UsageError."""
+        """Compute and verify a fix.
+
+        Raises:
+            NoAnswer: No candidate passed its checks.
+            Stale: The document changed meanwhile.
+            EngineError: The engine failed.
+            NotText: The file is binary.
+            UsageError: The workspace is not trusted.
+        """
         from lsp_harness.coding.fix import Fix
 
         await self.parsed(snapshot)
         self.check(snapshot, model=offer.how == "model")
-        given = await diagnosis.given(snapshot, offer, self.ruff)
+        given = await diagnosis.given(snapshot, offer, self.services.ruff)
         job = self.job(snapshot, report, output)
         try:
-            return self.proposals.give(job, await Fix(job, offer.finding, not self.refusal(snapshot)).run(given))
+            proposal = await Fix(job, offer.finding, not self.refusal(snapshot)).run(given)
+            return send(self.documents.find(snapshot.document.uri), job, proposal)
         finally:
-            self.embed()
+            self.services.embed()
 
-    def applied(self, uri: str, proposal_id: str) -> None:
-        """The edit of a proposal is in the document: verify the result. Telling it twice is fine."""
-        known = self._proposals.take(proposal_id) if self._proposals else None
-        if known and uri in self.documents:
-            self.watch.start(known.before, self.snapshot(uri))
+    # -- settings, files and state
+    def configure(self, config: Config) -> None:
+        """Use other settings from the next request on."""
+        self.services.configure(config)
+        if self.services.indexes_if_any:
+            self.index()
+        self.services.report_state()
 
-    # -- index
     def index(self) -> None:
-        """Have the workspace folders indexed from now on; of a workspace that is not trusted nothing is read."""
-        wanted = self.eager and self.trusted and self.config.index.enabled
-        self.indexes.keep(self.roots if wanted else (), follow=self.config.index.update_on_save)
+        """Index the workspace folders from now on. Nothing is read of a workspace that is not trusted."""
+        is_wanted = self.services.works_ahead and self.workspace.is_trusted and self.config.index.enabled
+        self.services.indexes.keep(self.workspace.roots if is_wanted else (), follow=self.config.index.update_on_save)
 
-    def written(self, uri: str) -> None:
-        """A file may be another one on disk than it was."""
-        if self._indexes and (file := local_path(uri)):
-            self._indexes.changed(file)
+    def saved(self, uri: str) -> None:
+        """Record that a file on disk may have changed."""
+        if (indexes := self.services.indexes_if_any) and (file := local_path(uri)):
+            indexes.changed(file)
 
-    # -- findings
-    def held(self, document: Document) -> Held:
-        """What is held against this version of a document now, for pull diagnostics; it may be closed by then."""
-        return self._watch.held(document) if self._watch else Held(document.version)
+    def findings(self, text: Document) -> PublishedFindings:
+        """Return the findings about accepted edits in this version of a document."""
+        edits = self.services.accepted_edits_if_any
+        return edits.findings(self.documents.find(text.uri), text) if edits else PublishedFindings(text.version)
 
-    def name_of(self, proposal: Proposal) -> str:
-        """The verdict of a proposal, by name."""
-        return verdict_document.name_of(self.log, proposal.turn)
+    def verdict_name(self, proposal: Proposal) -> str:
+        """Return the name of the document that lists the checks of a proposal."""
+        return verdict_document.name_of(self.services.session_log, proposal.turn)
 
     def verdict(self, name: str) -> str:
-        """The document that tells what was tried and checked, in Markdown. Raises UsageError."""
-        return verdict_document.document(name, self._log)
+        """Return the document that lists what was tried and checked, in Markdown.
+
+        Raises:
+            UsageError: There is no such document.
+        """
+        return verdict_document.document(name, self.services.session_log_if_any)
 
     def state(self) -> dict[str, Any]:
-        """How things stand, known without asking anybody."""
-        engine = self.engines.state()
-        # the settings do not know what a server of somebody else's has loaded
-        theirs = engine["model"] if self.config.engine.url else None
+        """Return the state as far as it is known without asking any process."""
+        services = self.services
+        engine = services.engines.state()
+        # the settings do not say which model a remote server has loaded
+        remote_model = engine["model"] if self.config.engine.url else None
         return {
             **engine,
-            "model": self.config.engine.model or theirs or self.config.model.path,
-            "paused": self._pause.seen or False,
-            "trusted": self.trusted,
-            "index": self._indexes.state() if self._indexes else "off",
-            "last": (self._completer.last if self._completer else None) or None,
-            "unparsed": self._parsed.refused(),
-            "statistics": asdict(self.uptake.counts),
+            "model": self.config.engine.model or remote_model or self.config.model.path,
+            "paused": services.pause.seen or False,
+            "trusted": self.workspace.is_trusted,
+            "index": services.indexes.state() if services.indexes_if_any else "off",
+            "last": (services.completer.last if services.completer else None) or None,
+            "unparsed": self.documents.without_tree(),
+            "statistics": asdict(services.statistics.counts),
         }
 
     async def status(self) -> dict[str, Any]:
-        """Return the state of the engine if it is in use, the last completion, the log, and the documents without a syntax tree."""
+        """Return the state of the engine, the last completion, the log, and the documents without a syntax tree."""
+        services = self.services
+        log = services.session_log_if_any
         return {
-            "engine": await self.engines.described(),
-            "completion": self._completer.last if self._completer else None,
-            "log": str(self._log.path) if self._log else None,
-            "unparsed": self._parsed.refused(),
+            "engine": await services.engines.described(),
+            "completion": services.completer.last if services.completer else None,
+            "log": str(log.path) if log else None,
+            "unparsed": self.documents.without_tree(),
         }
 
     async def aclose(self) -> None:
-        """Stop background work and let go of the engine. Raises EngineError if that did not end well."""
-        await self._parsed.aclose()
-        for part in (self._indexes, self._watch, self._completer):
-            if part:
-                await part.aclose()
-        if self._log:
-            self._log.close()
-        self.uptake.flush()
-        await self.engines.aclose()
+        """Stop all background work and close the engine.
 
-    # -- parts, made when first needed
-    @property
-    def kept(self) -> "Kept":
-        if self._kept is None:
-            from lsp_harness.files.private_files import Kept
-
-            self._kept = Kept(self.roots)
-        return self._kept
-
-    @property
-    def engine(self) -> "Observed":
-        return self.engines.of(self.config)
-
-    @property
-    def completer(self) -> "Completer":
-        if self._completer is None:
-            from lsp_harness.completion.completer import Completer
-            from lsp_harness.completion.policy.trigger_policy import Restraint
-            from lsp_harness.context.repository_context import Elsewhere
-            from lsp_harness.context.sources.recent_edits import Recent
-
-            restraint = Restraint(self.config.quiet, self._typed, self.kept.why)
-            # from now on there is somebody to ask for it
-            self._recent = Recent(self.documents.find, self.kept.why)
-            elsewhere = Elsewhere(self.known or self.indexes, self.engine.count, self._recent)
-            settings, eager = self.config.completion, self.eager and self.trusted
-            self._completer = Completer(self.engine, settings, restraint, eager=eager, elsewhere=elsewhere)
-        return self._completer
-
-    @property
-    def ruff(self) -> "Ruff":
-        if self._ruff is None:
-            from lsp_harness.harness.untrusted_linter import ruff
-
-            self._ruff = ruff(trusted=self.trusted)
-        return self._ruff
-
-    @property
-    def watch(self) -> "Watch":
-        if self._watch is None:
-            from lsp_harness.harness.accepted_edits import Watch
-
-            publish: Published = lambda uri, held: self.on_findings(uri, held)
-            places = (self.documents, self.ruff, self.config.verification)
-            self._watch = Watch(*places, publish, lambda: self.log, self.kept.why)
-        return self._watch
-
-    @property
-    def log(self) -> "SessionLog":
-        if self._log is None:
-            from lsp_harness.session.log import SessionLog
-
-            self._log = SessionLog(keep=self.trusted)
-        return self._log
-
-    @property
-    def indexes(self) -> "Indexes":
-        if self._indexes is None:
-            from lsp_harness.harness.folder_indexes import Indexes
-            from lsp_harness.workspace.edited_texts import OpenedTexts
-
-            opened = OpenedTexts(self._edited, self.tree, self.declarations)
-            self._indexes = Indexes(self._heard, lambda: self.engine, lambda: self.config.index, opened.of)
-        return self._indexes
-
-    @property
-    def installed(self) -> "Installed":
-        if self._installed is None:
-            from lsp_harness.knowledge.installed_packages import Installed
-
-            self._installed = Installed(python=self.config.knowledge.python)
-        return self._installed
-
-    def _heard(self, root: Path, said: "Said") -> None:
-        # who has asked for nothing yet has no log, and nobody listens
-        if self._log and said["state"] == "ready" and (paths := said["parsed"] + said["dropped"]):
-            ms = round(1000 * said["seconds"])
-            self._log.tell("index.updated", folder=root.name, paths=paths, files=said["files"], ms=ms)
-        self.on_indexing(root, said)
-        self.on_state()
-        if said["state"] == "ready":
-            self.embed()
-
-    def embed(self) -> None:
-        """Have what is new in the indexes embedded, if the engine is in use; a whole workspace is sent to none of others."""
-        if self._indexes and self.engines.own(self.config) and self.engines.state()["engine"] in ("ready", "busy"):
-            self._indexes.embed()
-
-    async def _near(self, uri: str, task: str) -> Sequence[bytes]:
-        return await self.indexes.near(uri, task) if self.engines.own(self.config) else ()
-
-    @property
-    def proposals(self) -> "Proposals":
-        if self._proposals is None:
-            from lsp_harness.harness.proposals import Proposals
-
-            self._proposals = Proposals(self.documents)
-        return self._proposals
+        Raises:
+            EngineError: The engine did not end as it should.
+        """
+        await self.services.aclose()

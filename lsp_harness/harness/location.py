@@ -101,12 +101,12 @@ async def sought(
 async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
     """In the folder that `uri`, a file or folder, is in; where it is in none, or nothing is said, in the only one. Raises UsageError,
     ConfigError, NoAnswer."""
-    if not harness.trusted:
+    if not harness.workspace.is_trusted:
         raise UsageError("this workspace is not trusted, so there are only completions; trust it in the editor")
     check(harness.config, task, "select the lines to change")
     folder, beside = _folder(harness, uri)
     opened = {one.path: one.document for one in open_texts(harness) if one.root == folder.root}
-    read, texts = texts_of(folder.root, opened, harness.roots), dict[str, Document]()
+    read, texts = texts_of(folder.root, opened, harness.workspace.roots), dict[str, Document]()
 
     def text(path: str) -> Document | None:
         # what is done with a place is done in the text that it was found in
@@ -115,7 +115,14 @@ async def locate(harness: "Harness", task: str, uri: str = "") -> Located:
         return texts.get(path)
 
     found = await sought(
-        *(harness.config, harness.indexes, folder.root, task, text, lambda: nullcontext(harness.engine)),
+        *(
+            harness.config,
+            harness.services.indexes,
+            folder.root,
+            task,
+            text,
+            lambda: nullcontext(harness.services.engine),
+        ),
         await _near(harness, folder, task),
         beside,
     )
@@ -133,20 +140,20 @@ async def instruct(
     Raises what `locate` raises, Stale and EngineError."""
     found = await locate(harness, instruction, uri)
     best = found.sought.best
-    snapshot = harness.snapshot_of(found.document(best))
+    snapshot = harness.workspace.snapshot(found.document(best))
     return await edit_verbs.instruct(harness, snapshot, found.span(best), instruction, report, failing), found
 
 
 def _folder(harness: "Harness", uri: str) -> "tuple[Folder, str]":
     """The folder that is meant, and the path of the file there that somebody is in."""
-    if not harness.roots:
+    if not harness.workspace.roots:
         raise UsageError("no folder is open; open the folder with the code")
-    place = placed(local_path(uri), harness.roots)
+    place = placed(local_path(uri), harness.workspace.roots)
     beside = place.path.as_posix() if place else ""
-    if place is None and harness.roots[1:]:
+    if place is None and harness.workspace.roots[1:]:
         raise UsageError("several folders are open; send the URI of the folder, or of a file in it")
-    root = place.folder if place else harness.roots[0]
-    for folder in harness.indexes.folders:
+    root = place.folder if place else harness.workspace.roots[0]
+    for folder in harness.services.indexes.folders:
         if folder.root == root:
             return folder, beside
     raise UsageError(f"{root} has no index; the log of the server says why")
@@ -154,6 +161,9 @@ def _folder(harness: "Harness", uri: str) -> "tuple[Folder, str]":
 
 async def _near(harness: "Harness", folder: "Folder", task: str) -> Sequence[bytes]:
     """The texts whose vectors are most like the task's, where there are some and our engine runs: none is started for it."""
-    if not harness.engines.own(harness.config) or harness.engines.state()["engine"] not in ("ready", "busy"):
+    if not harness.services.engines.own(harness.config) or harness.services.engines.state()["engine"] not in (
+        "ready",
+        "busy",
+    ):
         return ()
-    return await harness.indexes.near(folder.root.as_uri(), task)
+    return await harness.services.indexes.near(folder.root.as_uri(), task)

@@ -44,12 +44,12 @@ async def _found(
     texts = {one.path: one.document for one in open_texts(harness) if one.root == snapshot.root} | {
         snapshot.path: snapshot.document
     }
-    root, opened = snapshot.root, harness.indexes.opened(snapshot.document.uri)
+    root, opened = snapshot.root, harness.services.indexes.opened(snapshot.document.uri)
 
     def read(reader: "Reader") -> list[Spot]:
         return ask(_Search(reader, root, texts, opened, snapshot.path, offset))
 
-    return await harness.indexes.ask(snapshot.document.uri, read, [], slow=True)
+    return await harness.services.indexes.ask(snapshot.document.uri, read, [], slow=True)
 
 
 @dataclass(frozen=True, slots=True)

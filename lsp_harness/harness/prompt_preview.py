@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from lsp_harness.coding.instruct import Instruct
 from lsp_harness.coding.turn_prompt import prompted
-from lsp_harness.completion.request.completion_request import Question, Questions
+from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import Allocation
 from lsp_harness.context.repository_context import Elsewhere
@@ -69,24 +69,24 @@ async def completion(
     """Of a completion at a byte offset, as it would be asked for now, counted by `engine`; with what an index that is `known`
     says, else with what holds for the document. Raises NoAnswer."""
     _check(harness, snapshot)
-    held = harness.completer.elsewhere
-    elsewhere = Elsewhere(known, engine.count) if known else held.counted_by(engine.count) if held else None
-    questions = Questions(engine, harness.config.completion, elsewhere=elsewhere)
+    present = harness.services.ready_completer().repository
+    repository = Elsewhere(known, engine.count) if known else present.counted_by(engine.count) if present else None
+    requests = RequestBuilder(engine, harness.config.completion, repository=repository)
     cursor = Cursor(snapshot.document, harness.tree(snapshot), offset, snapshot.path)
-    question = await questions.about(cursor)
-    prompt = question.prompts[0]
+    completion_request = await requests.build(cursor)
+    prompt = completion_request.prompts[0]
     # the word that is being typed is no part of the prompt, the answer begins with it
     texts = [*(fragment.text for fragment in prompt.fragments[:-1]), heal(prompt.prefix.text)[0]]
-    [request] = question.read([prompt])
-    tokens = question.asked().sampling.n_predict
+    [request] = completion_request.evaluations([prompt])
+    tokens = completion_request.urgent().sampling.n_predict
     props = await engine.props()
-    likelier = _likelier(question) if props.features.get("expected") else {}
+    likelier = _likelier(completion_request) if props.features.get("expected") else {}
     return Prompt("Completion", prompt.render(), prompt.fragments, texts, request, tokens, props.n_ctx, likelier)
 
 
-def _likelier(question: Question) -> dict[str, str]:
-    needed = (name.rpartition(" ")[2] for name in question.unbound)
-    return dict.fromkeys(question.expected, "imported and not used") | dict.fromkeys(needed, "needed below")
+def _likelier(request: CompletionRequest) -> dict[str, str]:
+    needed = (name.rpartition(" ")[2] for name in request.unbound)
+    return dict.fromkeys(request.expected, "imported and not used") | dict.fromkeys(needed, "needed below")
 
 
 async def edit(
@@ -141,7 +141,7 @@ def sums(prompt: Prompt, parts: Sequence[Part], usage: Usage) -> Iterator[tuple[
 
 
 def _check(harness: Harness, snapshot: Snapshot) -> None:
-    if why := harness.kept_from_model(snapshot):
+    if why := harness.workspace.private_reason(snapshot):
         raise NoAnswer(f"{snapshot.path} is {why}")
 
 

@@ -1,55 +1,79 @@
-"""Proposals that were given out, remembered so that applying one can be told from typing."""
+"""The proposals that a client received for a document, so that an applied proposal can be told from typing."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from lsp_harness.coding.turn_context import Job
 from lsp_harness.errors import Stale
-from lsp_harness.session.log import Turn
 from lsp_harness.session.results import Proposal
 from lsp_harness.text.document import Document
-from lsp_harness.workspace.documents import Documents
+from lsp_harness.workspace.open_document import OpenDocument
 
-KEPT = 32
-"""The last so many."""
+if TYPE_CHECKING:
+    from lsp_harness.coding.turn_context import Job
+    from lsp_harness.session.log import Turn
+
+MAX_PROPOSALS = 32
+"""Number of proposals of a document that are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proposed:
-    """The text before it, the hash of the text with it, and its turn."""
+class SentProposal:
+    """A proposal that a client received.
 
-    before: Document
-    hash: str
-    turn: Turn
+    Attributes:
+        base: The text that the proposal edits.
+        result_hash: The hash of the text with the proposal.
+        turn: The turn that made it.
+    """
+
+    base: Document
+    result_hash: str
+    turn: "Turn"
 
 
-class Proposals:
-    """Those about the documents of one front end, by the proposal's id."""
+class DocumentProposals:
+    """The part of an open document that remembers its proposals (see `OpenDocument.part`)."""
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
-        self._given: dict[str, Proposed] = {}
+    def __init__(self) -> None:
+        self._sent: dict[str, SentProposal] = {}
 
-    def give(self, job: Job, proposal: Proposal) -> Proposal:
-        """What came of a job is given out. Raises Stale where its document is not the open text any more."""
-        document, uri = job.document, job.document.uri
-        if uri in self._documents and self._documents.get(uri).hash != document.hash:
+    def add(self, proposal: Proposal, base: Document, turn: "Turn") -> None:
+        self._sent[proposal.id] = SentProposal(base, proposal.verdict.hash, turn)
+        while len(self._sent) > MAX_PROPOSALS:
+            del self._sent[next(iter(self._sent))]
+
+    def find_applied(self, text: Document) -> list[str]:
+        """Return the ids of the proposals that lead to exactly this text."""
+        # a hash of the text at every key would cost too much
+        if not self._sent:
+            return []
+        return [id for id, sent in self._sent.items() if sent.result_hash == text.hash]
+
+    def take(self, id: str) -> SentProposal | None:
+        """Return a proposal that was applied and forget it. None if it was taken already, or is too old."""
+        sent = self._sent.pop(id, None)
+        if sent:
+            sent.turn.tell("edit.applied", proposal=id)
+        return sent
+
+    def close(self) -> None:
+        self._sent.clear()
+
+
+def send(opened: OpenDocument | None, job: "Job", proposal: Proposal) -> Proposal:
+    """Remember a proposal before the client receives it.
+
+    Args:
+        opened: The document, if it is open.
+        job: The turn that made the proposal.
+        proposal: The proposal.
+
+    Raises:
+        Stale: The document changed while the turn ran.
+    """
+    if opened:
+        if opened.text.hash != job.document.hash:
             job.turn.tell("edit.stale", hash=proposal.verdict.hash)
             raise Stale("the document changed while the edit was computed; request it again")
-        self._given[proposal.id] = Proposed(document, proposal.verdict.hash, job.turn)
-        while len(self._given) > KEPT:
-            del self._given[next(iter(self._given))]
-        return proposal
-
-    def made(self, document: Document) -> list[str]:
-        """The ids of those that make a text what this one is now."""
-        # a hash is not made at every key
-        if not any(known.before.uri == document.uri for known in self._given.values()):
-            return []
-        return [id for id, known in self._given.items() if known.hash == document.hash]
-
-    def take(self, id: str) -> Proposed | None:
-        """One that is in its document, once; None where it was taken already or is too old."""
-        known = self._given.pop(id, None)
-        if known:
-            known.turn.tell("edit.applied", proposal=id)
-        return known
+        opened.part(DocumentProposals).add(proposal, job.document, job.turn)
+    return proposal

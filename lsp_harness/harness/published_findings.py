@@ -1,6 +1,6 @@
-"""What is held against one version of a document, and where to read how that was found out."""
+"""The findings that an editor shows for one version of a document."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lsp_harness.text.position import Span
@@ -8,14 +8,17 @@ from lsp_harness.verify.finding import Finding
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """`taken` is the text the user took, in this version; `verdict` names the document that tells of the checks."""
+class PublishedFindings:
+    """Findings about an edit that the user accepted.
+
+    Attributes:
+        version: The version of the document that they are about.
+        findings: The findings. None remove those of earlier versions.
+        accepted: The text that the user accepted, in this version.
+        verdict: The name of the document that lists the checks (see `verdict_document`).
+    """
 
     version: int
     findings: Sequence[Finding] = ()
-    taken: Span | None = None
+    accepted: Span | None = None
     verdict: str = ""
-
-
-Published = Callable[[str, Held], None]
-"""Called on the event loop with the URI and what holds for exactly that version; no findings clear."""

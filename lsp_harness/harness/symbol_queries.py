@@ -36,7 +36,7 @@ async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
     from lsp_harness.index.query.symbol_lookup import LIMIT, called
 
     found = _in_open_texts(harness, query)
-    folders = harness.indexes.folders
+    folders = harness.services.indexes.folders
     for n, folder in enumerate(folders):
         if any(same(folder.root, earlier.root) for earlier in folders[:n]):
             # one folder that is open by two names
@@ -44,7 +44,7 @@ async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
         open_paths = {snapshot.path for snapshot in open_texts(harness) if snapshot.root == folder.root}
 
         # a folder within this one has an index of its own
-        inner = [path for root in harness.roots if (path := inside(root, folder.root)) and path.parts]
+        inner = [path for root in harness.workspace.roots if (path := inside(root, folder.root)) and path.parts]
 
         def read(
             reader: "Reader", root: Path = folder.root, without: set[str] = open_paths, inner: list[Path] = inner
@@ -77,7 +77,7 @@ def _in_open_texts(harness: "Harness", query: str) -> "list[tuple[Rank, Spot]]":
 
 def open_texts(harness: "Harness") -> list[Snapshot]:
     """The open texts that are files of the workspace."""
-    snapshots = [harness.snapshot_of(document) for document in harness.documents]
+    snapshots = [harness.workspace.snapshot(opened.text) for opened in harness.documents]
     return [one for one in snapshots if one.root and not one.document.binary]
 
 

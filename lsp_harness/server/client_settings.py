@@ -34,7 +34,7 @@ def apply(client: Client, settings: Any) -> None:
     if not isinstance(settings, dict):
         return
     client.given = cast("dict[str, Any]", settings)
-    config, faults = merged(client.base, client.given, client.harness.roots)
+    config, faults = merged(client.base, client.given, client.harness.workspace.roots)
     for fault in faults:
         client.warn(fault)
     if config != client.harness.config:
@@ -45,7 +45,7 @@ def reload(client: Client) -> None:
     """A settings file may say something else."""
     loaded, problems = client.load_project()
     # what the editor said at the start still stands
-    client.base, _ = merged(loaded, client.options, client.harness.roots)
+    client.base, _ = merged(loaded, client.options, client.harness.workspace.roots)
     report(client, problems)
     apply(client, client.given)
 

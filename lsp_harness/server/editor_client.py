@@ -11,8 +11,9 @@ from lsprotocol import types
 
 from lsp_harness.config.load import Problem
 from lsp_harness.config.schema import Config
+from lsp_harness.harness.events import FindingsChanged, HarnessEvent, StateChanged, TroubleReported
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.published_findings import Held
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.server import lsp_conversion
 from lsp_harness.server.client_capabilities import Abilities
 from lsp_harness.server.protocol import Server
@@ -56,11 +57,20 @@ class Client:
         self._complaint = ""
         self._warnings: dict[str, None] = {}
         self._refresh_due = False
-        harness.on_findings = self.publish
+        self._status = StatusFeed(server, harness) if able.status else None
         server.lsp.on_unreadable = self.lose_unreadable
-        harness.engines.on_trouble = self.alert
-        if able.status:
-            harness.on_state = StatusFeed(server, harness).changed
+        harness.events.subscribe(self._handle)
+
+    def _handle(self, event: HarnessEvent) -> None:
+        match event:
+            case FindingsChanged(uri, findings):
+                self.publish(uri, findings)
+            case TroubleReported(message):
+                self.alert(message)
+            case StateChanged() if self._status:
+                self._status.changed()
+            case _:
+                pass
 
     # -- life
     def stop(self, code: int) -> None:
@@ -90,11 +100,12 @@ class Client:
         return self.harness.snapshot(uri)
 
     def live(self, uri: str) -> Document:
-        return self.harness.documents.get(uri)
+        return self.harness.documents.get(uri).text
 
     def version_of(self, document: Document) -> int | None:
         """What the client calls this version of a document, where it says that and the protocol can."""
-        version = self.harness.documents.client_version(document)
+        opened = self.harness.documents.find(document.uri)
+        version = opened.client_version(document) if opened else document.version
         return version if version is not None and abs(version) <= LARGEST_VERSION else None
 
     def lose(self, uri: str, method: str, why: str) -> None:
@@ -150,17 +161,18 @@ class Client:
         """An answer came through: the next complaint is news again."""
         self._complaint = ""
 
-    def publish(self, uri: str, held: Held) -> None:
+    def publish(self, uri: str, published: PublishedFindings) -> None:
         """Diagnostics for exactly this version. Findings of a text that has moved on have no place to be shown at."""
         if self.able.pull_diagnostics:
             self._ask_to_pull()
             return
-        documents = self.harness.documents
-        document = documents.get(uri) if uri in documents else None
-        if held.findings and (document is None or document.version != held.version):
+        opened = self.harness.documents.find(uri)
+        text = opened.text if opened else None
+        is_current = text is not None and text.version == published.version
+        if published.findings and not is_current:
             return
-        version = self.version_of(document) if document and document.version == held.version else held.version
-        self._push(uri, version, lsp_conversion.diagnostics(document, held, self.able) if document else [])
+        version = self.version_of(text) if text and is_current else published.version
+        self._push(uri, version, lsp_conversion.diagnostics(text, published, self.able) if text else [])
 
     def forget(self, uri: str) -> None:
         """The document is closed; nothing of ours stays on it."""

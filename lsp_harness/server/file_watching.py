@@ -26,7 +26,7 @@ def changed(client: Client, uris: Iterable[str]) -> None:
     if any(os.path.realpath(path) in ours for path in paths if path):
         client_settings.reload(client)
     for uri in uris:
-        client.harness.written(uri)
+        client.harness.saved(uri)
 
 
 async def follow(client: Client) -> None:

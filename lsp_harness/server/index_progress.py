@@ -1,10 +1,11 @@
 """The first look at a workspace folder, shown as a bar where it takes a while."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from lsp_harness.harness.events import HarnessEvent, IndexReported, Listener
 from lsp_harness.server.editor_client import Client
 from lsp_harness.server.progress import shown
 from lsp_harness.session.results import Progress
@@ -13,8 +14,8 @@ WORTH = 200
 """Files that have to be read for that to be worth a bar."""
 
 
-def bars(client: Client) -> Callable[[Path, Mapping[str, Any]], None]:
-    """To be told what the process says that keeps the index of a folder."""
+def bars(client: Client) -> Listener:
+    """Return a listener that shows how the folders of a client are indexed."""
     running: dict[Path, asyncio.Queue[Mapping[str, Any]]] = {}
 
     async def bar(root: Path, heard: "asyncio.Queue[Mapping[str, Any]]") -> None:
@@ -27,7 +28,10 @@ def bars(client: Client) -> Callable[[Path, Mapping[str, Any]], None]:
             )
         del running[root]
 
-    def hear(root: Path, said: Mapping[str, Any]) -> None:
+    def hear(event: HarnessEvent) -> None:
+        if not isinstance(event, IndexReported):
+            return
+        root, said = event.root, event.message
         if root not in running and said["state"] == "scanning" and said["of"] >= WORTH:
             running[root] = asyncio.Queue()
             client.spawn(bar(root, running[root]), f"showing how {root.name} is indexed")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from lsp_harness.errors import UsageError
-from lsp_harness.harness.published_findings import Held
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.harness.symbol_queries import Spot
 from lsp_harness.server.client_capabilities import Abilities, at
 from lsp_harness.text.document import Document
@@ -72,31 +72,33 @@ def location(spot: Spot, encoding: Encoding) -> types.Location:
     return types.Location(spot.uri, types.Range(types.Position(spot.line, start), types.Position(spot.line, end)))
 
 
-def diagnostics(document: Document, held: Held, able: Abilities) -> list[types.Diagnostic]:
-    """What is held against this text, each with where it came from and where to read more, if the client shows that."""
-    return [_diagnostic(document, finding, held, able) for finding in held.findings]
+def diagnostics(document: Document, published: PublishedFindings, able: Abilities) -> list[types.Diagnostic]:
+    """Return the findings of a text, each with its source and a link to the checks, if the client shows that."""
+    return [_diagnostic(document, finding, published, able) for finding in published.findings]
 
 
-def _diagnostic(document: Document, finding: Finding, held: Held, able: Abilities) -> types.Diagnostic:
+def _diagnostic(
+    document: Document, finding: Finding, published: PublishedFindings, able: Abilities
+) -> types.Diagnostic:
     # the tool travels in `data`, so that a fix asked for this diagnostic knows who found it
-    data = {"source": finding.source, "verdict": verdict_uri(held.verdict) if held.verdict else ""}
-    taken = held.taken
-    related = taken and able.related_information
-    described = held.verdict and able.code_description and finding.code
+    data = {"source": finding.source, "verdict": verdict_uri(published.verdict) if published.verdict else ""}
+    accepted = published.accepted
+    related = accepted and able.related_information
+    described = published.verdict and able.code_description and finding.code
     return types.Diagnostic(
         range=range_of(document, finding.start, finding.end, able.encoding),
         message=finding.message,
         severity=SEVERITIES[finding.severity],
         source=SOURCE,
         code=finding.code or None,
-        code_description=types.CodeDescription(verdict_uri(held.verdict)) if described else None,
+        code_description=types.CodeDescription(verdict_uri(published.verdict)) if described else None,
         related_information=[
             types.DiagnosticRelatedInformation(
-                types.Location(document.uri, range_of(document, *taken, able.encoding)),
+                types.Location(document.uri, range_of(document, *accepted, able.encoding)),
                 "it came with a suggestion that was accepted here",
             )
         ]
-        if related and taken
+        if related and accepted
         else None,
         data={name: value for name, value in data.items() if value} or None,
     )

@@ -19,15 +19,16 @@ from lsp_harness.server.transport.transport import Transport
 if TYPE_CHECKING:
     from lsp_harness.harness.harness import Harness
     from lsp_harness.server.editor_client import Client
+    from lsp_harness.workspace.workspace import Workspace
+
+    MakeHarness = Callable[[Config, Workspace], Harness]
 
 log = logging.getLogger(__name__)
 
 LEAVE_SECONDS = 5.0
 
 
-def serve(
-    make_harness: "Callable[[Config], Harness]", load: Load, *, tcp: str | None = None, ws: str | None = None
-) -> int:
+def serve(make_harness: "MakeHarness", load: Load, *, tcp: str | None = None, ws: str | None = None) -> int:
     """Runs until the client leaves; the exit status of the process. `load` reads the settings of a project."""
     logging.basicConfig(level=logging.WARNING, handlers=[stderr_log()])
     # at INFO pygls logs the body of every message: the user's source code
@@ -42,7 +43,7 @@ def serve(
         return 1
 
 
-async def _serve(make_harness: "Callable[[Config], Harness]", load: Load, tcp: str | None, ws: str | None) -> int:
+async def _serve(make_harness: "MakeHarness", load: Load, tcp: str | None, ws: str | None) -> int:
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     if task is not None:
@@ -84,7 +85,7 @@ async def _connect(tcp: str | None, ws: str | None) -> Transport:
 
 
 async def _converse(
-    make_harness: "Callable[[Config], Harness]",
+    make_harness: "MakeHarness",
     load: Load,
     greeting: Greeting,
     transport: Transport,
@@ -120,28 +121,25 @@ async def _converse(
         await _leave(client)
 
 
-def _client(
-    make_harness: "Callable[[Config], Harness]", load: Load, greeting: Greeting, transport: Transport
-) -> "Client":
+def _client(make_harness: "MakeHarness", load: Load, greeting: Greeting, transport: Transport) -> "Client":
     """Everything that knows LSP types is imported here, after `initialize` was answered."""
     from lsp_harness.server import client_settings, index_progress
     from lsp_harness.server.editor_client import Client
     from lsp_harness.server.feature_binding import bind
     from lsp_harness.server.feature_table import FEATURES
     from lsp_harness.server.protocol import Server
+    from lsp_harness.workspace.workspace import Workspace
 
     # settings of a folder that is not trusted do not count either
     project = greeting.roots[0] if greeting.roots and greeting.trusted else None
     base, problems = load(project)
     settled, faults = client_settings.merged(base, greeting.options, greeting.roots) if greeting.options else (base, [])
-    harness = make_harness(settled)
-    harness.roots[:] = greeting.roots
-    harness.eager, harness.trusted = True, greeting.trusted
+    harness = make_harness(settled, Workspace(greeting.roots, is_trusted=greeting.trusted))
     client = Client(Server(transport), harness, greeting.abilities, settled)
     client.options = greeting.options or {}
     client.project = project
     client.load_project = lambda: load(project)
-    harness.on_indexing = index_progress.bars(client)
+    harness.events.subscribe(index_progress.bars(client))
     bind(client, FEATURES)
     client_settings.report(client, problems)
     for fault in faults:

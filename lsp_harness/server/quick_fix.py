@@ -93,4 +93,4 @@ def fixed(client: Client, document: Document, proposal: Proposal, *, new: bool =
     if new:
         create = types.CreateFile(document.uri, options=types.CreateFileOptions(ignore_if_exists=True))
         edit.document_changes = [create, *(edit.document_changes or ())]
-    return Fixed(proposal.id, proposal.summary, edit, verdict_uri(client.harness.name_of(proposal)))
+    return Fixed(proposal.id, proposal.summary, edit, verdict_uri(client.harness.verdict_name(proposal)))

@@ -1,62 +1,68 @@
-"""The open texts that were edited, as those who ask an index are told of them: what is there counts before it is saved."""
+"""The open texts that the user edited, as the index needs them: an edited text counts before it is saved."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.index.unsaved_text import Opened
 from lsp_harness.syntax.scope import imports
-from lsp_harness.syntax.symbols.declarations import Declaration, declared
-from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.text.document import Document
+from lsp_harness.workspace.open_document import OpenDocument
 from lsp_harness.workspace.snapshot import Snapshot
 
 
-class OpenedTexts:
-    """Of one front end: of those that are `edited`, what they say is read once for each version that somebody asks about."""
+@dataclass(slots=True)
+class _IndexedText:
+    """The part of an open document that caches its text in the form of the index (see `OpenDocument.part`)."""
 
-    def __init__(
-        self,
-        edited: Callable[[], Iterable[Snapshot]],
-        tree: Callable[[Snapshot], SyntaxTree | None],
-        declarations: Callable[[Snapshot], Sequence[Declaration]],
-    ) -> None:
+    text: Document | None = None
+    unsaved: Opened | None = None
+
+    def close(self) -> None:
+        self.text = self.unsaved = None
+
+
+class EditedTexts:
+    """The edited texts of one client.
+
+    Args:
+        edited: Returns the edited documents that the index may see, with their place in the workspace.
+    """
+
+    def __init__(self, edited: Callable[[], Iterable[tuple[OpenDocument, Snapshot]]]) -> None:
         self._edited = edited
-        self._tree = tree
-        self._declarations = declarations
-        self._known: dict[str, tuple[Document, Opened | None]] = {}
 
     def of(self, root: Path) -> Mapping[str, Opened]:
-        """Those of a workspace folder, by their paths there."""
-        found: dict[str, Opened] = {}
-        edited = list(self._edited())
-        # those that are closed are forgotten
-        uris = {one.document.uri for one in edited}
-        self._known = {uri: text for uri, text in self._known.items() if uri in uris}
-        for snapshot in edited:
-            if snapshot.root != root or snapshot.document.binary:
+        """Return the edited texts of a workspace folder, by their paths in it."""
+        texts: dict[str, Opened] = {}
+        for opened, snapshot in self._edited():
+            if snapshot.root != root or opened.text.binary:
                 continue
-            uri = snapshot.document.uri
-            if uri not in self._known or self._known[uri][0] is not snapshot.document:
-                self._known[uri] = snapshot.document, self._read(snapshot)
-            if text := self._known[uri][1]:
-                found[Path(snapshot.path).as_posix()] = text
-        return found
-
-    def _read(self, snapshot: Snapshot) -> Opened | None:
-        tree = self._tree(snapshot)
-        if tree is None or not tree.language.queries:
-            return None
-        at_top = imports(tree)
-        within = (at_top[0].start, at_top[-1].end) if at_top else (0, 0)
-        brought = declared(tree.language, tree.data, tree.root, within)[1] if at_top else []
-        return Opened(tree.language.id, _shown(snapshot.document), self._declarations(snapshot), brought)
+            part = opened.part(_IndexedText)
+            if part.text is not opened.text:
+                part.text, part.unsaved = opened.text, _read(opened)
+            if part.unsaved:
+                texts[Path(snapshot.path).as_posix()] = part.unsaved
+        return texts
 
 
-def _shown(document: Document) -> bytes:
-    """The text, with spaces for the lines that hold a secret."""
-    data = bytearray(document.data)
-    for line in secret_lines(document):
-        start, end = document.line_span(line)
+def _read(opened: OpenDocument) -> Opened | None:
+    tree = opened.syntax.tree(opened.text)
+    if tree is None or not tree.language.queries:
+        return None
+    import_spans = imports(tree)
+    span = (import_spans[0].start, import_spans[-1].end) if import_spans else (0, 0)
+    imported = declared(tree.language, tree.data, tree.root, span)[1] if import_spans else []
+    declarations = opened.syntax.declarations(opened.text)
+    return Opened(tree.language.id, _without_secrets(opened.text), declarations, imported)
+
+
+def _without_secrets(text: Document) -> bytes:
+    """Return the bytes of a text, with spaces in place of the lines that hold a secret."""
+    data = bytearray(text.data)
+    for line in secret_lines(text):
+        start, end = text.line_span(line)
         data[start:end] = b" " * (end - start)
     return bytes(data)

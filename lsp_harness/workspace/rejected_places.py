@@ -1,9 +1,9 @@
-"""Places where the user took a suggestion off the screen, followed through what they type.
+"""Places where the user rejected a suggestion, followed through later edits.
 
-A place is a line and the text before the cursor on it. It is the same place while that text differs in no more than two
-letters: one or two keys later people are still at the thought they were at when they said no, and what flickers back then
-is the very text they refused. Three letters say which word it is instead; a blank says nothing, and anything else (a dot,
-a bracket, a new line) begins something new at once.
+A place is a line and the text before the cursor on it. It is the same place while that text differs by at most
+`MAX_CHANGED_LETTERS` letters: one or two keys later the user still has the thought that they had at the rejection, and a
+suggestion there would be the rejected text again. Three letters say which word is meant instead. A blank says nothing,
+and any other character (a dot, a bracket, a new line) begins something new at once.
 """
 
 from dataclasses import dataclass, replace
@@ -12,43 +12,52 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit, common
 from lsp_harness.text.position import decode
 
-LETTERS = 2
+MAX_CHANGED_LETTERS = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Dismissed:
-    """`line` is where its line begins, `before` the text before the cursor on it."""
+class RejectedPlace:
+    """A cursor at which a suggestion was rejected.
 
-    line: int
-    before: bytes
+    Attributes:
+        line_start: Byte offset at which the line starts.
+        line_text: The text before the cursor on that line.
+    """
+
+    line_start: int
+    line_text: bytes
 
     @classmethod
-    def at(cls, document: Document, offset: int) -> "Dismissed":
-        line = document.starts[document.line_of(offset)]
-        return cls(line, document.data[line:offset])
+    def at(cls, document: Document, offset: int) -> "RejectedPlace":
+        """Return the place of a byte offset."""
+        line_start = document.starts[document.line_of(offset)]
+        return cls(line_start, document.data[line_start:offset])
 
     def covers(self, document: Document, offset: int) -> bool:
-        """Whether the cursor is still at this place."""
-        line = document.starts[document.line_of(offset)]
-        return line == self.line and _alike(decode(self.before), decode(document.data[line:offset]))
+        """Return whether a cursor is still at this place."""
+        line_start = document.starts[document.line_of(offset)]
+        if line_start != self.line_start:
+            return False
+        return _is_same_thought(decode(self.line_text), decode(document.data[line_start:offset]))
 
-    def after(self, edit: Edit) -> "Dismissed | None":
-        """This place in the text with `edit` applied; None where its line is gone."""
+    def after(self, edit: Edit) -> "RejectedPlace | None":
+        """Return this place in the text after `edit`, or None if the edit removed its line."""
         start, end, new = edit
-        if start > self.line or (start == end == self.line and not new.endswith((b"\n", b"\r"))):
+        line = self.line_start
+        if start > line or (start == end == line and not new.endswith((b"\n", b"\r"))):
             return self
-        if end < self.line or (end == self.line and new.endswith((b"\n", b"\r"))):
-            return replace(self, line=self.line + len(new) - (end - start))
-        # the line now begins elsewhere, or is another
-        return self if start == self.line else None
+        if end < line or (end == line and new.endswith((b"\n", b"\r"))):
+            return replace(self, line_start=line + len(new) - (end - start))
+        # the line now starts elsewhere, or is another line
+        return self if start == line else None
 
 
-def _alike(then: str, now: str) -> bool:
-    if then == now:
+def _is_same_thought(old: str, new: str) -> bool:
+    if old == new:
         return True
-    if not then.strip() and not now.strip():
-        # of an empty line the indentation is all there is: further in or out is another place
+    if not old.strip() and not new.strip():
+        # an empty line has nothing but its indentation: another indentation is another place
         return False
-    same = common(then, now)
-    changed = "".join((then[same:] + now[same:]).split())
-    return len(changed) <= LETTERS and all(char.isalnum() or char == "_" for char in changed)
+    same = common(old, new)
+    changed = "".join((old[same:] + new[same:]).split())
+    return len(changed) <= MAX_CHANGED_LETTERS and all(char.isalnum() or char == "_" for char in changed)

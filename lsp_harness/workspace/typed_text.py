@@ -1,4 +1,4 @@
-"""What was typed at a place since it was looked at, whatever the editor closed behind the cursor by itself."""
+"""The text that a user typed at a place, apart from the brackets that the editor inserted by itself."""
 
 from typing import NamedTuple
 
@@ -7,29 +7,38 @@ from lsp_harness.text.position import decode, encode
 
 CLOSING = {"(": ")", "[": "]", "{": "}", '"': '"', "'": "'", "`": "`"}
 PAIRS = frozenset({*(f"{opening}{closing}".encode() for opening, closing in CLOSING.items()), b"<>"})
-"""Put in for one key, the cursor between the two."""
+"""Texts that editors insert for one key, with the cursor in the middle."""
 
 
-class Since(NamedTuple):
-    """`closed` are the brackets and quotes behind the cursor that the editor put in."""
+class TypedText(NamedTuple):
+    """The text between two cursors.
+
+    Attributes:
+        typed: The text that the user typed.
+        closers: The brackets and quotes that the editor inserted behind the cursor.
+    """
 
     typed: str
-    closed: str
+    closers: str
 
 
-def since(old: Document, begin: int, new: Document, offset: int) -> Since | None:
-    """What was typed at byte `begin` of `old` to come to `offset` of `new`; None where the text changed elsewhere, too."""
-    if offset < begin or new.data[:begin] != old.data[:begin]:
+def typed_between(old: Document, start: int, new: Document, offset: int) -> TypedText | None:
+    """Return the text that was typed at byte `start` of `old` to arrive at byte `offset` of `new`.
+
+    Returns:
+        None if the text changed elsewhere, too.
+    """
+    if offset < start or new.data[:start] != old.data[:start]:
         return None
-    typed, before, behind = decode(new.data[begin:offset]), old.data[begin:], new.data[offset:]
+    typed, before, behind = decode(new.data[start:offset]), old.data[start:], new.data[offset:]
     if behind == before:
-        return Since(typed, "")
+        return TypedText(typed, "")
     closed = closers(typed)
-    return Since(typed, closed) if closed and behind == encode(closed) + before else None
+    return TypedText(typed, closed) if closed and behind == encode(closed) + before else None
 
 
 def closers(typed: str) -> str:
-    """What an editor that closes brackets has behind the cursor after this was typed, character by character."""
+    """Return the text behind the cursor in an editor that closes brackets, after `typed` was typed key by key."""
     stack: list[str] = []
     for character in typed:
         if stack and character == stack[-1]:
@@ -39,6 +48,6 @@ def closers(typed: str) -> str:
     return "".join(reversed(stack))
 
 
-def before_cursor(new: bytes) -> int:
-    """How many bytes of what an edit put in are before the cursor."""
-    return 1 if new in PAIRS else len(new)
+def before_cursor(inserted: bytes) -> int:
+    """Return how many bytes of an inserted text stand before the cursor."""
+    return 1 if inserted in PAIRS else len(inserted)

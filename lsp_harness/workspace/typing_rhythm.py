@@ -1,46 +1,55 @@
-"""How fast the user types, and so how long to wait before the model is asked, lest that begins in the middle of a burst.
+"""The typing speed of the user, and how long to wait for their next key before the model is asked.
 
-Only gaps between single keys within a burst count: a pause is thinking and a paste is no key. Recent gaps count, by their
-quantiles, so that neither one slow key nor a change of speed stays in it for long.
+Only the gaps between single keys within a burst count: a pause is for thinking, and a paste is not a key. The quantiles
+of the recent gaps are used, so that one slow key, or a change of speed, has no lasting effect.
 """
 
 from collections import deque
+from collections.abc import Callable
+from time import monotonic
 
 from lsp_harness.text.edit import Edit
 
-PAUSE = 0.6
+BURST_END_S = 0.6
 """Seconds without a key after which a burst has ended."""
-GAPS = 48
-"""That are remembered: some two lines of code."""
-FEWEST = 8
-"""Gaps without which nothing is known of a user."""
-SHORT = 3
-"""Bytes that one key inserts at most, a pair of brackets or a character of any script."""
-COVERED = 0.9
-"""Of the gaps that can be waited out at all, the share that is."""
-WORTH = 0.5
-"""Share of all gaps that must be short enough to be waited out; of a slower typist every key would only be later."""
+MAX_GAPS = 48
+"""Number of gaps that are remembered: about two lines of code."""
+MIN_GAPS = 8
+"""With fewer gaps, nothing is known of the user's speed."""
+MAX_KEY_BYTES = 3
+"""Bytes that one key inserts at most: a pair of brackets, or a character of any script."""
+COVERED_SHARE = 0.9
+"""Share of the gaps worth waiting for that the wait covers."""
+MIN_SHORT_SHARE = 0.5
+"""Share of all gaps that must be short enough to wait for. For a slower typist a wait would only delay every answer."""
 
 
-class Rhythm:
-    """The keys of one user, whichever document they go to."""
+class TypingRhythm:
+    """The keys of one user, whichever document they go to.
 
-    def __init__(self) -> None:
-        self._gaps: deque[float] = deque(maxlen=GAPS)
-        self._last: float | None = None
+    Args:
+        clock: Returns the present time in seconds.
+    """
 
-    def key(self, at: float, edit: Edit) -> None:
-        """Something was typed or deleted at the time `at`, in seconds."""
-        lines = edit.new.strip(b" \t")
-        single = edit.end - edit.start <= SHORT and (len(edit.new) <= SHORT or lines in (b"\n", b"\r\n", b"\r"))
-        if single and self._last is not None and 0 <= at - self._last < PAUSE:
-            self._gaps.append(at - self._last)
-        self._last = at if single else None
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.clock = clock
+        self._gaps_s: deque[float] = deque(maxlen=MAX_GAPS)
+        self._last_s: float | None = None
 
-    def wait(self, most: float) -> float:
-        """Seconds after a key that are worth waiting for the next one, `most` of them at most."""
-        gaps = sorted(self._gaps)
-        short = [gap for gap in gaps if gap <= most]
-        if len(gaps) < FEWEST or len(short) < WORTH * len(gaps):
+    def add(self, time_s: float, edit: Edit) -> None:
+        """Record that the user typed or deleted something at a time of the clock."""
+        inserted = edit.new.strip(b" \t")
+        is_key = edit.end - edit.start <= MAX_KEY_BYTES and (
+            len(edit.new) <= MAX_KEY_BYTES or inserted in (b"\n", b"\r\n", b"\r")
+        )
+        if is_key and self._last_s is not None and 0 <= time_s - self._last_s < BURST_END_S:
+            self._gaps_s.append(time_s - self._last_s)
+        self._last_s = time_s if is_key else None
+
+    def wait_s(self, max_wait_s: float) -> float:
+        """Return how many seconds after a key it is worth waiting for the next one, at most `max_wait_s`."""
+        gaps = sorted(self._gaps_s)
+        short = [gap for gap in gaps if gap <= max_wait_s]
+        if len(gaps) < MIN_GAPS or len(short) < MIN_SHORT_SHARE * len(gaps):
             return 0.0
-        return short[min(len(short) - 1, int(COVERED * len(short)))]
+        return short[min(len(short) - 1, int(COVERED_SHARE * len(short)))]

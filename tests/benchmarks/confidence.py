@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.policy.trigger_policy import Restraint
+from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Quiet
 from lsp_harness.inference.client import EngineClient
 from tests.benchmarks.fim import Case, cases, progress
 from tests.benchmarks.healing import PATIENT_MS, answer, lines
+from tests.support.desk import Desk
 
 THRESHOLDS = (0.0, 0.1, 0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9)
 
@@ -38,7 +39,7 @@ async def measure(rows: list[Case], out: Path, *, small: bool) -> None:
     if small:
         settings = replace(settings, outline_tokens=0, prefix_tokens=192, suffix_tokens=48)
     # told, but nothing is silenced
-    completer = Completer(engine, settings, Restraint(Quiet(min_probability=1e-9)))
+    completer = Desk(Completer(engine, settings, TriggerPolicy(Quiet(min_probability=1e-9))))
     with out.open("a") as kept:
         for number, row in enumerate(rows):
             text = await answer(completer, row)

@@ -29,6 +29,7 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import LANGUAGES, Case, at_once, cases, save
+from tests.support.desk import Desk
 
 CUTS = 200
 WORD = re.compile(r"[^\W\d]\w{3,}")
@@ -79,7 +80,7 @@ def cut(rows: list[Case], number: int) -> list[Case]:
     return made[:number]
 
 
-async def answer(completer: Completer, row: Case) -> str:
+async def answer(completer: Desk, row: Case) -> str:
     prefix: str = row["input"]["prefix"]
     lang: str = row["lang"]
     path = row["input"].get("path") or f"case.{lang}"
@@ -87,7 +88,7 @@ async def answer(completer: Completer, row: Case) -> str:
         f"file:///{row['id']}/{path}", prefix + row["input"]["suffix"], language=LANGUAGES.get(lang, lang)
     )
     suggestion = await completer.complete(document, parse(document), len(encode(prefix)), path)
-    completer.forget(document.uri)
+    completer.close(document.uri)
     return suggestion.text if suggestion else ""
 
 
@@ -95,7 +96,7 @@ async def run(rows: list[Case]) -> dict[str, list[dict[str, Any]]]:
     config, _ = load()
     settings = replace(config.completion, latency_ms=PATIENT_MS, warm=False, speculate=False)
     engines = {"on": EngineClient(config), "off": Unhealed(config)}
-    completers = {mode: Completer(engine, settings) for mode, engine in engines.items()}
+    completers = {mode: Desk(Completer(engine, settings)) for mode, engine in engines.items()}
     answers = {mode: dict[str, str]() for mode in engines}
 
     async def both(row: Case) -> None:

@@ -27,7 +27,7 @@ from lsp_harness.syntax.symbols.declarations import Found
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.workspace.parsing import Parsed
+from lsp_harness.workspace.document_syntax import DocumentSyntax, SyntaxService
 from tests.benchmarks.rhythm import Rhythm
 
 LINES = 5_000
@@ -72,8 +72,8 @@ class Typing:
     def __init__(self, document: Document, rng: random.Random, *, each: bool) -> None:
         self.document, self.keys, self._each = document, list[Key](), each
         self._asked, self._rhythm = 0, Rhythm(8, rng.randrange(1000))
-        self._rng, self._parsed = rng, Parsed()
-        list(self._parsed.declarations(document, live=True))
+        self._rng, self._parsed = rng, DocumentSyntax(SyntaxService())
+        list(self._parsed.declarations(document))
 
     def jump(self) -> None:
         """Type some lines somewhere else."""
@@ -91,14 +91,14 @@ class Typing:
 
     def _key(self, edit: Edit, *, pause: bool) -> None:
         before, wholes = self.document, len(_wholes)
-        tree = self._parsed.tree(before, live=True)
+        tree = self._parsed.tree(before)
         assert tree is not None
         parsing = self._own(tree, edit) if len(self.keys) % 2 else 0
         start = process_time_ns()
         self.document = before.edited(edit, before.version + 1)
-        self._parsed.changed(before, edit, self.document)
+        self._parsed.follow(before, edit, self.document)
         asks = self._each or pause
-        asked = self._parsed.declarations(self.document, live=True) if asks else ()
+        asked = self._parsed.declarations(self.document) if asks else ()
         end = process_time_ns()
         listed = list(asked)
         walked = process_time_ns()
@@ -106,7 +106,7 @@ class Typing:
         parsing = parsing or self._own(tree, edit)
         self.keys.append(Key(parsing / 1e6, (end - start) / 1e6, (walked - end) / 1e6, len(_wholes) > wholes))
         self._asked += asks
-        if asks and self._asked % CHECKED == 0 and (tree := self._parsed.tree(self.document, live=True)):
+        if asks and self._asked % CHECKED == 0 and (tree := self._parsed.tree(self.document)):
             assert listed == list(incremental_declarations.Declarations(tree).of(tree))
 
     def _own(self, tree: SyntaxTree, edit: Edit) -> int:

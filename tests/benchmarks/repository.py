@@ -42,6 +42,7 @@ from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import LANGUAGES, Case, cases, progress
+from tests.support.desk import Desk
 
 ARMS = ["none", "ours", "ring"]
 Known = dict[str, dict[str, dict[str, Any]]]
@@ -119,7 +120,7 @@ async def answered(
     data, offset = encode(given["prefix"] + given["suffix"]), len(encode(given["prefix"]))
     document = Document.of((root / given["path"]).as_uri(), data, language=language or "")
     tree = parse(document)
-    completer = Completer(engine, config.completion, eager=True, elsewhere=elsewhere)
+    completer = Desk(Completer(engine, config.completion, works_ahead=True, repository=elsewhere))
     try:
         completer.warm(document, tree, offset, given["path"])
         await completer.settled(document.uri)

@@ -45,7 +45,7 @@ def project(forked: None, shell: Shell, home: Path, tiny_model: Path, monkeypatc
     shell.set("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     shell.set("LSP_HARNESS_ENGINE__SILENCE_S", "0.5")
     shell.set("LSP_HARNESS_ENGINE__THREADS", "1")
-    for module in ("cli.engine", "harness.engines", "inference.running"):
+    for module in ("cli.commands.engine_cli", "harness.engines", "inference.running_engines"):
         monkeypatch.setattr(f"lsp_harness.{module}.LOOK_S", 0.3)
     (shell.folder / "node_modules" / "tiny").mkdir(parents=True)
     for name, text in FILES.items():

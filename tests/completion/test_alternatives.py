@@ -7,11 +7,12 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from tests.harness.tools import Script, settings
 from tests.support import markup
+from tests.support.desk import Desk
 
 AREA = "def area(r):\n    return <|>\n"
 
 
-async def choices(completer: Completer, document: Document, offset: int) -> list[str]:
+async def choices(completer: Desk, document: Document, offset: int) -> list[str]:
     found = await completer.choices(document, parse(document), offset, "a.py")
     return [each.text for each in found]
 
@@ -19,7 +20,7 @@ async def choices(completer: Completer, document: Document, offset: int) -> list
 async def test_the_likeliest_comes_first_and_each_is_shaped_checked_and_different() -> None:
     engine = Script("3 * r", "r ** 2", "3 * r\n\ndef other():", ") (")
     src = markup.parse(AREA)
-    completer = Completer(engine, settings().completion)
+    completer = Desk(Completer(engine, settings().completion))
 
     assert await choices(completer, src.document, src.cursor) == ["3 * r", "r ** 2"]
 
@@ -34,7 +35,7 @@ async def test_the_likeliest_comes_first_and_each_is_shaped_checked_and_differen
 async def test_what_is_shown_already_is_not_asked_again() -> None:
     engine = Script("3 * r", "r ** 2")
     src = markup.parse(AREA)
-    completer = Completer(engine, settings(completion={"alternatives": 2}).completion)
+    completer = Desk(Completer(engine, settings(completion={"alternatives": 2}).completion))
     await completer.complete(src.document, parse(src.document), src.cursor, "a.py")
 
     assert await choices(completer, src.document, src.cursor) == ["3 * r", "r ** 2"]
@@ -44,23 +45,23 @@ async def test_what_is_shown_already_is_not_asked_again() -> None:
 async def test_one_alternative_is_none() -> None:
     engine = Script("3 * r")
     src = markup.parse(AREA)
-    completer = Completer(engine, settings(completion={"alternatives": 1}).completion)
+    completer = Desk(Completer(engine, settings(completion={"alternatives": 1}).completion))
     assert await choices(completer, src.document, src.cursor) == ["3 * r"]
 
 
 async def test_where_the_likeliest_may_not_be_shown_another_may() -> None:
     engine = Script(") (", "r ** 2")
     src = markup.parse(AREA)
-    completer = Completer(engine, settings(completion={"alternatives": 2}).completion)
+    completer = Desk(Completer(engine, settings(completion={"alternatives": 2}).completion))
     assert await choices(completer, src.document, src.cursor) == ["r ** 2"]
 
 
 async def test_any_of_them_may_be_typed_along_and_taken() -> None:
     engine = Script("3 * r", "r ** 2")
     src = markup.parse(AREA)
-    completer = Completer(engine, settings(completion={"alternatives": 2}).completion)
+    completer = Desk(Completer(engine, settings(completion={"alternatives": 2}).completion))
     found = await completer.choices(src.document, parse(src.document), src.cursor, "a.py")
-    assert all(completer.given(src.document.uri, each.id) for each in found)
+    assert all(completer.find(src.document.uri, each.id) for each in found)
 
     typed = src.document.edited(Edit(src.cursor, src.cursor, b"r *"), 2)
     rest = await completer.complete(typed, parse(typed), src.cursor + 3, "a.py")

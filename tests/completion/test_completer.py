@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.completion.completer import GIVEN, Completer
-from lsp_harness.completion.request.text_generation import passing
+from lsp_harness.completion.completer import Completer
+from lsp_harness.completion.document_completions import MAX_RECENT_SUGGESTIONS
+from lsp_harness.completion.request.text_generation import valid_start
 from lsp_harness.config.schema import Completion, Config
 from lsp_harness.errors import EngineError, Superseded
 from lsp_harness.inference.request import Infill
@@ -17,12 +18,13 @@ from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import decode, encode
 from tests.harness.tools import Script, settings
 from tests.support import markup
+from tests.support.desk import Desk
 
 AREA = "def area(r):\n    return <|>\n"
 SHORT = settings(completion={"outline_tokens": 0})
 
 
-async def ask(completer: Completer, document: Document, offset: int) -> Suggestion | None:
+async def ask(completer: Desk, document: Document, offset: int) -> Suggestion | None:
     return await completer.complete(document, parse(document), offset, document.uri.rsplit("/", 1)[-1])
 
 
@@ -32,7 +34,7 @@ async def check(
     """What is shown at the cursor; every reply must have been used."""
     src = markup.parse(source, path)
     engine = Script(*replies)
-    found = await ask(Completer(engine, (config or Config()).completion), src.document, src.cursor)
+    found = await ask(Desk(Completer(engine, (config or Config()).completion)), src.document, src.cursor)
     await engine.aclose()
     assert found is None or (found.start, found.end) == (src.cursor, src.cursor)
     return found.text if found else None
@@ -53,7 +55,7 @@ async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
     src = markup.parse("import math\n\n\n" + AREA)
     engine = Script("3")
     config = settings(completion={"max_tokens": 7, "latency_ms": 99})
-    await ask(Completer(engine, config.completion), src.document, src.cursor)
+    await ask(Desk(Completer(engine, config.completion)), src.document, src.cursor)
     [request] = engine.asked
     assert isinstance(request, Infill)
     assert (request.around.prefix, request.around.suffix) == ("import math\n\n\ndef area(r):\n    return ", "\n")
@@ -63,7 +65,7 @@ async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
 
 async def test_a_suggestion_carries_the_figures_of_its_request() -> None:
     src = markup.parse(AREA)
-    completer = Completer(Script("3 * r"), SHORT.completion)
+    completer = Desk(Completer(Script("3 * r"), SHORT.completion))
     found = await ask(completer, src.document, src.cursor)
     assert found
     assert {k: v for k, v in found.stats.items() if not k.endswith("ms")} == {
@@ -103,8 +105,8 @@ def test_a_broken_file_is_not_blamed_on_the_suggestion() -> None:
     src = markup.parse("x = = 1\ny = <|>\n")
     tree = parse(src.document)
     assert tree
-    assert passing(tree, src.cursor, "2") == "2"
-    assert passing(tree, src.cursor, ") 2") is None
+    assert valid_start(tree, src.cursor, "2") == "2"
+    assert valid_start(tree, src.cursor, ") 2") is None
 
 
 # -- fidelity
@@ -129,14 +131,14 @@ async def test_an_empty_document_can_be_completed() -> None:
 @pytest.mark.parametrize("data", [b"x\0y", b"# " + b"x" * LIMIT])
 async def test_a_binary_or_enormous_text_is_not_completed(data: bytes) -> None:
     document = Document.of("file:///a.py", data, language="python")
-    assert await Completer(Script(), Completion()).complete(document, None, 1, "a.py") is None
+    assert await Desk(Completer(Script(), Completion())).complete(document, None, 1, "a.py") is None
 
 
 # -- typing along
 async def test_typing_what_is_shown_asks_nobody() -> None:
     src = markup.parse(AREA)
     engine = Script("3.14 * r ** 2")
-    completer = Completer(engine, Completion())
+    completer = Desk(Completer(engine, Completion()))
     await ask(completer, src.document, src.cursor)
     document, cursor, found = src.document, src.cursor, None
     for char in "3.14 ":
@@ -146,13 +148,13 @@ async def test_typing_what_is_shown_asks_nobody() -> None:
         assert (found.start, found.stats["typed_along"], found.stats["evaluated"]) == (cursor, True, 0)
     assert found
     assert found.text == "* r ** 2"
-    assert completer.given(document.uri, found.id)
+    assert completer.find(document.uri, found.id)
     await engine.aclose()
 
 
 async def test_a_bracket_that_the_editor_closes_is_typed_along_and_the_rest_is_shaped_for_it() -> None:
     src = markup.parse("area = pow<|>\n")
-    completer = Completer(Script("(r, 2)"), Completion())
+    completer = Desk(Completer(Script("(r, 2)"), Completion()))
     assert await ask(completer, src.document, src.cursor)
     document, end = typed(src.document, src.cursor, "()")
     found = await ask(completer, document, end - 1)
@@ -162,7 +164,7 @@ async def test_a_bracket_that_the_editor_closes_is_typed_along_and_the_rest_is_s
 
 async def test_asking_again_at_the_same_place_asks_nobody() -> None:
     src = markup.parse(AREA)
-    completer = Completer(Script("3 * r"), Completion())
+    completer = Desk(Completer(Script("3 * r"), Completion()))
     first = await ask(completer, src.document, src.cursor)
     again = await ask(completer, src.document, src.cursor)
     assert first
@@ -173,7 +175,7 @@ async def test_asking_again_at_the_same_place_asks_nobody() -> None:
 async def test_typing_something_else_asks_again() -> None:
     src = markup.parse(AREA)
     engine = Script("3 * r", "r * 4")
-    completer = Completer(engine, Completion())
+    completer = Desk(Completer(engine, Completion()))
     await ask(completer, src.document, src.cursor)
     found = await ask(completer, *typed(src.document, src.cursor, "4 + "))
     assert found
@@ -183,7 +185,7 @@ async def test_typing_something_else_asks_again() -> None:
 async def test_all_of_it_typed_asks_again() -> None:
     src = markup.parse(AREA)
     engine = Script("3 * r", " + 1")
-    completer = Completer(engine, Completion())
+    completer = Desk(Completer(engine, Completion()))
     await ask(completer, src.document, src.cursor)
     found = await ask(completer, *typed(src.document, src.cursor, "3 * r"))
     assert found
@@ -192,7 +194,7 @@ async def test_all_of_it_typed_asks_again() -> None:
 
 async def test_a_change_elsewhere_asks_again() -> None:
     src = markup.parse(AREA)
-    completer = Completer(Script("3 * r", "4 * r"), Completion())
+    completer = Desk(Completer(Script("3 * r", "4 * r"), Completion()))
     await ask(completer, src.document, src.cursor)
     document, _ = typed(src.document, 0, "# new\n")
     found = await ask(completer, document, src.cursor + len("# new\n"))
@@ -204,7 +206,7 @@ async def test_a_change_elsewhere_asks_again() -> None:
 async def test_a_newer_request_for_the_document_answers_and_the_older_is_superseded() -> None:
     src = markup.parse(AREA)
     engine = Script({"text": "3", "hang": True}, " * r")
-    completer = Completer(engine, Completion())
+    completer = Desk(Completer(engine, Completion()))
     older = asyncio.ensure_future(ask(completer, src.document, src.cursor))
     await engine.started.wait()
     newer = await ask(completer, *typed(src.document, src.cursor, "4"))
@@ -217,7 +219,7 @@ async def test_a_newer_request_for_the_document_answers_and_the_older_is_superse
 async def test_many_requests_in_a_burst_leave_one_answer() -> None:
     src = markup.parse(AREA)
     engine = Script("1 * r", "2 * r", "3 * r")
-    completer = Completer(engine, Completion())
+    completer = Desk(Completer(engine, Completion()))
     burst = [ask(completer, src.document, src.cursor) for _ in range(5)]
     results = await asyncio.gather(*burst, return_exceptions=True)
     assert [isinstance(result, Superseded) for result in results] == [True] * 4 + [False]
@@ -226,7 +228,7 @@ async def test_many_requests_in_a_burst_leave_one_answer() -> None:
 async def test_requests_for_other_documents_go_on() -> None:
     one, other = markup.parse(AREA, "a.py"), markup.parse(AREA, "b.py")
     engine = Script("1 * r", "2 * r")
-    completer = Completer(engine, Completion())
+    completer = Desk(Completer(engine, Completion()))
     found = await asyncio.gather(ask(completer, one.document, one.cursor), ask(completer, other.document, other.cursor))
     assert sorted(suggestion.text for suggestion in found if suggestion) == ["1 * r", "2 * r"]
 
@@ -234,7 +236,7 @@ async def test_requests_for_other_documents_go_on() -> None:
 async def test_a_cancelled_request_closes_the_stream_and_is_not_called_superseded() -> None:
     src = markup.parse(AREA)
     engine = Script({"hang": True}, "3 * r")
-    completer = Completer(engine, Completion())
+    completer = Desk(Completer(engine, Completion()))
     task = asyncio.ensure_future(ask(completer, src.document, src.cursor))
     await engine.started.wait()
     task.cancel()
@@ -249,14 +251,14 @@ async def test_a_cancelled_request_closes_the_stream_and_is_not_called_supersede
 async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown() -> None:
     src = markup.parse(AREA)
     engine = Script("3 * r", {"hang": True})
-    completer = Completer(engine, Completion())
+    completer = Desk(Completer(engine, Completion()))
     found = await ask(completer, src.document, src.cursor)
     assert found
     engine.started.clear()
     task = asyncio.ensure_future(ask(completer, *typed(src.document, src.cursor, "x")))
     await engine.started.wait()
-    completer.forget(src.document.uri)
-    assert completer.given(src.document.uri, found.id) is None
+    completer.close(src.document.uri)
+    assert completer.find(src.document.uri, found.id) is None
     with pytest.raises((Superseded, asyncio.CancelledError)):
         await task
 
@@ -264,7 +266,7 @@ async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown(
 async def test_what_the_engine_cannot_do_is_the_caller_s_to_know() -> None:
     src = markup.parse(AREA)
     engine = Script({"error": "out of memory"}, "3 * r")
-    completer = Completer(engine, Completion())
+    completer = Desk(Completer(engine, Completion()))
     with pytest.raises(EngineError, match="out of memory"):
         await ask(completer, src.document, src.cursor)
     assert await ask(completer, src.document, src.cursor)
@@ -272,28 +274,28 @@ async def test_what_the_engine_cannot_do_is_the_caller_s_to_know() -> None:
 
 async def test_the_last_suggestions_of_a_document_are_known_with_the_text_each_was_made_for() -> None:
     src = markup.parse(AREA)
-    completer = Completer(Script(*[f"{n} * r" for n in range(GIVEN + 1)]), Completion())
+    completer = Desk(Completer(Script(*[f"{n} * r" for n in range(MAX_RECENT_SUGGESTIONS + 1)]), Completion()))
     document, cursor, found = src.document, src.cursor, list[tuple[Document, Suggestion]]()
-    for _ in range(GIVEN + 1):
+    for _ in range(MAX_RECENT_SUGGESTIONS + 1):
         suggestion = await ask(completer, document, cursor)
         assert suggestion
         found.append((document, suggestion))
         document, cursor = typed(document, cursor, "9 + ")
     forgotten, *known = found
-    assert completer.given(document.uri, forgotten[1].id) is None
-    given = [completer.given(document.uri, suggestion.id) for _, suggestion in known]
+    assert completer.find(document.uri, forgotten[1].id) is None
+    given = [completer.find(document.uri, suggestion.id) for _, suggestion in known]
     assert [(each.document, each.suggestion) for each in given if each] == known
 
 
 async def test_what_is_left_of_a_suggestion_is_the_same_one() -> None:
     src = markup.parse(AREA)
-    completer = Completer(Script("3 * r"), Completion())
+    completer = Desk(Completer(Script("3 * r"), Completion()))
     first = await ask(completer, src.document, src.cursor)
     document, cursor = typed(src.document, src.cursor, "3 ")
     rest = await ask(completer, document, cursor)
     assert first
     assert rest
     assert (rest.id, rest.text) == (first.id, "* r")
-    given = completer.given(document.uri, first.id)
+    given = completer.find(document.uri, first.id)
     assert given
     assert given.document == document

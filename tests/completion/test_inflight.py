@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.prefetch.inflight import Drafts
 from lsp_harness.config.schema import Completion
 from lsp_harness.errors import EngineError, Superseded
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Stop, Usage
@@ -17,6 +16,7 @@ from lsp_harness.session.results import Suggestion
 from lsp_harness.syntax.tree import parse
 from tests.completion.test_completer import AREA, typed
 from tests.support import markup
+from tests.support.desk import Desk
 
 
 class Timer:
@@ -65,11 +65,11 @@ class Typist:
         src = markup.parse(source, "a.py")
         self.document, self.offset = src.document, src.cursor
         self.engine, self.timer = Slow(), Timer()
-        self.completer = Completer(self.engine, Completion(), drafts=Drafts(self.timer))
+        self.completer = Desk(Completer(self.engine, Completion(), call_later=self.timer))
 
     async def type(self, text: str) -> None:
         self.document, self.offset = typed(self.document, self.offset, text)
-        self.completer.changed(self.document, self.offset)
+        self.completer.move(self.document, self.offset)
         await settle()
 
     async def ask(self) -> "asyncio.Task[Suggestion | None]":
@@ -253,7 +253,7 @@ async def test_brackets_that_the_editor_closes_are_no_change_elsewhere(
     await user.say(said[:1])
     user.document, end = typed(user.document, user.offset, keys + behind)
     user.offset = end - len(behind)
-    user.completer.changed(user.document, user.offset)
+    user.completer.move(user.document, user.offset)
     await cancelled(older)
     newer = await user.ask()
     await user.say(said[1:], "eos")
@@ -289,7 +289,7 @@ async def test_asked_again_at_the_same_place_it_is_one_question() -> None:
 
 
 async def test_closing_the_document_or_the_front_end_ends_it() -> None:
-    for end in (lambda user: user.completer.forget(user.document.uri), lambda user: user.completer.close()):
+    for end in (lambda user: user.completer.close(user.document.uri), lambda user: user.completer.stop_background()):
         user = Typist()
         older = await user.ask()
         await user.type("3")
@@ -340,7 +340,7 @@ class Steady(Slow):
 async def test_whatever_comes_when_the_answer_is_the_one_a_fresh_question_gets(seed: int) -> None:
     draw, user, model = random.Random(seed), Typist(), Steady()
     begin, tasks = user.offset, list[asyncio.Task[Any]]()
-    user.completer = Completer(model, Completion(), drafts=Drafts(user.timer))
+    user.completer = Desk(Completer(model, Completion(), call_later=user.timer))
     for _ in range(80):
         there = user.offset - begin
         match draw.choice(["type", "ask", "letter", "letter", "letter", "take back", "time"]):

@@ -15,6 +15,7 @@ from tests.context.counting import words as count
 from tests.harness.tools import Script, settings
 from tests.index.place import Indexed
 from tests.support import markup
+from tests.support.desk import Desk
 
 FILES = {"shop/__init__.py": "", "shop/cart.py": "class Cart: ...\n\n\ndef total(cart): ...\n"}
 HEAD = "from .cart import Cart, total\n"
@@ -29,7 +30,7 @@ def elsewhere(tmp_path: Path):
 async def complete(source: str, elsewhere: Elsewhere, *replies: Any, **changes: Any) -> tuple[Any, Script]:
     src = markup.parse(source, "shop/here.py")
     engine = Script(*replies)
-    completer = Completer(engine, settings(completion=changes).completion, elsewhere=elsewhere)
+    completer = Desk(Completer(engine, settings(completion=changes).completion, repository=elsewhere))
     found = await completer.complete(src.document, parse(src.document), src.cursor, "shop/here.py")
     await engine.aclose()
     return found, engine
@@ -44,7 +45,7 @@ async def test_a_list_of_imports_needs_no_model(elsewhere: Elsewhere):
 
 async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: Elsewhere):
     src = markup.parse("from .cart import <|>\n\nx = total(Cart())\n", "shop/here.py")
-    completer = Completer(Script(), settings().completion, elsewhere=elsewhere)
+    completer = Desk(Completer(Script(), settings().completion, repository=elsewhere))
     found = await completer.choices(src.document, parse(src.document), src.cursor, "shop/here.py")
     assert [one.text for one in found] == ["Cart, total"]
 

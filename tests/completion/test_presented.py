@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from lsp_harness.completion.request import text_generation
-from lsp_harness.completion.request.answer_cache import Written
-from lsp_harness.completion.request.text_generation import LARGE_TREE, presented
+from lsp_harness.completion.request.answer_cache import ModelText
+from lsp_harness.completion.request.text_generation import LARGE_TREE_NODES, presentable_texts
 from lsp_harness.completion.rules.ghost_text import Ghost, ghost_at
 from lsp_harness.config.schema import Completion
 from lsp_harness.syntax.parse_budget import Allowance
@@ -20,7 +20,7 @@ def cursor(lines: int) -> Cursor:
     document = Document.of("file:///a.py", text, language="python")
     tree = parse(document)
     assert tree is not None
-    assert (tree.root.descendant_count >= LARGE_TREE) is (lines > 100)
+    assert (tree.root.descendant_count >= LARGE_TREE_NODES) is (lines > 100)
     return Cursor(document, tree, len(document.data), "a.py")
 
 
@@ -32,7 +32,7 @@ async def test_texts_are_judged_beside_the_event_loop_in_a_large_tree(
     presentable = text_generation.presentable
 
     def recorded(
-        cursor: Cursor, ghost: Ghost, text: Written, settings: Completion, allowance: Allowance | None = None
+        cursor: Cursor, ghost: Ghost, text: ModelText, settings: Completion, allowance: Allowance | None = None
     ) -> str | None:
         used.append((threading.get_ident(), allowance))
         return presentable(cursor, ghost, text, settings, allowance)
@@ -41,8 +41,8 @@ async def test_texts_are_judged_beside_the_event_loop_in_a_large_tree(
     # a slow machine must not make a text unknown here
     monkeypatch.setattr(text_generation, "Allowance", lambda seconds: Allowance(1e9))
     here = cursor(lines)
-    texts = [Written("value + 1", None), Written("value)", None), Written("2", None)]
-    assert await presented(here, ghost_at(here), texts, Completion()) == ["value + 1", None, "2"]
+    texts = [ModelText("value + 1", None), ModelText("value)", None), ModelText("2", None)]
+    assert await presentable_texts(here, ghost_at(here), texts, Completion()) == ["value + 1", None, "2"]
     assert {thread != threading.get_ident() for thread, _ in used} == {beside}
     # all share one allowance
     assert len({id(allowance) for _, allowance in used}) == 1

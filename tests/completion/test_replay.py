@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.policy.trigger_policy import SHARE
+from lsp_harness.completion.policy.trigger_policy import WAIT_SHARE
 from lsp_harness.config.schema import Completion, Quiet
 from tests.support.typist import EDITOR, Replay, gaps, replay
 
@@ -38,7 +38,7 @@ def test_who_types_fast_something_else_makes_the_engine_write_less(without: Repl
 
 def test_what_is_shown_comes_no_later_than_the_longest_wait(without: Replay) -> None:
     waited = typing(FAST, Quiet())
-    most = SHARE * Completion().latency_ms / 1000
+    most = WAIT_SHARE * Completion().latency_ms / 1000
     both = without.written & waited.written
     assert both
     assert all(waited.shown[key] - without.shown[key] <= most for key in both)

@@ -6,33 +6,33 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.policy.trigger_policy import Restraint
-from lsp_harness.completion.policy.trigger_rules import MIN_PROBABILITY, RULES
+from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
+from lsp_harness.completion.policy.trigger_rules import MIN_PROBABILITY, TRIGGER_RULES
 from lsp_harness.config.schema import Completion, Quiet
-from lsp_harness.workspace.edit_history import Typed
 from tests.harness.tools import Script
+from tests.support.desk import Desk
 from tests.support.quiet import Scenario, read
 
 FILES = sorted((Path(__file__).parent / "quiet").glob("*.txt"))
 ALL = [scenario for path in FILES for scenario in read(path)]
 ON = Quiet(min_probability=0.5)
-NAMES = [rule.name for rule in RULES]
+NAMES = [rule.name for rule in TRIGGER_RULES]
 
 
 def test_every_rule_has_a_setting_and_a_file_with_both_answers() -> None:
     assert {path.stem for path in FILES} == {*NAMES, MIN_PROBABILITY}
     assert {*NAMES, MIN_PROBABILITY, "debounce_ms"} == {field.name for field in fields(Quiet)}
-    assert all(rule.why for rule in RULES)
+    assert all(rule.reason for rule in TRIGGER_RULES)
     for path in FILES:
         assert {path.stem in (one.rules or ()) for one in read(path)} == {True, False}
 
 
 async def outcome(scenario: Scenario, quiet: Quiet) -> str:
     """The rule that was silent, through all of a completion; empty where something was suggested."""
-    restraint = Restraint(quiet, Typed())
-    cursor = scenario.lived(restraint.typed)
     tokens = scenario.model or [("x", 1.0)]
-    completer = Completer(Script({"tokens": tokens}), Completion(outline_tokens=0), restraint)
+    completer = Desk(Completer(Script({"tokens": tokens}), Completion(outline_tokens=0), TriggerPolicy(quiet)))
+    cursor = scenario.cursor()
+    scenario.live(completer.opened(cursor.document).history)
     found = await completer.complete(cursor.document, cursor.tree, cursor.offset, cursor.path, automatic=True)
     assert (found is None) is ("quiet" in completer.last)
     return completer.last.get("quiet", "")
@@ -41,7 +41,7 @@ async def outcome(scenario: Scenario, quiet: Quiet) -> str:
 @pytest.mark.parametrize("scenario", ALL, ids=lambda one: f"{one.file}: {one.name}")
 async def test_scenario(scenario: Scenario) -> None:
     # in front of another word or text, the letter that stands for a model's answer is not what would be shown
-    found = scenario.rule(Restraint(ON)) or (await outcome(scenario, ON) if scenario.model else "")
+    found = scenario.rule(TriggerPolicy(ON)) or (await outcome(scenario, ON) if scenario.model else "")
     assert found in (scenario.rules or ("",))
     assert scenario.rules is None or found
 
@@ -51,17 +51,17 @@ async def test_scenario(scenario: Scenario) -> None:
 )
 async def test_without_its_setting_the_rule_says_nothing(scenario: Scenario) -> None:
     off = replace(ON, **{scenario.file: 0.0 if scenario.file == MIN_PROBABILITY else False})
-    assert scenario.rule(Restraint(off)) != scenario.file
+    assert scenario.rule(TriggerPolicy(off)) != scenario.file
     if scenario.model:
         assert await outcome(scenario, off) == ""
 
 
 @pytest.mark.parametrize("scenario", [one for one in ALL if one.silent], ids=lambda one: f"{one.file}: {one.name}")
 async def test_who_asks_passes_all_of_them(scenario: Scenario) -> None:
-    restraint = Restraint(ON, Typed())
-    cursor = scenario.lived(restraint.typed)
+    cursor = scenario.cursor()
     engine = Script({"tokens": scenario.model or [("x", 1.0)]})
-    completer = Completer(engine, Completion(outline_tokens=0), restraint)
+    completer = Desk(Completer(engine, Completion(outline_tokens=0), TriggerPolicy(ON)))
+    scenario.live(completer.opened(cursor.document).history)
     await completer.complete(cursor.document, cursor.tree, cursor.offset, cursor.path)
     assert "quiet" not in completer.last
     assert len(engine.asked) == 1

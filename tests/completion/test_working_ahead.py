@@ -17,6 +17,7 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from tests.files.test_secrets import TOKEN
 from tests.harness.tools import Script
+from tests.support import desk as support
 from tests.support import markup
 
 AREA = "def area(r):\n    return <|>\n"
@@ -29,7 +30,7 @@ class Desk:
     def __init__(self, source: str, *replies: Any, settings: Completion | None = None, path: str = "a.py") -> None:
         src = markup.parse(source, path)
         self.engine = Script(*replies)
-        self.completer = Completer(self.engine, settings or Completion(), eager=True)
+        self.completer = support.Desk(Completer(self.engine, settings or Completion(), works_ahead=True))
         self.document, self.cursor, self.path = src.document, src.cursor, path
 
     async def ask(self) -> Suggestion | None:
@@ -37,7 +38,7 @@ class Desk:
 
     def warm(self, *, seen: bool = True) -> None:
         place = (self.document, parse(self.document), self.cursor, self.path)
-        self.completer.warm(*place, seen=seen, persist=True)
+        self.completer.warm(*place, is_visited=seen, persist=True)
 
     def type(self, text: str, at: int | None = None) -> None:
         new, start = encode(text), self.cursor if at is None else at
@@ -72,7 +73,7 @@ async def test_after_an_accept_the_answer_is_there_already() -> None:
     [request] = desk.ahead
     assert (request.priority, request.sampling.t_max_predict_ms, request.budget_ms) == ("background", 0, 0)
     assert request.around.prefix == "def area(r):\n    return 3.14 * r ** 2"
-    assert desk.completer.given(desk.document.uri, first.id)
+    assert desk.completer.find(desk.document.uri, first.id)
     desk.type(first.text)
     found = await desk.ask()
     assert found
@@ -123,7 +124,7 @@ async def test_without_the_setting_and_in_a_front_end_that_leaves_nothing_is_spe
     await desk.settled()
     assert desk.ahead == []
     desk = Desk(AREA, "3 * r")
-    desk.completer = Completer(desk.engine, Completion())
+    desk.completer = support.Desk(Completer(desk.engine, Completion()))
     assert await desk.ask()
     desk.warm()
     await desk.settled()
@@ -164,10 +165,10 @@ async def test_an_answer_survives_edits_elsewhere_and_not_those_that_the_model_w
 async def test_settings_that_change_the_answer_ask_again() -> None:
     desk = Desk(AREA, "3 * r", "4 * r")
     await desk.ask()
-    desk.completer.configure(Completion(max_tokens=9), Quiet())
+    desk.completer.completer.configure(Completion(max_tokens=9), Quiet())
     desk.type("\n", at=len(desk.document.data))
     desk.document, desk.cursor = Document.of(desk.document.uri, desk.document.data[:-1], language="python"), desk.cursor
-    desk.completer.forget(desk.document.uri)
+    desk.completer.close(desk.document.uri)
     found = await desk.ask()
     assert found
     assert found.text == "4 * r"
@@ -177,7 +178,7 @@ async def test_settings_that_change_the_answer_ask_again() -> None:
 async def test_an_answer_that_could_be_better_is_not_kept(reply: dict[str, Any]) -> None:
     desk = Desk(AREA, {"text": "3 * r", **reply}, "4 * r")
     await desk.ask()
-    desk.completer.forget(desk.document.uri)
+    desk.completer.close(desk.document.uri)
     found = await desk.ask()
     assert found
     assert found.text == "4 * r"
@@ -330,7 +331,7 @@ async def test_a_warming_that_goes_on_serves_what_is_typed_meanwhile() -> None:
     desk.type("2 + ")
     await desk.ask()
     assert len(desk.ahead) == 1
-    desk.completer.close()
+    desk.completer.stop_background()
 
 
 async def test_with_warming_switched_off_a_short_prompt_stays_what_it_is() -> None:
@@ -351,7 +352,7 @@ async def test_closing_a_document_ends_what_is_done_ahead_for_it() -> None:
     desk = Desk(AREA, "3 * r", {"hang": True, "background": True})
     await desk.ask()
     await desk.engine.begun_ahead.wait()
-    desk.completer.forget(desk.document.uri)
+    desk.completer.close(desk.document.uri)
     await desk.engine.ended_ahead.wait()
     await desk.completer.aclose()
 

@@ -23,6 +23,7 @@ from lsp_harness.verify.ruff_linter import Ruff
 from tests.config.test_load import CHANGED
 from tests.harness.tools import Script, settings
 from tests.support import markup
+from tests.support.desk import Desk
 
 FIX = """
     def area(r):
@@ -76,7 +77,9 @@ async def of_completion(config: Config) -> dict[str, Any]:
     text += "".join(f"late_{n} = helper_{n}({n})\n" for n in range(60))
     src = markup.parse(text)
     engine = Script("\n    ".join(f"step_{n} = {n}" for n in range(40)))
-    found = await Completer(engine, config.completion).complete(src.document, parse(src.document), src.cursor, "a.py")
+    found = await Desk(Completer(engine, config.completion)).complete(
+        src.document, parse(src.document), src.cursor, "a.py"
+    )
     [request] = engine.asked
     assert isinstance(request, Infill)
     return {

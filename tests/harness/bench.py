@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.config.schema import Config
-from lsp_harness.harness import published_findings as held_by
+from lsp_harness.harness.events import FindingsChanged, HarnessEvent, IndexReported, StateChanged
+from lsp_harness.harness.folder_index import Said
 from lsp_harness.harness.harness import Harness
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.session.results import Offer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
 from lsp_harness.verify.ruff_linter import Ruff
+from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import Script, settings
 from tests.support import markup
 
@@ -32,10 +35,9 @@ class Bench:
     def __init__(self, folder: Path, ruff: Ruff, config: Config, replies: Sequence[Any]) -> None:
         self.folder = folder
         self.engine = Script(*replies)
-        self.harness = Harness(config, lambda config: self.engine)
-        self.harness.roots.append(folder)
-        self.harness._ruff = ruff  # shared, so that a text is checked once in a run
-        self.harness.on_findings = self._published
+        # the linter is shared, so that a text is checked once in a run
+        self.harness = Harness(config, lambda config: self.engine, Workspace([folder]), ruff=ruff)
+        self.harness.events.subscribe(self._hear)
         self.published: list[tuple[int, list[tuple[str, int]]]] = []
         """Version, and code and line of each finding."""
         self.stale: list[int] = []
@@ -50,7 +52,7 @@ class Bench:
     def type(self, src: markup.Source, text: str, at: int) -> int:
         """Insert at an offset; the cursor after it."""
         uri = src.document.uri
-        self.harness.change(uri, Edit(at, at, encode(text)), self.harness.documents.get(uri).version + 1)
+        self.harness.change(uri, Edit(at, at, encode(text)), self.harness.documents.get(uri).text.version + 1)
         return at + len(encode(text))
 
     async def next(self) -> tuple[int, list[tuple[str, int]]]:
@@ -60,11 +62,33 @@ class Bench:
         return self.published[-1]
 
     async def settled(self, src: markup.Source) -> None:
-        await self.harness.watch.settled(src.document.uri)
+        await self.harness.services.accepted_edits.settled(self.harness.documents.get(src.document.uri))
 
-    def _published(self, uri: str, held: held_by.Held) -> None:
-        version, findings = held.version, held.findings
-        document = self.harness.documents.get(uri) if uri in self.harness.documents else None
+    def on_index(self, hear: Callable[[Path, Said], None]) -> None:
+        """Call a function with what the process of an index says."""
+
+        def listen(event: HarnessEvent) -> None:
+            if isinstance(event, IndexReported):
+                hear(event.root, event.message)
+
+        self.harness.events.subscribe(listen)
+
+    def on_state(self, hear: Callable[[], None]) -> None:
+        """Call a function when the state may be another one."""
+
+        def listen(event: HarnessEvent) -> None:
+            if isinstance(event, StateChanged):
+                hear()
+
+        self.harness.events.subscribe(listen)
+
+    def _hear(self, event: HarnessEvent) -> None:
+        if isinstance(event, FindingsChanged):
+            self._published(event.uri, event.findings)
+
+    def _published(self, uri: str, published: PublishedFindings) -> None:
+        version, findings = published.version, published.findings
+        document = self.harness.documents.get(uri).text if uri in self.harness.documents else None
         if document and document.version != version:
             # not an assertion: nobody would hear of it in a background task
             self.stale.append(version)
@@ -94,7 +118,7 @@ async def accept(bench: Bench, src: markup.Source) -> None:
     uri = src.document.uri
     [found] = await bench.harness.complete(bench.harness.snapshot(uri), src.cursor)
     bench.type(src, found.text, found.start)
-    bench.harness.accepted(uri, found.id)
+    bench.harness.record(uri, found.id, "accepted")
 
 
 async def fixed(b: Bench, src: markup.Source, offer: Offer | None = None) -> Any:

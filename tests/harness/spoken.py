@@ -29,7 +29,12 @@ def after(made: edit_verbs.Written) -> str:
 
 def built(b: Bench) -> list[dict[str, Any]]:
     """What the log says of the prompts that were sent."""
-    return [event.data for events in b.harness.log.turns.values() for event in events if event.type == "context.built"]
+    return [
+        event.data
+        for events in b.harness.services.session_log.turns.values()
+        for event in events
+        if event.type == "context.built"
+    ]
 
 
 def no_report(progress: Any) -> None: ...

@@ -8,10 +8,11 @@ from filelock import FileLock
 
 from lsp_harness.config import paths
 from lsp_harness.harness import acceptance_stats
-from lsp_harness.harness.acceptance_stats import Counts, Uptake
+from lsp_harness.harness.acceptance_stats import AcceptanceStats, Counts
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
+from lsp_harness.workspace.open_document import OpenDocument
 
 URI = "file:///a.py"
 
@@ -21,12 +22,15 @@ class Desk:
 
     def __init__(self, text: str = "") -> None:
         self.document = Document.of(URI, text)
+        self.opened = OpenDocument(self.document)
         self.due: list[Callable[[], None]] = []
-        self.uptake = Uptake(lambda uri: self.document, lambda seconds, call: self.due.append(call))
+        self.uptake = AcceptanceStats(lambda uri: self.document, lambda seconds, call: self.due.append(call))
 
     def show(self, *texts: str, at: int | None = None, **stats: bool) -> None:
         at = len(self.document.data) if at is None else at
-        self.uptake.shown(URI, [Suggestion(f"{i}", at, at, text, dict(stats)) for i, text in enumerate(texts)])
+        self.uptake.display(
+            self.opened, [Suggestion(f"{i}", at, at, text, dict(stats)) for i, text in enumerate(texts)]
+        )
 
     def put(self, *texts: str) -> None:
         """At the end, one edit each."""
@@ -34,7 +38,7 @@ class Desk:
             end = len(self.document.data)
             edit = Edit(end, end, text.encode())
             self.document = self.document.edited(edit, self.document.version + 1)
-            self.uptake.changed(URI, edit)
+            self.uptake.follow(self.opened, edit)
 
     def told(self, **counts: int) -> None:
         assert self.uptake.counts == Counts(**counts)
@@ -70,16 +74,16 @@ def test_the_client_may_say_so_too_and_it_counts_once():
     desk = Desk()
     desk.show("abc def")
     desk.put("abc def")
-    desk.uptake.accepted(URI, "0")
+    desk.uptake.accept(desk.opened, "0")
     desk.told(shown=1, accepted=1)
 
 
 def test_an_editor_that_puts_it_in_by_an_edit_of_its_own_kind_is_believed():
     desk = Desk("ab")
     desk.show("abc")
-    desk.uptake.changed(URI, Edit(0, 2, b"ababc"))
-    desk.uptake.accepted(URI, "0")
-    desk.uptake.accepted(URI, "0")
+    desk.uptake.follow(desk.opened, Edit(0, 2, b"ababc"))
+    desk.uptake.accept(desk.opened, "0")
+    desk.uptake.accept(desk.opened, "0")
     desk.told(shown=1, accepted=1)
 
 
@@ -97,9 +101,9 @@ def test_a_bracket_that_the_editor_closes_is_typed_along():
     desk.show("(r, 2)")
     desk.put("()")
     desk.show("r, 2", at=1, typed_along=True)
-    desk.uptake.changed(URI, Edit(1, 1, b"r, 2"))
+    desk.uptake.follow(desk.opened, Edit(1, 1, b"r, 2"))
     desk.told(shown=1)
-    desk.uptake.accepted(URI, "0")
+    desk.uptake.accept(desk.opened, "0")
     desk.told(shown=1, accepted=1)
 
 
@@ -121,9 +125,9 @@ def test_alternatives_at_one_place_are_one_suggestion_and_any_may_be_taken():
 def test_dismissed_only_by_its_own_name():
     desk = Desk()
     desk.show("abc")
-    desk.uptake.dismissed(URI, "another")
+    desk.uptake.dismiss(desk.opened, "another")
     desk.told(shown=1)
-    desk.uptake.dismissed(URI, "0")
+    desk.uptake.dismiss(desk.opened, "0")
     desk.told(shown=1, dismissed=1)
 
 
@@ -147,21 +151,21 @@ def test_figures_are_added_up_over_runs_in_a_file_for_the_user_alone(tmp_path: P
         desk.uptake.flush()
         desk.uptake.flush()
 
-    kept = Desk().uptake.kept()
+    kept = Desk().uptake.totals()
     assert {"shown": 2, "accepted": 2, "survived": 0}.items() <= kept.items()
     assert len(kept["since"]) == len("2026-01-01")
     file = tmp_path / "state" / "statistics.json"
     file.write_text("{broken")
-    assert Desk().uptake.kept()["shown"] == 0
+    assert Desk().uptake.totals()["shown"] == 0
 
 
 def test_another_process_that_has_the_file_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path))
-    monkeypatch.setattr(acceptance_stats, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(acceptance_stats, "LOCK_TIMEOUT_S", 0.01)
     desk = Desk()
     desk.show("abc")
     with FileLock(paths.state() / "statistics.lock"):
         desk.uptake.flush()
-        assert Desk().uptake.kept()["shown"] == 0
+        assert Desk().uptake.totals()["shown"] == 0
     # what was not added is added with what comes next
-    assert desk.uptake.kept()["shown"] == 1
+    assert desk.uptake.totals()["shown"] == 1

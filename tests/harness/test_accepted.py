@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from lsp_harness.harness import published_findings as held_by
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.session.summary import summary
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -21,18 +21,18 @@ async def test_a_finding_that_an_accepted_completion_brings_is_published_and_cle
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     assert await b.next() == (2, [("F821", 1)])
-    held = b.harness.held(b.harness.documents.get(src.document.uri))
+    held = b.harness.findings(b.harness.documents.get(src.document.uri).text)
     assert (held.version, [f.code for f in held.findings]) == (2, ["F821"])
-    assert held.taken == (src.cursor, src.cursor + len("pi * r ** 2"))
+    assert held.accepted == (src.cursor, src.cursor + len("pi * r ** 2"))
     assert "LINT: F821" in b.harness.verdict(held.verdict)
     b.type(src, "from math import pi\n", 0)
-    assert b.harness.held(b.harness.documents.get(src.document.uri)) == held_by.Held(3)
-    told = [event for events in b.harness.log.turns.values() for event in events]
+    assert b.harness.findings(b.harness.documents.get(src.document.uri).text) == PublishedFindings(3)
+    told = [event for events in b.harness.services.session_log.turns.values() for event in events]
     assert [path for path, _ in summary(told).open] == ["a.py"]
     assert await b.next() == (3, [])
     assert b.published == [(2, [("F821", 1)]), (3, [])]
     # the session knows that it is mended
-    assert summary(event for events in b.harness.log.turns.values() for event in events).open == ()
+    assert summary(event for events in b.harness.services.session_log.turns.values() for event in events).open == ()
 
 
 async def test_files_of_one_name_are_two_files_in_the_session(bench: Make) -> None:
@@ -41,10 +41,10 @@ async def test_files_of_one_name_are_two_files_in_the_session(bench: Make) -> No
     for src in (first, second):
         await accept(b, src)
         await b.next()
-    assert [path for path, _ in b.harness.log.summary.open] == ["b/__init__.py", "a/__init__.py"]
+    assert [path for path, _ in b.harness.services.session_log.summary.open] == ["b/__init__.py", "a/__init__.py"]
     b.type(second, "from math import pi\n", 0)
     await b.next()
-    assert [path for path, _ in b.harness.log.summary.open] == ["a/__init__.py"]
+    assert [path for path, _ in b.harness.services.session_log.summary.open] == ["a/__init__.py"]
 
 
 async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make) -> None:
@@ -52,13 +52,13 @@ async def test_a_fix_that_is_taken_mends_what_was_found_in_its_file(bench: Make)
     src = b.open("def area(radius):\n    return <|>\n", "src/a.py")
     await accept(b, src)
     await b.next()
-    assert [path for path, _ in b.harness.log.summary.open] == ["src/a.py"]
+    assert [path for path, _ in b.harness.services.session_log.summary.open] == ["src/a.py"]
     snapshot = b.harness.snapshot(src.document.uri)
-    [offer] = await b.harness.offers(snapshot, b.harness.held(snapshot.document).findings)
+    [offer] = await b.harness.offers(snapshot, b.harness.findings(snapshot.document).findings)
     proposal = await b.harness.fix(snapshot, offer, lambda progress: None)
     [edit] = proposal.edits
     b.harness.change(src.document.uri, edit, snapshot.document.version + 1)
-    assert b.harness.log.summary.open == ()
+    assert b.harness.services.session_log.summary.open == ()
     await b.next()
 
 
@@ -80,7 +80,7 @@ async def test_one_that_was_taken_while_the_next_was_on_its_way_is_verified_too(
     assert (first.text, second.text) == ("pi * r ** 2", "tau * r ** 2")
     # the editor put in what it showed, in place of what was typed
     b.harness.change(uri, Edit(src.cursor, offset, encode(first.text)), 3)
-    b.harness.accepted(uri, first.id)
+    b.harness.record(uri, first.id, "accepted")
     assert await b.next() == (3, [("F821", 1)])
 
 
@@ -104,7 +104,7 @@ async def test_what_was_there_before_is_not_held_against_the_completion(bench: M
 async def verifying(bench: Make) -> tuple[Bench, markup.Source, Held]:
     """An accepted completion whose verification waits to be let go."""
     b, held = bench("pi * r ** 2"), Held()
-    b.harness._ruff = held
+    b.harness.services.ruff = held
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     await held.asked.wait()
@@ -124,7 +124,7 @@ async def test_a_verification_that_is_overtaken_is_never_published(bench: Make) 
 async def test_a_result_for_a_version_that_is_gone_is_dropped(bench: Make) -> None:
     b, src, held = await verifying(bench)
     # behind the watch's back, so that nothing cancels what is under way
-    b.harness.documents.change(src.document.uri, Edit(0, 0, b"\n"), 3)
+    b.harness.documents.get(src.document.uri).edit(Edit(0, 0, b"\n"), 3)
     held.go.set()
     await b.settled(src)
     assert b.published == []
@@ -156,7 +156,7 @@ class Slow(Ruff):
 async def test_the_end_waits_for_the_tools_of_overtaken_verifications_too(bench: Make) -> None:
     """A loop that is closed while a process is being started waits for it for ever."""
     b, slow = bench("pi * r ** 2"), Slow()
-    b.harness._ruff = slow
+    b.harness.services.ruff = slow
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     await slow.asked.wait()
@@ -164,7 +164,7 @@ async def test_the_end_waits_for_the_tools_of_overtaken_verifications_too(bench:
     b.type(src, "\n", 0)
     await slow.asked.wait()
 
-    closing = asyncio.ensure_future(b.harness.watch.aclose())
+    closing = asyncio.ensure_future(b.harness.aclose())
     first, second = slow.checks
     second.set()
     await slow.ended.wait()
@@ -182,7 +182,7 @@ async def test_closing_clears_what_was_published(bench: Make) -> None:
     await b.next()
     b.harness.close(src.document.uri)
     assert b.published[-1] == (2, [])
-    assert b.harness.held(src.document) == held_by.Held(src.document.version)
+    assert b.harness.findings(src.document) == PublishedFindings(src.document.version)
 
 
 async def test_closing_while_it_is_verified_publishes_nothing(bench: Make) -> None:
@@ -205,6 +205,6 @@ async def test_with_the_gates_switched_off_nothing_is_held_against_anybody(bench
 async def test_a_suggestion_nobody_knows_starts_nothing(bench: Make) -> None:
     b = bench()
     src = b.open("x = 1\n")
-    b.harness.accepted(src.document.uri, "unknown")
-    b.harness.accepted("file:///nowhere.py", "unknown")
-    assert b.harness.held(b.harness.documents.get(src.document.uri)) == held_by.Held(1)
+    b.harness.record(src.document.uri, "unknown", "accepted")
+    b.harness.record("file:///nowhere.py", "unknown", "accepted")
+    assert b.harness.findings(b.harness.documents.get(src.document.uri).text) == PublishedFindings(1)

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from lsp_harness.completion.document_completions import DocumentCompletions
 from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness.diagnosis import diagnose
+from lsp_harness.harness.untrusted_linter import ruff
 from lsp_harness.inference.request import Infill
 from lsp_harness.session.results import Offer
 from lsp_harness.text.document import Document
@@ -23,14 +25,15 @@ async def warmed(b: Bench, src: markup.Source) -> list[Any]:
     turned = asyncio.Event()
     asyncio.get_running_loop().call_soon(turned.set)
     await turned.wait()
-    if b.harness._completer:
-        await b.harness._completer.settled(src.document.uri)
+    opened = b.harness.documents.find(src.document.uri)
+    if opened and (state := opened.find_part(DocumentCompletions)):
+        await state.prefetch.settled()
     return [request.around.prefix for request in b.engine.ahead if isinstance(request, Infill)]
 
 
 async def test_a_place_is_warmed_where_the_user_is_or_was_last_seen(bench: Make) -> None:
     b = bench()
-    b.harness.eager = True
+    b.harness.services.works_ahead = True
     src = b.open(RETURN)
     uri = src.document.uri
     b.harness.warm(uri)
@@ -48,7 +51,7 @@ async def test_a_place_is_warmed_where_the_user_is_or_was_last_seen(bench: Make)
 
 async def test_a_document_that_is_opened_again_is_warmed_where_the_user_left_it(bench: Make) -> None:
     b = bench()
-    b.harness.eager = True
+    b.harness.services.works_ahead = True
     src = b.open(RETURN)
     b.harness.warm(src.document.uri, 3)
     assert await warmed(b, src) == ["def"]
@@ -61,7 +64,7 @@ async def test_a_document_that_is_opened_again_is_warmed_where_the_user_left_it(
 
 async def test_an_accepted_completion_has_the_place_behind_it_warmed(bench: Make) -> None:
     b = bench("3 * r", config=settings(QUICK, completion={"speculate": False}))
-    b.harness.eager = True
+    b.harness.services.works_ahead = True
     src = b.open(RETURN)
     await accept(b, src)
     assert await warmed(b, src) == ["def area(r):\n    return 3 * r"]
@@ -76,7 +79,7 @@ async def test_nothing_is_warmed_where_that_is_not_wanted(
     bench: Make, completion: dict[str, Any], eager: bool, trusted: bool
 ) -> None:
     b = bench(config=settings(QUICK, completion=completion))
-    b.harness.eager, b.harness.trusted = eager, trusted
+    b.harness.services.works_ahead, b.harness.workspace.is_trusted = eager, trusted
     src = b.open(RETURN)
     b.harness.warm(src.document.uri)
     assert await warmed(b, src) == []
@@ -85,7 +88,7 @@ async def test_nothing_is_warmed_where_that_is_not_wanted(
 async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench: Make) -> None:
     for trusted, name, expected in ((True, "a.py", True), (True, "/elsewhere/a.py", False), (False, "a.py", False)):
         b = bench("3 * r", *(["return 4"] if trusted else []), config=edits(1))
-        b.harness.trusted = trusted
+        b.harness.workspace.is_trusted = trusted
         src = b.open(RETURN + "x = pi\n#   ^^ F821 what\n", name)
         snapshot = b.harness.snapshot(src.document.uri)
         await b.harness.complete(snapshot, src.cursor)
@@ -96,12 +99,12 @@ async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench:
 
 async def test_without_trust_there_are_completions_and_nothing_else(bench: Make) -> None:
     b = bench("3 * r")
-    b.harness.trusted, b.harness.eager = False, True
-    b.harness._ruff = None
+    b.harness.workspace.is_trusted, b.harness.services.works_ahead = False, True
+    b.harness.services.ruff = ruff(trusted=False)
     src = b.open(AREA)
     snapshot = b.harness.snapshot(src.document.uri)
     assert [offer.how for offer in await b.harness.offers(snapshot, src.findings)] == []
-    examined = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff)
+    examined = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)
     assert examined.findings == ()
     assert await b.harness.complete(snapshot, 0)
     assert await warmed(b, src) == []

@@ -151,12 +151,14 @@ async def test_a_first_prompt_has_what_the_code_uses_as_far_as_there_is_room(
     said = ["patch(url, data=None, **kwargs)\n", "get(url, params=None, **kwargs)  # Sends a GET request.\n"]
     assert [line in prompt for line in said] == [n < shown for n in range(2)]
     assert ("What the installed packages have:\n```python\n# requests 2.32.3 has\n" in prompt) == bool(shown)
-    [built] = [one.data for one in b.harness.log.turns[made.proposal.turn] if one.type == "context.built"]
+    [built] = [
+        one.data for one in b.harness.services.session_log.turns[made.proposal.turn] if one.type == "context.built"
+    ]
     assert ("packages" in built["sections"]) == bool(shown)
 
 
 async def test_a_text_outside_of_the_workspace_has_no_packages(bench: Make, site: Path):
     b = bench("return requests.get(adress)", RIGHT, config=edits(2, 1))
-    b.harness.roots.clear()
+    b.harness.workspace.set_roots([])
     await fixed(b, b.open(BROKEN))
     assert "requests 2.32.3" not in rewrites(b)[0]

@@ -10,6 +10,7 @@ from lsp_harness.coding.fix import Fix
 from lsp_harness.context.sources.related_code import Related
 from lsp_harness.errors import NoAnswer, NotText, UsageError
 from lsp_harness.harness import edit_verbs, prompt_preview
+from lsp_harness.harness.services import ReadyIndex
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import Continuation, Infill
 from tests.harness.bench import Bench, Make, accept
@@ -69,7 +70,7 @@ async def test_what_does_not_pass_is_told_and_tried_again(bench: Make):
 
     assert "math.pi * r\n" in after(made)
     assert "LINT: F821 Undefined name `pi`" in b.engine.prompt(-1)
-    text = b.harness.verdict(b.harness.name_of(made.proposal))
+    text = b.harness.verdict(b.harness.verdict_name(made.proposal))
     assert text.startswith("# Edit: use pi")
     assert text.count("## Candidate") == 3
     assert text.count("\nits prompt: system 16, code 8, task ") == 3
@@ -85,7 +86,7 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     made = await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
 
     assert "Related code" not in b.engine.prompt(0)
-    events = b.harness.log.turns[made.proposal.turn]
+    events = b.harness.services.session_log.turns[made.proposal.turn]
     [built] = [event.data for event in events if event.type == "context.built"][:1]
     assert (list(built["sections"]), built["candidates"]) == (["system", "code", "task"], [1])
     assert (built["answer"], built["context"]) == (264, 300)
@@ -108,7 +109,12 @@ async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: M
 
     asked = [request for request in b.engine.asked if isinstance(request, Continuation)]
     assert [request.sampling.n for request in asked] == [1, 2]
-    built = [event.data for events in b.harness.log.turns.values() for event in events if event.type == "context.built"]
+    built = [
+        event.data
+        for events in b.harness.services.session_log.turns.values()
+        for event in events
+        if event.type == "context.built"
+    ]
     assert [one["candidates"] for one in built] == [[1], [2, 3]]
     assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= one["context"] for one in built)
 
@@ -127,7 +133,7 @@ def taken(b: Bench, made: edit_verbs.Written) -> None:
     """The edit is in the document, as an editor puts it there."""
     [edit] = made.proposal.edits
     uri = made.document.uri
-    b.harness.change(uri, edit, b.harness.documents.get(uri).version + 1)
+    b.harness.change(uri, edit, b.harness.documents.get(uri).text.version + 1)
 
 
 @pytest.mark.parametrize(("share", "shown"), [(200, True), (9, False), (0, False)])
@@ -193,7 +199,7 @@ async def test_an_instruction_needs_words_and_a_workspace_trust(bench: Make):
     where = opened(b, AREA)
     with pytest.raises(UsageError, match="in a few words"):
         await edit_verbs.instruct(b.harness, *where, "  ", no_report)
-    b.harness.trusted = False
+    b.harness.workspace.is_trusted = False
     for verb in (edit_verbs.docstring, edit_verbs.tests, edit_verbs.explain):
         with pytest.raises(UsageError, match="not trusted"):
             await verb(b.harness, *where, no_report)
@@ -221,9 +227,9 @@ async def test_an_edit_is_told_what_a_tool_has_printed(bench: Make):
     b = bench(fenced("def area(r):\n    return 4 * r"), config=settings(TWO, generation={"candidates": 1}))
     made = await edit_verbs.instruct(b.harness, *opened(b, BROKEN), "mend it", no_report, PYTEST)
     assert "Instruction: mend it\nTEST FAIL: test_area — AssertionError: expected 4, got 3" in b.engine.prompt(0)
-    events = b.harness.log.turns[made.proposal.turn]
+    events = b.harness.services.session_log.turns[made.proposal.turn]
     assert [event.data["summary"] for event in events if event.type == "output.read"] == ["pytest: 1 failed"]
-    assert "Ran pytest: 1 failed" in b.harness.log.summary.lines
+    assert "Ran pytest: 1 failed" in b.harness.services.session_log.summary.lines
 
 
 async def test_a_test_that_fails_is_mended_by_the_function_it_is_about(bench: Make):
@@ -276,7 +282,11 @@ async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(ben
             job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
             job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
             await Fix(job, src.finding).run()
-        one = next(event.data for event in b.harness.log.turns[job.turn.number] if event.type == "context.built")
+        one = next(
+            event.data
+            for event in b.harness.services.session_log.turns[job.turn.number]
+            if event.type == "context.built"
+        )
         assert one["prompt"] + one["answer"] <= context
         prompts.append(one["sections"].get("repository", 0))
     assert prompts[0] > prompts[1] > prompts[2] == 0
@@ -305,7 +315,9 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     for fill in fills:
         said = "".join(text for _, text in fill.around.extra)
         assert ("def items(self) -> list[int]" in said) == shown
-    built = [event.data for event in b.harness.log.turns[job.turn.number] if event.type == "context.built"]
+    built = [
+        event.data for event in b.harness.services.session_log.turns[job.turn.number] if event.type == "context.built"
+    ]
     assert [("repository" in one["sections"]) for one in built] == [shown] * len(built)
 
 
@@ -331,7 +343,7 @@ async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_te
     )
     text = "from shop.cart import Cart\n\n\ndef total(cart: Cart) -> int:\n    return 0\n"
     with closing(Indexed(tmp_path, SHOP | {"shop/till.py": text})) as indexed:
-        b.harness.known = DirectIndexQuery(indexed.reader)
+        b.harness.services.ready_index = ReadyIndex(DirectIndexQuery(indexed.reader))
         made = await edit_verbs.tests(b.harness, *where, no_report)
     assert "def test_total" in after(made)
     request = b.engine.asked[0]
@@ -339,7 +351,11 @@ async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_te
     said = dict(request.around.extra)
     assert "class Cart:" in said["shop/cart.py"]
     assert "assert total([]) == 0" in said["tests/test_till.py"]
-    [built, *_] = [event.data for event in b.harness.log.turns[made.proposal.turn] if event.type == "context.built"]
+    [built, *_] = [
+        event.data
+        for event in b.harness.services.session_log.turns[made.proposal.turn]
+        if event.type == "context.built"
+    ]
     assert list(built["sections"]) == ["related", "code", "prefix"]
 
 
@@ -387,7 +403,7 @@ async def test_code_that_is_built_alike_is_shown_as_an_example(
     snapshot, span = opened(b, "from web import app\n\n\n@app.get('/bill')\ndef <|>bill(id: int):\n    return 1\n")
     with closing(Indexed(tmp_path, MANY)) as indexed:
         prompt = await prompt_preview.edit(
-            b.harness, b.harness.engine, snapshot, span, "return a page", DirectIndexQuery(indexed.reader)
+            b.harness, b.harness.services.engine, snapshot, span, "return a page", DirectIndexQuery(indexed.reader)
         )
     reasons = [one.reason for one in prompt.fragments]
     assert reasons.count("is a pattern here: functions decorated with app.get") == shown
@@ -401,7 +417,12 @@ async def test_what_the_words_of_an_instruction_find_is_shown(bench: Make, tmp_p
     files = {"tax.py": "def with_tax(price):\n    return price * 1.2\n", "far.py": "def zebra():\n    return 0\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
         prompt = await prompt_preview.edit(
-            b.harness, b.harness.engine, snapshot, span, "add the tax of each price", DirectIndexQuery(indexed.reader)
+            b.harness,
+            b.harness.services.engine,
+            snapshot,
+            span,
+            "add the tax of each price",
+            DirectIndexQuery(indexed.reader),
         )
     [one] = [one for one in prompt.fragments if one.reason == "found for the task"]
     assert (one.text, one.origin) == (f"# tax.py:1\n{files['tax.py']}", "tax.py")

@@ -11,6 +11,7 @@ import pytest
 
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness import edit_verbs
+from lsp_harness.harness.events import HarnessEvent, IndexReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.index.index_place import place
 from lsp_harness.index.vectors import Vectors
@@ -45,8 +46,8 @@ def kept(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
 
     def made(*replies: Any, **more: dict[str, Any]) -> Bench:
         b = bench(*replies, config=settings(config, **more))
-        b.harness.roots[:] = [root]
-        b.harness.eager = True
+        b.harness.workspace.set_roots([root])
+        b.harness.services.works_ahead = True
         return b
 
     return made
@@ -55,21 +56,26 @@ def kept(bench: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callab
 async def ready(harness: Harness) -> None:
     """Has the folder indexed."""
     news = asyncio.Event()
-    harness.on_indexing = lambda root, said: news.set() if said["state"] == "ready" else None
+
+    def hear(event: HarnessEvent) -> None:
+        if isinstance(event, IndexReported) and event.message["state"] == "ready":
+            news.set()
+
+    harness.events.subscribe(hear)
     harness.index()
     await news.wait()
 
 
 async def vectors(harness: Harness) -> int:
     """How many there are when what is under way is done."""
-    for meaning in harness.indexes._meanings.values():
+    for meaning in harness.services.indexes._meanings.values():
         await meaning.settled()
-    with closing(Vectors(place(harness.roots[0]).folder)) as found:
+    with closing(Vectors(place(harness.workspace.roots[0]).folder)) as found:
         return len(found.texts())
 
 
 async def instruct(b: Bench) -> None:
-    src = markup.parse("def <|>area(r):\n    return 3 * r\n", b.harness.roots[0] / "a.py")
+    src = markup.parse("def <|>area(r):\n    return 3 * r\n", b.harness.workspace.roots[0] / "a.py")
     b.harness.open(src.document)
     snapshot = b.harness.snapshot(src.document.uri)
     await edit_verbs.instruct(b.harness, snapshot, Span(src.cursor, src.cursor), INSTRUCTION, lambda progress: None)
@@ -92,12 +98,12 @@ async def test_a_server_of_somebody_else_is_not_asked_what_words_mean(kept: Call
     await ready(b.harness)
     await instruct(b)
     assert await vectors(b.harness) == 0
-    assert await b.harness._near((b.harness.roots[0] / "a.py").as_uri(), INSTRUCTION) == ()
+    assert await b.harness.services.find_similar((b.harness.workspace.roots[0] / "a.py").as_uri(), INSTRUCTION) == ()
 
 
 async def test_what_is_indexed_while_the_engine_runs_is_embedded_at_once(kept: Callable[..., Bench]):
     b = kept()
-    await b.harness.engine.props()
+    await b.harness.services.engine.props()
     await ready(b.harness)
     assert await vectors(b.harness) == 1
 
@@ -108,7 +114,7 @@ async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is
 ):
     b = kept("return (" if what == "fix" else "It is the area.")
     await ready(b.harness)
-    src = markup.parse(AREA, b.harness.roots[0] / "a.py")
+    src = markup.parse(AREA, b.harness.workspace.roots[0] / "a.py")
     b.harness.open(src.document)
     snapshot = b.harness.snapshot(src.document.uri)
     with suppress(NoAnswer):

@@ -9,6 +9,7 @@ import pytest
 from lsp_harness.errors import NoAnswer, NotText, Stale
 from lsp_harness.harness.diagnosis import diagnose
 from lsp_harness.harness.folder_indexes import Indexes
+from lsp_harness.harness.services import ReadyIndex
 from lsp_harness.session.results import Offer, Progress
 from lsp_harness.text.edit import Edit, apply
 from lsp_harness.verify.finding import Finding
@@ -19,7 +20,7 @@ from tests.index.place import Indexed
 
 
 def log_of(b: Bench) -> Path:
-    return b.harness.log.path
+    return b.harness.services.session_log.path
 
 
 async def test_an_applied_proposal_is_in_the_log_and_its_text_is_clean(bench: Make) -> None:
@@ -28,14 +29,14 @@ async def test_an_applied_proposal_is_in_the_log_and_its_text_is_clean(bench: Ma
     proposal = await fixed(b, src)
     [edit] = proposal.edits
     b.harness.change(src.document.uri, edit, 2)
-    b.harness.applied(src.document.uri, proposal.id)
+    b.harness.record(src.document.uri, proposal.id, "applied")
     await b.settled(src)
     events = checked(log_of(b))
     assert events[-1].type == "edit.applied"
     assert events[-1].data == {"proposal": proposal.id}
     assert b.published == []
-    b.harness.applied(src.document.uri, proposal.id)
-    b.harness.applied(src.document.uri, "unknown")
+    b.harness.record(src.document.uri, proposal.id, "applied")
+    b.harness.record(src.document.uri, "unknown", "applied")
     assert len(of_type(checked(log_of(b)), "edit.applied")) == 1
 
 
@@ -55,9 +56,9 @@ async def test_what_is_done_to_a_fix_afterwards_is_verified_again(bench: Make) -
     src = b.open(AREA)
     proposal = await fixed(b, src)
     b.harness.change(src.document.uri, proposal.edits[0], 2)
-    end = b.harness.documents.get(src.document.uri).data.index(b" ** 2")
+    end = b.harness.documents.get(src.document.uri).text.data.index(b" ** 2")
     b.type(src, " * tau", end)
-    b.harness.applied(src.document.uri, proposal.id)
+    b.harness.record(src.document.uri, proposal.id, "applied")
     assert await b.next() == (3, [("F821", 2)])
 
 
@@ -82,7 +83,7 @@ async def test_every_candidate_failing_changes_nothing(bench: Make) -> None:
     src = b.open(AREA)
     with pytest.raises(NoAnswer):
         await fixed(b, src)
-    assert b.harness.documents.get(src.document.uri) == src.document
+    assert b.harness.documents.get(src.document.uri).text == src.document
     checked(log_of(b))
 
 
@@ -110,7 +111,7 @@ async def test_a_linter_that_changed_its_mind_makes_its_fix_stale(bench: Make) -
 
 async def test_a_linter_that_fails_offers_nothing_of_its_own(bench: Make) -> None:
     b = bench()
-    b.harness._ruff = Ruff()
+    b.harness.services.ruff = Ruff()
     (b.folder / "ruff.toml").write_text("nonsense = 1\n")
     src = b.open("import os\n#      ^^ F401 unused\n")
     offers = await b.harness.offers(b.harness.snapshot(src.document.uri), src.findings)
@@ -124,7 +125,7 @@ async def test_each_fix_is_a_turn_of_one_session(bench: Make) -> None:
     await fixed(b, src)
     events = checked(log_of(b))
     assert {event.turn for event in events} == {0, 1}
-    assert {event.session_id for event in events} == {b.harness.log.id}
+    assert {event.session_id for event in events} == {b.harness.services.session_log.id}
 
 
 async def test_a_binary_is_not_fixed_and_not_diagnosed(bench: Make) -> None:
@@ -134,7 +135,7 @@ async def test_a_binary_is_not_fixed_and_not_diagnosed(bench: Make) -> None:
     with pytest.raises(NotText):
         await b.harness.fix(snapshot, Offer("", "model", Finding(0, 1, "x")), lambda progress: None)
     with pytest.raises(NotText):
-        await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff)
+        await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)
 
 
 async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Make) -> None:
@@ -148,7 +149,7 @@ async def test_own_diagnostics_are_syntax_errors_or_else_the_linter_s(bench: Mak
     ):
         src = b.open(text, name)
         snapshot = b.harness.snapshot(src.document.uri)
-        found = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff)
+        found = await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)
         assert [f.code for f in found.findings] == expected
 
 
@@ -166,7 +167,7 @@ class Known(Indexes):
 async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_model(bench: Make) -> None:
     b = bench(config=settings(generation={"repairs": True}))
     with closing(Indexed(b.folder, {"b.py": "from math import pi\n"})) as indexed:
-        b.harness._indexes = Known(indexed)
+        b.harness.services.ready_index = ReadyIndex(Known(indexed))
         src = b.open("def area(r):\n    return pi * r ** 2\n    #      ^^ F821 Undefined name `pi`\n")
         proposal = await fixed(b, src)
     assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\n\n\ndef area(r):")

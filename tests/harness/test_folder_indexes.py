@@ -71,20 +71,22 @@ async def test_each_folder_has_its_own(roots: list[Path]):
 
 async def test_what_an_index_has_taken_up_is_in_the_session_s_log(bench: Make, roots: list[Path]):
     b, ears = bench(), Ears()
-    b.harness.roots[:], b.harness.eager, b.harness.on_indexing = roots[:1], True, ears
+    b.harness.workspace.set_roots(roots[:1])
+    b.harness.services.works_ahead = True
+    b.on_index(ears)
     told: list[Event] = []
-    b.harness.log.listeners.append(told.append)
+    b.harness.services.session_log.listeners.append(told.append)
     b.harness.index()
     await ears.until(lambda: ("a", "ready") in ears.heard)
     [first] = told
     assert (first.type, first.turn, first.data["ms"] > 0) == ("index.updated", None, True)
     assert {key: first.data[key] for key in ("folder", "paths", "files")} == {"folder": "a", "paths": 1, "files": 1}
     # nothing was asked for yet: that leaves nothing on disk
-    assert not b.harness.log.path.exists()
-    b.harness.log.turn().tell("invocation.received", kind="edit", text="use pi", path="x.py")
+    assert not b.harness.services.session_log.path.exists()
+    b.harness.services.session_log.turn().tell("invocation.received", kind="edit", text="use pi", path="x.py")
     (roots[0] / "y.py").write_text("def more(): ...\n")
     await ears.until(lambda: len(told) == 3)
-    assert [(event.type, event.seq) for event in read(b.harness.log.path)] == [
+    assert [(event.type, event.seq) for event in read(b.harness.services.session_log.path)] == [
         ("invocation.received", 0),
         ("index.updated", 1),
     ]
@@ -158,8 +160,8 @@ async def test_a_front_end_indexes_where_it_stays_is_trusted_and_should(bench, r
     wanted = [(True, True, True), (False, True, True), (True, False, True), (True, True, False)]
     for eager, trusted, enabled in wanted:
         harness = bench(config=settings(QUICK, index={"enabled": enabled})).harness
-        harness.roots[:] = roots[:1]
-        harness.eager, harness.trusted = eager, trusted
+        harness.workspace.set_roots(roots[:1])
+        harness.services.works_ahead, harness.workspace.is_trusted = eager, trusted
         harness.index()
         assert (harness.state()["index"] != "off") == (eager and trusted and enabled)
 

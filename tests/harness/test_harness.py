@@ -89,7 +89,7 @@ async def test_another_embedding_model_is_another_engine_and_another_prefix_is_n
     wanted = [{}, {"embedding_model": "other"}, {"embedding_pooling": "cls"}]
     for index in (*wanted, {"embedding_pooling": "cls", "embedding_document_prefix": "code: "}):
         harness.configure(settings(QUICK, index=index))
-        await harness.engine.count([])
+        await harness.services.engine.count([])
     assert [config.index for config in asked] == [settings(QUICK, index=index).index for index in wanted]
     await harness.aclose()
 
@@ -140,7 +140,7 @@ async def test_status_says_what_is_in_use(bench: Make) -> None:
 
 async def test_an_engine_that_does_not_end_well_is_heard_of(tmp_path: Path, ruff: Ruff) -> None:
     b = Bench(tmp_path, ruff, QUICK, ["never used"])
-    assert b.harness.engine.state == "off"
+    assert b.harness.services.engine.state == "off"
     with pytest.raises(EngineError, match="1 of 1 scripted replies were not used"):
         await b.harness.aclose()
     await b.harness.aclose()

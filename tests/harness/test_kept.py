@@ -30,13 +30,13 @@ async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
     bench: Make, name: str, rules: dict[str, str], why: str
 ) -> None:
     b = bench()
-    b.harness.eager = True
+    b.harness.services.works_ahead = True
     for file, text in rules.items():
         (b.folder / file).write_text(text)
     src = b.open(AREA, name)
     uri = src.document.uri
     snapshot = b.harness.snapshot(uri)
-    assert b.harness.kept_from_model(snapshot).startswith(why)
+    assert b.harness.workspace.private_reason(snapshot).startswith(why)
     for automatic in (True, False):
         assert await b.harness.complete(snapshot, len("def area(r):\n    "), automatic=automatic) == []
     b.harness.warm(uri, 5)
@@ -47,25 +47,25 @@ async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
         await fixed(b, src)
     assert b.engine.asked == b.engine.ahead == []
     assert b.engine.counted == []
-    assert not b.harness.log.path.exists()
+    assert not b.harness.services.session_log.path.exists()
 
 
 async def test_the_linters_own_fix_of_an_ignored_file_is_not_in_the_log(bench: Make) -> None:
     b = bench()
     (b.folder / ".gitignore").write_text("a.py\n")
     heard: list[str] = []
-    b.harness.log.listeners.append(lambda event: heard.append(event.type))
+    b.harness.services.session_log.listeners.append(lambda event: heard.append(event.type))
     src = b.open(UNUSED)
     proposal = await fixed(b, src, Offer("", "linter", src.finding))
     assert proposal.summary.startswith("the linter's own fix")
     # and what is held against it afterwards is not there either
     b.type(src, "def (\n", 0)
-    b.harness.applied(src.document.uri, proposal.id)
+    b.harness.record(src.document.uri, proposal.id, "applied")
     await b.settled(src)
     assert b.published[-1][1]
     assert heard.count("verify.completed") == 2
     assert "edit.applied" in heard
-    assert not b.harness.log.path.exists()
+    assert not b.harness.services.session_log.path.exists()
 
 
 async def test_a_file_that_is_no_longer_ignored_is_given_to_the_model(bench: Make) -> None:
@@ -83,11 +83,13 @@ async def test_a_folder_that_joins_the_workspace_brings_its_rules(bench: Make) -
     b = bench("3 * r")
     src = b.open("def area(r):\n    return <|>\n", "sub/a.py")
     (b.folder / ".lspharnessignore").write_text("sub/\n")
-    b.harness.roots.clear()
+    b.harness.workspace.set_roots([])
     snapshot = b.harness.snapshot(src.document.uri)
     assert [found.text for found in await b.harness.complete(snapshot, src.cursor)] == ["3 * r"]
-    b.harness.roots.append(b.folder)
-    assert b.harness.kept_from_model(snapshot) == "ignored by .lspharnessignore, so it is not sent to the model"
+    b.harness.workspace.set_roots([b.folder])
+    assert (
+        b.harness.workspace.private_reason(snapshot) == "ignored by .lspharnessignore, so it is not sent to the model"
+    )
 
 
 OTHER_URIS = [
@@ -104,38 +106,38 @@ PRIVATE = "def greet_secretly(name, cart):\n    amount = cart.secretly(name)\n  
 @pytest.mark.parametrize("form", OTHER_URIS)
 async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(bench: Make, form: str) -> None:
     b = bench("0")
-    b.harness.eager = True
+    b.harness.services.works_ahead = True
     (b.folder / ".gitignore").write_text("/private/\n")
     (b.folder / "private").mkdir()
     (b.folder / "link").symlink_to("private")
     # from now on there is somebody who remembers what is typed
-    assert b.harness.completer
+    assert b.harness.services.ready_completer()
     src = markup.parse(PRIVATE)
     uri = form.format(folder=b.folder)
     b.harness.open(Document.of(uri, src.document.data, language="python", version=1))
     b.harness.change(uri, Edit(src.cursor, src.cursor, b"amount"), 2)
     snapshot = b.harness.snapshot(uri)
-    assert b.harness.kept_from_model(snapshot)
+    assert b.harness.workspace.private_reason(snapshot)
     for automatic in (True, False):
         assert await b.harness.complete(snapshot, src.cursor, automatic=automatic) == []
     b.harness._warm(uri)
     with pytest.raises(NoAnswer, match="not sent to the model"):
         b.harness.check(snapshot)
     assert b.engine.asked == b.engine.ahead == []
-    assert [one.document.uri for one in b.harness._edited()] == []
+    assert list(b.harness.services.edited()) == []
 
     other = b.open("def greet_openly(name, cart):\n    amount = cart.openly(name)\n    return <|>\n", "b.py")
     await b.harness.complete(b.harness.snapshot(other.document.uri), other.cursor, automatic=False, one=True)
     assert "openly" in b.engine.prompt(-1)
     assert "secretly" not in b.engine.prompt(-1)
+    b.harness.services.accepted_edits.start(b.harness.documents.get(uri), b.harness.workspace.snapshot(src.document))
     b.harness.close(uri)
-    b.harness.watch.start(src.document, snapshot)
-    assert not b.harness.log.path.exists()
+    assert not b.harness.services.session_log.path.exists()
 
 
 async def test_what_was_found_in_a_file_that_is_ignored_by_now_is_in_no_prompt(bench: Make) -> None:
     b = bench()
-    turn = b.harness.log.turn()
+    turn = b.harness.services.session_log.turn()
     turn.tell("invocation.received", kind="check", text="what was taken", path="private/a.py")
     turn.tell("verify.completed", outcomes=[{"check": "lint", "status": "failed", "said": ["a secret name"]}])
     src = b.open(AREA, "b.py")
@@ -149,4 +151,4 @@ async def test_a_file_that_is_not_kept_is_in_the_log(bench: Make) -> None:
     b = bench()
     src = b.open(UNUSED)
     await fixed(b, src, Offer("", "linter", src.finding))
-    assert checked(b.harness.log.path)
+    assert checked(b.harness.services.session_log.path)

@@ -28,7 +28,8 @@ async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[S
         (b.folder / "link").symlink_to("real")
         for name, text in (("__init__.py", ""), ("till.py", TILL), ("main.py", MAIN)):
             (b.folder / "real" / "app" / name).write_text(text)
-        b.harness.roots[:], b.harness.eager = [b.folder / opened], True
+        b.harness.workspace.set_roots([b.folder / opened])
+        b.harness.services.works_ahead = True
         benches.append(b)
         b.harness.index()
         await indexed(b)
@@ -36,14 +37,14 @@ async def start(bench: Make, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[S
 
     yield start
     for b in benches:
-        await b.harness.indexes.aclose()
+        await b.harness.services.indexes.aclose()
 
 
 async def indexed(b: Bench, times: int = 1) -> None:
     """Until the index was ready so many times."""
     ready = asyncio.Event()
-    [folder] = b.harness.indexes.folders
-    b.harness.on_indexing = lambda root, said: ready.set()
+    [folder] = b.harness.services.indexes.folders
+    b.on_index(lambda root, said: ready.set())
     while folder.updates < times:
         ready.clear()
         await ready.wait()
@@ -77,7 +78,7 @@ async def test_a_file_knows_the_others_of_its_folder_by_whatever_name_it_is_open
     assert (found.uri, found.line) == (till, 1)
     [symbol] = await in_workspace(b.harness, "Till")
     assert (symbol.uri, symbol.line) == (till, 1)
-    assert list(b.harness.indexes.opened(main)) == ["app/till.py"]
+    assert list(b.harness.services.indexes.opened(main)) == ["app/till.py"]
     places = await navigation.references(b.harness, snapshot, MAIN.index("Till"), declaration=False)
     assert {place.uri for place in places} == {main}
 
@@ -89,24 +90,24 @@ async def test_a_file_that_is_written_by_whatever_name_is_read_again(
 ):
     b = await start(opened)
     told: list[str] = []
-    [folder] = b.harness.indexes.folders
+    [folder] = b.harness.services.indexes.folders
     monkeypatch.setattr(folder, "changed", told.append)
-    b.harness.written(uri(b, f"{named}/app/till.py"))
-    b.harness.written(uri(b, f"{named}/gone.py"))
-    b.harness.written(uri(b, "elsewhere.py"))
+    b.harness.saved(uri(b, f"{named}/app/till.py"))
+    b.harness.saved(uri(b, f"{named}/gone.py"))
+    b.harness.saved(uri(b, "elsewhere.py"))
     assert told == ["app/till.py", "gone.py"]
 
 
 async def test_rules_above_the_folder_that_are_written_are_read_again(start: Start):
     b = await start("link")
-    main = b.harness.snapshot_of(Document.of(uri(b, "real/app/main.py"), MAIN, language="python"))
+    main = b.harness.workspace.snapshot(Document.of(uri(b, "real/app/main.py"), MAIN, language="python"))
     assert await navigation.definition(b.harness, main, MAIN.index("Till"))
     (b.folder / ".git" / "info").mkdir(parents=True)
     for name, rules in ((".gitignore", "till.py\n"), (".gitignore", ""), (".git/info/exclude", "till.py\n")):
         (b.folder / name).write_text(rules)
-        [folder] = b.harness.indexes.folders
+        [folder] = b.harness.services.indexes.folders
         updates = folder.updates
-        b.harness.written(uri(b, name))
+        b.harness.saved(uri(b, name))
         await indexed(b, updates + 1)
         assert bool(await in_workspace(b.harness, "Till")) is not bool(rules)
 
@@ -118,8 +119,8 @@ async def test_the_tests_of_a_file_go_where_the_folder_is(bench: Make):
     (b.folder / "real" / "tests").mkdir(parents=True)
     (b.folder / "real" / "tests" / "test_a.py").touch()
     (b.folder / "link").symlink_to("real")
-    b.harness.roots[:] = [b.folder / "link"]
-    snapshot = b.harness.snapshot_of(Document.of(uri(b, "real/a.py"), ""))
+    b.harness.workspace.set_roots([b.folder / "link"])
+    snapshot = b.harness.workspace.snapshot(Document.of(uri(b, "real/a.py"), ""))
     assert snapshot.root
     assert snapshot.file
     file = _test_file(snapshot.root, snapshot.file)

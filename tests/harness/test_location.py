@@ -37,9 +37,9 @@ def staying(bench: Make) -> Staying:
         b.folder.mkdir()
         (b.folder / "shop.py").write_text(SHOP)
         (b.folder / "notes.md").write_text("How tax_of rounds up: it does not.\n")
-        b.harness.roots[:] = [b.folder]
-        b.harness.eager = True
-        b.harness.on_indexing = lambda _, said: ready.set() if said["state"] == "ready" else None
+        b.harness.workspace.set_roots([b.folder])
+        b.harness.services.works_ahead = True
+        b.on_index(lambda _, said: ready.set() if said["state"] == "ready" else None)
         b.harness.index()
         await ready.wait()
         return b
@@ -102,8 +102,8 @@ async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Stayi
     b = await staying()
     recipe = Recipe("small", "key")
     monkeypatch.setattr("lsp_harness.inference.embedding_recipe.recipe", lambda settings: recipe)
-    monkeypatch.setattr(b.harness.engines, "own", lambda config: True)
-    [folder] = b.harness.indexes.folders
+    monkeypatch.setattr(b.harness.services.engines, "own", lambda config: True)
+    [folder] = b.harness.services.indexes.folders
     rows = await folder.ask(lambda reader: reader.rows("SELECT digest FROM chunks WHERE digest != x''"), [])
     made = await b.engine.embed(["something else", "charge it to the state"])
     with closing(Vectors(folder.place.folder)) as vectors:
@@ -112,7 +112,7 @@ async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Stayi
     # an engine that was asked nothing yet is not started for it
     with pytest.raises(NoAnswer, match="no code in ws fits this task"):
         await location.locate(b.harness, "charge")
-    await b.harness.engine.props()
+    await b.harness.services.engine.props()
     found = await location.locate(b.harness, "charge")
 
     best = found.sought.best
@@ -131,8 +131,8 @@ async def test_while_the_index_is_made_nothing_is_found_for_that_reason(
 
 async def test_a_folder_that_cannot_be_indexed_is_named(bench: Make, tmp_path: Path):
     harness: Harness = bench().harness
-    harness.roots[:] = [tmp_path / "absent"]
-    harness.eager = True
+    harness.workspace.set_roots([tmp_path / "absent"])
+    harness.services.works_ahead = True
     harness.index()
 
     with pytest.raises(UsageError, match="absent has no index; the log of the server says why"):

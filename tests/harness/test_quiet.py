@@ -44,8 +44,8 @@ async def test_a_dismissed_suggestion_does_not_come_back_with_the_next_key(bench
     src = b.open(TOTAL)
     uri = src.document.uri
     [found] = await b.harness.complete(b.harness.snapshot(uri), src.cursor)
-    b.harness.dismissed(uri, "another")
-    b.harness.dismissed(uri, found.id)
+    b.harness.record(uri, "another", "dismissed")
+    b.harness.record(uri, found.id, "dismissed")
     assert await shown(b, src, src.cursor) is None
     assert await quiet(b) == "after_dismissal"
     # it is how the suggestion went on
@@ -59,8 +59,8 @@ async def test_another_id_dismisses_nothing(bench: Make) -> None:
     b = bench("sum(xs)")
     src = b.open(TOTAL)
     await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)
-    b.harness.dismissed(src.document.uri, "another")
-    b.harness.dismissed("file:///nowhere.py", "another")
+    b.harness.record(src.document.uri, "another", "dismissed")
+    b.harness.record("file:///nowhere.py", "another", "dismissed")
     assert await shown(b, src, src.cursor) == "sum(xs)"
 
 
@@ -70,7 +70,7 @@ async def test_a_dismissal_that_comes_after_the_next_key_is_about_where_it_was_s
     uri = src.document.uri
     [found] = await b.harness.complete(b.harness.snapshot(uri), src.cursor)
     b.type(src, "import os\n", 0)
-    b.harness.dismissed(uri, found.id)
+    b.harness.record(uri, found.id, "dismissed")
     assert await shown(b, src, src.cursor + len("import os\n")) is None
     assert await quiet(b) == "after_dismissal"
 
@@ -80,7 +80,7 @@ async def test_a_closed_document_has_no_history(bench: Make) -> None:
     src = b.open(TOTAL)
     uri = src.document.uri
     [found] = await b.harness.complete(b.harness.snapshot(uri), src.cursor)
-    b.harness.dismissed(uri, found.id)
+    b.harness.record(uri, found.id, "dismissed")
     b.harness.close(uri)
     src = b.open(TOTAL + "\n")
     assert await shown(b, src, src.cursor) == "sum(ys)"

@@ -53,7 +53,7 @@ async def test_the_engine_is_as_its_requests_tell():
 async def test_an_engine_that_is_not_ours_is_not_restarted(bench: Make, named: dict[str, str]):
     b = bench(config=settings(engine=named))
     with pytest.raises(ConfigError, match="lsp-harness cannot restart"):
-        await b.harness.engines.restart(b.harness.config)
+        await b.harness.services.engines.restart(b.harness.config)
     assert b.harness.state()["engine"] == "off"
 
 
@@ -72,13 +72,13 @@ async def test_paused_here_nothing_comes_by_itself_but_who_asks_gets_it(bench: M
 async def test_paused_everywhere_holds_for_every_window_until_one_takes_it_back(bench: Make):
     one, other, told = bench(), bench(), list[object]()
     src = other.open("x = <|>\n")
-    other.harness.on_state = lambda: told.append(other.harness.state()["paused"])
+    other.on_state(lambda: told.append(other.harness.state()["paused"]))
 
     one.harness.pause("everywhere", on=True)
     assert await other.harness.complete(other.harness.snapshot(src.document.uri), src.cursor) == []
     assert told[-1] == "everywhere"
     other.harness.pause("here", on=False)
-    assert one.harness.paused is None
+    assert one.harness.services.pause.look() is None
 
 
 async def test_state_tells_what_is_known_without_asking(bench: Make):
@@ -106,7 +106,7 @@ async def test_a_verdict_can_be_read_after_its_server_is_gone(bench: Make, tmp_p
     src = b.open("def area(r):\n    return <|>\n")
     await accept(b, src)
     await b.next()
-    name = b.harness.held(b.harness.documents.get(src.document.uri)).verdict
+    name = b.harness.findings(b.harness.documents.get(src.document.uri).text).verdict
     text = b.harness.verdict(name)
 
     later: Bench = bench()
@@ -121,7 +121,7 @@ async def test_the_model_of_somebody_else_s_server_is_what_that_says(bench: Make
     model = {"path": "named in the settings"}
     b = bench("1 + 1", config=settings(completion={"alternatives": 1}, model=model, engine={"url": url}))
     src, told = b.open("x = <|>\n"), list[object]()
-    b.harness.on_state = lambda: told.append(b.harness.state()["model"])
+    b.on_state(lambda: told.append(b.harness.state()["model"]))
 
     assert b.harness.state()["model"] == "named in the settings"
     await b.harness.complete(b.harness.snapshot(src.document.uri), src.cursor)

@@ -31,7 +31,7 @@ async def test_ruff_reads_such_a_text_and_its_places_are_those_of_the_document(b
     src = b.open(text)
     snapshot = b.harness.snapshot(src.document.uri)
 
-    [finding] = (await diagnose(snapshot, b.harness.tree(snapshot), b.harness.ruff)).findings
+    [finding] = (await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)).findings
 
     assert finding.code == "F821"
     assert src.document.data[finding.start : finding.end] == b"zzqx"

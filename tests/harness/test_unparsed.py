@@ -14,7 +14,7 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.verify.finding import Finding
 from lsp_harness.workspace import parse_process
-from lsp_harness.workspace.parsing import FIRST_PAUSE_S, Parsed
+from lsp_harness.workspace.document_syntax import FIRST_PAUSE_S, DocumentSyntax, SyntaxService
 from tests.harness.bench import Bench
 
 URI = "file:///a.py"
@@ -89,9 +89,9 @@ def document(text: str) -> Document:
     return Document.of(URI, text, language="python", version=1)
 
 
-def edited(parsed: Parsed, before: Document, edit: Edit) -> Document:
+def edited(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
     after = before.edited(edit, before.version + 1)
-    parsed.changed(before, edit, after)
+    parsed.follow(before, edit, after)
     return after
 
 
@@ -111,116 +111,131 @@ def test_what_is_plain():
 
 
 async def test_a_costly_text_has_no_tree_and_says_why(tried: Trials):
-    changes: list[list[dict[str, str]]] = []
-    parsed = Parsed(lambda: changes.append(parsed.refused()))
+    changes: list[str] = []
+    service = SyntaxService(lambda: changes.append(parsed.missing_reason))
+    parsed = DocumentSyntax(service)
     text = document(f"{SIGNS}# hostile\n")
-    assert parsed.tree(text, live=True) is None
-    assert await parsed.made(text, live=True) is None
-    assert parsed.declarations(text, live=True) == []
-    assert parsed.why_not(URI) == COSTLY
-    assert changes == [[{"uri": URI, "why": COSTLY}]]
-    parsed.forget(URI)
-    assert changes[1:] == [[]]
-    assert parsed.why_not(URI) == ""
-    await parsed.aclose()
+    assert parsed.tree(text) is None
+    assert await parsed.tree_when_ready(text) is None
+    assert parsed.declarations(text) == []
+    assert parsed.missing_reason == COSTLY
+    assert changes == [COSTLY]
+    parsed.close()
+    assert changes[1:] == [""]
+    assert parsed.missing_reason == ""
+    parsed.close()
+    await service.aclose()
 
 
 async def test_a_text_that_becomes_smaller_has_a_tree_again_at_once(tried: Trials):
     changes: list[int] = []
-    parsed = Parsed(lambda: changes.append(1), clock=Clock())
+    service = SyntaxService(lambda: changes.append(1), clock=Clock())
+    parsed = DocumentSyntax(service)
     text = document(f"{SIGNS}# hostile\n")
-    assert await parsed.made(text, live=True) is None
+    assert await parsed.tree_when_ready(text) is None
     text = edited(parsed, text, whole(text, PLAIN))
-    tree = await parsed.made(text, live=True)
+    tree = await parsed.tree_when_ready(text)
     assert tree is not None
     assert tree.data == PLAIN.encode()
-    assert [one.name for one in parsed.declarations(text, live=True)] == ["one"]
-    assert parsed.why_not(URI) == ""
+    assert [one.name for one in parsed.declarations(text)] == ["one"]
+    assert parsed.missing_reason == ""
     assert len(changes) == 2
-    await parsed.aclose()
+    parsed.close()
+    await service.aclose()
 
 
 async def test_a_text_of_the_same_size_is_tried_again_after_pauses_that_double(tried: Trials):
     clock = Clock()
-    parsed = Parsed(clock=clock)
+    service = SyntaxService(clock=clock)
+    parsed = DocumentSyntax(service)
     text = document(f"{SIGNS}# hostile\n")
-    assert await parsed.made(text, live=True) is None
+    assert await parsed.tree_when_ready(text) is None
     for pause in (FIRST_PAUSE_S, 2 * FIRST_PAUSE_S):
         text = edited(parsed, text, Edit(0, 0, b"y = 1\n"))
         before = len(tried.tried)
         clock.now += pause - 0.5
-        assert await parsed.made(text, live=True) is None
+        assert await parsed.tree_when_ready(text) is None
         assert len(tried.tried) == before
         clock.now += 1.0
-        assert await parsed.made(text, live=True) is None
+        assert await parsed.tree_when_ready(text) is None
         assert len(tried.tried) == before + 1
     place = text.data.index(b"hostile")
     text = edited(parsed, text, Edit(place, place + 7, b"calm"))
     clock.now += 4 * FIRST_PAUSE_S + 0.5
-    assert await parsed.made(text, live=True) is not None
-    assert parsed.refused() == []
-    await parsed.aclose()
+    assert await parsed.tree_when_ready(text) is not None
+    assert parsed.missing_reason == ""
+    parsed.close()
+    await service.aclose()
 
 
 async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(tried: Trials):
-    parsed = Parsed()
+    service = SyntaxService()
+    parsed = DocumentSyntax(service)
     text = document(SIGNS)
     tried.go_on.clear()
-    asked = asyncio.create_task(parsed.made(text, live=True))
+    asked = asyncio.create_task(parsed.tree_when_ready(text))
     await tried.begun.wait()
     text = edited(parsed, text, Edit(0, 0, b"y = 1\n"))
     tried.go_on.set()
     with pytest.raises(Superseded):
         await asked
     # what was made is about a text that is gone
-    assert parsed.tree(text, live=True) is None
-    await parsed.aclose()
+    assert parsed.tree(text) is None
+    parsed.close()
+    await service.aclose()
 
 
 async def test_a_closed_document_is_not_parsed_any_further(tried: Trials):
-    parsed = Parsed()
+    service = SyntaxService()
+    parsed = DocumentSyntax(service)
     tried.go_on.clear()
-    asked = asyncio.create_task(parsed.made(document(SIGNS), live=True))
+    asked = asyncio.create_task(parsed.tree_when_ready(document(SIGNS)))
     await tried.begun.wait()
-    parsed.forget(URI)
+    parsed.close()
     assert await asked is None
     assert tried.cancelled == 1
-    await parsed.aclose()
-    assert parsed.refused() == []
+    parsed.close()
+    await service.aclose()
+    assert parsed.missing_reason == ""
 
 
 async def test_no_parse_on_the_event_loop_has_more_than_the_budget_of_a_key(tried: Trials):
     made = Recorded()
-    parsed = Parsed(allowance=made)
+    service = SyntaxService(new_allowance=made)
+    parsed = DocumentSyntax(service)
     text = document(PLAIN)
     for n in range(4):
-        assert await parsed.made(text, live=True) is not None
+        assert await parsed.tree_when_ready(text) is not None
         text = edited(parsed, text, Edit(0, 0, f"x{n} = 1\n".encode()))
     text = edited(parsed, text, Edit(0, 0, SIGNS.encode()))
-    assert await parsed.made(text, live=True) is not None
+    assert await parsed.tree_when_ready(text) is not None
     here = threading.get_ident()
     assert {seconds for seconds, threads in made.made if here in threads} == {BUDGET.key_s}
     assert [seconds for seconds, threads in made.made if threads and here not in threads] == [2 * BUDGET.text_s]
-    await parsed.aclose()
+    parsed.close()
+    await service.aclose()
 
 
 async def test_a_key_that_takes_too_long_is_followed_in_the_thread(tried: Trials):
-    parsed = Parsed(allowance=Recorded(False, True), clock=Clock())
+    service = SyntaxService(new_allowance=Recorded(False, True), clock=Clock())
+    parsed = DocumentSyntax(service)
     text = document(PLAIN)
-    assert await parsed.made(text, live=True) is not None
+    assert await parsed.tree_when_ready(text) is not None
     text = edited(parsed, text, Edit(0, 0, b"'"))
     assert tried.tried == []
-    tree = await parsed.made(text, live=True)
+    tree = await parsed.tree_when_ready(text)
     assert tried.tried == [text.data]
     assert tree is not None
     assert tree.data == text.data
-    await parsed.aclose()
+    parsed.close()
+    await service.aclose()
 
 
 def test_without_an_event_loop_the_reason_is_known_too():
-    parsed = Parsed(allowance=Recorded(True), clock=Clock())
-    assert parsed.tree(document(PLAIN), live=True) is None
-    assert parsed.why_not(URI).startswith("parsing takes more than")
+    service = SyntaxService(new_allowance=Recorded(True), clock=Clock())
+    parsed = DocumentSyntax(service)
+    assert parsed.tree(document(PLAIN)) is None
+    assert parsed.missing_reason.startswith("parsing takes more than")
 
 
 # -- the harness
@@ -230,7 +245,7 @@ async def test_what_needs_a_tree_is_off_and_on_again(bench: Make, tried: Trials)
     uri = src.document.uri
     snapshot = b.harness.snapshot(uri)
     states: list[int] = []
-    b.harness.on_state = lambda: states.append(1)
+    b.on_state(lambda: states.append(1))
     finding = Finding(0, 1, "`value` is not defined", "x", "F821")
     with pytest.raises(NoAnswer, match=rf"a\.py has no syntax tree to check an edit with: {COSTLY}"):
         await b.harness.fix(snapshot, Offer("fix", "model", finding), lambda progress: None)

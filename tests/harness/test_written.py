@@ -161,7 +161,7 @@ async def test_an_explanation_says_that_nobody_checked_it(bench: Make):
 async def test_the_log_has_what_an_explanation_was_asked_with(bench: Make):
     b = bench("It multiplies.")
     await edit_verbs.explain(b.harness, *opened(b, AREA), no_report)
-    [asked, told] = [event for events in b.harness.log.turns.values() for event in events]
+    [asked, told] = [event for events in b.harness.services.session_log.turns.values() for event in events]
     assert (asked.type, asked.data["kind"], asked.data["path"]) == ("invocation.received", "explain", "a.py")
     assert (told.type, told.cause) == ("context.built", asked.id)
     assert list(told.data["sections"]) == ["system", "code", "task"]

@@ -11,6 +11,7 @@ from lsp_harness.inference.request import Infill, Props
 from lsp_harness.syntax.tree import parse
 from tests.harness.tools import Script
 from tests.support import markup
+from tests.support.desk import Desk
 
 SLOW = {"curve": {"prompt_per_second": 130, "generated_per_second": 18, "decode_ms": {"1": 55}, "candidates": 5}}
 QUICK = {"curve": {"prompt_per_second": 4000, "generated_per_second": 90, "decode_ms": {"1": 11}, "candidates": 16}}
@@ -78,7 +79,7 @@ async def test_a_request_is_cut_to_the_machine() -> None:
     asked: list[Infill] = []
     for facts in (SLOW, QUICK):
         engine = Measured("1", facts=facts)
-        await Completer(engine, Completion()).complete(src.document, parse(src.document), src.cursor, "a.py")
+        await Desk(Completer(engine, Completion())).complete(src.document, parse(src.document), src.cursor, "a.py")
         [request] = engine.asked
         assert isinstance(request, Infill)
         asked.append(request)
@@ -94,7 +95,7 @@ async def test_a_request_is_cut_to_the_machine() -> None:
 async def test_of_a_line_that_takes_too_long_there_is_what_there_is() -> None:
     src = markup.parse("def area(r):\n    return <|>\n")
     engine = Script({"text": "3.14 * r", "hang": True})
-    found = await Completer(engine, Completion(latency_ms=1)).complete(
+    found = await Desk(Completer(engine, Completion(latency_ms=1))).complete(
         src.document, parse(src.document), src.cursor, "a.py"
     )
     assert found

@@ -28,6 +28,7 @@ from lsp_harness.text.edit import Edit, apply
 from lsp_harness.text.position import encode
 from lsp_harness.verify.finding import Finding
 from lsp_harness.wire.event import Event
+from lsp_harness.workspace.workspace import Workspace
 from tests.harness.tools import Script, checked, settings
 from tests.support import markup
 
@@ -69,8 +70,7 @@ async def play(scenario: Scenario, folder: Path) -> Scenario:
     tables = tomllib.loads("".join(scenario.texts("settings")))
     config = settings(Config(), **tables)
     engine = Script(*[text.removesuffix("\n") for text in scenario.texts("engine")])
-    harness = Harness(config, lambda config: engine)
-    harness.roots.append(folder)
+    harness = Harness(config, lambda config: engine, Workspace([folder]))
     player = Player(harness, folder)
     done = [Part(part.name, await player.do(part)) for part in scenario.parts]
     await harness.aclose()
@@ -104,7 +104,7 @@ class Player:
             case "@fix":
                 return await self._fix()
             case "@events":
-                return "".join(told(event) + "\n" for event in checked(self.harness.log.path))
+                return "".join(told(event) + "\n" for event in checked(self.harness.services.session_log.path))
             case name if name.endswith(".toml"):
                 (self.folder / name).write_text(part.text)
                 return part.text
@@ -121,7 +121,7 @@ class Player:
             self.cursor = source.marks[0] if source.marks else 0
 
     def _insert(self, text: str) -> None:
-        new, version = encode(text), self.harness.documents.get(self.uri).version
+        new, version = encode(text), self.harness.documents.get(self.uri).text.version
         self.harness.change(self.uri, Edit(self.cursor, self.cursor, new), version + 1)
         self.cursor += len(new)
 
@@ -132,7 +132,7 @@ class Player:
             return f"{type(error).__name__}: {error}\n"
         if not self.shown:
             return "nothing\n"
-        data = self.harness.documents.get(self.uri).data
+        data = self.harness.documents.get(self.uri).text.data
         ghost = "⟦" + self.shown[0].text + "⟧"
         edit = Edit(self.shown[0].start, self.shown[0].end, encode(ghost))
         lines = apply(data, [edit]).decode().splitlines(keepends=True)
@@ -142,10 +142,10 @@ class Player:
     async def _accept(self) -> str:
         [suggestion] = self.shown
         self._insert(suggestion.text)
-        self.harness.accepted(self.uri, suggestion.id)
-        await self.harness.watch.settled(self.uri)
-        document = self.harness.documents.get(self.uri)
-        findings = self.harness.held(self.harness.documents.get(self.uri)).findings
+        self.harness.record(self.uri, suggestion.id, "accepted")
+        await self.harness.services.accepted_edits.settled(self.harness.documents.get(self.uri))
+        document = self.harness.documents.get(self.uri).text
+        findings = self.harness.findings(self.harness.documents.get(self.uri).text).findings
         lines = [f"line {document.line_of(f.start) + 1}: {f.source} {f.code} {f.message}\n" for f in findings]
         return "".join(lines) or "nothing\n"
 
@@ -156,7 +156,7 @@ class Player:
         try:
             proposal = await self.harness.fix(snapshot, offer, lambda progress: None)
         except HarnessError as error:
-            assert self.harness.documents.get(self.uri) == before
+            assert self.harness.documents.get(self.uri).text == before
             return f"{type(error).__name__}: {error}\n"
         return f"{offer.title}\n{proposal.summary}\n{proposal.diff}"
 

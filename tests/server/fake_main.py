@@ -17,9 +17,10 @@ from typing import Any
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable, NoAnswer, Superseded, UsageError
-from lsp_harness.harness.engines import Engines
+from lsp_harness.harness.events import FindingsChanged
 from lsp_harness.harness.harness import Harness
-from lsp_harness.harness.published_findings import Held
+from lsp_harness.harness.harness import Outcome as UserOutcome
+from lsp_harness.harness.published_findings import PublishedFindings
 from lsp_harness.server.main import serve
 from lsp_harness.session.results import Offer, Progress, Proposal, Report, Suggestion
 from lsp_harness.text.document import Document
@@ -27,9 +28,8 @@ from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span
 from lsp_harness.verify.digest.digest_result import Digest
 from lsp_harness.verify.finding import Finding, Outcome, Verdict
-from lsp_harness.workspace.documents import Documents
-from lsp_harness.workspace.parsing import Parsed
 from lsp_harness.workspace.snapshot import Snapshot
+from lsp_harness.workspace.workspace import Workspace
 
 SESSION = "0123456789ABCDEFGHJKMNPQRS"
 CHECKED = (Outcome("syntax", "passed"), Outcome("lint", "skipped"))
@@ -37,38 +37,29 @@ LATE = ("llama_cpp", "httpx", "httpx2", "rich", "tree_sitter", "lsp_harness.codi
 
 
 class FakeHarness(Harness):
-    def __init__(self, config: Config) -> None:
-        self.config = config
-        self.documents = Documents()
-        self.roots = []
-        self.on_findings = lambda uri, held: None
-        self.on_state = lambda: None
-        self._log = None
-        self._kept = None
-        self._indexes = None
-        self._parsed = Parsed()
-        self.engines = Engines(_no_engine, lambda: None)
+    def __init__(self, config: Config, workspace: Workspace) -> None:
+        super().__init__(config, _no_engine, workspace, works_ahead=True)
         self.released = asyncio.Event()
 
-    def open(self, document: Document) -> None:
-        self.documents.open(document)
-        self._publish(document.uri)
+    def open(self, text: Document) -> None:
+        self.documents.open(text)
+        self._publish(text.uri)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
-        self.documents.change(uri, edit, version)
+        self.documents.get(uri).edit(edit, version)
 
     def close(self, uri: str) -> None:
         self.documents.close(uri)
 
-    def lose(self, uri: str, why: str) -> bool:
-        return self.documents.lose(uri, why)
+    def lose(self, uri: str, reason: str) -> bool:
+        return self.documents.lose(uri, reason)
 
     def snapshot(self, uri: str) -> Snapshot:
-        snapshot = self.snapshot_of(self.documents.get(uri))
+        snapshot = self.workspace.snapshot(self.documents.get(uri).text)
         return snapshot if snapshot.root else Snapshot(snapshot.document, uri)
 
     def configure(self, config: Config) -> None:
-        self.config = config
+        self.services.config = config
 
     async def complete(
         self, snapshot: Snapshot, offset: int, *, automatic: bool = True, one: bool = False
@@ -85,19 +76,17 @@ class FakeHarness(Harness):
         return [Suggestion(f"s-{document.version}", start, offset, text)]
 
     def warm(self, uri: str, offset: int | None = None) -> None:
-        sys.stderr.write(f"warm {offset}, trusted {self.trusted}\n")
+        sys.stderr.write(f"warm {offset}, trusted {self.workspace.is_trusted}\n")
 
-    def accepted(self, uri: str, suggestion_id: str) -> None:
-        if suggestion_id == "go on":
+    def record(self, uri: str, id: str, outcome: UserOutcome) -> None:
+        if id == "go on":
             self.released.set()
             return self._publish(uri)
-        if suggestion_id == "tell":
-            self.on_state()
-            return self.on_state()
-        return self.on_findings(uri, self._held(uri, [_finding(0, f"accepted {suggestion_id}")]))
-
-    def applied(self, uri: str, proposal_id: str) -> None:
-        self.on_findings(uri, self._held(uri, [_finding(0, f"applied {proposal_id}")]))
+        if id == "tell":
+            self.services.report_state()
+            return self.services.report_state()
+        findings = [_finding(0, f"{outcome} {id}")]
+        return self.events.publish(FindingsChanged(uri, self._findings(uri, findings)))
 
     async def offers(self, snapshot: Snapshot, findings: Sequence[Finding]) -> list[Offer]:
         return [
@@ -117,13 +106,13 @@ class FakeHarness(Harness):
         verdict, summary = Verdict(document.hash, CHECKED), f"fixed by {offer.how}"
         return Proposal("p-1", (edit,), verdict, "", summary, by_model=offer.how == "model")
 
-    def held(self, document: Document) -> Held:
-        return Held(document.version, _typos(document), Span(0, 1), f"{SESSION}/0")
+    def findings(self, text: Document) -> PublishedFindings:
+        return PublishedFindings(text.version, _typos(text), Span(0, 1), f"{SESSION}/0")
 
-    def _held(self, uri: str, findings: list[Finding]) -> Held:
-        return Held(self.documents.get(uri).version, findings, Span(0, 1), f"{SESSION}/0")
+    def _findings(self, uri: str, findings: list[Finding]) -> PublishedFindings:
+        return PublishedFindings(self.documents.get(uri).text.version, findings, Span(0, 1), f"{SESSION}/0")
 
-    def name_of(self, proposal: Proposal) -> str:
+    def verdict_name(self, proposal: Proposal) -> str:
         return f"{SESSION}/{proposal.turn}"
 
     def verdict(self, name: str) -> str:
@@ -138,8 +127,8 @@ class FakeHarness(Harness):
         return {}
 
     async def aclose(self) -> None:
-        if self._indexes:
-            await self._indexes.aclose()
+        if self.services.indexes_if_any:
+            await self.services.indexes.aclose()
         sys.stderr.write("harness closed\n")
 
     async def _act(self, document: Document) -> None:
@@ -160,8 +149,8 @@ class FakeHarness(Harness):
                 raise
 
     def _publish(self, uri: str) -> None:
-        document = self.documents.get(uri)
-        asyncio.get_running_loop().call_soon(self.on_findings, uri, self._held(uri, _typos(document)))
+        findings = self._findings(uri, _typos(self.documents.get(uri).text))
+        asyncio.get_running_loop().call_soon(self.events.publish, FindingsChanged(uri, findings))
 
 
 def _no_engine(config: Config) -> Any:
@@ -180,11 +169,11 @@ def _finding(at: int, message: str) -> Finding:
     return Finding(at, at, message)
 
 
-def make(config: Config) -> Harness:
+def make(config: Config, workspace: Workspace) -> Harness:
     early = [name for name in LATE if name in sys.modules]
     if early:
         raise UsageError(f"imported before it is needed: {early}")
-    return FakeHarness(config)
+    return FakeHarness(config, workspace)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from lsp_harness.server import text_sync
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Encoding
-from lsp_harness.workspace.documents import Documents
+from lsp_harness.workspace.open_documents import OpenDocuments
 from tests.text import reference
 from tests.text.reference import encodings
 
@@ -39,17 +39,17 @@ def changed(text: str, change: dict[str, Any], encoding: Encoding) -> str:
 def test_any_sequence_of_changes_leaves_the_text_that_the_client_has(
     text: str, sent: list[tuple[int | None, list[dict[str, Any]]]], encoding: Encoding
 ) -> None:
-    documents, uri = Documents(), "file:///a.py"
+    documents, uri = OpenDocuments(), "file:///a.py"
     documents.open(Document.of(uri, text, version=1))
     last = 1
     for version, changes in sent:
         params = {"textDocument": {"uri": uri, "version": version}, "contentChanges": changes}
-        number = documents.next_version(uri, text_sync.version_of(params))
+        number = documents.get(uri).next_version(text_sync.version_of(params))
         for change in text_sync.changes(params):
-            documents.change(uri, change.edit(documents.get(uri), encoding), number)
+            documents.get(uri).edit(change.edit(documents.get(uri).text, encoding), number)
         for change in changes:
             text = changed(text, change, encoding)
-        now = documents.get(uri)
+        now = documents.get(uri).text
         assert now == Document.of(uri, text, version=now.version)
         assert list(now.starts) == list(Document.of(uri, text).starts)
         assert now.version == number > last if changes else now.version == last

@@ -20,13 +20,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lsp_harness.completion.policy.trigger_policy import Restraint
+from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import decode, encode
 from lsp_harness.workspace.cursor import Cursor
-from lsp_harness.workspace.edit_history import Typed
+from lsp_harness.workspace.edit_history import EditHistory
+from lsp_harness.workspace.typing_rhythm import TypingRhythm
 
 MARK = "<|>"
 HEADER = re.compile(r"^-- (.+?) --$")
@@ -58,8 +59,8 @@ class Scenario:
         document, offset = self._documents()[-1]
         return Cursor(document, parse(document), offset, self.path)
 
-    def lived(self, typed: Typed) -> Cursor:
-        """Let a history be told of everything that happened."""
+    def live(self, history: EditHistory) -> None:
+        """Record everything that happened in a history."""
         states = self._documents()
         first, offset = states[0]
         states = states if self.moved or not offset else [(_before(first, offset), 0), *states]
@@ -67,15 +68,16 @@ class Scenario:
         for number, (document, at) in enumerate(states):
             if number:
                 before = states[number - 1][0]
-                typed.changed(before, Edit(0, len(before.data), document.data), document)
+                history.add(before, Edit(0, len(before.data), document.data), document)
             if number - shift + 1 in self.dismissals:
-                typed.offer(document, at)
-                typed.dismiss(document.uri)
-        return self.cursor()
+                history.display(document, at)
+                history.reject()
 
-    def rule(self, restraint: Restraint) -> str:
+    def rule(self, policy: TriggerPolicy) -> str:
         """The rule that says to be silent at the end, before a model is asked."""
-        return restraint.silenced(self.lived(restraint.typed))
+        history = EditHistory(TypingRhythm())
+        self.live(history)
+        return policy.find_rule(self.cursor(), history)
 
     def _documents(self) -> list[tuple[Document, int]]:
         found: list[tuple[Document, int]] = []

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from typing import Any
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.policy.trigger_policy import Restraint
+from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.errors import Superseded
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Usage
@@ -20,7 +20,8 @@ from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import encode
-from lsp_harness.workspace.edit_history import Typed
+from lsp_harness.workspace.typing_rhythm import TypingRhythm
+from tests.support.desk import Desk
 
 EDITOR = 0.04
 """Seconds after a change at which VS Code asks; it cancels what it asked before with the change itself."""
@@ -127,9 +128,9 @@ def replay(head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Repla
 
 async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quiet: Quiet) -> Replay:
     engine, result = Engine(head + text), Replay()
-    typed = Typed(loop.time)
+    rhythm = TypingRhythm(loop.time)
     settings = Completion(outline_tokens=0, warm=False, speculate=False)
-    completer = Completer(engine, settings, Restraint(quiet, typed))
+    completer = Desk(Completer(engine, settings, TriggerPolicy(quiet)), rhythm)
     document = Document.of("file:///a.py", head, version=0)
     asked: asyncio.Task[None] | None = None
 
@@ -150,7 +151,7 @@ async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quie
         before, document = document, document.edited(edit, number + 1)
         if asked:
             asked.cancel()
-        typed.changed(before, edit, document)
+        completer.opened(document).history.add(before, edit, document)
         asked = asyncio.ensure_future(ask(number, document, len(document.data), loop.time()))
     if asked:
         await asked

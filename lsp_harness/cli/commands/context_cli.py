@@ -74,7 +74,7 @@ async def _context(file: Path, begin: tuple[int, int], task: str, *, last: int =
             where = await fresh(where)
         with closing(Reader(where.database)) as reader:
             known = DirectIndexQuery(reader) if harness.config.index.enabled else None
-            engine = await harness.engines.estimating(harness.config)
+            engine = await harness.services.engines.estimating(harness.config)
             if task:
                 prompt = await prompt_preview.edit(harness, engine, snapshot, Span(offset, end), task, known)
             else:

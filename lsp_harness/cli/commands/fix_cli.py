@@ -61,7 +61,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             rule = f" {finding.code}" if finding.code not in finding.message else ""
             say(f"{where}: {finding.source}{rule} {finding.message}")
         verdicts = Verdicts()
-        harness.log.listeners.append(verdicts)
+        harness.services.session_log.listeners.append(verdicts)
         offers = await harness.offers(snapshot, [finding])
         proposal = await _first(harness, snapshot, offers, output, json=json)
         result: dict[str, Any] = {
@@ -74,7 +74,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
             if file.read_bytes() != snapshot.document.data:
                 raise Stale(f"{file} changed while the fix was computed; run it again")
             replace_file(file, apply(snapshot.document.data, proposal.edits))
-            harness.applied(snapshot.document.uri, proposal.id)
+            harness.record(snapshot.document.uri, proposal.id, "applied")
         if json:
             as_json(result | {"candidates": verdicts.rows, "applied": write})
         else:
@@ -95,7 +95,7 @@ async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output
     if output and output.failing and line is None:
         # what else there is to fix is not what was asked for
         raise UsageError(f"{output.summary}; name a line of the function they are about: FILE:LINE")
-    examined = await diagnose(snapshot, tree, harness.ruff)
+    examined = await diagnose(snapshot, tree, harness.services.ruff)
     findings = [f for f in examined.findings if line in (None, snapshot.document.line_of(f.start) + 1)]
     return findings[0] if findings else examined
 

@@ -1,9 +1,14 @@
 """`lsp-harness serve`: the language server."""
 
 import sys
+from typing import TYPE_CHECKING
 
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
+
+if TYPE_CHECKING:
+    from lsp_harness.harness.harness import Harness
+    from lsp_harness.workspace.workspace import Workspace
 
 
 def serve(*, stdio: bool = True, tcp: str | None = None, ws: str | None = None) -> int:
@@ -30,7 +35,7 @@ def serve(*, stdio: bool = True, tcp: str | None = None, ws: str | None = None) 
     return run(_make_harness, load, tcp=tcp, ws=ws)
 
 
-def _make_harness(config: Config):
+def _make_harness(config: Config, workspace: "Workspace") -> "Harness":
     from lsp_harness.cli.composition import make_harness
 
-    return make_harness(config)
+    return make_harness(config, workspace)

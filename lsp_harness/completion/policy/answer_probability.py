@@ -1,28 +1,31 @@
-"""How sure the model was of what is shown of its text."""
+"""The probability that a model gave to the part of its answer that is shown."""
 
 from math import exp
 
-from lsp_harness.completion.request.answer_cache import Written
+from lsp_harness.completion.request.answer_cache import ModelText
 from lsp_harness.text.code_lines import to_lf
 
 
-def probability(written: Written, shown: str) -> float | None:
-    """The geometric mean of the probabilities of the tokens that `shown` was made of; None where they are not known.
+def shown_probability(answer: ModelText, shown: str) -> float | None:
+    """Return the geometric mean of the probabilities of the tokens that `shown` consists of.
 
-    What the rules cut off does not count: a model that goes astray on the next line may well be right on this one.
+    Tokens that the rules cut off do not count: a model that is wrong on the next line may well be right on this one.
+
+    Returns:
+        None if the probabilities are not known.
     """
-    start, end = _span(to_lf(written.text), to_lf(shown).strip())
-    found: list[float] = []
-    before = 0
-    for at, logprob in written.steps:
-        if at > start and before < end:
-            found.append(logprob)
-        before = at
-    return exp(sum(found) / len(found)) if found else None
+    start, end = _find_span(to_lf(answer.text), to_lf(shown).strip())
+    logprobs: list[float] = []
+    token_start = 0
+    for token_end, logprob in answer.steps:
+        if token_end > start and token_start < end:
+            logprobs.append(logprob)
+        token_start = token_end
+    return exp(sum(logprobs) / len(logprobs)) if logprobs else None
 
 
-def _span(text: str, shown: str) -> tuple[int, int]:
-    """Where a shown text is in what was written, blanks at its ends apart; its lines may have been indented anew."""
+def _find_span(text: str, shown: str) -> tuple[int, int]:
+    """Return where `shown` stands in `text`, apart from blanks at its ends. Its lines may have another indentation."""
     start = text.find(shown)
     if start >= 0:
         return start, start + len(shown)

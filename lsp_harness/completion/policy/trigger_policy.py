@@ -1,54 +1,73 @@
-"""What holds a completer back: what is kept from the model for good, the quiet gate, and the user's typing rhythm."""
+"""Decisions before a model is asked: may it see this file, is a suggestion wanted here, and how long to wait."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
-from lsp_harness.completion.policy.trigger_rules import Situation, silenced
+from lsp_harness.completion.policy.trigger_rules import Situation, find_rule
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.files.private_files import Kept
+from lsp_harness.files.secrets import secret_lines
+from lsp_harness.syntax.tree import LIMIT
 from lsp_harness.workspace.cursor import Cursor
-from lsp_harness.workspace.edit_history import Typed
+from lsp_harness.workspace.edit_history import EditHistory
 
-SHARE = 0.25
-"""Of the time to the first text, what may be spent on waiting for the next key."""
+WAIT_SHARE = 0.25
+"""Share of the latency that the user accepts which may be spent on waiting for the next key."""
 
 
 @dataclass(slots=True)
-class Restraint:
-    """`kept` tells of a URI and a path why that file is kept from the model altogether, empty where it is not."""
+class TriggerPolicy:
+    """The policy of one client.
+
+    Attributes:
+        settings: The rules that the user switched on.
+        private_reason: Returns why no model may see a file, from its URI and path. Empty if a model may see it.
+        sleep: Waits for a number of seconds.
+    """
 
     settings: Quiet = field(default_factory=Quiet)
-    typed: Typed = field(default_factory=Typed)
-    kept: Callable[[str, str], str] = field(default_factory=lambda: Kept().why)
+    private_reason: Callable[[str, str], str] = field(default_factory=lambda: Kept().why)
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
-    def silenced(self, cursor: Cursor, *, on_screen: bool = False) -> str:
-        """The rule that says to be silent at a place; empty where none does (see `gate.silenced`)."""
-        uri = cursor.document.uri
-        at = Situation(
-            cursor.document, cursor.tree, cursor.offset, cursor.path, self.typed.last(uri), self.typed.dismissed(uri)
-        )
-        return silenced(at, self.settings, on_screen=on_screen)
+    def allows(self, cursor: Cursor) -> bool:
+        """Return whether a model may be asked about this place at all."""
+        document = cursor.document
+        if document.binary or len(document.data) > LIMIT or self.private_reason(document.uri, cursor.path):
+            return False
+        return document.line_of(cursor.offset) not in secret_lines(document)
 
-    def delay(self, settings: Completion, *, missed: bool) -> float:
-        """Seconds after a key before the model is asked. Whose keys are what the model says do not wait: its answer goes on
-        while they type. Who went another way (`missed`) mostly goes on to."""
+    def find_rule(self, cursor: Cursor, history: EditHistory, *, is_displayed: bool = False) -> str:
+        """Return the name of the rule that forbids a suggestion at a cursor, or an empty text."""
+        return find_rule(Situation(cursor, history), self.settings, is_displayed=is_displayed)
+
+    def delay_s(self, history: EditHistory, settings: Completion, *, has_missed: bool) -> float:
+        """Return how many seconds after a key the model is asked.
+
+        A user whose keys agree with the model's answer does not wait, because that answer continues while they type. A
+        user who typed something else will probably type on.
+
+        Args:
+            history: The history of the document.
+            settings: The settings of completion.
+            has_missed: Whether the user typed something else than the last answer in flight.
+        """
         if self.settings.debounce_ms >= 0:
             return self.settings.debounce_ms / 1000
-        return self.typed.rhythm.wait(SHARE * settings.latency_ms / 1000) if missed else 0.0
+        return history.rhythm.wait_s(WAIT_SHARE * settings.latency_ms / 1000) if has_missed else 0.0
 
-    async def pause(self, cursor: Cursor, settings: Completion, *, missed: bool) -> bool:
-        """Wait until the user has not typed for that long; where they did not type at all, there is no wait.
+    async def wait(self, cursor: Cursor, history: EditHistory, settings: Completion, *, has_missed: bool) -> bool:
+        """Wait until the user has not typed for `delay_s`. There is no wait if they did not type at all.
 
-        False when the text has changed meanwhile. The request for the new one may be a while in coming, as editors wait
-        too; what the model said of the old one would be shown to nobody.
+        Returns:
+            False if the text changed meanwhile. The request for the new text may come a while later, because editors
+            wait, too; an answer for the old text would be shown to nobody.
         """
-        uri, waited = cursor.document.uri, False
-        while last := self.typed.last(uri):
-            left = last.at + self.delay(settings, missed=missed) - self.typed.clock()
-            if left <= 0:
-                return not waited or last.version == cursor.document.version
-            waited = True
-            await self.sleep(left)
+        has_waited = False
+        while last := history.last:
+            remaining_s = last.time_s + self.delay_s(history, settings, has_missed=has_missed) - history.rhythm.clock()
+            if remaining_s <= 0:
+                return not has_waited or last.version == cursor.document.version
+            has_waited = True
+            await self.sleep(remaining_s)
         return True

@@ -1,7 +1,7 @@
-"""When nothing is suggested by itself, as one table in the order in which it is asked.
+"""The rules that keep the editor free of automatic suggestions at certain places, in the order in which they are asked.
 
-Each rule is a setting of `[quiet]` by the same name. Whoever asks for a suggestion passes all of them; what is kept from
-the model for good (secrets, ignored files) is no matter of this table.
+Each rule is a setting of `[quiet]` by the same name. A suggestion that the user asks for passes all rules. Files and
+lines that no model may see (secrets, ignored files) are decided elsewhere.
 """
 
 import re
@@ -9,100 +9,105 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lsp_harness.completion.policy.generated_files import generated
+from lsp_harness.completion.policy.generated_files import is_generated
 from lsp_harness.config.schema import Quiet
 from lsp_harness.syntax.text_kind import inside
-from lsp_harness.syntax.tree import SyntaxTree
-from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
-from lsp_harness.workspace.edit_history import Change
-from lsp_harness.workspace.rejected_places import Dismissed
+from lsp_harness.workspace.cursor import Cursor
+from lsp_harness.workspace.edit_history import EditHistory
 
 WORD = re.compile(r"[\w$]")
-CHARACTER = 4
-"""Bytes that a character takes at most."""
+MAX_CHARACTER_BYTES = 4
+"""Bytes of the longest UTF-8 character."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """A cursor and what led to it."""
+    """A cursor, and the edits that led to it."""
 
-    document: Document
-    tree: SyntaxTree | None
-    offset: int
-    path: str
-    change: Change | None = None
-    """The document's latest."""
-    dismissed: tuple[Dismissed, ...] = ()
-
-    @property
-    def language(self) -> str:
-        return self.tree.language.id if self.tree else self.document.language
+    cursor: Cursor
+    history: EditHistory
 
 
-class Rule(NamedTuple):
-    """`name` is that of its setting. `on_screen`: it also takes away what is shown already and typed along with."""
+class TriggerRule(NamedTuple):
+    """One reason to show no suggestion.
+
+    Attributes:
+        name: The name of its setting.
+        reason: Why the rule exists, for the documentation.
+        applies: Returns whether the rule forbids a suggestion in a situation.
+        hides: Whether the rule also removes a suggestion that is displayed while the user types along with it.
+    """
 
     name: str
-    why: str
-    silent: Callable[[Situation], bool]
-    on_screen: bool = False
+    reason: str
+    applies: Callable[[Situation], bool]
+    hides: bool = False
 
 
-def after_dismissal(at: Situation) -> bool:
-    return any(place.covers(at.document, at.offset) for place in at.dismissed)
+def after_dismissal(situation: Situation) -> bool:
+    cursor = situation.cursor
+    return any(place.covers(cursor.document, cursor.offset) for place in situation.history.rejected)
 
 
-def after_deletion(at: Situation) -> bool:
-    change, document = at.change, at.document
-    if change is None or not change.deletion or change.version != document.version:
+def after_deletion(situation: Situation) -> bool:
+    cursor, change = situation.cursor, situation.history.last
+    document = cursor.document
+    if change is None or not change.is_deletion or change.version != document.version:
         return False
-    return document.line_of(min(change.start, len(document.data))) == document.line_of(at.offset)
+    return document.line_of(min(change.start, len(document.data))) == document.line_of(cursor.offset)
 
 
-def in_word(at: Situation) -> bool:
-    data, offset = at.document.data, at.offset
-    before = decode(data[max(0, offset - CHARACTER) : offset])[-1:]
-    after = decode(data[offset : offset + CHARACTER])[:1]
+def in_word(situation: Situation) -> bool:
+    data, offset = situation.cursor.document.data, situation.cursor.offset
+    before = decode(data[max(0, offset - MAX_CHARACTER_BYTES) : offset])[-1:]
+    after = decode(data[offset : offset + MAX_CHARACTER_BYTES])[:1]
     return WORD.match(before) is not None and WORD.match(after) is not None
 
 
-def in_comment(at: Situation) -> bool:
-    return at.tree is not None and inside(at.tree, at.offset) == "comment"
+def in_comment(situation: Situation) -> bool:
+    cursor = situation.cursor
+    return cursor.tree is not None and inside(cursor.tree, cursor.offset) == "comment"
 
 
-def in_string(at: Situation) -> bool:
-    return at.tree is not None and inside(at.tree, at.offset) == "string"
+def in_string(situation: Situation) -> bool:
+    cursor = situation.cursor
+    return cursor.tree is not None and inside(cursor.tree, cursor.offset) == "string"
 
 
-def generated_files(at: Situation) -> bool:
-    return generated(at.document, at.path)
+def generated_files(situation: Situation) -> bool:
+    return is_generated(situation.cursor.document, situation.cursor.path)
 
 
-RULES: tuple[Rule, ...] = (
-    Rule("after_dismissal", "it was said no to here", after_dismissal, on_screen=True),
-    Rule("after_deletion", "who takes away is not finished thinking", after_deletion, on_screen=True),
-    Rule("in_word", "what is inserted there spoils the word", in_word),
-    Rule("generated_files", "the next run of the generator undoes it", generated_files),
-    Rule("in_comment", "a small model's prose is noise", in_comment),
-    Rule("in_string", "a text for people is theirs to write", in_string),
+TRIGGER_RULES: tuple[TriggerRule, ...] = (
+    TriggerRule("after_dismissal", "The user rejected a suggestion at this place.", after_dismissal, hides=True),
+    TriggerRule(
+        "after_deletion", "A user who deletes text has not decided what comes next.", after_deletion, hides=True
+    ),
+    TriggerRule("in_word", "An insertion in the middle of a word breaks the word.", in_word),
+    TriggerRule("generated_files", "The next run of the generator overwrites the edit.", generated_files),
+    TriggerRule("in_comment", "A small model writes poor prose.", in_comment),
+    TriggerRule("in_string", "The user writes the texts that people read.", in_string),
 )
 
 MIN_PROBABILITY = "min_probability"
-"""The rule about what the model wrote, which is asked when that is there."""
+"""The name of the rule about the answer of the model. It is asked when that answer is there."""
 
 
-def silenced(at: Situation, settings: Quiet, *, on_screen: bool = False) -> str:
-    """The name of the first rule that says to be silent here; empty where none does.
+def find_rule(situation: Situation, settings: Quiet, *, is_displayed: bool = False) -> str:
+    """Return the name of the first rule that forbids a suggestion, or an empty text.
 
-    With `on_screen` the question is whether to go on showing what the user types along with.
+    Args:
+        situation: The cursor and the edits before.
+        settings: The rules that the user switched on.
+        is_displayed: Ask only the rules that also remove a suggestion which is displayed already.
     """
-    for rule in RULES:
-        if getattr(settings, rule.name) and (rule.on_screen or not on_screen) and rule.silent(at):
+    for rule in TRIGGER_RULES:
+        if getattr(settings, rule.name) and (rule.hides or not is_displayed) and rule.applies(situation):
             return rule.name
     return ""
 
 
-def unlikely(probability: float | None, settings: Quiet) -> str:
-    """The rule's name where a text is too improbable to show; what has no probability is shown."""
+def find_probability_rule(probability: float | None, settings: Quiet) -> str:
+    """Return the rule's name if an answer is too improbable to show. An answer without a probability is shown."""
     return MIN_PROBABILITY if probability is not None and probability < settings.min_probability else ""

@@ -1,152 +1,150 @@
-"""Answers on their way, which outlive the request that asked for them while the user types what they say.
+"""The answer that the model is writing for a document. It outlives its request while the user types what it says.
 
-Who types eight keys a second ends a request with every key, mostly before its answer is there. Much of what is typed is
-how that answer begins: then the newer request goes on with it, and nothing is asked twice.
+A user who types eight keys a second replaces a request with every key, mostly before its answer is there. Often the typed
+text is the start of that answer: then the newer request continues with it, and the model is not asked again.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
-from lsp_harness.completion.request.answer_cache import Written
+from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
+from lsp_harness.completion.request.answer_cache import ModelText
 from lsp_harness.inference.request import Usage
 from lsp_harness.text.document import Document
 from lsp_harness.workspace.cursor import Cursor
-from lsp_harness.workspace.typed_text import since
+from lsp_harness.workspace.typed_text import typed_between
 
-GRACE = 0.4
-"""Seconds for which an answer goes on with nobody waiting. Editors take a request back with the key, some before they
-tell of it, and ask again a while later."""
+GRACE_S = 0.4
+"""How long an answer continues with no request waiting. Editors cancel a request with the next key, some before they
+send that key, and ask again a while later."""
 
-Answer = tuple[Written, Usage]
-Write = Callable[[Callable[[str], bool]], Coroutine[Any, Any, Answer]]
-"""Ask the model. It calls what it is given with all of the text so far, and ends when that says False."""
-Later = Callable[[float, Callable[[], None]], None]
-
-
-def _later(seconds: float, call: Callable[[], None]) -> None:
-    asyncio.get_running_loop().call_later(seconds, call)
+Answer = tuple[ModelText, Usage]
+Generate = Callable[[Callable[[str], bool]], Coroutine[Any, Any, Answer]]
+"""Asks the model. It calls its argument with all of the text so far, and ends when that returns False."""
+CallLater = Callable[[float, Callable[[], None]], None]
 
 
-class Draft:
-    """The model's answer for one place, and what the user typed there since."""
+def call_later(delay_s: float, call: Callable[[], None]) -> None:
+    """Call a function after a delay, on the running event loop."""
+    asyncio.get_running_loop().call_later(delay_s, call)
 
-    def __init__(self, cursor: Cursor, write: Write) -> None:
-        self._site = cursor
+
+class InflightAnswer:
+    """The answer for one place, and the text that the user typed there meanwhile."""
+
+    def __init__(self, cursor: Cursor, generate: Generate) -> None:
+        self._cursor = cursor
         self._text = self._typed = ""
-        self._left_off = False
+        self._is_abandoned = False
         self._waiting: list[str] = []
-        """What was typed before each request that waits."""
-        self.task: asyncio.Task[Answer] = asyncio.ensure_future(write(self._goes_on))
-        # whatever it ends with, perhaps nobody waits for it any more
+        """For each waiting request, the text that was typed before it."""
+        self.task: asyncio.Task[Answer] = asyncio.ensure_future(generate(self._should_continue))
+        # retrieve the error, in case no request waits any more
         self.task.add_done_callback(lambda task: task.cancelled() or task.exception())
 
     @property
-    def waited_for(self) -> bool:
+    def has_waiters(self) -> bool:
         return bool(self._waiting)
 
-    def moved(self, document: Document, offset: int) -> bool:
-        """The user is at `offset` now; whether the text there may still become what this says."""
-        way = since(self._site.document, self._site.offset, document, offset)
-        if way is None or not _agree(self._text, way.typed):
+    def follow(self, document: Document, offset: int) -> bool:
+        """Record that the user is at `offset` now. Return whether the answer may still fit the typed text."""
+        between = typed_between(self._cursor.document, self._cursor.offset, document, offset)
+        if between is None or not _agree(self._text, between.typed):
             return False
-        self._typed = way.typed
+        self._typed = between.typed
         return True
 
     async def rest(self, cursor: Cursor) -> Answer | None:
-        """What is left of it at `cursor`, once it is there; None where it went another way than the user."""
-        way = since(self._site.document, self._site.offset, cursor.document, cursor.offset)
-        typed = way.typed if way else ""
+        """Wait for the answer and return its rest at `cursor`, or None if the user typed something else."""
+        between = typed_between(self._cursor.document, self._cursor.offset, cursor.document, cursor.offset)
+        typed = between.typed if between else ""
         self._waiting.append(typed)
         try:
-            written, usage = await asyncio.shield(self.task)
+            answer, usage = await asyncio.shield(self.task)
         finally:
             self._waiting.remove(typed)
         size = len(typed)
-        if self._left_off or (size and not (written.text.startswith(typed) and written.text[size:].strip())):
+        if self._is_abandoned or (size and not (answer.text.startswith(typed) and answer.text[size:].strip())):
             return None
-        return written.past(size), usage
+        return answer.without_start(size), usage
 
-    def _goes_on(self, text: str) -> bool:
+    def _should_continue(self, text: str) -> bool:
         self._text = text
-        self._left_off = not any(_agree(text, typed) for typed in self._waiting or [self._typed])
-        return not self._left_off
+        self._is_abandoned = not any(_agree(text, typed) for typed in self._waiting or [self._typed])
+        return not self._is_abandoned
 
 
-class Drafts:
-    """The latest of each document."""
+class InflightSlot:
+    """The latest answer in flight of one document.
 
-    def __init__(self, later: Later = _later) -> None:
-        self._later = later
-        self._drafts: dict[str, Draft] = {}
-        self._missed: set[str] = set()
+    Attributes:
+        has_missed: Whether the user typed something else than the last answer in flight says.
+    """
 
-    def missed(self, uri: str) -> bool:
-        """Whether the user went another way than the last answer on its way did."""
-        return uri in self._missed
+    def __init__(self, tasks: BackgroundTasks, call_later: CallLater) -> None:
+        self._tasks = tasks
+        self._call_later = call_later
+        self._answer: InflightAnswer | None = None
+        self.has_missed = False
 
-    def running(self, uri: str) -> bool:
-        """Whether there is one for a document."""
-        return uri in self._drafts
+    @property
+    def is_running(self) -> bool:
+        return self._answer is not None
 
-    def moved(self, document: Document, offset: int, *, asked: bool = False) -> None:
-        """The user typed, or `asked` at another place. What disagrees ends, but where a request still waits for it:
-        whoever replaces or takes back that one decides."""
-        draft = self._drafts.get(document.uri)
-        if draft and not draft.moved(document, offset):
-            self._missed.add(document.uri)
-            if asked or not draft.waited_for:
-                self.end(document.uri)
+    def follow(self, document: Document, offset: int, *, is_request: bool = False) -> None:
+        """Record that the user typed, or that a request came for another place.
 
-    async def start(self, cursor: Cursor, write: Write) -> Answer | None:
-        """A new one in place of the last, as `rest` gives it."""
-        self.end(cursor.document.uri)
-        self._drafts[cursor.document.uri] = Draft(cursor, write)
+        An answer that disagrees is cancelled. If a request still waits for it, only a newer request cancels it.
+        """
+        answer = self._answer
+        if answer and not answer.follow(document, offset):
+            self.has_missed = True
+            if is_request or not answer.has_waiters:
+                self.cancel()
+
+    async def start(self, cursor: Cursor, generate: Generate) -> Answer | None:
+        """Ask the model in place of the last answer, and return what `rest` returns."""
+        self.cancel()
+        self._answer = InflightAnswer(cursor, generate)
+        self._tasks.add(self._answer.task)
         return await self.rest(cursor)
 
     async def rest(self, cursor: Cursor) -> Answer | None:
-        """What the answer on its way says at `cursor`; None where there is none, or it says something else."""
-        uri = cursor.document.uri
-        draft = self._drafts.get(uri)
-        if draft is None or not draft.moved(cursor.document, cursor.offset):
+        """Wait for the answer in flight and return its rest at `cursor`.
+
+        Returns:
+            None if there is no answer in flight, or it says something else.
+        """
+        answer = self._answer
+        if answer is None or not answer.follow(cursor.document, cursor.offset):
             return None
         try:
-            found = await draft.rest(cursor)
+            rest = await answer.rest(cursor)
         except asyncio.CancelledError:
-            self._later(GRACE, lambda: self._left(uri, draft))
+            self._call_later(GRACE_S, lambda: self._cancel_unless_waited_for(answer))
             raise
         except BaseException:
-            self._left(uri, draft)
+            self._cancel_unless_waited_for(answer)
             raise
-        self._left(uri, draft)
-        (self._missed.discard if found else self._missed.add)(uri)
-        return found
+        self._cancel_unless_waited_for(answer)
+        self.has_missed = rest is None
+        return rest
 
-    def forget(self, uri: str) -> None:
-        """The document is closed."""
-        self.end(uri)
-        self._missed.discard(uri)
+    def cancel(self) -> None:
+        """Cancel the answer in flight."""
+        answer, self._answer = self._answer, None
+        if answer:
+            answer.task.cancel()
 
-    def end(self, uri: str) -> None:
-        if draft := self._drafts.pop(uri, None):
-            draft.task.cancel()
+    def cancel_unless_waited_for(self) -> None:
+        """Cancel the answer in flight if no request waits for it."""
+        if self._answer:
+            self._cancel_unless_waited_for(self._answer)
 
-    def close(self) -> None:
-        """End those that nobody waits for."""
-        for uri, draft in list(self._drafts.items()):
-            self._left(uri, draft)
-
-    async def aclose(self) -> None:
-        """End all, and wait until the engine has been told."""
-        tasks = [draft.task for draft in self._drafts.values()]
-        for uri in list(self._drafts):
-            self.end(uri)
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _left(self, uri: str, draft: Draft) -> None:
-        """Nobody came for it."""
-        if self._drafts.get(uri) is draft and not draft.waited_for:
-            self.end(uri)
+    def _cancel_unless_waited_for(self, answer: InflightAnswer) -> None:
+        if self._answer is answer and not answer.has_waiters:
+            self.cancel()
 
 
 def _agree(text: str, typed: str) -> bool:

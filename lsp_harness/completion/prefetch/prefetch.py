@@ -1,111 +1,100 @@
-"""What is asked before anybody asks for it: prompts that are evaluated while the cursor rests, the full prompt where a
-short one had to do, and the suggestion after the one that is shown."""
+"""Work for the next completion, before the user asks: evaluate the prompts of the place where the cursor rests, evaluate
+the full prompt after a short one was used, and generate the completion that follows the displayed one."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import Any, cast
 
-from lsp_harness.completion.prefetch.prefetch_slot import Ahead
-from lsp_harness.completion.request.answer_cache import Results
-from lsp_harness.completion.request.completion_request import Question, Questions
-from lsp_harness.completion.request.text_generation import write
+from lsp_harness.completion.prefetch.prefetch_slot import PrefetchSlot
+from lsp_harness.completion.request.answer_cache import AnswerCache
+from lsp_harness.completion.request.completion_request import CompletionRequest, RequestBuilder
+from lsp_harness.completion.request.text_generation import generate
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Infill, Usage
 from lsp_harness.workspace.cursor import Cursor
 
 
-class Foresight:
-    """At most one piece of work per document. One that is not `eager` does nothing."""
+class Prefetcher:
+    """Starts the prefetches of one client.
 
-    def __init__(self, engine: Engine, questions: Questions, results: Results, *, eager: bool) -> None:
+    Args:
+        engine: The engine.
+        requests: Builds the requests.
+        answers: Stores the answers.
+        is_enabled: Whether anything is prefetched. A client that does not stay gains nothing from it.
+    """
+
+    def __init__(self, engine: Engine, requests: RequestBuilder, answers: AnswerCache, *, is_enabled: bool) -> None:
         self._engine = engine
-        self._questions = questions
-        self._results = results
-        self._eager = eager
-        self._ahead = Ahead()
-        self._prepared: dict[str, list[Cursor]] = {}
-        """The place that was last asked about or warmed, and the one the speculation after it is about."""
+        self._requests = requests
+        self._answers = answers
+        self._is_enabled = is_enabled
 
-    def asked(self, cursor: Cursor) -> None:
-        """Somebody asks about this place now."""
-        self.stop(cursor.document.uri)
-        self._prepared[cursor.document.uri] = [cursor]
+    def request_started(self, slot: PrefetchSlot, cursor: Cursor) -> None:
+        """Record that the user asks about a place now."""
+        slot.cancel("speculate")
+        slot.prepared = [cursor]
 
-    def warm(self, cursor: Cursor, *, seen: bool) -> None:
-        """Have the prompts for this place evaluated; where nobody was `seen` yet, only the shortest."""
-        uri = cursor.document.uri
-        if not self._eager or secret_lines(cursor.document):
+    def warm(self, slot: PrefetchSlot, cursor: Cursor, *, is_visited: bool) -> None:
+        """Evaluate the prompts of a place. If the user was never seen there, evaluate only the shortest prompt."""
+        if not self._is_enabled or secret_lines(cursor.document):
             return
-        if any(cursor.same(known) for known in self._prepared.get(uri, ())) or self._ahead.covers(cursor):
+        if any(cursor.same(place) for place in slot.prepared) or slot.covers(cursor):
             return
-        self._prepared[uri] = [cursor] if seen else []
-        self._ahead.start("warm" if seen else "glance", cursor, lambda: self._warm(cursor, seen=seen))
+        slot.prepared = [cursor] if is_visited else []
+        slot.start("warm" if is_visited else "glance", cursor, lambda: self._warm(cursor, is_visited=is_visited))
 
-    def answered(self, question: Question, text: str | None, usage: Usage) -> None:
-        """The prompt of rung `usage.rung` had to do, and `text` is shown."""
-        cursor, settings = question.cursor, question.settings
-        short = settings.warm and usage.rung > 0
-        speculate = settings.speculate and question.pace.yields and bool(text)
-        if not self._eager or not (short or speculate) or secret_lines(cursor.document):
+    def answered(self, slot: PrefetchSlot, request: CompletionRequest, text: str | None, usage: Usage) -> None:
+        """Continue after an answer.
+
+        Args:
+            slot: The slot of the document.
+            request: The request that was answered.
+            text: The text that is displayed, or None.
+            usage: What the engine reported. `usage.rung` says which prompt it used.
+        """
+        cursor, settings = request.cursor, request.settings
+        is_short = settings.warm and usage.rung > 0
+        speculates = settings.speculate and request.pace.yields and bool(text)
+        if not self._is_enabled or not (is_short or speculates) or secret_lines(cursor.document):
             return
-        if short and self._ahead.covers(cursor, "warm"):
+        if is_short and slot.covers(cursor, "warm"):
             return
-        places = [cursor, cursor.after(text)] if speculate and text else [cursor]
-        self._prepared[cursor.document.uri] = places
+        places = [cursor, cursor.after(text)] if speculates and text else [cursor]
+        slot.prepared = places
 
-        def follow() -> None:
-            # unless something else was asked meanwhile
-            if len(places) > 1 and self._prepared.get(cursor.document.uri) is places:
-                self._ahead.start("speculate", places[1], lambda: self._speculate(places[1]))
+        def speculate() -> None:
+            # unless the user asked something else meanwhile
+            if len(places) > 1 and slot.prepared is places:
+                slot.start("speculate", places[1], lambda: self._speculate(places[1]))
 
-        async def widen() -> None:
-            await self._read(question.read(question.prompts[:1]))
-            follow()
+        async def evaluate_full_prompt() -> None:
+            await self._evaluate(request.evaluations(request.prompts[:1]))
+            speculate()
 
-        if short:
-            self._ahead.start("warm", cursor, widen)
+        if is_short:
+            slot.start("warm", cursor, evaluate_full_prompt)
         else:
-            follow()
+            speculate()
 
-    def stop(self, uri: str) -> None:
-        """The suggestion that is speculated about will not be wanted."""
-        self._ahead.stop(uri, "speculate")
-
-    def forget(self, uri: str) -> None:
-        """The document is closed."""
-        self._prepared.pop(uri, None)
-        self._ahead.stop(uri)
-
-    async def settled(self, uri: str) -> None:
-        """Wait for what is done for a document, for callers that have no events to wait for."""
-        await self._ahead.settled(uri)
-
-    def close(self) -> None:
-        """End all of it."""
-        self._ahead.close()
-
-    async def aclose(self) -> None:
-        """The same, and wait until the engine has been told."""
-        await self._ahead.aclose()
-
-    async def _warm(self, cursor: Cursor, *, seen: bool) -> None:
-        pace = await self._questions.pace()
+    async def _warm(self, cursor: Cursor, *, is_visited: bool) -> None:
+        pace = await self._requests.pace()
         if not pace.fills:
             return
-        question = await self._questions.about(cursor.resting(appends=pace.appends), rests=True)
-        full, *shorter = question.prompts
-        # the cheapest first, so that there is something to answer with soon
-        await self._read(question.read([*shorter[-1:], *([full] if seen or not shorter else [])]))
+        request = await self._requests.build(cursor.resting(appends=pace.appends), is_resting=True)
+        full, *shorter = request.prompts
+        # the cheapest first, so that an answer is possible soon
+        await self._evaluate(request.evaluations([*shorter[-1:], *([full] if is_visited or not shorter else [])]))
 
-    async def _read(self, requests: list[Infill]) -> None:
+    async def _evaluate(self, requests: list[Infill]) -> None:
         for request in requests:
             async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
                 async for _ in cast("AsyncIterator[object]", chunks):
                     pass
 
     async def _speculate(self, cursor: Cursor) -> None:
-        question = await self._questions.about(cursor)
-        if self._results.find(*question.key) is None:
-            answer = await write(self._engine, question.foreseen(), question.ghost, question.settings.max_lines)
-            self._results.keep(*question.key, *answer)
+        request = await self._requests.build(cursor)
+        if self._answers.find(*request.cache_key) is None:
+            answer = await generate(self._engine, request.background(), request.ghost, request.settings.max_lines)
+            self._answers.add(*request.cache_key, *answer)

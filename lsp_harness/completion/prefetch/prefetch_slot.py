@@ -1,4 +1,4 @@
-"""Work done before it is asked for: at most one piece per document, and nothing that anybody waits for."""
+"""Background work for the next completion of one document: at most one task, and no request waits for it."""
 
 import asyncio
 import logging
@@ -6,72 +6,72 @@ from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
+from lsp_harness.completion.prefetch.background_tasks import BackgroundTasks
 from lsp_harness.errors import HarnessError
 from lsp_harness.workspace.cursor import Cursor
 
 log = logging.getLogger(__name__)
 
 Kind = Literal["glance", "warm", "speculate"]
-"""A glance evaluates the shortest prompt only, and so covers no place."""
-COVERING: tuple[Kind, ...] = ("warm", "speculate")
+"""`glance` evaluates only the shortest prompt, so it prepares no place completely; `warm` evaluates the prompts of a
+place; `speculate` generates the completion that follows if the displayed one is accepted."""
+COMPLETE_KINDS: tuple[Kind, ...] = ("warm", "speculate")
 Work = Callable[[], Coroutine[Any, Any, None]]
 
 
-class _Piece(NamedTuple):
+class _Prefetch(NamedTuple):
     kind: Kind
     cursor: Cursor
     task: "asyncio.Task[None]"
 
 
-class Ahead:
-    """The pieces under way, by document."""
+class PrefetchSlot:
+    """The prefetch of one document.
 
-    def __init__(self) -> None:
-        self._pieces: dict[str, _Piece] = {}
+    Attributes:
+        prepared: The place that was last asked about or prepared, and the place that a speculation is about.
+    """
+
+    def __init__(self, tasks: BackgroundTasks) -> None:
+        self._tasks = tasks
+        self.prepared: list[Cursor] = []
+        self._prefetch: _Prefetch | None = None
 
     def start(self, kind: Kind, cursor: Cursor, work: Work) -> None:
-        """Replaces what is under way for the document of `cursor`, the place this is about."""
+        """Start a prefetch for `cursor`, in place of the one under way."""
+        self.cancel()
+        task = asyncio.ensure_future(_ignore_harness_errors(work))
+        self._prefetch = _Prefetch(kind, cursor, task)
+        self._tasks.add(task)
         uri = cursor.document.uri
-        self.stop(uri)
-        task = asyncio.ensure_future(_quiet(work))
-        self._pieces[uri] = _Piece(kind, cursor, task)
-        task.add_done_callback(lambda done: self._ended(uri, done))
+        task.add_done_callback(lambda done: self._finish(uri, done))
 
-    def stop(self, uri: str, kind: Kind | None = None) -> None:
-        """End what is under way for a document, if it is of that kind."""
-        if (piece := self._pieces.get(uri)) and kind in (None, piece.kind):
-            del self._pieces[uri]
-            piece.task.cancel()
+    def cancel(self, kind: Kind | None = None) -> None:
+        """Cancel the prefetch under way, if it is of that kind."""
+        prefetch = self._prefetch
+        if prefetch and kind in (None, prefetch.kind):
+            self._prefetch = None
+            prefetch.task.cancel()
 
     def covers(self, cursor: Cursor, kind: Kind | None = None) -> bool:
-        """Whether something of that kind is under way for this place, or for where these characters were typed from."""
-        piece = self._pieces.get(cursor.document.uri)
-        return piece is not None and piece.kind in ((kind,) if kind else COVERING) and cursor.follows(piece.cursor)
+        """Return whether a prefetch is under way for this place, or for the place where the user began to type."""
+        prefetch = self._prefetch
+        kinds = (kind,) if kind else COMPLETE_KINDS
+        return prefetch is not None and prefetch.kind in kinds and cursor.follows(prefetch.cursor)
 
-    async def settled(self, uri: str) -> None:
-        """Wait for the work under way, for callers that have no events to wait for."""
-        if piece := self._pieces.get(uri):
-            await asyncio.wait({piece.task})
+    async def settled(self) -> None:
+        """Wait for the prefetch under way, for callers that have no event to wait for."""
+        if self._prefetch:
+            await asyncio.wait({self._prefetch.task})
 
-    def close(self) -> None:
-        """End all of it."""
-        for uri in list(self._pieces):
-            self.stop(uri)
-
-    async def aclose(self) -> None:
-        """The same, and wait for the ends."""
-        tasks = [piece.task for piece in self._pieces.values()]
-        self.close()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def _ended(self, uri: str, task: "asyncio.Task[None]") -> None:
-        if (piece := self._pieces.get(uri)) and piece.task is task:
-            del self._pieces[uri]
+    def _finish(self, uri: str, task: "asyncio.Task[None]") -> None:
+        if self._prefetch and self._prefetch.task is task:
+            self._prefetch = None
         if not task.cancelled() and (error := task.exception()):
-            log.error("work ahead of %s failed", uri, exc_info=error)
+            log.error("the prefetch for %s failed", uri, exc_info=error)
 
 
-async def _quiet(work: Work) -> None:
-    # what the engine cannot do now, the request itself will tell
+async def _ignore_harness_errors(work: Work) -> None:
+    # the user's own request will report what the engine cannot do now
     with suppress(HarnessError):
         await work()

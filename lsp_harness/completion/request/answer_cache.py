@@ -1,7 +1,7 @@
-"""What the model wrote before, kept by everything that it was told: the same question needs no model.
+"""Answers of the model, by everything that the prompt was made of: the same request needs no model again.
 
-The key covers the text on both sides, the outline, what other files say, the language, the path and the settings. What is kept is the
-model's own text, so an answer from here is shaped and gated for the document as it is now.
+The key covers the text on both sides, the outline, the code of other files, the language, the path and the settings. The
+cache keeps the model's own text, so that a cached answer passes the rules and the syntax check of the present document.
 """
 
 from collections import OrderedDict
@@ -10,64 +10,70 @@ from hashlib import blake2b
 
 from lsp_harness.inference.request import Stop, Usage
 
-BACK = 32
-"""Characters before the cursor that may have been typed since."""
+MAX_ANSWERS = 250
+MAX_TYPED_CHARACTERS = 32
+"""An answer is also found this many characters after its place, if the user typed what it says."""
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
-    """A model's text; `stop` is None when it was left off because it was enough.
+class ModelText:
+    """The text that a model wrote.
 
-    `steps` are its tokens where their probabilities are known: how long the text was with each, and the log probability.
+    Attributes:
+        text: The text.
+        stop: Why the engine ended it, or None if we stopped reading because it was enough.
+        steps: For each token, the length of the text including it and its log probability. Empty if not known.
     """
 
     text: str
     stop: Stop | None
     steps: tuple[tuple[int, float], ...] = ()
 
-    def past(self, size: int) -> "Written":
-        """What is left when the first `size` characters have been typed."""
-        steps = tuple((at - size, logprob) for at, logprob in self.steps if at > size)
-        return Written(self.text[size:], self.stop, steps)
+    def without_start(self, size: int) -> "ModelText":
+        """Return the rest of the text after its first `size` characters."""
+        steps = tuple((end - size, logprob) for end, logprob in self.steps if end > size)
+        return ModelText(self.text[size:], self.stop, steps)
 
 
-class Results:
-    """The last `KEPT` texts."""
-
-    KEPT = 250
+class AnswerCache:
+    """The last `MAX_ANSWERS` answers of one client."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[bytes, Written] = OrderedDict()
+        self._answers: OrderedDict[bytes, ModelText] = OrderedDict()
 
-    def keep(self, prefix: str, about: tuple[object, ...], written: Written, usage: Usage) -> None:
-        """Add it, unless a short prompt or too little time made it what it is: then the next may be better."""
-        if not usage.rung and written.stop not in ("deadline", "cancelled"):
-            self.add(prefix, about, written)
+    def add(self, prefix: str, inputs: tuple[object, ...], answer: ModelText, usage: Usage) -> None:
+        """Store an answer, unless a short prompt or a deadline limited it: then a second request may do better.
 
-    def add(self, prefix: str, about: tuple[object, ...], written: Written) -> None:
-        """`prefix` is the text before the cursor; `about` all else that decides the answer, suffix included."""
-        key = _key(_hash(about), prefix)
-        self._known[key] = written
-        self._known.move_to_end(key)
-        while len(self._known) > self.KEPT:
-            self._known.popitem(last=False)
+        Args:
+            prefix: The text before the cursor.
+            inputs: Everything else that decides the answer, the text behind the cursor included.
+            answer: The text of the model.
+            usage: What the engine reported of the request.
+        """
+        if usage.rung or answer.stop in ("deadline", "cancelled"):
+            return
+        key = _key(_hash(inputs), prefix)
+        self._answers[key] = answer
+        self._answers.move_to_end(key)
+        while len(self._answers) > MAX_ANSWERS:
+            self._answers.popitem(last=False)
 
-    def find(self, prefix: str, about: tuple[object, ...]) -> Written | None:
-        """What was written here, or a few characters ago on this line, if those are what was typed since."""
-        base = _hash(about)
-        line = len(prefix) - (prefix.rfind("\n") + 1)
-        for back in range(min(line, BACK) + 1):
-            at = len(prefix) - back
-            key = _key(base, prefix[:at])
-            known = self._known.get(key)
-            if known and (not back or (known.text.startswith(prefix[at:]) and known.text[back:].strip())):
-                self._known.move_to_end(key)
-                return known.past(back)
+    def find(self, prefix: str, inputs: tuple[object, ...]) -> ModelText | None:
+        """Return the answer for this place, or the rest of one whose start the user typed since."""
+        base = _hash(inputs)
+        line_length = len(prefix) - (prefix.rfind("\n") + 1)
+        for typed in range(min(line_length, MAX_TYPED_CHARACTERS) + 1):
+            place = len(prefix) - typed
+            key = _key(base, prefix[:place])
+            answer = self._answers.get(key)
+            if answer and (not typed or (answer.text.startswith(prefix[place:]) and answer.text[typed:].strip())):
+                self._answers.move_to_end(key)
+                return answer.without_start(typed)
         return None
 
 
-def _hash(about: tuple[object, ...]) -> "blake2b":
-    return blake2b(repr(about).encode("utf-8", "surrogatepass"), digest_size=16)
+def _hash(inputs: tuple[object, ...]) -> "blake2b":
+    return blake2b(repr(inputs).encode("utf-8", "surrogatepass"), digest_size=16)
 
 
 def _key(base: "blake2b", prefix: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What a completion asks the model about a place: the prompts this machine can afford, and the limits of the answer."""
+"""The request of one completion: the prompts that this machine can afford, and the limits of the answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,65 +19,74 @@ from lsp_harness.workspace.cursor import Cursor
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """All that is known before a model is asked: the prompts, longest first, and what decides the answer."""
+class CompletionRequest:
+    """All that is known before a model is asked.
+
+    Attributes:
+        cursor: The place.
+        ghost: The text around it.
+        prompts: The prompts for it, the longest first.
+        pace: The speed of this machine.
+        settings: The settings of completion.
+        needs_confidence: Whether the probabilities of the tokens are needed.
+        expected: Names that are likely here, as the index knows.
+        unbound: Names that the code below uses and nothing binds. They are no part of `cache_key`: an answer stays
+            valid while the user types such a name.
+    """
 
     cursor: Cursor
     ghost: Ghost
     prompts: tuple[InfillPrompt, ...]
     pace: Pace
     settings: Completion
-    confidence: bool
-    """The tokens' probabilities are wanted."""
+    needs_confidence: bool
     expected: tuple[str, ...] = ()
-    """Names that are likely, as the index knows."""
     unbound: tuple[str, ...] = ()
-    """Names that the code below needs, as they are bound: no part of `key`, for an answer stays good while its name is typed."""
 
     @property
-    def key(self) -> tuple[str, tuple[object, ...]]:
-        """The text before the cursor, and all else that the answer follows from: its place in `Results`."""
-        limits = (self.settings.prefix_tokens, self.settings.suffix_tokens, self.settings.max_tokens)
-        full = self.prompts[0]
-        elsewhere = (*(fragment.text for fragment in full.repository), *self.expected)
-        about = (self.ghost.suffix, full.outline.text, elsewhere, self.ghost.language, self.cursor.path, *limits)
-        return self.ghost.prefix, (*about, self.settings.max_lines)
+    def cache_key(self) -> tuple[str, tuple[object, ...]]:
+        """The text before the cursor, and everything else that decides the answer."""
+        settings, full = self.settings, self.prompts[0]
+        limits = (settings.prefix_tokens, settings.suffix_tokens, settings.max_tokens, settings.max_lines)
+        repository = (*(fragment.text for fragment in full.repository), *self.expected)
+        inputs = (self.ghost.suffix, full.outline.text, repository, self.ghost.language, self.cursor.path, *limits)
+        return self.ghost.prefix, inputs
 
     @property
-    def patience(self) -> float:
-        """Seconds from the first token in which it must be answered."""
+    def timeout_s(self) -> float:
+        """Time limit of the answer, counted from its first token."""
         return self.pace.writing_ms(self.settings) / 1000
 
-    def tokens(self, usage: Usage) -> int:
-        """How long the prompt was that the engine used, as estimated."""
+    def prompt_tokens(self, usage: Usage) -> int:
+        """Return the estimated length of the prompt that the engine used."""
         return self.prompts[min(usage.rung, len(self.prompts) - 1)].tokens
 
-    def asked(self) -> Infill:
-        """The request of somebody who waits."""
+    def urgent(self) -> Infill:
+        """Return the request for a user who waits."""
         full, *shorter = (prompt.around for prompt in self.prompts)
         ghost, pace, settings = self.ghost, self.pace, self.settings
         sampling = Sampling(
             n_predict=pace.n_predict(settings),
-            # in the middle of a line nothing below it is of use
+            # in the middle of a line, text below the line is useless
             stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
             t_max_predict_ms=pace.lines_ms(settings),
-            confidence=self.confidence,
+            confidence=self.needs_confidence,
             expected=self.expected,
             unbound=self.unbound,
         )
         budget = pace.budget_ms(settings) if shorter else 0
         return Infill(full, sampling=sampling, owner=self._owner, shorter=tuple(shorter), budget_ms=budget)
 
-    def foreseen(self) -> Infill:
-        """The request that nobody waits for: the full prompt, however long that takes."""
-        asked = self.asked()
-        patient = replace(asked.sampling, t_max_predict_ms=0)
-        return replace(asked, sampling=patient, priority="background", shorter=(), budget_ms=0)
+    def background(self) -> Infill:
+        """Return the request that nobody waits for: the full prompt, with no limit of time."""
+        urgent = self.urgent()
+        sampling = replace(urgent.sampling, t_max_predict_ms=0)
+        return replace(urgent, sampling=sampling, priority="background", shorter=(), budget_ms=0)
 
-    def read(self, prompts: Sequence[InfillPrompt]) -> list[Infill]:
-        """The requests that only have these prompts evaluated."""
+    def evaluations(self, prompts: Sequence[InfillPrompt]) -> list[Infill]:
+        """Return requests that only evaluate these prompts, so that a later request finds them in the KV cache."""
         nothing = Sampling(n_predict=0)
-        return [Infill(each.around, sampling=nothing, priority="background", owner=self._owner) for each in prompts]
+        return [Infill(prompt.around, sampling=nothing, priority="background", owner=self._owner) for prompt in prompts]
 
     @property
     def _owner(self) -> Owner:
@@ -85,31 +94,43 @@ class Question:
         return Owner(persist=cursor.persist and not secret_lines(cursor.document), affinity=cursor.document.uri)
 
 
-class Questions:
-    """Makes them, at the engine's pace."""
+class RequestBuilder:
+    """Builds the requests of one client, at the pace of its engine.
+
+    Args:
+        engine: Counts tokens and reports its speed.
+        settings: The settings of completion.
+        quiet: The settings that decide whether probabilities are needed.
+        repository: The code of other files. None leaves it out.
+    """
 
     def __init__(
         self,
         engine: Engine,
         settings: Completion,
         quiet: Quiet | None = None,
-        elsewhere: Elsewhere | None = None,
+        repository: Elsewhere | None = None,
     ) -> None:
         self._engine = engine
-        self._elsewhere = elsewhere
+        self._repository = repository
         self.settings = settings
         self.quiet = quiet or Quiet()
         self._pacer = Pacer(engine)
         self._outlines = Outlines()
 
     async def pace(self) -> Pace:
-        """The engine's, as far as it is known."""
+        """Return the speed of the engine, as far as it is known."""
         return await self._pacer.now()
 
-    async def about(self, cursor: Cursor, *, rests: bool = False) -> Question:
-        """The question of one place, at which the user `rests` or is typing."""
+    async def build(self, cursor: Cursor, *, is_resting: bool = False) -> CompletionRequest:
+        """Return the request for one place.
+
+        Args:
+            cursor: The place.
+            is_resting: Whether the user does not type. Then a better choice of other files' code may replace the old.
+        """
         pace, settings = await self.pace(), self.settings
-        repository = await self._repository(cursor, rests=rests)
+        fragments = await self._find_fragments(cursor, is_resting=is_resting)
         prompts = await ladder(
             cursor.document,
             cursor.tree,
@@ -119,20 +140,15 @@ class Questions:
             pace.affordable(settings),
             self._engine.count,
             self._outlines,
-            repository,
+            fragments,
         )
-        confidence = self.quiet.min_probability > 0
-        expected = self._elsewhere.expected(cursor.document.uri) if repository and self._elsewhere else ()
-        missing = bindings(cursor.tree, cursor.offset) if cursor.tree else ()
-        return Question(cursor, ghost_at(cursor), prompts, pace, settings, confidence, expected, missing)
+        needs_confidence = self.quiet.min_probability > 0
+        expected = self._repository.expected(cursor.document.uri) if fragments and self._repository else ()
+        unbound = bindings(cursor.tree, cursor.offset) if cursor.tree else ()
+        return CompletionRequest(cursor, ghost_at(cursor), prompts, pace, settings, needs_confidence, expected, unbound)
 
-    def forget(self, uri: str) -> None:
-        """The document is closed."""
-        if self._elsewhere:
-            self._elsewhere.forget(uri)
-
-    async def _repository(self, cursor: Cursor, *, rests: bool) -> Sequence[Fragment]:
-        if self._elsewhere is None:
+    async def _find_fragments(self, cursor: Cursor, *, is_resting: bool) -> Sequence[Fragment]:
+        if self._repository is None:
             return ()
         place = (cursor.document, cursor.tree, cursor.offset, cursor.path)
-        return await self._elsewhere.of(*place, self.settings.repository_tokens, rests=rests)
+        return await self._repository.of(*place, self.settings.repository_tokens, rests=is_resting)

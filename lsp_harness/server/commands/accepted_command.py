@@ -11,4 +11,4 @@ COMMAND = command_names.ACCEPTED
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> None:
-    client.harness.accepted(*two_names(params))
+    client.harness.record(*two_names(params), "accepted")

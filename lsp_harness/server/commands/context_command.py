@@ -24,7 +24,7 @@ async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCo
         raise UsageError(f"{params.command} needs a task in words")
     harness = client.harness
     with progress.shown(client, "What the model sees", params.work_done_token):
-        engine = await harness.engines.estimating(harness.config)
+        engine = await harness.services.engines.estimating(harness.config)
         if task:
             prompt = await prompt_preview.edit(harness, engine, found, span, task)
         else:

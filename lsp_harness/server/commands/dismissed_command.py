@@ -11,4 +11,4 @@ COMMAND = command_names.DISMISSED
 
 
 async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCommandParams) -> None:
-    client.harness.dismissed(*two_names(params))
+    client.harness.record(*two_names(params), "dismissed")

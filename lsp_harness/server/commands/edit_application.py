@@ -20,7 +20,7 @@ async def apply(client: Client, uri: str, fixed: Fixed, label: str) -> dict[str,
     params = types.ApplyWorkspaceEditParams(edit=fixed.edit, label=label)
     outcome = await client.server.workspace_apply_edit_async(params)
     if outcome.applied:
-        client.harness.applied(uri, fixed.id)
+        client.harness.record(uri, fixed.id, "applied")
     return {
         "applied": outcome.applied,
         "summary": fixed.summary,

@@ -20,11 +20,12 @@ async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCo
         "python": ".".join(map(str, sys.version_info[:3])),
         "positionEncoding": client.able.encoding,
         "model": harness.config.model.path,
-        "roots": [str(root) for root in harness.roots],
+        "roots": [str(root) for root in harness.workspace.roots],
         "documents": [
-            {"uri": each.uri, "version": client.version_of(each), "bytes": len(each.data)} for each in harness.documents
+            {"uri": opened.uri, "version": client.version_of(opened.text), "bytes": len(opened.text.data)}
+            for opened in harness.documents
         ],
-        "outOfStep": [{"uri": uri, "why": lost.why} for uri, lost in harness.documents.lost.items()],
+        "outOfStep": [{"uri": uri, "why": lost.reason} for uri, lost in harness.documents.lost.items()],
         # without this one
         "running": len(client.server.lsp.running) - 1,
         **await harness.status(),

@@ -84,7 +84,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
         return engine
 
     async with composition.headless(file) as (harness, snapshot):
-        harness.engines = Engines(make, lambda: harness.on_state())
+        harness.services.engines = Engines(make, harness.services.report_state)
         began = perf_counter()
         proposed, reason = await _mended(harness, snapshot, _finding(diagnostic, len(snapshot.document.data)))
         ms = (perf_counter() - began) * 1000
@@ -94,7 +94,7 @@ async def attempt(case: Case, folder: Path, *, stale: bool = False) -> Attempt:
 async def own_diagnostic(case: Case, folder: Path) -> Diagnostic | None:
     """The first thing that the product itself has against the faulty text."""
     async with composition.headless(written(case, case.text, folder)) as (harness, snapshot):
-        findings = (await diagnose(snapshot, harness.tree(snapshot), harness.ruff)).findings
+        findings = (await diagnose(snapshot, harness.tree(snapshot), harness.services.ruff)).findings
     if not findings:
         return None
     found = findings[0]

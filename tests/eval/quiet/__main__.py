@@ -17,13 +17,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from lsp_harness.completion.completer import Completer
-from lsp_harness.completion.policy.trigger_policy import Restraint
+from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.completion.policy.trigger_rules import MIN_PROBABILITY
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.client import EngineClient
 from tests.eval.quiet.figures import HEAD, Figures
 from tests.eval.quiet.scenarios import HALVES, Half, of
+from tests.support.desk import Desk
 from tests.support.quiet import Scenario
 
 PATIENT_MS = 120_000
@@ -53,14 +54,15 @@ async def run(scenarios: list[Scenario], config: Config) -> list[Outcome]:
     for number, scenario in enumerate(scenarios):
         # told in any case, so that other thresholds can be looked at
         quiet = replace(config.quiet, min_probability=config.quiet.min_probability or 1e-9)
-        restraint = Restraint(quiet)
-        cursor = scenario.lived(restraint.typed)
-        completer = Completer(engine, settings, restraint)
+        cursor = scenario.cursor()
+        completer = Desk(Completer(engine, settings, TriggerPolicy(quiet)))
+        scenario.live(completer.opened(cursor.document).history)
         place = (cursor.document, cursor.tree, cursor.offset, cursor.path)
         asked = await completer.complete(*place)
         probability = completer.last.get("probability") if asked else None
         # it is not on the screen of who did not ask
-        completer.forget(cursor.document.uri)
+        completer.close(cursor.document.uri)
+        scenario.live(completer.opened(cursor.document).history)
         by_itself = await completer.complete(*place, automatic=True)
         rule = completer.last.get("quiet", "")
         outcome = Outcome(scenario.name, scenario.silent, asked.text if asked else "", probability, rule)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.completion.policy.trigger_policy import Restraint
+from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.completion.policy.trigger_rules import MIN_PROBABILITY
 from tests.eval.quiet.figures import Figures
 from tests.eval.quiet.scenarios import HALVES, Half, of
@@ -19,7 +19,7 @@ FIGURES: dict[Half, Figures] = {
 
 @pytest.mark.parametrize("scenario", ALL, ids=lambda one: f"{one.file}: {one.name}")
 def test_scenario(scenario: Scenario) -> None:
-    rule = scenario.rule(Restraint())
+    rule = scenario.rule(TriggerPolicy())
     if scenario.name in TOO_QUIET:
         assert (rule, scenario.silent) == ("after_deletion", False)
     elif scenario.rules == (MIN_PROBABILITY,):
@@ -31,7 +31,7 @@ def test_scenario(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("half", HALVES)
 def test_figures_of_the_rules_alone(half: Half) -> None:
-    found = [(scenario.silent, bool(scenario.rule(Restraint()))) for scenario in of(half)]
+    found = [(scenario.silent, bool(scenario.rule(TriggerPolicy()))) for scenario in of(half)]
     assert Figures.of(found) == FIGURES[half]
 
 

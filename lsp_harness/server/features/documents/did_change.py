@@ -19,7 +19,7 @@ METHOD = types.TEXT_DOCUMENT_DID_CHANGE
 
 def run(client: Client, params: Any) -> None:
     uri, documents = text_sync.uri_of(METHOD, params), client.harness.documents
-    if documents.closed(uri):
+    if documents.is_closed(uri):
         # some clients send the last keys of a document behind its end
         return client.warn_once(f"{METHOD} of {uri} came after it was closed and is ignored")
     try:
@@ -41,14 +41,14 @@ def _start(client: Client, uri: str, params: Any, changes: list[Change]) -> None
     version = text_sync.version_of(params)
     document = Document.of(uri, first.text, language=lost.language if lost else "", version=version or 0)
     client.harness.open(document)
-    client.harness.documents.name_version(document, version)
+    client.harness.documents.get(uri).set_client_version(version)
     return _apply(client, uri, params, changes[whole[-1] + 1 :])
 
 
 def _apply(client: Client, uri: str, params: Any, changes: list[Change]) -> None:
     if not changes:
         return
-    number = client.harness.documents.next_version(uri, text_sync.version_of(params))
+    number = client.harness.documents.get(uri).next_version(text_sync.version_of(params))
     for change in changes:
         edit = change.edit(client.live(uri), client.able.encoding)
         client.harness.change(uri, edit, number)

@@ -20,5 +20,5 @@ def run(client: Client, params: Any) -> None:
     if uri in client.harness.documents:
         client.forget(uri)
     client.harness.open(document)
-    client.harness.documents.name_version(document, text_sync.version_of(params))
+    client.harness.documents.get(uri).set_client_version(text_sync.version_of(params))
     return client.harness.warm(uri)

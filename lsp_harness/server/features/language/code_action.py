@@ -34,7 +34,7 @@ async def run(
 ) -> list[types.CodeAction | types.Command]:
     document, able = snapshot.document, client.able
     # the user may have typed on since this was asked
-    if params.range.start == params.range.end and client.harness.current(document):
+    if params.range.start == params.range.end and client.harness.documents.is_current(document):
         client.harness.warm(document.uri, offset(document, params.range.end, able.encoding))
     if document.binary:
         return []

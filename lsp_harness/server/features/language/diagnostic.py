@@ -24,7 +24,7 @@ async def run(
 ) -> types.RelatedFullDocumentDiagnosticReport | types.RelatedUnchangedDocumentDiagnosticReport:
     document = snapshot.document
     # findings of another version have no place in this text; those of this one are announced by a refresh
-    current = client.harness.held(document)
+    current = client.harness.findings(document)
     items = diagnostics(document, current, client.able)
     result_id = f"{document.hash}-{hash((tuple(current.findings), current.verdict)) & 0xFFFFFFFF:08x}"
     if params.previous_result_id == result_id:

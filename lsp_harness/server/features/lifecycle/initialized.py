@@ -10,6 +10,6 @@ METHOD = types.INITIALIZED
 
 def run(client: Client, params: types.InitializedParams | None) -> None:
     client.harness.index()
-    client.harness.on_state()
+    client.harness.services.report_state()
     client.spawn(client_settings.follow(client), "reading the editor's settings")
     client.spawn(file_watching.follow(client), "having settings files watched")

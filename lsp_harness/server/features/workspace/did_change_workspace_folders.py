@@ -12,6 +12,7 @@ METHOD = types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS
 def run(client: Client, params: types.DidChangeWorkspaceFoldersParams) -> None:
     removed = [local_path(folder.uri) for folder in params.event.removed]
     added = [path for folder in params.event.added if (path := local_path(folder.uri))]
-    kept = [root for root in client.harness.roots if not any(same(root, path) for path in removed if path)]
-    client.harness.roots[:] = kept + [path for path in added if path not in kept]
+    workspace = client.harness.workspace
+    roots = [root for root in workspace.roots if not any(same(root, path) for path in removed if path)]
+    workspace.set_roots(roots + [path for path in added if path not in roots])
     client.harness.index()

@@ -5,22 +5,22 @@ import pytest
 from lsp_harness.errors import NotOpen, OutOfStep
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.workspace.documents import Documents
+from lsp_harness.workspace.open_documents import OpenDocuments
 
 URI = "file:///a.py"
 
 
-def opened(text: str = "x = 1\n", version: int = 3) -> Documents:
-    documents = Documents()
+def opened(text: str = "x = 1\n", version: int = 3) -> OpenDocuments:
+    documents = OpenDocuments()
     documents.open(Document.of(URI, text, version=version))
     return documents
 
 
 def test_a_change_gives_the_text_before_and_after() -> None:
     documents = opened()
-    before, after = documents.change(URI, Edit(4, 5, b"22"), 4)
+    before = documents.get(URI).edit(Edit(4, 5, b"22"), 4)
     assert before == Document.of(URI, "x = 1\n", version=3)
-    assert after == Document.of(URI, "x = 22\n", version=4) == documents.get(URI)
+    assert documents.get(URI).text == Document.of(URI, "x = 22\n", version=4)
 
 
 @pytest.mark.parametrize(
@@ -36,21 +36,21 @@ def test_a_change_gives_the_text_before_and_after() -> None:
 def test_versions_go_up_whatever_the_client_counts(versions: list[int | None], numbers: list[int]) -> None:
     documents, found = opened(version=3), list[int]()
     for version in versions:
-        number = documents.next_version(URI, version)
+        number = documents.get(URI).next_version(version)
         for new in (b"y", b"z"):
-            documents.change(URI, Edit(0, 1, new), number)
-        found.append(documents.get(URI).version)
-        assert documents.client_version(documents.get(URI)) == version
+            documents.get(URI).edit(Edit(0, 1, new), number)
+        found.append(documents.get(URI).text.version)
+        assert documents.get(URI).client_version(documents.get(URI).text) == version
     assert found == numbers
-    assert documents.get(URI).text == "z = 1\n"
+    assert documents.get(URI).text.text == "z = 1\n"
 
 
 def test_what_the_client_called_an_earlier_text_is_not_said_of_another() -> None:
     documents = opened(version=3)
-    before = documents.get(URI)
-    assert documents.client_version(before) == 3
-    documents.change(URI, Edit(0, 1, b"y"), documents.next_version(URI, 2))
-    assert documents.client_version(before) is None
+    before = documents.get(URI).text
+    assert documents.get(URI).client_version(before) == 3
+    documents.get(URI).edit(Edit(0, 1, b"y"), documents.get(URI).next_version(2))
+    assert documents.get(URI).client_version(before) is None
 
 
 def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
@@ -61,40 +61,42 @@ def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
     assert list(documents) == []
     with pytest.raises(OutOfStep, match="it was lost"):
         documents.get(URI)
-    assert {uri: lost.why for uri, lost in documents.lost.items()} == {URI: "it was lost"}
+    assert {uri: lost.reason for uri, lost in documents.lost.items()} == {URI: "it was lost"}
     documents.open(Document.of(URI, "y"))
-    assert documents.get(URI).text == "y"
+    assert documents.get(URI).text.text == "y"
     assert documents.lost == {}
 
 
 def test_several_changes_may_make_one_version() -> None:
     documents = opened()
-    documents.change(URI, Edit(0, 1, b"y"), 4)
-    documents.change(URI, Edit(4, 5, b"2"), 4)
-    assert documents.get(URI) == Document.of(URI, "y = 2\n", version=4)
+    documents.get(URI).edit(Edit(0, 1, b"y"), 4)
+    documents.get(URI).edit(Edit(4, 5, b"2"), 4)
+    assert documents.get(URI).text == Document.of(URI, "y = 2\n", version=4)
 
 
 def test_what_was_taken_before_a_change_does_not_change() -> None:
     documents = opened()
-    taken = documents.get(URI)
-    documents.change(URI, Edit(0, 1, b"y\n"), 4)
+    taken = documents.get(URI).text
+    documents.get(URI).edit(Edit(0, 1, b"y\n"), 4)
     assert (taken.text, list(taken.starts)) == ("x = 1\n", [0, 6])
 
 
 def test_opening_again_starts_anew() -> None:
     documents = opened()
     documents.open(Document.of(URI, "new", version=1))
-    assert documents.get(URI) == Document.of(URI, "new", version=1)
+    assert documents.get(URI).text == Document.of(URI, "new", version=1)
 
 
 def test_a_closed_document_is_not_known_any_more() -> None:
     documents = opened()
     assert [d.uri for d in documents] == [URI]
     assert URI in documents
-    assert not documents.closed(URI)
-    assert documents.close(URI) == Document.of(URI, "x = 1\n", version=3)
-    assert documents.closed(URI)
+    assert not documents.is_closed(URI)
+    closed = documents.close(URI)
+    assert closed
+    assert closed.text == Document.of(URI, "x = 1\n", version=3)
+    assert documents.is_closed(URI)
     assert URI not in documents
-    for use in (documents.get, documents.close, lambda uri: documents.change(uri, Edit(0, 0, b""), 9)):
+    for use in (documents.get, documents.close):
         with pytest.raises(NotOpen, match="send textDocument/didOpen first"):
             use(URI)

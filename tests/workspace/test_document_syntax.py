@@ -2,23 +2,23 @@
 
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
-from lsp_harness.workspace.parsing import Parsed
+from lsp_harness.workspace.document_syntax import DocumentSyntax, SyntaxService
 
 TEXT = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 
 
-def names(parsed: Parsed, document: Document, *, live: bool = True) -> list[tuple[str, int]]:
-    return [(one.name, one.line) for one in parsed.declarations(document, live=live)]
+def names(parsed: DocumentSyntax, document: Document, *, is_current: bool = True) -> list[tuple[str, int]]:
+    return [(one.name, one.line) for one in parsed.declarations(document, is_current=is_current)]
 
 
-def edited(parsed: Parsed, before: Document, edit: Edit) -> Document:
+def edited(parsed: DocumentSyntax, before: Document, edit: Edit) -> Document:
     after = before.edited(edit, before.version + 1)
-    parsed.changed(before, edit, after)
+    parsed.follow(before, edit, after)
     return after
 
 
 def test_declarations_follow_the_edits():
-    parsed, document = Parsed(), Document.of("file:///a.py", TEXT)
+    parsed, document = DocumentSyntax(SyntaxService()), Document.of("file:///a.py", TEXT)
     assert names(parsed, document) == [("one", 0), ("two", 4)]
     later = edited(parsed, document, Edit(0, 0, b"import os\n\n"))
     assert names(parsed, later) == [("one", 2), ("two", 6)]
@@ -27,24 +27,21 @@ def test_declarations_follow_the_edits():
 
 
 def test_an_older_text_is_answered_for_and_changes_nothing():
-    parsed, document = Parsed(), Document.of("file:///a.py", TEXT)
+    parsed, document = DocumentSyntax(SyntaxService()), Document.of("file:///a.py", TEXT)
     names(parsed, document)
     later = edited(parsed, document, Edit(4, 7, b"first"))
-    assert names(parsed, document, live=False) == [("one", 0), ("two", 4)]
+    assert names(parsed, document, is_current=False) == [("one", 0), ("two", 4)]
     assert names(parsed, later) == [("first", 0), ("two", 4)]
 
 
 def test_what_nobody_asked_for_is_not_kept_up_to_date():
-    parsed, document = Parsed(), Document.of("file:///a.py", TEXT)
+    parsed, document = DocumentSyntax(SyntaxService()), Document.of("file:///a.py", TEXT)
     later = edited(parsed, document, Edit(4, 7, b"first"))
     assert names(parsed, later) == [("first", 0), ("two", 4)]
-    parsed.forget("file:///a.py")
-    last = edited(parsed, later, Edit(4, 9, b"last"))
-    assert names(parsed, last) == [("last", 0), ("two", 4)]
 
 
 def test_a_text_in_no_language_we_know():
-    parsed, document = Parsed(), Document.of("file:///a.odd", TEXT)
-    assert parsed.tree(document, live=True) is None
+    parsed, document = DocumentSyntax(SyntaxService()), Document.of("file:///a.odd", TEXT)
+    assert parsed.tree(document, is_current=True) is None
     assert names(parsed, document) == []
     assert names(parsed, edited(parsed, document, Edit(0, 0, b"x"))) == []

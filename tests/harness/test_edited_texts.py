@@ -13,8 +13,8 @@ HERE = "from cart import Cart\n\n\ndef owed(cart: Cart):\n    return cart.<|>\n"
 async def indexed(b: Bench) -> None:
     """The folder's index is ready."""
     ready = asyncio.Event()
-    b.harness.on_indexing = lambda root, said: ready.set() if said["state"] == "ready" else None
-    b.harness.eager = True
+    b.on_index(lambda root, said: ready.set() if said["state"] == "ready" else None)
+    b.harness.services.works_ahead = True
     b.harness.index()
     await ready.wait()
 
@@ -38,7 +38,7 @@ async def test_a_declaration_that_is_not_saved_is_in_the_prompt_and_one_that_is_
     b.type(cart, "    def discount(self, rate): ...\n", cart.cursor)
     assert "    def discount(self, rate): ..." in await asked(b, "c.py")
     b.harness.close(cart.document.uri)
-    await b.harness.indexes.aclose()
+    await b.harness.services.indexes.aclose()
 
 
 async def test_an_import_that_is_not_saved_is_followed(bench: Make):
@@ -51,7 +51,7 @@ async def test_an_import_that_is_not_saved_is_followed(bench: Make):
     snapshot = b.harness.snapshot(src.document.uri)
     await b.harness.complete(snapshot, snapshot.document.data.index(b"x\n"), automatic=False, one=True)
     assert "def total(self): ..." in b.engine.prompt(-1)
-    await b.harness.indexes.aclose()
+    await b.harness.services.indexes.aclose()
 
 
 async def test_references_are_found_in_what_is_not_saved(bench: Make):
@@ -69,7 +69,7 @@ async def test_references_are_found_in_what_is_not_saved(bench: Make):
         ("b.py", 2, "Last"),
         ("cart.py", 0, "Cart"),
     ]
-    await b.harness.indexes.aclose()
+    await b.harness.services.indexes.aclose()
 
 
 async def test_the_same_place_is_asked_about_again_where_other_files_say_something_else(bench: Make):
@@ -83,7 +83,7 @@ async def test_the_same_place_is_asked_about_again_where_other_files_say_somethi
         b.harness.configure(settings(completion={"max_lines": 1, "repository_tokens": tokens}))
         await b.harness.complete(snapshot, src.cursor, automatic=False, one=True)
     assert ["def total" in b.engine.prompt(n) for n in (0, 1)] == [True, False]
-    await b.harness.indexes.aclose()
+    await b.harness.services.indexes.aclose()
 
 
 async def test_what_no_model_may_see_is_in_no_prompt(bench: Make):
@@ -94,7 +94,7 @@ async def test_what_no_model_may_see_is_in_no_prompt(bench: Make):
     cart = b.open(CART, name="cart.py")
     b.type(cart, "    def discount(self, rate): ...\n", cart.cursor)
     assert "discount" not in await asked(b, "a.py")
-    await b.harness.indexes.aclose()
+    await b.harness.services.indexes.aclose()
 
 
 async def test_a_line_with_a_secret_is_in_no_prompt(bench: Make):
@@ -108,4 +108,4 @@ async def test_a_line_with_a_secret_is_in_no_prompt(bench: Make):
     prompt = await asked(b, "a.py")
     assert "def last(self): ..." in prompt
     assert secret not in prompt
-    await b.harness.indexes.aclose()
+    await b.harness.services.indexes.aclose()

@@ -1,0 +1,22 @@
+"""Tasks of completion that may outlive the request which started them."""
+
+import asyncio
+from typing import Any
+
+
+class BackgroundTasks:
+    """All such tasks of one client, so that the client can wait for their end."""
+
+    def __init__(self) -> None:
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def add(self, task: "asyncio.Task[Any]") -> None:
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def aclose(self) -> None:
+        """Cancel all tasks, and wait until the engine has been told."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,0 +1,55 @@
+"""The events that a harness reports to its surfaces, whoever caused them."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lsp_harness.harness.published_findings import PublishedFindings
+
+
+@dataclass(frozen=True, slots=True)
+class FindingsChanged:
+    """The findings of a document are other ones now. An empty list removes them from the editor."""
+
+    uri: str
+    findings: PublishedFindings
+
+
+@dataclass(frozen=True, slots=True)
+class IndexReported:
+    """The process that keeps the index of a folder sent a message (see `index_process`)."""
+
+    root: Path
+    message: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """`Harness.state` may return something else now."""
+
+
+@dataclass(frozen=True, slots=True)
+class TroubleReported:
+    """The user should read this sentence once, whatever happens to the requests that it is about."""
+
+    message: str
+
+
+HarnessEvent = FindingsChanged | IndexReported | StateChanged | TroubleReported
+Listener = Callable[[HarnessEvent], None]
+
+
+class EventStream:
+    """Events of one harness, for any number of subscribers. They are called on the event loop, in order."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Listener] = []
+
+    def subscribe(self, listener: Listener) -> None:
+        """Call a function with each event from now on."""
+        self._listeners.append(listener)
+
+    def publish(self, event: HarnessEvent) -> None:
+        for listener in self._listeners:
+            listener(event)

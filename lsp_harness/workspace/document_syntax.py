@@ -1,0 +1,285 @@
+"""The syntax tree of one open document, within a budget of time, kept up to date with every edit.
+
+This is the only place that decides whether a text has a tree. An ordinary text is parsed at once and its tree follows
+each key press. A text that takes longer is parsed in a thread, after a separate process has tried it. A text that costs
+more than the budget has no tree and says why. It is tried again after a pause that doubles each time, not at each key.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from lsp_harness.errors import Superseded
+from lsp_harness.syntax.parse_budget import BUDGET, Allowance, Budget, TooCostly
+from lsp_harness.syntax.plain_text import plain
+from lsp_harness.text.document import Document
+from lsp_harness.text.edit import Edit
+
+if TYPE_CHECKING:
+    from lsp_harness.syntax.symbols.declarations import Declaration
+    from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+    from lsp_harness.syntax.tree import SyntaxTree
+    from lsp_harness.workspace.parse_process import Trials
+
+log = logging.getLogger(__name__)
+
+FIRST_PAUSE_S, MAX_PAUSE_S = 2.0, 120.0
+"""Pause between two attempts to parse a text that costs too much."""
+TREE_TIMEOUT_S = 1.0
+"""How long a request waits for a tree that is being made."""
+SLOW_TEXT_S = 5.0
+"""How long a text is parsed in the thread only, after a key press that took too long to follow."""
+REST_FACTOR = 2.0
+"""An attempt whose text changed meanwhile is followed by a rest of this many times its own duration."""
+
+
+class SyntaxService:
+    """What all open documents of one client share to be parsed: the budget, the process and the thread.
+
+    Without an event loop there is nothing to keep responsive, and every text is parsed at once.
+
+    Args:
+        on_change: Called when a document loses its tree, or gets one again.
+        budget: Limits of one parse.
+        clock: Returns the present time in seconds.
+        new_allowance: Creates the time limit of one parse, from seconds of processor time.
+    """
+
+    def __init__(
+        self,
+        on_change: Callable[[], None] = lambda: None,
+        budget: Budget = BUDGET,
+        clock: Callable[[], float] = monotonic,
+        new_allowance: Callable[[float], Allowance] = Allowance,
+    ) -> None:
+        self.on_change = on_change
+        self.budget = budget
+        self.clock = clock
+        self.new_allowance = new_allowance
+        self._process: Trials | None = None
+        self._thread: ThreadPoolExecutor | None = None
+        self._allowance: Allowance | None = None
+        self._closing: list[asyncio.Task[None]] = []
+
+    async def parse(self, text: Document) -> "tuple[SyntaxTree | None, Declarations | None]":
+        """Parse a text that may be costly: in a process of its own first, then in a thread.
+
+        Raises:
+            TooCostly: The text cannot be parsed within the budget.
+        """
+        from lsp_harness.syntax.languages import language_for
+        from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+        from lsp_harness.syntax.tree import within
+        from lsp_harness.workspace.parse_process import Trials
+
+        language = language_for(text.language, text.uri)
+        if language is None:
+            return None, None
+        self._process = self._process or Trials()
+        if reason := await self._process.why_not(language.id, text.data):
+            raise TooCostly(reason)
+        self._thread = self._thread or ThreadPoolExecutor(1, "parser")
+        # the process has measured the cost; here the thread may wait for the processor, and the text is read in pieces
+        allowance = self._allowance = self.new_allowance(2 * self.budget.text_s)
+
+        def make() -> "tuple[SyntaxTree | None, Declarations | None]":
+            tree = within(text, allowance)
+            return tree, Declarations(tree) if tree else None
+
+        return await asyncio.get_running_loop().run_in_executor(self._thread, make)
+
+    def cancel(self, task: "asyncio.Task[None]") -> None:
+        """Cancel a parse; `aclose` waits for its end."""
+        task.cancel()
+        self._closing = [each for each in self._closing if not each.done()]
+        self._closing.append(task)
+
+    async def aclose(self) -> None:
+        """Stop the parses under way, the process and the thread."""
+        if self._allowance:
+            self._allowance.cancel()
+        await asyncio.gather(*self._closing, return_exceptions=True)
+        if self._process:
+            await self._process.aclose()
+        if self._thread:
+            self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+class DocumentSyntax:
+    """The tree and the declarations of one open document, and the attempts to make them.
+
+    Attributes:
+        missing_reason: Why the document has no tree although its language has a grammar. Empty if it has one.
+    """
+
+    def __init__(self, service: SyntaxService) -> None:
+        self._service = service
+        self._tree: SyntaxTree | None = None
+        self._declared: Declarations | None = None
+        self._is_plain = False
+        """Whether the text is ordinary code, which may be parsed at once."""
+        self.missing_reason = ""
+        self._failed_size = 0
+        """Size in bytes of the text that could not be parsed."""
+        self._failures = 0
+        """Failed attempts since the tree followed an edit the last time."""
+        self._paused_until = 0.0
+        """No attempt is made before this time of the clock."""
+        self._edits = 0
+        self._slow_until = 0.0
+        """Until this time of the clock the text is parsed in the thread only."""
+        self._task: asyncio.Task[None] | None = None
+
+    # -- following the text
+    def follow(self, before: Document, edit: Edit, after: Document) -> None:
+        """Update the tree after one edit. Call it for each edit, in order."""
+        self._edits += 1
+        if self._is_plain and len(edit.new) > 1:
+            self._is_plain = plain(after.data, edit.start, edit.start + len(edit.new))
+        if tree := self._tree:
+            self._tree = None
+            if self._is_plain or not _loop():
+                self._follow(tree, before, edit, after)
+        if self._tree is None:
+            self._declared = None
+        elif self._declared:
+            self._declared.edited(before, edit, after)
+
+    def _follow(self, tree: "SyntaxTree", before: Document, edit: Edit, after: Document) -> None:
+        """Parse again only what the edit changed."""
+        service = self._service
+        allowance = service.new_allowance(service.budget.key_s)
+        began = allowance.clock()
+        try:
+            self._tree = tree.follow(before, edit, after, allowance)
+        except TooCostly:
+            # a quotation mark may change all of the text; the tree is made again in the thread
+            self._slow_until = service.clock() + SLOW_TEXT_S
+            return
+        if (seconds := allowance.clock() - began) > service.budget.edit_s:
+            self._refuse(after, f"to follow a key takes {seconds * 1000:.0f} ms")
+        else:
+            self._failures = 0
+
+    def close(self) -> None:
+        """Stop the parse under way. The document is closed, or is another text now."""
+        if self._task:
+            self._service.cancel(self._task)
+        if self.missing_reason:
+            self._set_reason("")
+
+    # -- asking
+    def tree(self, text: Document, *, is_current: bool = True) -> "SyntaxTree | None":
+        """Return the tree of a text if there is one at once.
+
+        Args:
+            text: A version of the document.
+            is_current: Whether it is the present version. Only its tree is kept.
+        """
+        from lsp_harness.syntax.languages import language_for
+        from lsp_harness.syntax.tree import within
+
+        service = self._service
+        if self._tree and self._tree.document.data == text.data:
+            return self._tree
+        if text.binary or language_for(text.language, text.uri) is None:
+            return None
+        if is_current and service.clock() < self._paused_until and 2 * len(text.data) > self._failed_size:
+            return None
+        is_plain = self._is_plain = self._is_plain or plain(text.data)
+        if _loop() and (self._task or not is_plain or self.missing_reason or service.clock() < self._slow_until):
+            return self._begin(text) if is_current else None
+        try:
+            tree = within(text, service.new_allowance(service.budget.key_s if _loop() else service.budget.text_s))
+        except TooCostly as error:
+            if is_current and _loop():
+                return self._begin(text)
+            if is_current:
+                self._refuse(text, str(error))
+            return None
+        if is_current:
+            self._set_tree(tree)
+        return tree
+
+    async def tree_when_ready(self, text: Document, *, is_current: bool = True) -> "SyntaxTree | None":
+        """Return the tree of a text, and wait at most `TREE_TIMEOUT_S` if it is being made.
+
+        Raises:
+            Superseded: The text changed meanwhile.
+        """
+        tree = self.tree(text, is_current=is_current)
+        if tree or not is_current or not self._task:
+            return tree
+        edits = self._edits
+        await asyncio.wait({self._task}, timeout=TREE_TIMEOUT_S)
+        if self._edits != edits:
+            raise Superseded("the text was changed while its syntax tree was made")
+        return self._tree if self._tree and self._tree.document.data == text.data else None
+
+    def declarations(self, text: Document, *, is_current: bool = True) -> "Sequence[Declaration]":
+        """Return the declarations of a text in their order, outer ones first. Empty if it has no tree."""
+        from lsp_harness.syntax.symbols.declarations import declared
+        from lsp_harness.syntax.symbols.incremental_declarations import Declarations
+
+        tree = self.tree(text, is_current=is_current)
+        if tree is None:
+            return []
+        if not is_current:
+            return declared(tree.language, tree.data, tree.root)[0]
+        if self._declared is None:
+            self._declared = Declarations(tree)
+        return self._declared.of(tree)
+
+    # -- making
+    def _begin(self, text: Document) -> None:
+        """Start to make the tree of the present text, unless an attempt is under way."""
+        if self._task is None:
+            self._task = asyncio.ensure_future(self._make(text))
+
+    async def _make(self, text: Document) -> None:
+        clock = self._service.clock
+        began, edits = clock(), self._edits
+        try:
+            tree, declared = await self._service.parse(text)
+        except TooCostly as error:
+            self._refuse(text, str(error))
+            return
+        except Exception:
+            # a fault of ours costs this text its tree, and no request its answer
+            log.exception("parsing failed")
+            self._refuse(text, "it cannot be parsed, see the log of the server")
+            return
+        finally:
+            self._task = None
+        if self._edits != edits:
+            self._paused_until = clock() + REST_FACTOR * (clock() - began)
+            return
+        self._set_tree(tree)
+        self._declared = declared
+
+    def _set_tree(self, tree: "SyntaxTree | None") -> None:
+        self._tree, self._declared = tree, None
+        self._set_reason("")
+
+    def _refuse(self, text: Document, reason: str) -> None:
+        pause = min(FIRST_PAUSE_S * 2**self._failures, MAX_PAUSE_S)
+        self._failures, self._failed_size = self._failures + 1, len(text.data)
+        self._paused_until = self._service.clock() + pause
+        self._tree, self._declared = None, None
+        log.info("%s has no syntax tree: %s", text.uri, reason)
+        self._set_reason(reason)
+
+    def _set_reason(self, reason: str) -> None:
+        if reason != self.missing_reason:
+            self.missing_reason = reason
+            self._service.on_change()
+
+
+def _loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

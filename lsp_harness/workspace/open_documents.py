@@ -1,0 +1,146 @@
+"""The documents that a client has open, by URI."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lsp_harness.errors import NotOpen, OutOfStep
+from lsp_harness.text.document import Document
+from lsp_harness.workspace.document_syntax import DocumentSyntax, SyntaxService
+from lsp_harness.workspace.open_document import OpenDocument
+from lsp_harness.workspace.typing_rhythm import TypingRhythm
+
+MAX_CLOSED_DOCUMENTS = 1000
+"""Number of closed documents whose cursor is remembered."""
+
+
+@dataclass(frozen=True, slots=True)
+class LostText:
+    """A document whose text is not known any more, because a change of it could not be understood.
+
+    Attributes:
+        reason: A sentence without its full stop.
+        language: The language id that the client gave the document when it opened it.
+    """
+
+    reason: str
+    language: str
+
+
+class OpenDocuments:
+    """All documents that one client has open.
+
+    Args:
+        syntax: Parses the texts.
+        rhythm: Measures how fast the user types, in whichever document.
+    """
+
+    def __init__(self, syntax: SyntaxService | None = None, rhythm: TypingRhythm | None = None) -> None:
+        self._syntax = syntax or SyntaxService()
+        self._rhythm = rhythm or TypingRhythm()
+        self._open: dict[str, OpenDocument] = {}
+        self._lost: dict[str, LostText] = {}
+        self._closed: dict[str, int | None] = {}
+        """The last cursor of each closed document: users often come back to where they were."""
+
+    def __iter__(self) -> Iterator[OpenDocument]:
+        return iter(list(self._open.values()))
+
+    def __contains__(self, uri: str) -> bool:
+        return uri in self._open
+
+    def get(self, uri: str) -> OpenDocument:
+        """Return an open document.
+
+        Raises:
+            NotOpen: The client has not opened it.
+            OutOfStep: The text of the document is not known any more.
+        """
+        if lost := self._lost.get(uri):
+            raise OutOfStep(f"the text of {uri} is not known ({lost.reason}); close the file and open it again")
+        try:
+            return self._open[uri]
+        except KeyError:
+            raise NotOpen(f"{uri} is not open; send textDocument/didOpen first") from None
+
+    def find(self, uri: str) -> OpenDocument | None:
+        """Return an open document, or None if it is not open."""
+        return self._open.get(uri)
+
+    def detached(self, text: Document) -> OpenDocument:
+        """Return a document that is not open, for a request about any text."""
+        return OpenDocument(text, syntax=self._syntax, rhythm=self._rhythm)
+
+    def syntax_of(self, text: Document) -> DocumentSyntax:
+        """Return the syntax of the document that a text is a version of."""
+        opened = self._open.get(text.uri)
+        return opened.syntax if opened else DocumentSyntax(self._syntax)
+
+    def without_tree(self) -> list[dict[str, str]]:
+        """Return the open documents without a tree although their language has a grammar: `uri` and `why` of each."""
+        return [
+            {"uri": uri, "why": opened.syntax.missing_reason}
+            for uri, opened in self._open.items()
+            if opened.syntax.missing_reason
+        ]
+
+    def is_current(self, text: Document) -> bool:
+        """Return whether this is the present text of an open document."""
+        opened = self._open.get(text.uri)
+        return opened is not None and opened.text is text
+
+    def open(self, text: Document) -> OpenDocument:
+        """Open a document. If it is open already, close it first: nothing known of the old text holds for the new."""
+        if text.uri in self._open:
+            self.close(text.uri)
+        self._lost.pop(text.uri, None)
+        cursor = self._closed.pop(text.uri, None)
+        opened = OpenDocument(text, syntax=self._syntax, rhythm=self._rhythm, cursor=cursor)
+        self._open[text.uri] = opened
+        return opened
+
+    def close(self, uri: str) -> OpenDocument | None:
+        """Close a document.
+
+        Returns:
+            The closed document, or None if its text was not known.
+
+        Raises:
+            NotOpen: The client has not opened it.
+        """
+        opened = None if self._lost.pop(uri, None) else self.get(uri)
+        self._closed[uri] = opened.cursor if opened else None
+        while len(self._closed) > MAX_CLOSED_DOCUMENTS:
+            del self._closed[next(iter(self._closed))]
+        if opened:
+            del self._open[uri]
+            opened.close()
+        return opened
+
+    def is_closed(self, uri: str) -> bool:
+        """Return whether the client closed this document and has not opened it again."""
+        return uri in self._closed
+
+    def lose(self, uri: str, reason: str) -> bool:
+        """Forget a text that differs from the client's by now.
+
+        Returns:
+            Whether the text was known until now.
+        """
+        if uri in self._lost:
+            return False
+        opened = self._open.pop(uri, None)
+        self._lost[uri] = LostText(reason, opened.text.language if opened else "")
+        if opened:
+            opened.close()
+        return True
+
+    @property
+    def lost(self) -> dict[str, LostText]:
+        """The documents whose text is not known any more, by URI."""
+        return dict(self._lost)
+
+    async def aclose(self) -> None:
+        """Close all documents and stop the parser."""
+        for uri in list(self._open):
+            self.close(uri)
+        await self._syntax.aclose()

@@ -1,0 +1,92 @@
+"""A completer and the documents that its user has open, for tests that bring the texts themselves."""
+
+from typing import Any
+
+from lsp_harness.completion.completer import Completer
+from lsp_harness.completion.document_completions import DocumentCompletions
+from lsp_harness.completion.request.displayed import DisplayedSuggestion
+from lsp_harness.session.results import Suggestion
+from lsp_harness.syntax.tree import SyntaxTree
+from lsp_harness.text.document import Document
+from lsp_harness.workspace.cursor import Cursor
+from lsp_harness.workspace.open_document import OpenDocument
+from lsp_harness.workspace.typing_rhythm import TypingRhythm
+
+
+class Desk:
+    """`document` in each call is the text as it is then."""
+
+    def __init__(self, completer: Completer, rhythm: TypingRhythm | None = None) -> None:
+        self.completer = completer
+        self._rhythm = rhythm or TypingRhythm()
+        self._opened: dict[str, OpenDocument] = {}
+
+    @property
+    def last(self) -> dict[str, Any]:
+        return self.completer.last
+
+    def opened(self, document: Document) -> OpenDocument:
+        """The open document of a text, which is its present text from now on."""
+        if document.uri not in self._opened:
+            self._opened[document.uri] = OpenDocument(document, rhythm=self._rhythm)
+        self._opened[document.uri].text = document
+        return self._opened[document.uri]
+
+    async def complete(
+        self,
+        document: Document,
+        tree: SyntaxTree | None,
+        offset: int,
+        path: str,
+        *,
+        automatic: bool = False,
+        persist: bool = False,
+    ) -> Suggestion | None:
+        cursor = Cursor(document, tree, offset, path, persist)
+        return await self.completer.complete(self.opened(document), cursor, automatic=automatic)
+
+    async def choices(self, document: Document, tree: SyntaxTree | None, offset: int, path: str) -> list[Suggestion]:
+        return await self.completer.choices(self.opened(document), Cursor(document, tree, offset, path))
+
+    def warm(
+        self,
+        document: Document,
+        tree: SyntaxTree | None,
+        offset: int,
+        path: str,
+        *,
+        is_visited: bool = True,
+        persist: bool = False,
+    ) -> None:
+        cursor = Cursor(document, tree, offset, path, persist)
+        self.completer.warm(self.opened(document), cursor, is_visited=is_visited)
+
+    def move(self, document: Document, offset: int) -> None:
+        """The user edited the text up to `offset`."""
+        opened = self.opened(document)
+        opened.cursor = offset
+        self.completer.follow(opened)
+
+    def find(self, uri: str, suggestion_id: str) -> DisplayedSuggestion | None:
+        opened = self._opened.get(uri)
+        return self.completer.state(opened).find(suggestion_id) if opened else None
+
+    def close(self, uri: str) -> None:
+        """Close a document."""
+        if opened := self._opened.pop(uri, None):
+            opened.close()
+        self.completer.forget(uri)
+
+    def stop_background(self) -> None:
+        for opened in self._opened.values():
+            if state := opened.find_part(DocumentCompletions):
+                state.stop_background()
+
+    async def settled(self, uri: str) -> None:
+        if opened := self._opened.get(uri):
+            await self.completer.state(opened).prefetch.settled()
+
+    async def aclose(self) -> None:
+        for uri in list(self._opened):
+            self.close(uri)
+        await self.completer.aclose()
