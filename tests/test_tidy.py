@@ -23,6 +23,7 @@ TOP = {
     "LICENSE",
     "NOTICE",
     "CHANGELOG.md",
+    "changelog.d",
     "Makefile",
     "lsp_harness",
     "editors",
@@ -74,7 +75,8 @@ def test_nothing_large_and_no_weights_are_kept():
 
 
 def test_no_page_is_empty():
-    assert [relative(p) for p in tracked() if p.suffix == ".md" and len(p.read_text().splitlines()) < 5] == []
+    pages = [p for p in tracked() if p.suffix == ".md" and p.parent.name != "changelog.d"]
+    assert [relative(p) for p in pages if len(p.read_text().splitlines()) < 5] == []
 
 
 def test_no_machine_path_is_written_down():
