@@ -1,12 +1,12 @@
 ---@brief
 ---
---- Local-AI help that has been checked before it is believed. Needs the `lsp-harness` command on `$PATH`.
---- This file is only data: change any of it with `vim.lsp.config('lsp_harness', { ... })`.
+--- Completions, fixes and edits by a local model, checked before they are shown. Needs the `lsp-harness` command on
+--- `$PATH`. Change any of these values with `vim.lsp.config('lsp_harness', { ... })`.
 
 ---@type vim.lsp.Config
 return {
   cmd = { 'lsp-harness', 'serve' },
-  -- what the server has a grammar for; others work too, without the syntax gate
+  -- the languages that the server has a grammar for; others work too, without the syntax check
   filetypes = {
     'bash',
     'c',
@@ -31,7 +31,7 @@ return {
     'typescriptreact',
     'yaml',
   },
-  -- in this order: the repository before a package in it, so that a repository has one server
+  -- the repository comes before a package in it, so that a repository has one server
   root_markers = {
     '.git',
     '.hg',
@@ -47,7 +47,7 @@ return {
     'Gemfile',
     'CMakeLists.txt',
   },
-  -- what Neovim does not say by itself, or what this plugin does for it
+  -- capabilities that Neovim does not announce itself, or that this plugin adds
   capabilities = {
     textDocument = {
       inlineCompletion = { dynamicRegistration = false },
@@ -62,23 +62,23 @@ return {
       lspHarness = { status = true, fallback = true, commands = { 'lspHarness.askInstruction' } },
     },
   },
-  -- for this client only; each is loaded when it is first needed
+  -- handlers of this client only; each module is loaded at its first use
   handlers = {
     ['lspHarness/status'] = function(...)
-      return require('lsp_harness.status').received(...)
+      return require('lsp_harness.status').handle_notification(...)
     end,
     ['workspace/applyEdit'] = function(...)
-      return require('lsp_harness.applying').requested(...)
+      return require('lsp_harness.workspace_edit').handle_request(...)
     end,
     ['workspace/diagnostic/refresh'] = function(...)
-      return require('lsp_harness.refreshing').requested(...)
+      return require('lsp_harness.diagnostic_refresh').handle_request(...)
     end,
   },
-  commands = require('lsp_harness.instructing').commands,
+  commands = require('lsp_harness.edit_commands').commands,
   before_init = function(...)
-    require('lsp_harness.trust').tell(...)
+    require('lsp_harness.trust').add_to_init_options(...)
   end,
   on_exit = function(...)
-    require('lsp_harness.crash').exited(...)
+    require('lsp_harness.crash').handle_exit(...)
   end,
 }

@@ -1,21 +1,21 @@
-/** The server of this window: started, restarted, asked. */
+/** Starts and restarts the server of this window, and sends requests to it. */
 
 import * as vscode from "vscode";
 import { CloseAction, type CodeAction, CodeActionResolveRequest, ErrorAction, LanguageClient, type Middleware, State, type StaticFeature, type WorkspaceEdit } from "vscode-languageclient/node";
-import { Crashes } from "./crashes";
-import { type Say } from "./present";
+import { CrashCounter } from "./crashes";
 import { ASK_INSTRUCTION, Command, type CommandName, SECTION, STATUS_NOTIFICATION, type Status } from "./protocol";
-import { Queue } from "./queue";
+import { RestartQueue } from "./restartQueue";
 import { findServer } from "./server";
 import { type Settings, serverSettings } from "./settings";
+import { type HarnessState } from "./statusText";
 
-/** What files are served: any language, but only what is, or will be, a file. */
+/** Documents of every language, but only files and texts that will become files. */
 export const SELECTOR = [{ scheme: "file" }, { scheme: "untitled" }];
 
-const GONE = "the lsp-harness server does not run";
+const NOT_RUNNING = "the lsp-harness server is not running";
 
-/** Says in `initialize` what this client understands beyond LSP. */
-const abilities: StaticFeature = {
+/** Announce in `initialize` the client capabilities that are not part of LSP. */
+const extraCapabilities: StaticFeature = {
   fillClientCapabilities(capabilities) {
     capabilities.experimental = {
       ...(capabilities.experimental as object | undefined),
@@ -29,14 +29,14 @@ const abilities: StaticFeature = {
 
 export class Harness implements vscode.Disposable {
   private client: LanguageClient | undefined;
-  private readonly queue = new Queue(() => this.startAnew());
-  private readonly changed = new vscode.EventEmitter<void>();
-  private said: Say = { server: "starting" };
+  private readonly queue = new RestartQueue(() => this.startNewServer());
+  private readonly changeEmitter = new vscode.EventEmitter<void>();
+  private currentState: HarnessState = { server: "starting" };
 
-  /** Anything in `say` is another than it was. */
-  readonly onChange = this.changed.event;
+  /** Fires when `state` changes. */
+  readonly onChange = this.changeEmitter.event;
 
-  /** `middleware` gives what stands between VS Code and a server of this. */
+  /** `middleware` creates the language client's middleware. */
   constructor(
     private readonly context: vscode.ExtensionContext,
     private readonly settings: Settings,
@@ -44,48 +44,52 @@ export class Harness implements vscode.Disposable {
     readonly log: vscode.LogOutputChannel,
   ) {}
 
-  /** What the status bar has to say. */
-  get say(): Say {
-    return this.said;
+  /** The state of the server, for the status bar. */
+  get state(): HarnessState {
+    return this.currentState;
   }
 
-  /** Starts the server, or starts it again; requests meanwhile are one. */
+  /** Start or restarts the server. Calls during a restart share one further restart. */
   restart(): Promise<void> {
     return this.queue.run();
   }
 
-  /** Whether the server that runs has this command. Servers of another version have others. */
-  has(name: CommandName): boolean {
+  /** Return whether the running server has a command. An older server may not have it. */
+  provides(name: CommandName): boolean {
     const commands = this.client?.initializeResult?.capabilities.executeCommandProvider?.commands;
     return this.client?.state === State.Running && (commands?.includes(Command[name]) ?? false);
   }
 
-  /** Executes a server's command without the interface around it. Rejects with the server's own sentence. */
-  ask<T>(name: CommandName, ...args: unknown[]): Promise<T> {
-    if (this.client === undefined || !this.has(name)) {
-      return Promise.reject(new Error(this.missing(name)));
+  /**
+   * Execute a command of the server and return its result, which is not shown. Reject with the server's error
+   * message.
+   */
+  request<T>(name: CommandName, ...args: unknown[]): Promise<T> {
+    if (this.client === undefined || !this.provides(name)) {
+      return Promise.reject(new Error(this.missingCommandMessage(name)));
     }
     return this.client.sendRequest<T>("workspace/executeCommand", { command: Command[name], arguments: args });
   }
 
-  /** Tells the server something it did not ask for; dropped where no server runs. */
-  tell(method: string, params: object): void {
+  /** Send a notification, or drops it if no server runs. */
+  notify(method: string, params: object): void {
     if (this.client?.state === State.Running) {
       this.client.sendNotification(method, params).catch((error: unknown) => this.log.debug(String(error)));
     }
   }
 
-  /** The code action with its edit. Rejects with the server's own sentence. */
+  /** Return a code action with its edit. Reject with the server's error message. */
   resolve(action: CodeAction): Promise<CodeAction> {
-    return this.client?.sendRequest(CodeActionResolveRequest.type, action) ?? Promise.reject(new Error(GONE));
+    return this.client?.sendRequest(CodeActionResolveRequest.type, action) ?? Promise.reject(new Error(NOT_RUNNING));
   }
 
-  /** Makes an edit that the server has worked out. */
+  /** Apply an edit of the server. */
   async apply(edit: WorkspaceEdit): Promise<{ applied: boolean }> {
     const converted = await this.client?.protocol2CodeConverter.asWorkspaceEdit(edit);
     return { applied: converted !== undefined && (await vscode.workspace.applyEdit(converted)) };
   }
 
+  /** Return the document and the cursor of an editor in LSP terms, or undefined if there is no client. */
   position(editor: vscode.TextEditor): { textDocument: { uri: string }; position: object } | undefined {
     const client = this.client;
     return client && {
@@ -94,97 +98,98 @@ export class Harness implements vscode.Disposable {
     };
   }
 
-  /** Whether this is a document the server was told of. */
+  /** Return whether the server receives this document. */
   serves(document: vscode.TextDocument): boolean {
     return vscode.languages.match(SELECTOR, document) > 0;
   }
 
+  /** Whether the server has `workspace/textDocumentContent`. */
   get providesVerdicts(): boolean {
     return this.client?.initializeResult?.capabilities.workspace?.textDocumentContent !== undefined;
   }
 
-  private missing(name: CommandName): string {
+  private missingCommandMessage(name: CommandName): string {
     return this.client?.state === State.Running
       ? `this version of the server has no ${Command[name]}; update lsp-harness`
-      : GONE;
+      : NOT_RUNNING;
   }
 
-  private async startAnew(): Promise<void> {
+  private async startNewServer(): Promise<void> {
     await this.stop();
-    const place = await findServer(this.context);
-    if (place === undefined) {
-      this.tellState({ server: "missing" });
+    const candidate = await findServer(this.context);
+    if (candidate === undefined) {
+      this.setState({ server: "missing" });
       return;
     }
-    this.log.info(`starting ${[place.program, ...place.args].join(" ")}, from ${place.from}`);
-    const client = this.make(place.program, place.args);
+    this.log.info(`starting ${[candidate.program, ...candidate.args].join(" ")}, found in ${candidate.source}`);
+    const client = this.createClient(candidate.program, candidate.args);
     this.client = client;
     try {
       await client.start();
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      this.log.error(`the server did not start: ${why}`);
-      this.tellState({ server: "failed", why });
+      const reason = error instanceof Error ? error.message : String(error);
+      this.log.error(`the server did not start: ${reason}`);
+      this.setState({ server: "failed", reason });
     }
   }
 
-  private make(command: string, args: string[]): LanguageClient {
+  private createClient(command: string, args: string[]): LanguageClient {
     const env = { ...process.env, ...serverSettings().environment };
-    const crashes = new Crashes();
+    const crashes = new CrashCounter();
     const client = new LanguageClient(SECTION, "lsp-harness", { command, args, options: { env } }, {
       documentSelector: SELECTOR,
       outputChannel: this.log,
-      // failures are shown by the middleware, in the server's words and only where somebody waits
+      // the middleware shows errors, and only those that the user waits for
       revealOutputChannelOn: 4,
       initializationOptions: () => ({ ...this.settings.forServer(), trusted: vscode.workspace.isTrusted }),
       errorHandler: {
-        // the connection of a process that was killed may be reset before it is closed. To shut down then, as the language
-        // client does by itself, would be to stop for good; the end of the connection follows, and starts the server anew
+        // The connection of a killed process may be reset before it is closed. By default the language client then
+        // shuts down for good. With `Continue` the close of the connection follows and restarts the server.
         error: () => ({ action: ErrorAction.Continue, handled: true }),
         closed: () => {
-          const again = crashes.again();
-          this.log.warn(again ? "the server stopped by itself; starting it again" : "the server keeps stopping");
-          this.tellState({ server: again ? "restarting" : "crashed" });
-          return { action: again ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true };
+          const mayRestart = crashes.recordCrash();
+          this.log.warn(mayRestart ? "the server stopped unexpectedly; starting it again" : "the server stops too often; it is not started again");
+          this.setState({ server: mayRestart ? "restarting" : "crashed" });
+          return { action: mayRestart ? CloseAction.Restart : CloseAction.DoNotRestart, handled: true };
         },
       },
       middleware: this.middleware(this),
     });
-    client.registerFeature(abilities);
-    client.onNotification(STATUS_NOTIFICATION, (status: Status) => this.tellState({ server: "running", status }));
+    client.registerFeature(extraCapabilities);
+    client.onNotification(STATUS_NOTIFICATION, (status: Status) => this.setState({ server: "running", status }));
     client.onDidChangeState(({ newState }) => {
-      // between a crash and the next start it is stopped, which `closed` has told better
-      const again = this.said.server === "restarting";
+      // between a crash and the restart the client is stopped, but `closed` has already set a more exact state
+      const isRestarting = this.currentState.server === "restarting";
       if (newState === State.Running) {
-        this.tellState({ server: "running" });
-      } else if (newState === State.Starting && !again) {
-        this.tellState({ server: "starting" });
-      } else if (newState === State.StartFailed && again) {
-        this.tellState({ server: "crashed" });
-      } else if (newState === State.Stopped && !again && this.client === client) {
-        // nobody here asked for that
-        this.tellState({ server: "crashed" });
+        this.setState({ server: "running" });
+      } else if (newState === State.Starting && !isRestarting) {
+        this.setState({ server: "starting" });
+      } else if (newState === State.StartFailed && isRestarting) {
+        this.setState({ server: "crashed" });
+      } else if (newState === State.Stopped && !isRestarting && this.client === client) {
+        // this extension did not stop it
+        this.setState({ server: "crashed" });
       }
     });
     return client;
   }
 
-  private tellState(say: Say): void {
-    this.said = say;
-    void vscode.commands.executeCommand("setContext", "lsp-harness.running", say.server === "running");
-    if (say.server === "running" && say.status === undefined) {
+  private setState(state: HarnessState): void {
+    this.currentState = state;
+    void vscode.commands.executeCommand("setContext", "lsp-harness.running", state.server === "running");
+    if (state.server === "running" && state.status === undefined) {
       for (const name of Object.keys(Command) as CommandName[]) {
-        void vscode.commands.executeCommand("setContext", `lsp-harness.can.${name}`, this.has(name));
+        void vscode.commands.executeCommand("setContext", `lsp-harness.can.${name}`, this.provides(name));
       }
     }
-    this.changed.fire();
+    this.changeEmitter.fire();
   }
 
   private async stop(): Promise<void> {
     const client = this.client;
     this.client = undefined;
-    this.tellState({ server: "starting" });
-    // a server that does not stop in its time is killed by the client; a dead one has nothing to stop
+    this.setState({ server: "starting" });
+    // the client kills a server that does not stop in time; the error of a dead server is of no interest
     await client?.dispose().catch((error: unknown) => this.log.debug(`stopping the server: ${String(error)}`));
   }
 
@@ -193,6 +198,6 @@ export class Harness implements vscode.Disposable {
   }
 
   dispose(): void {
-    this.changed.dispose();
+    this.changeEmitter.dispose();
   }
 }

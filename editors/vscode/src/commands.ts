@@ -1,16 +1,18 @@
-/** The commands of the palette and the menus. Their names are `lsp-harness.…`; `lspHarness.…` are the server's own. */
+/**
+ * The commands of the palette and the menus, `lsp-harness.…`. The names `lspHarness.…` belong to the server's commands.
+ */
 
 import * as vscode from "vscode";
 import type { Harness } from "./client";
-import { complain } from "./complaint";
+import { showError } from "./errors";
 import { installServer } from "./install";
-import { locate } from "./locating";
 import { showMenu } from "./menu";
 import { downloadModel, switchModel } from "./models";
+import { showAnswer } from "./pages";
 import { ASK_INSTRUCTION, Command, type CommandName, type Place, type Statistics } from "./protocol";
-import { statisticsPage } from "./pages";
+import { statisticsPage } from "./statisticsPage";
 import { dismiss } from "./suggestions";
-import { showAnswer } from "./verdict";
+import { locate } from "./taskLocation";
 
 export function registerCommands(context: vscode.ExtensionContext, harness: Harness): vscode.Disposable {
   const commands: Record<string, (...args: never[]) => unknown> = {
@@ -20,15 +22,15 @@ export function registerCommands(context: vscode.ExtensionContext, harness: Harn
     "lsp-harness.installServer": () => installServer(context, harness),
     "lsp-harness.openSettings": () =>
       vscode.commands.executeCommand("workbench.action.openSettings", `@ext:${context.extension.id}`),
-    "lsp-harness.restartEngine": () => harness.ask("restartEngine"),
-    "lsp-harness.pauseHere": () => harness.ask("pause", "here", true),
-    "lsp-harness.pauseEverywhere": () => harness.ask("pause", "everywhere", true),
-    // ends the pause of all windows, too
-    "lsp-harness.resume": () => harness.ask("pause", "here", false),
+    "lsp-harness.restartEngine": () => harness.request("restartEngine"),
+    "lsp-harness.pauseHere": () => harness.request("pause", "here", true),
+    "lsp-harness.pauseEverywhere": () => harness.request("pause", "everywhere", true),
+    // this also ends a pause of all windows
+    "lsp-harness.resume": () => harness.request("pause", "here", false),
     "lsp-harness.switchModel": () => switchModel(harness),
     "lsp-harness.downloadModel": () => downloadModel(harness),
     "lsp-harness.statistics": async () =>
-      showAnswer("Statistics", statisticsPage(await harness.ask<Statistics>("statistics"))),
+      showAnswer("Statistics", statisticsPage(await harness.request<Statistics>("statistics"))),
     "lsp-harness.dismiss": () => dismiss(harness),
     "lsp-harness.instruct": () => instruct(),
     "lsp-harness.locate": () => locate(harness),
@@ -38,59 +40,63 @@ export function registerCommands(context: vscode.ExtensionContext, harness: Harn
     "lsp-harness.tests": () => onSelection("tests"),
     [ASK_INSTRUCTION]: (place: Place) => instruct(place),
   };
-  const registered = Object.entries(commands).map(([name, run]) =>
+  const registrations = Object.entries(commands).map(([name, handler]) =>
     vscode.commands.registerCommand(name, async (...args: never[]) => {
       try {
-        await run(...args);
+        await handler(...args);
       } catch (error) {
-        complain(error);
+        showError(error);
       }
     }),
   );
-  return vscode.Disposable.from(...registered);
+  return vscode.Disposable.from(...registrations);
 }
 
-let instruction = "";
+let lastInstruction = "";
 
-/** Asks what to do. What was typed last time is there, selected, so that a second try is a small change. */
+/**
+ * Ask for an instruction and run it. The last instruction is the default text, so that a second try is a small
+ * change.
+ */
 async function instruct(place = selection()): Promise<void> {
   if (place === undefined) {
     return;
   }
-  const typed = await vscode.window.showInputBox({
+  const input = await vscode.window.showInputBox({
     title: "Edit with lsp-harness",
-    prompt: "What should be changed here? The edit is checked, and shown to you before it is made.",
-    placeHolder: "for example: raise ValueError where the list is empty",
-    value: instruction,
-    // whoever looks something up meanwhile finds it as it was; and a menu that closes late gives the keyboard to the editor
+    prompt: "What should be changed here? The edit is checked, and you see it before it is applied.",
+    placeHolder: "for example: raise ValueError if the list is empty",
+    value: lastInstruction,
+    // the input stays open while the user looks something up, or when a menu closes late and gives the focus to the
+    // editor
     ignoreFocusOut: true,
   });
-  if (typed?.trim()) {
-    instruction = typed.trim();
-    await run("instruct", { ...place, instruction });
+  if (input?.trim()) {
+    lastInstruction = input.trim();
+    await execute("instruct", { ...place, instruction: lastInstruction });
   }
 }
 
 async function onSelection(name: CommandName): Promise<void> {
   const place = selection();
   if (place) {
-    await run(name, place);
+    await execute(name, place);
   }
 }
 
-/** By way of VS Code's command, so that the middleware shows what comes of it, as for a code action. */
-async function run(name: CommandName, argument: object): Promise<void> {
+/** Execute a server's command through VS Code, so that the middleware shows the result, as for a code action. */
+async function execute(name: CommandName, argument: object): Promise<void> {
   await vscode.commands.executeCommand(Command[name], argument);
 }
 
-/** The selection of the editor; without one the cursor, whose function the server finds. */
+/** Return the selection of the active editor. If it is empty, the server uses the function around the cursor. */
 function selection(): Place | undefined {
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) {
-    void vscode.window.showInformationMessage("lsp-harness: open a file first.");
+    void vscode.window.showInformationMessage("lsp-harness: open a file first, then run the command again.");
     return undefined;
   }
   const { start, end } = editor.selection;
-  const at = ({ line, character }: vscode.Position) => ({ line, character });
-  return { uri: editor.document.uri.toString(), range: { start: at(start), end: at(end) } };
+  const toLsp = ({ line, character }: vscode.Position) => ({ line, character });
+  return { uri: editor.document.uri.toString(), range: { start: toLsp(start), end: toLsp(end) } };
 }

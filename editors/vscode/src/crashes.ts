@@ -1,20 +1,20 @@
-/** How often a server may stop by itself before it is left alone. */
+/** Limits how often a crashed server is started again. */
 
-export const MOST = 4;
-export const WITHIN_MS = 3 * 60_000;
+export const MAX_RESTARTS = 4;
+export const CRASH_WINDOW_MS = 3 * 60_000;
 
-export class Crashes {
+export class CrashCounter {
   private readonly times: number[] = [];
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** Notes one more; whether the server is worth another start. */
-  again(): boolean {
+  /** Record a crash and return whether the server may be started again. */
+  recordCrash(): boolean {
     const now = this.now();
     this.times.push(now);
-    while (this.times[0] !== undefined && now - this.times[0] > WITHIN_MS) {
+    while (this.times[0] !== undefined && now - this.times[0] > CRASH_WINDOW_MS) {
       this.times.shift();
     }
-    return this.times.length <= MOST;
+    return this.times.length <= MAX_RESTARTS;
   }
 }

@@ -1,38 +1,38 @@
-/** Puts the parts together; what they do is in their own files. */
+/** The entry points of the extension. They create the parts and connect them. */
 
 import * as vscode from "vscode";
 import { registerAdvice } from "./advice";
-import { registerAttention } from "./attention";
 import { Harness } from "./client";
 import { registerCommands } from "./commands";
+import { registerCursorNotification } from "./cursorNotification";
 import { middleware } from "./middleware";
-import { noteModel } from "./models";
+import { updateModelContext } from "./models";
+import { registerPages } from "./pages";
 import { registerReview } from "./review";
 import { needsRestart, Settings } from "./settings";
 import { registerStatus } from "./status";
-import { registerPages } from "./verdict";
 
 let harness: Harness | undefined;
 
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const log = vscode.window.createOutputChannel("lsp-harness", { log: true });
   const settings = new Settings(context.extension.packageJSON);
-  const running = new Harness(context, settings, (harness) => middleware(harness, settings), log);
-  harness = running;
+  const created = new Harness(context, settings, (target) => middleware(target, settings), log);
+  harness = created;
   context.subscriptions.push(
     log,
-    running,
-    registerStatus(running),
-    registerAdvice(running),
-    registerCommands(context, running),
-    registerPages(running),
+    created,
+    registerStatus(created),
+    registerAdvice(created),
+    registerCommands(context, created),
+    registerPages(created),
     registerReview(),
-    registerAttention(running),
-    vscode.workspace.onDidGrantWorkspaceTrust(() => running.restart()),
-    vscode.workspace.onDidChangeConfiguration((change) => needsRestart(change) && running.restart()),
+    registerCursorNotification(created),
+    vscode.workspace.onDidGrantWorkspaceTrust(() => created.restart()),
+    vscode.workspace.onDidChangeConfiguration((change) => needsRestart(change) && created.restart()),
   );
-  await running.restart();
-  await noteModel(running).catch((error: unknown) => log.debug(`asking for the models: ${String(error)}`));
+  await created.restart();
+  await updateModelContext(created).catch((error: unknown) => log.debug(`listing the models failed: ${String(error)}`));
 }
 
 export async function deactivate(): Promise<void> {

@@ -1,22 +1,25 @@
-/** Definitions and references of our server's are guesses by names and imports: shown where nobody else has any. */
+/**
+ * Shows the server's definitions and references only where no other extension has any. They are guesses by names and
+ * imports.
+ */
 
 import * as vscode from "vscode";
 import type { Middleware } from "vscode-languageclient/node";
-import { Others } from "./others";
+import { OtherProviders } from "./otherProviders";
 
-type Kind = "vscode.executeDefinitionProvider" | "vscode.executeReferenceProvider";
+type Query = "vscode.executeDefinitionProvider" | "vscode.executeReferenceProvider";
 
-/** What stands between VS Code and the server for these. */
+/** Return the middleware for definitions and references. */
 export function fallback(): Pick<Middleware, "provideDefinition" | "provideReferences"> {
-  const others = new Others();
-  const ours = (kind: Kind, { uri, version }: vscode.TextDocument, position: vscode.Position): Promise<boolean> =>
-    others.silent(`${kind} ${version} ${position.line}:${position.character} ${uri}`, () =>
-      vscode.commands.executeCommand<unknown[]>(kind, uri, position),
+  const others = new OtherProviders();
+  const othersHaveNone = (query: Query, { uri, version }: vscode.TextDocument, position: vscode.Position): Promise<boolean> =>
+    others.haveNone(`${query} ${version} ${position.line}:${position.character} ${uri}`, () =>
+      vscode.commands.executeCommand<unknown[]>(query, uri, position),
     );
   return {
     provideDefinition: async (document, position, token, next) =>
-      (await ours("vscode.executeDefinitionProvider", document, position)) ? next(document, position, token) : undefined,
+      (await othersHaveNone("vscode.executeDefinitionProvider", document, position)) ? next(document, position, token) : undefined,
     provideReferences: async (document, position, options, token, next) =>
-      (await ours("vscode.executeReferenceProvider", document, position)) ? next(document, position, options, token) : undefined,
+      (await othersHaveNone("vscode.executeReferenceProvider", document, position)) ? next(document, position, options, token) : undefined,
   };
 }

@@ -1,17 +1,17 @@
-/** Installing the server into a Python environment of this extension's own. Only when the user asks for it. */
+/** Installs the server into a Python environment of this extension, if the user asks for it. */
 
 import * as fs from "node:fs/promises";
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { Harness } from "./client";
-import { chosenInterpreter } from "./environments";
-import { scripts } from "./places";
+import { selectedInterpreter } from "./environments";
 import { run } from "./process";
 import { managedFolder } from "./server";
+import { scriptsFolder } from "./serverCandidates";
 import { serverSettings } from "./settings";
 
-const NEEDS = "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')";
-const LOG = "Show Log";
+const VERSION_CHECK = "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed')";
+const LOG_BUTTON = "Show Log";
 
 export async function installServer(context: vscode.ExtensionContext, harness: Harness): Promise<void> {
   if (!vscode.workspace.isTrusted) {
@@ -19,33 +19,33 @@ export async function installServer(context: vscode.ExtensionContext, harness: H
     return;
   }
   const { requirement } = serverSettings();
-  const python = await interpreter();
+  const python = await findInterpreter();
   const folder = managedFolder(context);
-  const known = await exists(folder);
-  const sure = await vscode.window.showInformationMessage(
+  const existed = await exists(folder);
+  const button = await vscode.window.showInformationMessage(
     `Install ${requirement} with ${python}?`,
-    { modal: true, detail: `pip installs it, and what it needs, into\n${folder}\nand nowhere else.` },
+    { modal: true, detail: `pip installs it and its dependencies only into\n${folder}` },
     "Install",
   );
-  if (sure === undefined) {
+  if (button === undefined) {
     return;
   }
   const location = vscode.ProgressLocation.Notification;
   const title = "Installing the lsp-harness server";
   await vscode.window.withProgress({ location, title, cancellable: true }, async (progress, token) => {
-    const say = (line: string): void => {
+    const report = (line: string): void => {
       harness.log.info(line);
       progress.report({ message: line.slice(0, 80) });
     };
     try {
-      await install(python, folder, requirement, token, say);
+      await install(python, folder, requirement, token, report);
     } catch (error) {
-      if (!known) {
-        // half an environment would be taken for one
+      if (!existed) {
+        // an incomplete environment would be used at the next start
         await fs.rm(folder, { recursive: true, force: true });
       }
       if (!token.isCancellationRequested) {
-        await failed(harness, error);
+        reportFailure(harness, error);
       }
       return;
     }
@@ -58,30 +58,30 @@ async function install(
   folder: string,
   requirement: string,
   token: vscode.CancellationToken,
-  say: (line: string) => void,
+  report: (line: string) => void,
 ): Promise<void> {
-  await run(python, ["-c", NEEDS], token, say);
+  await run(python, ["-c", VERSION_CHECK], token, report);
   await fs.mkdir(path.dirname(folder), { recursive: true });
-  await run(python, ["-m", "venv", folder], token, say);
-  const own = path.join(scripts(folder, process.platform), process.platform === "win32" ? "python.exe" : "python");
+  await run(python, ["-m", "venv", folder], token, report);
+  const environmentPython = path.join(scriptsFolder(folder, process.platform), process.platform === "win32" ? "python.exe" : "python");
   const options = ["--disable-pip-version-check", "--no-input", "--progress-bar", "off", "--upgrade"];
-  await run(own, ["-m", "pip", "install", ...options, requirement], token, say);
+  await run(environmentPython, ["-m", "pip", "install", ...options, requirement], token, report);
 }
 
-/** Not awaited by the progress: that has ended. */
-async function failed(harness: Harness, error: unknown): Promise<void> {
-  const why = error instanceof Error ? error.message : String(error);
-  harness.log.error(`the installation failed: ${why}`);
-  void vscode.window.showErrorMessage(`lsp-harness: the installation failed: ${why}`, LOG).then((chosen) => {
-    if (chosen === LOG) {
+/** Show an error. It does not wait for the user, because the progress notification ends with the installation. */
+function reportFailure(harness: Harness, error: unknown): void {
+  const reason = error instanceof Error ? error.message : String(error);
+  harness.log.error(`the installation failed: ${reason}`);
+  void vscode.window.showErrorMessage(`lsp-harness: the installation failed: ${reason}`, LOG_BUTTON).then((button) => {
+    if (button === LOG_BUTTON) {
       harness.log.show();
     }
   });
 }
 
-async function interpreter(): Promise<string> {
-  const usual = process.platform === "win32" ? "python" : "python3";
-  return serverSettings().python || (await chosenInterpreter(vscode.workspace.workspaceFolders?.[0]?.uri)) || usual;
+async function findInterpreter(): Promise<string> {
+  const defaultName = process.platform === "win32" ? "python" : "python3";
+  return serverSettings().python || (await selectedInterpreter(vscode.workspace.workspaceFolders?.[0]?.uri)) || defaultName;
 }
 
 async function exists(folder: string): Promise<boolean> {

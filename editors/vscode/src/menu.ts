@@ -1,4 +1,4 @@
-/** The menu behind the status-bar item: only what can be done now. */
+/** The menu of the status-bar item. It has only the entries that are possible now. */
 
 import * as vscode from "vscode";
 import type { Harness } from "./client";
@@ -8,23 +8,23 @@ interface Entry extends vscode.QuickPickItem {
 }
 
 export async function showMenu(harness: Harness): Promise<void> {
-  const chosen = await vscode.window.showQuickPick(entries(harness), { title: "lsp-harness" });
-  if (chosen) {
-    await vscode.commands.executeCommand(chosen.command);
+  const entry = await vscode.window.showQuickPick(entries(harness), { title: "lsp-harness" });
+  if (entry) {
+    await vscode.commands.executeCommand(entry.command);
   }
 }
 
 function entries(harness: Harness): Entry[] {
-  const { server, status } = harness.say;
+  const { server, status } = harness.state;
   const paused = status?.paused ?? false;
-  const found: Entry[] = [];
+  const result: Entry[] = [];
   const add = (icon: string, label: string, command: string, description = ""): void => {
-    found.push({ label: `$(${icon}) ${label}`, command: `lsp-harness.${command}`, description });
+    result.push({ label: `$(${icon}) ${label}`, command: `lsp-harness.${command}`, description });
   };
   if (server === "missing") {
     add("cloud-download", "Install the server…", "installServer");
   }
-  if (harness.has("pause")) {
+  if (harness.provides("pause")) {
     if (paused !== false) {
       add("debug-start", "Resume suggestions", "resume", paused === "here" ? "paused here" : "paused everywhere");
     }
@@ -35,20 +35,20 @@ function entries(harness: Harness): Entry[] {
       add("debug-pause", "Pause suggestions everywhere", "pauseEverywhere", "all windows of this user");
     }
   }
-  if (harness.has("models")) {
+  if (harness.provides("models")) {
     add("arrow-swap", "Switch model…", "switchModel", status?.model ?? "");
   }
-  if (harness.has("models") && harness.has("pullModel")) {
+  if (harness.provides("models") && harness.provides("pullModel")) {
     add("cloud-download", "Download a model…", "downloadModel");
   }
-  if (harness.has("statistics")) {
+  if (harness.provides("statistics")) {
     add("graph", "Statistics", "statistics");
   }
   add("output", "Show log", "showLog");
-  if (harness.has("restartEngine")) {
+  if (harness.provides("restartEngine")) {
     add("debug-restart", "Restart engine", "restartEngine", "the process that holds the model");
   }
   add("refresh", "Restart server", "restartServer");
   add("gear", "Settings", "openSettings");
-  return found;
+  return result;
 }

@@ -1,53 +1,56 @@
-/** Between VS Code and the server: what is passed on, and what is shown of what comes back. */
+/**
+ * The language client's middleware: it filters what VS Code and the server send each other, and shows results and
+ * errors.
+ */
 
 import * as vscode from "vscode";
 import { type ApplyWorkspaceEditResult, type CodeAction, CodeActionKind, CodeActionRequest, CodeActionResolveRequest, type Command, type Middleware } from "vscode-languageclient/node";
 import type { Harness } from "./client";
-import { complain } from "./complaint";
+import { showCommandResult } from "./commandResults";
+import { showError } from "./errors";
 import { fallback } from "./fallback";
-import { complete, lasting } from "./lasting";
-import { Bars } from "./progress";
+import { hasPermanentCommand, permanentCommand } from "./permanentCommands";
+import { ProgressBars } from "./progress";
 import { SECTION } from "./protocol";
-import { agreedTo, workedOut } from "./review";
+import { applyAfterReview, resolveAndApply } from "./review";
 import type { Settings } from "./settings";
-import { shownResult } from "./shown";
-import { remember } from "./suggestions";
+import { recordSuggestion } from "./suggestions";
 
 export function middleware(harness: Harness, settings: Settings): Middleware {
-  const bars = new Bars((token) => harness.tell("window/workDoneProgress/cancel", { token }));
+  const bars = new ProgressBars((token) => harness.notify("window/workDoneProgress/cancel", { token }));
   harness.onChange(() => {
-    if (harness.say.server !== "running") {
+    if (harness.state.server !== "running") {
       bars.clear();
     }
   });
   return {
     ...fallback(),
     workspace: {
-      // only what somebody set: see explicit.ts
+      // only explicit settings, see explicitSettings.ts
       configuration: async (params, token, next) => {
-        const asked = params.items.map((item) => item.section === SECTION);
-        if (asked.every(Boolean)) {
-          return asked.map(() => settings.forServer());
+        const isOurs = params.items.map((item) => item.section === SECTION);
+        if (isOurs.every(Boolean)) {
+          return isOurs.map(() => settings.forServer());
         }
         const answers = await next(params, token);
-        return Array.isArray(answers) ? answers.map((answer, at) => (asked[at] ? settings.forServer() : answer)) : answers;
+        return Array.isArray(answers) ? answers.map((answer, index) => (isOurs[index] ? settings.forServer() : answer)) : answers;
       },
       didChangeConfiguration: async () => {
-        harness.tell("workspace/didChangeConfiguration", { settings: { [SECTION]: settings.forServer() } });
+        harness.notify("workspace/didChangeConfiguration", { settings: { [SECTION]: settings.forServer() } });
       },
       handleApplyEdit: (params, next) => {
         const { token } = new vscode.CancellationTokenSource();
-        // or a ResponseError, which is passed on as it is
-        return agreedTo(params.edit, async (edit) => next({ ...params, edit }, token) as Promise<ApplyWorkspaceEditResult>);
+        // `next` may also return a ResponseError, which is passed on unchanged
+        return applyAfterReview(params.edit, async (edit) => next({ ...params, edit }, token) as Promise<ApplyWorkspaceEditResult>);
       },
     },
     sendRequest: async (type, param, token, next) => {
       const method = typeof type === "string" ? type : type.method;
-      if (method === CodeActionResolveRequest.method && complete(param as CodeAction)) {
+      if (method === CodeActionResolveRequest.method && hasPermanentCommand(param as CodeAction)) {
         return param as Awaited<ReturnType<typeof next>>;
       }
       const result = await next(type, param, token);
-      return method === CodeActionRequest.method ? (chosen(harness, result as (Command | CodeAction)[] | null) as typeof result) : result;
+      return method === CodeActionRequest.method ? (withPermanentCommands(harness, result as (Command | CodeAction)[] | null) as typeof result) : result;
     },
     handleWorkDoneProgress: (token, value, next) => {
       if (!bars.show(token, value)) {
@@ -56,22 +59,22 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
     },
     provideInlineCompletionItems: async (document, position, context, token, next) => {
       try {
-        return remember(document, await next(document, position, context, token));
+        return recordSuggestion(document, await next(document, position, context, token));
       } catch (error) {
         if (context.triggerKind === vscode.InlineCompletionTriggerKind.Invoke) {
-          complain(error);
+          showError(error);
         }
-        // who types on is not told with every key; the status bar says what is wrong
+        // an error is not shown with every key; the status bar shows it
         return null;
       }
     },
     executeCommand: async (command, args, next) => {
       try {
         const result: unknown = await next(command, args);
-        await shownResult(command, args, result);
+        await showCommandResult(command, args, result);
         return result;
       } catch (error) {
-        complain(error);
+        showError(error);
         return undefined;
       }
     },
@@ -79,22 +82,23 @@ export function middleware(harness: Harness, settings: Settings): Middleware {
 }
 
 /**
- * Actions that do what they say whenever they are chosen. Quick fixes that are still to be worked out become commands that
- * have them worked out and shown: VS Code would ask for their edits, too, but says nothing when that fails.
+ * Return the actions with permanent commands, which work whenever the user chooses one. A quick fix without an edit
+ * gets a command that resolves it and shows the edit. VS Code could resolve it too, but it shows no error when that
+ * fails.
  */
-function chosen(harness: Harness, offered: (Command | CodeAction)[] | null): (Command | CodeAction)[] | null {
-  return offered?.map((action) => {
+function withPermanentCommands(harness: Harness, actions: (Command | CodeAction)[] | null): (Command | CodeAction)[] | null {
+  return actions?.map((action) => {
     if (typeof action.command === "string") {
-      return run(action as Command);
+      return toPermanentCommand(action as Command);
     }
     const { title, kind, edit, command } = action as CodeAction;
     if (command) {
-      return { ...action, command: run(command) };
+      return { ...action, command: toPermanentCommand(command) };
     }
-    const pending = "data" in action && kind === CodeActionKind.QuickFix && edit === undefined;
-    return pending ? { ...action, command: lasting(title, () => workedOut(harness, action)) } : action;
+    const needsResolving = "data" in action && kind === CodeActionKind.QuickFix && edit === undefined;
+    return needsResolving ? { ...action, command: permanentCommand(title, () => resolveAndApply(harness, action)) } : action;
   }) ?? null;
 }
 
-const run = ({ title, command, arguments: given = [] }: Command): Command =>
-  lasting(title, () => vscode.commands.executeCommand(command, ...(given as unknown[])));
+const toPermanentCommand = ({ title, command, arguments: args = [] }: Command): Command =>
+  permanentCommand(title, () => vscode.commands.executeCommand(command, ...(args as unknown[])));

@@ -1,4 +1,4 @@
-/** Choosing a model, and fetching one. Both by the server, which knows the catalogue and where models are kept. */
+/** Chooses and downloads models. The server does the work: it has the catalogue and the folder of the models. */
 
 import * as vscode from "vscode";
 import type { Harness } from "./client";
@@ -8,32 +8,32 @@ interface Entry extends vscode.QuickPickItem {
   model: Model;
 }
 
-/** Lets the user choose among all models and makes that the one; what is not there yet is fetched first. */
+/** Let the user choose a completion model and use it. The model is downloaded first if necessary. */
 export async function switchModel(harness: Harness): Promise<void> {
   const model = await choose(harness, "Model for suggestions and fixes", () => true);
   if (model === undefined || model.current || !(model.present || (await pull(model.name)))) {
     return;
   }
-  // the server hears of it by the change of settings, like of any other
+  // the server learns of the model through the change of settings
   const section = vscode.workspace.getConfiguration(SECTION);
   await section.update("model.path", model.name, vscode.ConfigurationTarget.Global);
 }
 
-/** Fetches the model that is set, or another where that one is there already. */
+/** Download the current model, or, if it is on this machine, a model that the user chooses. */
 export async function downloadModel(harness: Harness): Promise<void> {
-  const models = await listed(harness);
+  const models = await listModels(harness);
   const current = models.find((model) => model.current);
   if (current && !current.present) {
     await pull(current.name);
     return;
   }
-  const model = await choose(harness, "Download a model", (each) => !each.present);
+  const model = await choose(harness, "Download a model", (candidate) => !candidate.present);
   if (model) {
     await pull(model.name);
   }
 }
 
-/** Whether the model is there now. Progress and its cancel button come from the server, complaints are the middleware's. */
+/** Download a model and return whether it succeeded. The server reports progress; the middleware shows errors. */
 async function pull(name: string): Promise<boolean> {
   const pulled = await vscode.commands.executeCommand<{ path: string } | undefined>(Command.pullModel, name);
   if (pulled === undefined) {
@@ -44,24 +44,24 @@ async function pull(name: string): Promise<boolean> {
   return true;
 }
 
-/** For the walkthrough: whether the model that is set needs no download. */
-export async function noteModel(harness: Harness): Promise<void> {
-  if (harness.has("models")) {
-    const present = (await listed(harness)).some((model) => model.current && model.present);
+/** Set the context key for the walkthrough that says whether the current model is on this machine. */
+export async function updateModelContext(harness: Harness): Promise<void> {
+  if (harness.provides("models")) {
+    const present = (await listModels(harness)).some((model) => model.current && model.present);
     await vscode.commands.executeCommand("setContext", "lsp-harness.modelPresent", present);
   }
 }
 
-function listed(harness: Harness): Promise<Model[]> {
-  return harness.ask<Model[]>("models");
+function listModels(harness: Harness): Promise<Model[]> {
+  return harness.request<Model[]>("models");
 }
 
-async function choose(harness: Harness, title: string, wanted: (model: Model) => boolean): Promise<Model | undefined> {
-  const entries = listed(harness).then((models) => models.filter((each) => each.kind === "completion" && wanted(each)).map(entry));
+async function choose(harness: Harness, title: string, filter: (model: Model) => boolean): Promise<Model | undefined> {
+  const entries = listModels(harness).then((models) => models.filter((model) => model.kind === "completion" && filter(model)).map(toEntry));
   return (await vscode.window.showQuickPick(entries, { title, matchOnDescription: true }))?.model;
 }
 
-function entry(model: Model): Entry {
+function toEntry(model: Model): Entry {
   const icon = model.current ? "check" : model.present ? "database" : "cloud-download";
   const size = model.bytes === null ? [] : [`${Math.round(model.bytes / 2 ** 20)} MiB`];
   const state = model.current ? "in use" : model.present ? "on this machine" : "to download";

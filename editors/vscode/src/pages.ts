@@ -1,23 +1,48 @@
-/** Markdown that this extension writes itself. */
+/** Shows pages that are not files: the server's verdict on an edit, and answers. */
 
-import type { Statistics } from "./protocol";
+import * as vscode from "vscode";
+import type { Harness } from "./client";
+import { type Answer, VERDICT_SCHEME } from "./protocol";
 
-export function statisticsPage(found: Statistics): string {
-  const rows: [string, number][] = [
-    ["shown", found.shown],
-    ["taken whole", found.accepted],
-    ["taken in part", found.accepted_partly],
-    ["typed through", found.typed_through],
-    ["dismissed", found.dismissed],
-    ["still in the text later", found.survived],
-  ];
-  const used = found.accepted + found.accepted_partly + found.typed_through;
-  const share = found.shown > 0 ? `${Math.round((100 * used) / found.shown)} % of what was shown was used.` : "";
-  return [
-    "# Suggestions",
-    `Counted since ${found.since}, over all your windows. The figures are kept on this machine and sent nowhere.`,
-    `| | suggestions |\n|---|---:|\n${rows.map(([name, count]) => `| ${name} | ${count} |`).join("\n")}`,
-    share,
-    "",
-  ].join("\n\n");
+const ANSWER_SCHEME = "lsp-harness-answer";
+const MAX_ANSWERS = 20;
+const answers = new Map<string, string>();
+let answerCount = 0;
+
+export function registerPages(harness: Harness): vscode.Disposable {
+  const verdicts: vscode.TextDocumentContentProvider = {
+    provideTextDocumentContent: async (uri) =>
+      // if the server has `workspace/textDocumentContent`, the language client has registered a provider that uses it
+      harness.providesVerdicts ? undefined : (await harness.request<Answer>("why", uri.toString())).text,
+  };
+  return vscode.Disposable.from(
+    vscode.workspace.registerTextDocumentContentProvider(VERDICT_SCHEME, verdicts),
+    vscode.workspace.registerTextDocumentContentProvider(ANSWER_SCHEME, {
+      provideTextDocumentContent: (uri) => answers.get(uri.path) ?? "This answer is no longer stored. Run the command again.\n",
+    }),
+  );
+}
+
+export function showVerdict(uri: string): Promise<void> {
+  return showPage(vscode.Uri.parse(uri, true));
+}
+
+export async function showAnswer(title: string, text: string): Promise<void> {
+  answerCount += 1;
+  const uri = vscode.Uri.from({ scheme: ANSWER_SCHEME, path: `/${answerCount}/${title}.md` });
+  answers.set(uri.path, text);
+  for (const path of [...answers.keys()].slice(0, -MAX_ANSWERS)) {
+    answers.delete(path);
+  }
+  await showPage(uri);
+}
+
+/** Show a Markdown preview, or the text if VS Code's own Markdown extension is disabled. */
+async function showPage(uri: vscode.Uri): Promise<void> {
+  const document = await vscode.workspace.openTextDocument(uri);
+  try {
+    await vscode.commands.executeCommand("markdown.showPreview", uri);
+  } catch {
+    await vscode.window.showTextDocument(document, { preview: true });
+  }
 }

@@ -1,58 +1,60 @@
-/** Running a program for as long as the user wants it to. */
+/** Runs a program that the user can cancel. */
 
 import { spawn } from "node:child_process";
 import type * as vscode from "vscode";
 
-const posix = process.platform !== "win32";
+const IS_POSIX = process.platform !== "win32";
 
-/** Resolves when the program ends well. Rejects with the last line it said; its lines go to `line`, one by one. */
+/**
+ * Resolve when the program ends with exit code 0, else rejects with its last line of output. `onLine` gets every line.
+ */
 export function run(
   program: string,
   args: string[],
   token: vscode.CancellationToken,
-  line: (text: string) => void,
+  onLine: (text: string) => void,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
-    // a group of its own: an installer starts compilers, and cancelling must end those, too
-    const child = spawn(program, args, { detached: posix, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
-    let last = "";
-    let rest = "";
+    // a process group, because an installer starts compilers, which must also end on cancellation
+    const child = spawn(program, args, { detached: IS_POSIX, stdio: ["ignore", "pipe", "pipe"], windowsHide: true });
+    let lastLine = "";
+    let partialLine = "";
     const read = (chunk: string): void => {
-      const lines = (rest + chunk).split(/\r?\n/);
-      rest = lines.pop() ?? "";
-      for (const text of lines.filter((each) => each.trim())) {
-        last = text.trim();
-        line(last);
+      const lines = (partialLine + chunk).split(/\r?\n/);
+      partialLine = lines.pop() ?? "";
+      for (const line of lines.filter((text) => text.trim())) {
+        lastLine = line.trim();
+        onLine(lastLine);
       }
     };
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding("utf8").on("data", read);
     }
-    const cancelling = token.onCancellationRequested(() => end(child.pid));
+    const cancellation = token.onCancellationRequested(() => terminate(child.pid));
     child.once("error", (error) => {
-      cancelling.dispose();
+      cancellation.dispose();
       reject(error);
     });
     child.once("close", (code) => {
-      cancelling.dispose();
+      cancellation.dispose();
       if (code === 0) {
         resolve();
       } else {
-        reject(new Error(rest.trim() || last || `${program} ended with ${code ?? "a signal"}`));
+        reject(new Error(partialLine.trim() || lastLine || `${program} ended with ${code ?? "a signal"}`));
       }
     });
   });
 }
 
-function end(pid: number | undefined): void {
+function terminate(pid: number | undefined): void {
   if (pid === undefined) {
     return;
   }
-  if (posix) {
+  if (IS_POSIX) {
     try {
       process.kill(-pid, "SIGTERM");
     } catch {
-      // it ended in this moment
+      // the process has just ended
     }
   } else {
     spawn("taskkill", ["/pid", String(pid), "/t", "/f"], { windowsHide: true });

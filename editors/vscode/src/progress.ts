@@ -1,6 +1,6 @@
 /**
- * Progress that can be cancelled, where it is seen: the language client shows all progress in the status bar, and there
- * its cancel button is hidden. What the server lets one cancel is shown as a notification with a button instead.
+ * Shows cancellable progress as a notification with a button. The language client shows all progress in the status bar,
+ * where the cancel button is hidden.
  */
 
 import * as vscode from "vscode";
@@ -11,23 +11,23 @@ import type {
   WorkDoneProgressReport,
 } from "vscode-languageclient/node";
 
-type Value = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd;
+type ProgressValue = WorkDoneProgressBegin | WorkDoneProgressReport | WorkDoneProgressEnd;
 
-/** What is done sooner needs no bar: one that flashes up only startles. */
-const BRIEF_MS = 300;
+/** Delay before a notification opens. Work that ends sooner gets none, because one that flashes up is irritating. */
+const SHOW_DELAY_MS = 300;
 
-interface Bar {
+interface ProgressBar {
   report(value: WorkDoneProgressBegin | WorkDoneProgressReport): void;
   end(): void;
 }
 
-export class Bars {
-  private readonly bars = new Map<ProgressToken, Bar>();
+export class ProgressBars {
+  private readonly bars = new Map<ProgressToken, ProgressBar>();
 
   constructor(private readonly cancel: (token: ProgressToken) => void) {}
 
-  /** Shows the value; false where somebody else has to. */
-  show(token: ProgressToken, value: Value): boolean {
+  /** Show a value. Return false if the language client must handle it. */
+  show(token: ProgressToken, value: ProgressValue): boolean {
     if (value.kind === "begin") {
       if (!value.cancellable) {
         return false;
@@ -45,11 +45,11 @@ export class Bars {
     }
     this.bars.delete(token);
     bar.end();
-    // the language client keeps a part for this token, which has to hear of the end
+    // the language client also has an entry for this token, which must end
     return false;
   }
 
-  /** The server is gone, and with it whoever would end them. */
+  /** Close all bars, because a server that has ended sends no end. */
   clear(): void {
     for (const bar of this.bars.values()) {
       bar.end();
@@ -57,33 +57,33 @@ export class Bars {
     this.bars.clear();
   }
 
-  private open(token: ProgressToken, begin: WorkDoneProgressBegin): Bar {
+  private open(token: ProgressToken, begin: WorkDoneProgressBegin): ProgressBar {
     let end = (): void => undefined;
     const ended = new Promise<void>((resolve) => (end = resolve));
     let report: ((value: { message?: string; increment?: number }) => void) | undefined;
     let latest: WorkDoneProgressBegin | WorkDoneProgressReport = begin;
-    let shown = 0;
-    const tell = (): void => {
+    let shownPercentage = 0;
+    const update = (): void => {
       if (report === undefined) {
         return;
       }
-      const increment = Math.max(0, (latest.percentage ?? 0) - shown);
-      shown += increment;
+      const increment = Math.max(0, (latest.percentage ?? 0) - shownPercentage);
+      shownPercentage += increment;
       report({ ...(latest.message ? { message: latest.message } : {}), ...(increment ? { increment } : {}) });
     };
     const location = vscode.ProgressLocation.Notification;
     const timer = setTimeout(() => {
-      void vscode.window.withProgress({ location, cancellable: true, title: begin.title }, (progress, cancelled) => {
+      void vscode.window.withProgress({ location, cancellable: true, title: begin.title }, (progress, cancellation) => {
         report = (value) => progress.report(value);
-        tell();
-        cancelled.onCancellationRequested(() => this.cancel(token));
+        update();
+        cancellation.onCancellationRequested(() => this.cancel(token));
         return ended;
       });
-    }, BRIEF_MS);
+    }, SHOW_DELAY_MS);
     return {
       report: (value) => {
         latest = value;
-        tell();
+        update();
       },
       end: () => {
         clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** What is lsp-harness's own on the wire: the mirror of docs/lsp-extensions.md. */
+/** The methods, commands and types that lsp-harness adds to LSP. They mirror docs/lsp-extensions.md. */
 
 export const SECTION = "lspHarness";
 export const VERDICT_SCHEME = "lsp-harness-verdict";
@@ -7,7 +7,7 @@ export const STATUS_NOTIFICATION = "lspHarness/status";
 export const DID_MOVE_CURSOR = "lspHarness/didMoveCursor";
 export const DID_FOCUS = "lspHarness/didFocus";
 
-/** Commands of the server; which of them there are, it says in its capabilities. */
+/** The commands of the server. Its capabilities list the ones that it has. */
 export const Command = {
   context: "lspHarness.context",
   dismissed: "lspHarness.dismissed",
@@ -26,7 +26,7 @@ export const Command = {
 } as const;
 export type CommandName = keyof typeof Command;
 
-/** Run by this client when a code action of the server names it. */
+/** The command of this client that code actions of the server refer to. */
 export const ASK_INSTRUCTION = "lspHarness.askInstruction";
 
 export interface Place {
@@ -34,10 +34,10 @@ export interface Place {
   range: { start: { line: number; character: number }; end: { line: number; character: number } };
 }
 
-/** Lines that a task may be about. */
+/** A place that a task may be about. */
 export interface Site extends Place {
   path: string;
-  /** Empty where they are in no declaration. */
+  /** The name of the declaration, or empty outside of declarations. */
   symbol: string;
   kind: string;
   signature: string;
@@ -78,7 +78,7 @@ export interface Status {
   paused: Paused;
   trusted: boolean;
   last: Completion | null;
-  /** Documents without a syntax tree, because parsing them costs too much. */
+  /** Documents without a syntax tree because they take too long to parse. */
   unparsed?: { uri: string; why: string }[];
   statistics: Counts;
 }
@@ -99,7 +99,7 @@ export interface Statistics extends Counts {
   since: string;
 }
 
-/** What became of an edit that the server made by itself. */
+/** The outcome of an edit command, whose edit the server sends by itself. */
 export interface Edited {
   applied: boolean;
   summary?: string | null;

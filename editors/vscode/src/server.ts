@@ -1,41 +1,41 @@
-/** Finding the server's program. */
+/** Finds the program of the server. */
 
 import * as fs from "node:fs/promises";
 import * as os from "node:os";
 import * as vscode from "vscode";
-import { environments } from "./environments";
-import { places, type Place } from "./places";
+import { findEnvironments } from "./environments";
+import { type ServerCandidate, serverCandidates } from "./serverCandidates";
 import { serverSettings } from "./settings";
 
-/** The folder of the environment that this extension makes when it is asked to. */
+/** Return the folder of the Python environment that this extension creates when the user asks for it. */
 export function managedFolder(context: vscode.ExtensionContext): string {
   return vscode.Uri.joinPath(context.globalStorageUri, "server").fsPath;
 }
 
-/** The first place that has a server; undefined where none has. What is configured is taken as it is. */
-export async function findServer(context: vscode.ExtensionContext): Promise<Place | undefined> {
+/** Return the first candidate that exists, or undefined. A configured command is returned without a check. */
+export async function findServer(context: vscode.ExtensionContext): Promise<ServerCandidate | undefined> {
   const { command } = serverSettings();
-  const candidates = places({
+  const candidates = serverCandidates({
     configured: command,
-    environments: command.length > 0 ? [] : await environments(),
+    environments: command.length > 0 ? [] : await findEnvironments(),
     path: process.env["PATH"] ?? "",
     home: os.homedir(),
     managed: managedFolder(context),
     platform: process.platform,
   });
   if (command.length > 0) {
-    // if it is not there, starting it says so better than anybody
+    // if it does not exist, the error at its start says so best
     return candidates[0];
   }
-  for (const place of candidates) {
-    if (await executable(place.program)) {
-      return place;
+  for (const candidate of candidates) {
+    if (await isExecutable(candidate.program)) {
+      return candidate;
     }
   }
   return undefined;
 }
 
-async function executable(file: string): Promise<boolean> {
+async function isExecutable(file: string): Promise<boolean> {
   try {
     await fs.access(file, fs.constants.X_OK);
     return (await fs.stat(file)).isFile();

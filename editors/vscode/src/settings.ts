@@ -1,10 +1,12 @@
-/** Settings: the extension's own, and those that are passed on to the server. */
+/** Reads the settings of the extension and those that are sent to the server. */
 
 import * as vscode from "vscode";
-import { explicit, serverKeys, type Tables } from "./explicit";
+import { explicitSettings, serverKeys, type Tables } from "./explicitSettings";
 import { SECTION } from "./protocol";
 
-/** How the server is found and started. All of machine scope: a workspace cannot choose what is executed. */
+/**
+ * Settings for finding and starting the server. They have machine scope: a workspace cannot choose what is executed.
+ */
 export interface ServerSettings {
   command: string[];
   environment: Record<string, string>;
@@ -30,14 +32,14 @@ export class Settings {
     this.keys = serverKeys(properties, SECTION);
   }
 
-  /** What the server is told. */
+  /** Return the settings that are sent to the server. */
   forServer(): Tables {
     const section = vscode.workspace.getConfiguration(SECTION);
-    return explicit(this.keys, (key) => section.inspect(key), vscode.workspace.isTrusted);
+    return explicitSettings(this.keys, (key) => section.inspect(key), vscode.workspace.isTrusted);
   }
 }
 
-/** Whether a change concerns how the server is started, rather than what it is told. */
+/** Return whether a change concerns the start of the server; all other settings are sent to the running server. */
 export function needsRestart(change: vscode.ConfigurationChangeEvent): boolean {
   return ["command", "environment"].some((key) => change.affectsConfiguration(`${SECTION}.server.${key}`));
 }

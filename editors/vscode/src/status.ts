@@ -1,10 +1,10 @@
-/** The item in the status bar: what the server and its engine are doing, and the way to the menu. */
+/** The item in the status bar. It shows the state of the server and its engine, and opens the menu. */
 
 import * as vscode from "vscode";
 import type { Harness } from "./client";
-import { present, type Shown } from "./present";
+import { statusText, type StatusText } from "./statusText";
 
-const BACKGROUND: Record<Shown["level"], string | undefined> = {
+const BACKGROUND: Record<StatusText["level"], string | undefined> = {
   plain: undefined,
   warning: "statusBarItem.warningBackground",
   error: "statusBarItem.errorBackground",
@@ -14,14 +14,14 @@ export function registerStatus(harness: Harness): vscode.Disposable {
   const item = vscode.window.createStatusBarItem("lsp-harness.status", vscode.StatusBarAlignment.Right, 100);
   item.name = "lsp-harness";
   item.command = "lsp-harness.menu";
-  const show = (): void => {
-    const { text, tooltip, level } = present(harness.say);
+  const update = (): void => {
+    const { text, tooltip, level } = statusText(harness.state);
     item.text = text;
     item.tooltip = new vscode.MarkdownString(tooltip);
     const background = BACKGROUND[level];
     item.backgroundColor = background === undefined ? undefined : new vscode.ThemeColor(background);
   };
-  show();
+  update();
   item.show();
-  return vscode.Disposable.from(item, harness.onChange(show));
+  return vscode.Disposable.from(item, harness.onChange(update));
 }

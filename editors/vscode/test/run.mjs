@@ -1,15 +1,15 @@
-// Bundles the tests, which are TypeScript, and runs them with node's own runner. None of them needs VS Code.
+// Bundles the tests from TypeScript and runs them with node's test runner. None of them needs VS Code.
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const here = path.dirname(fileURLToPath(import.meta.url));
-const tests = fs.readdirSync(here).filter((name) => name.endsWith(".test.ts"));
-const outdir = path.join(here, "../out/test");
+const testFolder = path.dirname(fileURLToPath(import.meta.url));
+const tests = fs.readdirSync(testFolder).filter((name) => name.endsWith(".test.ts"));
+const outdir = path.join(testFolder, "../out/test");
 await build({
-  entryPoints: tests.map((name) => path.join(here, name)),
+  entryPoints: tests.map((name) => path.join(testFolder, name)),
   outdir,
   bundle: true,
   platform: "node",
@@ -17,6 +17,6 @@ await build({
   sourcemap: "inline",
   logLevel: "warning",
 });
-const built = tests.map((name) => path.join(outdir, name.replace(".ts", ".js")));
-const ran = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...built], { stdio: "inherit" });
-process.exit(ran.status ?? 1);
+const bundles = tests.map((name) => path.join(outdir, name.replace(".ts", ".js")));
+const result = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...bundles], { stdio: "inherit" });
+process.exit(result.status ?? 1);

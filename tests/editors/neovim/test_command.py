@@ -23,7 +23,7 @@ def test_status_without_a_server_says_so(start: Start):
 
     editor.nvim.command("LspHarness status")
 
-    assert "not attached to this buffer" in editor.nvim.command_output("messages")
+    assert "no server is attached to this buffer" in editor.nvim.command_output("messages")
 
 
 def test_pause_stops_asking_and_resume_starts_again(editor: Editor):
@@ -112,7 +112,7 @@ def test_health_says_what_to_do_when_the_command_is_missing(start: Start):
         ("{ debounce_ms = 'soon' }", "debounce_ms"),
         ("{ preview = 'popup' }", "preview"),
         ("{ trusted = 'yes' }", "trusted"),
-        ("{ keymap = { take = '<C-x>' } }", 'nothing called "take"'),
+        ("{ keymap = { take = '<C-x>' } }", 'there is no function "take"'),
     ],
 )
 def test_options_nobody_reads_are_refused(start: Start, options: str, complaint: str):

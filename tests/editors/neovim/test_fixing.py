@@ -78,7 +78,7 @@ def test_an_edit_of_a_text_that_moved_on_is_refused(faulty: Editor):
 
     faulty.type("y")
 
-    faulty.says("not applied: the text has changed since this was worked out")
+    faulty.says("not applied: the text has changed since this edit was computed")
     assert faulty.buffer == ["new line", *TEXT.splitlines()]
 
 
@@ -90,7 +90,7 @@ def test_a_text_that_moves_on_while_it_is_worked_out_is_not_even_shown(faulty: E
     faulty.lua("vim.api.nvim_buf_set_lines(0, 0, 0, false, { 'new line' })")
     faulty.release()
 
-    faulty.says("not applied: the text has changed since this was worked out")
+    faulty.says("not applied: the text has changed since this edit was computed")
     assert faulty.lua("return #vim.api.nvim_list_wins()") == 1
 
 
@@ -127,7 +127,7 @@ def test_a_range_takes_the_diagnostics_of_its_lines(faulty: Editor):
     faulty.lua("vim.api.nvim_win_set_cursor(0, { 1, 0 })")
 
     faulty.nvim.command("LspHarness fix")
-    faulty.says("no diagnostic here")
+    faulty.says("there is no diagnostic on this line")
     faulty.nvim.command("1,2LspHarness fix")
 
     faulty.previews()

@@ -54,7 +54,7 @@ def test_an_edit_the_text_has_outrun_is_answered_as_such(code: Editor):
 
     code.release()
 
-    code.until_event("answered", applied=False, failureReason="the text has changed since this was worked out")
+    code.until_event("answered", applied=False, failureReason="the text has changed since this edit was computed")
     assert code.buffer == TEXT.splitlines()
 
 

@@ -12,9 +12,9 @@ def test_another_model_becomes_the_setting(editor: Editor):
     assert editor.lua("return offered") == [
         "small (0.4 GB, MIT, in use)",
         "better (1.2 GB, MIT)",
-        "absent (MIT, not here yet)",
+        "absent (MIT, not downloaded)",
     ]
-    assert "better, until Neovim ends" in editor.messages
+    assert "better is used until Neovim ends" in editor.messages
 
 
 def test_the_choice_holds_for_a_server_that_is_started_later(editor: Editor):
@@ -49,7 +49,7 @@ def test_a_model_that_is_not_here_is_got_first(editor: Editor):
     assert editor.events("settings") == []
     editor.release()
 
-    editor.says("absent is here: /models/absent.gguf")
+    editor.says("absent is downloaded: /models/absent.gguf")
     editor.until_event("settings", settings={"lspHarness": {"model": {"path": "absent"}}})
 
 
@@ -60,7 +60,7 @@ def test_getting_one_can_be_cancelled(editor: Editor):
     editor.nvim.command("LspHarness cancel")
 
     editor.until_event("work cancelled", title="Pull absent")
-    assert "is here" not in editor.messages
+    assert "is downloaded" not in editor.messages
 
 
 def test_what_is_not_here_is_offered(editor: Editor):
@@ -70,8 +70,8 @@ def test_what_is_not_here_is_offered(editor: Editor):
 
     editor.until("offered ~= nil")
     assert editor.lua("return offered") == [
-        "absent (MIT, not here yet)",
-        "vectors (0.1 GB, MIT, not here yet)",
+        "absent (MIT, not downloaded)",
+        "vectors (0.1 GB, MIT, not downloaded)",
     ]
     editor.until("require('lsp_harness').statusline():find('Pull vectors', 1, true) ~= nil")
 

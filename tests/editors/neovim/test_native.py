@@ -116,7 +116,7 @@ def test_another_is_chosen_among_what_neovim_has(native: Editor):
 def test_asking_is_neovims_own_affair(native: Editor):
     native.type("ix = <M-s>")
 
-    native.says("Neovim asks by itself here")
+    native.says("Neovim decides when it requests ghost text")
 
 
 def test_this_plugin_draws_where_that_is_wanted(start: Start):

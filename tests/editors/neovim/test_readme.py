@@ -87,7 +87,7 @@ def test_a_newcomer_gets_ghost_text(newcomer: Path, way: str):
         assert editor.statusline
         assert editor.statusline in shown
         editor.nvim.command("LspHarness fix")
-        editor.says("no diagnostic here")
+        editor.says("there is no diagnostic on this line")
 
         editor.nvim.command("checkhealth lsp_harness")
         assert [line for line in editor.buffer if "ERROR" in line or "WARNING" in line] == []

@@ -23,7 +23,7 @@ def test_a_place_is_told_once(start: Start):
     editor = start()
     editor.open("moves.py", TEXT)
     editor.until("seen({ event = 'rests', line = 0, character = 0 })")
-    tell = "require('lsp_harness.rest').tell()"
+    tell = "require('lsp_harness.cursor_notification').send()"
     editor.lua(tell)
     editor.lua(tell)
     editor.type("j")
@@ -36,7 +36,7 @@ def test_nothing_is_told_while_typing_or_paused(start: Start):
     editor = start()
     editor.open("moves.py", TEXT)
     editor.until("seen({ event = 'rests', line = 0, character = 0 })")
-    tell = "require('lsp_harness.rest').tell()"
+    tell = "require('lsp_harness.cursor_notification').send()"
     editor.type("iname = ")
     editor.lua(tell)
     editor.type("<Esc>")

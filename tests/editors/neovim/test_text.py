@@ -58,7 +58,7 @@ def test_lines(nvim: Nvim, text: str, line: str):
     ],
 )
 def test_pieces_stand_left_and_right_of_what_is_there(nvim: Nvim, rest: str, after: str, pieces: list[Any]):
-    assert call(nvim, "pieces", rest, after) == pieces
+    assert call(nvim, "split_around", rest, after) == pieces
 
 
 @pytest.mark.parametrize(
@@ -70,12 +70,12 @@ def test_pieces_stand_left_and_right_of_what_is_there(nvim: Nvim, rest: str, aft
     ],
 )
 def test_a_part_takes_along_what_it_reaches_past(nvim: Nvim, piece: str, expected: list[Any]):
-    assert call(nvim, "cut", "value):\n  y", ")", piece) == expected
+    assert call(nvim, "align_piece", "value):\n  y", ")", piece) == expected
 
 
 def test_a_part_never_ends_inside_what_is_replaced(nvim: Nvim):
-    assert call(nvim, "cut", "x());", "());", "x()") == ["x", False]
-    assert call(nvim, "cut", "());", "());", "()") == ["());", True]
+    assert call(nvim, "align_piece", "x());", "());", "x()") == ["x", False]
+    assert call(nvim, "align_piece", "());", "());", "()") == ["());", True]
 
 
 def item(text: Any, start: int | None = None, end: int | None = None, line: int = 3) -> dict[str, Any]:
@@ -106,7 +106,7 @@ def item(text: Any, start: int | None = None, end: int | None = None, line: int 
 )
 def test_an_item_is_fitted_to_its_line(nvim: Nvim, item: dict[str, Any], expected: list[str]):
     """In UTF-16, where the emoji counts two."""
-    assert call(nvim, "fit", item, "é😀ab)", 3, 8, "utf-16") == expected
+    assert call(nvim, "from_item", item, "é😀ab)", 3, 8, "utf-16") == expected
 
 
 @pytest.mark.parametrize(
@@ -120,4 +120,4 @@ def test_an_item_is_fitted_to_its_line(nvim: Nvim, item: dict[str, Any], expecte
     ],
 )
 def test_tabs_become_blanks(nvim: Nvim, text: str, column: int, expected: str):
-    assert call(nvim, "expand", text, column, 8) == [expected]
+    assert call(nvim, "expand_tabs", text, column, 8) == [expected]

@@ -51,7 +51,7 @@ def test_without_a_diagnostic_of_ours_it_says_so(editor: Editor):
 
     editor.nvim.command("LspHarness why")
 
-    assert "no diagnostic of lsp-harness here" in editor.messages
+    assert "there is no diagnostic of lsp-harness on this line" in editor.messages
 
 
 def test_a_server_that_serves_no_content_is_asked_by_its_command(editor: Editor):
@@ -68,4 +68,4 @@ def test_a_server_that_knows_no_verdicts_is_said_so(start: Start):
 
     editor.nvim.command(f"split {VERDICT}")
 
-    assert editor.buffer == ["No server here knows this verdict."]
+    assert editor.buffer == ["No server in this Neovim has this verdict."]

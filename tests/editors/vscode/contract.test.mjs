@@ -45,7 +45,7 @@ it("the status bar has the model and the tokens that were reused, and the toolti
     await rig.status().hover();
     return tooltip.waitFor({ timeout: 4000 }).then(() => true, () => false);
   }, "the tooltip");
-  assert.match(await tooltip.innerText(), /Model: small[\s\S]*Engine: ready[\s\S]*132[\s\S]*in 104 ms[\s\S]*7 shown, 4 taken/);
+  assert.match(await tooltip.innerText(), /Model: small[\s\S]*Engine: ready[\s\S]*132[\s\S]*in 104 ms[\s\S]*7 shown, 4 accepted/);
   await rig.picture("status-bar");
   await page.mouse.move(400, 300);
   await tooltip.waitFor({ state: "hidden" });

@@ -1,74 +1,75 @@
---- `:LspHarness`: one table of what it can do, which is also what it completes.
+--- The command `:LspHarness`. One table of subcommands serves its execution and its completion.
 
+local notify = require('lsp_harness.notify')
+local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')
 local spans = require('lsp_harness.span')
-local tell = require('lsp_harness.tell')
-local work = require('lsp_harness.work')
 
 local M = {}
 
 ---@class lsp_harness.Call
----@field rest string what follows the subcommand's name
----@field span lsp_harness.Span the range, else the cursor
+---@field argument string the text after the subcommand, '' if there is none
+---@field span lsp_harness.Span the range of the command, or else the cursor
 
 ---@class lsp_harness.Subcommand
 ---@field run fun(call: lsp_harness.Call)
----@field words? string[] what may follow; nil allows nothing, {} anything
+---@field words? string[] the possible arguments; nil allows none, {} allows any text
+---@field needs_argument? boolean
 
---- One line a fact, by name. What the server says about itself is its own business, so nothing is looked for.
+--- Format facts of the server as one line each, sorted by name. No names are expected because servers differ.
 ---@param facts any
 ---@return string[]
-function M.lines(facts)
+function M.format_facts(facts)
   if type(facts) ~= 'table' then
     return { vim.inspect(facts) }
   end
   local lines = {}
   for name, value in vim.spairs(facts) do
-    local said = type(value) == 'string' and value or vim.inspect(value, { newline = ' ', indent = '' })
-    lines[#lines + 1] = ('%s: %s'):format(name, said)
+    local text = type(value) == 'string' and value or vim.inspect(value, { newline = ' ', indent = '' })
+    lines[#lines + 1] = ('%s: %s'):format(name, text)
   end
   return lines
 end
 
-local function status()
+local function show_status()
   local harness = require('lsp_harness')
   local ghost = harness.paused() and 'ghost text is paused'
     or ('ghost text is on, drawn ' .. (harness.native() and 'by Neovim' or 'by this plugin'))
   local client = server.client(vim.api.nvim_get_current_buf())
   if not client then
-    tell('not attached to this buffer; ' .. ghost .. '. See :checkhealth lsp_harness', vim.log.levels.WARN)
+    notify('no server is attached to this buffer; ' .. ghost .. '. See :checkhealth lsp_harness', vim.log.levels.WARN)
     return
   end
-  work.execute(client, 'Status', server.STATUS, {}, function(result)
+  requests.execute(client, 'Status', server.STATUS, {}, function(result)
     local lines = { ('attached as client %d; %s'):format(client.id, ghost) }
-    tell(table.concat(vim.list_extend(lines, M.lines(result)), '\n  '))
+    notify(table.concat(vim.list_extend(lines, M.format_facts(result)), '\n  '))
   end)
 end
 
-local function statistics()
-  local client = server.needed(server.any)
+local function show_statistics()
+  local client = server.require_client(server.any_client)
   if client then
-    work.execute(client, 'Statistics', server.STATISTICS, {}, function(result)
-      tell('suggestions on this machine\n  ' .. table.concat(M.lines(result), '\n  '))
+    requests.execute(client, 'Statistics', server.STATISTICS, {}, function(result)
+      notify('suggestions on this machine\n  ' .. table.concat(M.format_facts(result), '\n  '))
     end)
   end
 end
 
 local function restart_engine()
-  local client = server.needed(server.any)
+  local client = server.require_client(server.any_client)
   if client then
-    work.execute(client, 'Engine', server.RESTART_ENGINE, {}, function(result)
-      tell(('the engine has restarted with %s'):format(result.model))
+    requests.execute(client, 'Engine', server.RESTART_ENGINE, {}, function(result)
+      notify(('the engine has restarted with %s'):format(result.model))
     end)
   end
 end
 
 local function cancel()
-  local titles = work.cancel()
-  tell(#titles > 0 and 'cancelled: ' .. table.concat(titles, ', ') or 'nothing is running')
+  local titles = requests.cancel_all()
+  notify(#titles > 0 and 'cancelled: ' .. table.concat(titles, ', ') or 'nothing is running')
 end
 
---- A module's function of the span, loaded when it is first called.
+--- Return a subcommand that calls a function with the span. The module is loaded at the first call.
 ---@param module string
 ---@param name string
 ---@return lsp_harness.Subcommand
@@ -83,24 +84,24 @@ end
 ---@type table<string, lsp_harness.Subcommand>
 M.commands = {
   cancel = { run = cancel },
-  context = on_span('instructing', 'context'),
-  docstring = on_span('instructing', 'docstring'),
+  context = on_span('edit_commands', 'context'),
+  docstring = on_span('edit_commands', 'docstring'),
   edit = {
     words = {},
     run = function(call)
-      require('lsp_harness.instructing').edit(call.span, call.rest)
+      require('lsp_harness.edit_commands').edit(call.span, call.argument)
     end,
   },
-  engine = { words = { 'restart' }, run = restart_engine },
-  explain = on_span('instructing', 'explain'),
-  fix = on_span('fixing', 'fix'),
+  engine = { words = { 'restart' }, needs_argument = true, run = restart_engine },
+  explain = on_span('edit_commands', 'explain'),
+  fix = on_span('quick_fix', 'fix'),
   locate = {
     words = {},
     run = function(call)
-      require('lsp_harness.locating').locate(call.rest)
+      require('lsp_harness.task_location').locate(call.argument)
     end,
   },
-  -- what the server writes to stderr is in Neovim's LSP log, among what Neovim writes about it
+  -- Neovim writes the server's stderr into its LSP log
   log = {
     run = function()
       vim.cmd.tabedit(vim.fn.fnameescape(vim.lsp.log.get_filename()))
@@ -115,17 +116,17 @@ M.commands = {
   pause = {
     words = { 'here', 'everywhere' },
     run = function(call)
-      local scope = call.rest ~= '' and call.rest or 'here'
+      local scope = call.argument ~= '' and call.argument or 'here'
       require('lsp_harness').pause(scope)
-      tell(scope == 'everywhere' and 'ghost text is paused everywhere' or 'ghost text is paused')
+      notify(scope == 'everywhere' and 'ghost text is paused everywhere' or 'ghost text is paused')
     end,
   },
   pull = {
     words = {},
     run = function(call)
       local models = require('lsp_harness.models')
-      if call.rest ~= '' then
-        models.pull(call.rest)
+      if call.argument ~= '' then
+        models.pull(call.argument)
       else
         models.choose_to_pull()
       end
@@ -134,18 +135,18 @@ M.commands = {
   restart = {
     run = function()
       server.restart()
-      tell('restarting')
+      notify('the server is restarting')
     end,
   },
   resume = {
     run = function()
       require('lsp_harness').resume()
-      tell('ghost text is on')
+      notify('ghost text is on')
     end,
   },
-  statistics = { run = statistics },
-  status = { run = status },
-  tests = on_span('instructing', 'tests'),
+  statistics = { run = show_statistics },
+  status = { run = show_status },
+  tests = on_span('edit_commands', 'tests'),
   why = {
     run = function()
       require('lsp_harness.verdict').why()
@@ -153,23 +154,24 @@ M.commands = {
   },
 }
 
+--- Return whether there is such a subcommand and it takes this argument.
 ---@param name string
----@param rest string
+---@param argument string
 ---@return boolean
-local function understood(name, rest)
+local function is_valid(name, argument)
   local command = M.commands[name]
   if not command then
     return false
   end
   local words = command.words
   if not words then
-    return rest == ''
+    return argument == ''
   end
-  -- the engine is to be told what to do, a pause need not be
-  return #words == 0 or vim.list_contains(words, rest) or (rest == '' and name ~= 'engine')
+  return #words == 0 or vim.list_contains(words, argument) or (argument == '' and not command.needs_argument)
 end
 
----@param lead string
+--- Return the completions of the command line.
+---@param lead string the beginning of the word at the cursor
 ---@param line string
 ---@return string[]
 local function complete(lead, line)
@@ -182,15 +184,15 @@ local function complete(lead, line)
   end, words)
 end
 
-function M.create()
+function M.define()
   vim.api.nvim_create_user_command('LspHarness', function(args)
-    local name, rest = args.args:match('^(%S+)%s*(.-)%s*$')
-    if not understood(name, rest) then
-      tell(('there is no :LspHarness %s'):format(args.args), vim.log.levels.ERROR)
+    local name, argument = args.args:match('^(%S+)%s*(.-)%s*$')
+    if not is_valid(name, argument) then
+      notify(('there is no :LspHarness %s'):format(args.args), vim.log.levels.ERROR)
       return
     end
     local span = args.range > 0 and spans.lines(args.line1, args.line2) or spans.cursor()
-    M.commands[name].run({ rest = rest, span = span })
+    M.commands[name].run({ argument = argument, span = span })
   end, { nargs = '+', range = true, desc = 'lsp-harness: see :help :LspHarness', complete = complete })
 end
 

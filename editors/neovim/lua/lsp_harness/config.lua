@@ -1,46 +1,46 @@
---- The plugin's own settings, with their defaults. What the *server* should do is set where Neovim keeps it:
+--- The options of the plugin, with their defaults. The settings of the *server* belong into Neovim's own configuration:
 --- `vim.lsp.config('lsp_harness', { cmd = ..., settings = { lspHarness = { ... } } })`.
 
 ---@class lsp_harness.Keymap
----@field accept? string take all of the ghost text
----@field accept_word? string take its next word
----@field accept_line? string take it to the end of its next line
----@field dismiss? string take it off the screen
----@field next? string show another suggestion instead
----@field previous? string the other way round
----@field suggest? string ask for a suggestion now
+---@field accept? string accept all of the ghost text
+---@field accept_word? string accept its next word
+---@field accept_line? string accept the rest of its line, or the next line
+---@field dismiss? string hide it
+---@field next? string show the next suggestion
+---@field previous? string show the previous suggestion
+---@field suggest? string request a suggestion now
 
 ---@class lsp_harness.Config
 local defaults = {
   --- whether `setup` calls `vim.lsp.enable('lsp_harness')`
   ---@type boolean
   enable = true,
-  --- milliseconds without a key before the server is asked; Neovim 0.12 and newer have their own and ignore this
+  --- milliseconds without a key before ghost text is requested; native ghost text (Neovim 0.12) has a delay of its own
   ---@type integer
   debounce_ms = 30,
-  --- milliseconds without a move after which the server is told where the cursor rests, and reads what is around it
+  --- milliseconds without a cursor movement before the server receives the position and evaluates the text around it
   ---@type integer
   rest_ms = 150,
-  --- insert mode keys for `setup` to map; false maps nothing
+  --- insert mode keys that `setup` maps; false maps none
   ---@type lsp_harness.Keymap|false
   keymap = false,
-  --- whether Neovim 0.12 and newer draw ghost text themselves; false draws it as on 0.11
+  --- whether Neovim 0.12 and newer draw ghost text themselves; with false this plugin draws it, as on 0.11
   ---@type boolean
   native = true,
-  --- where an edit is shown before it is made: true is a floating window, 'tab' a tab page, false nowhere
+  --- where an edit is shown before it is applied: true in a floating window, 'tab' in a tab page, false nowhere
   ---@type boolean|'tab'
   preview = true,
-  --- whether the project's own settings are read, and its code given to linters. 'ask' asks once a folder and remembers
-  --- the answer as |:trust| does
+  --- whether the server reads the project's settings and runs linters on its code; 'ask' asks once per folder and
+  --- stores the answer as |:trust| does
   ---@type boolean|'ask'|fun(root?: string): boolean
   trusted = true,
-  --- how often within a minute a server that crashed is started again
+  --- how often a crashed server is started again within a minute
   ---@type integer
   restarts = 3,
 }
 
 ---@type table<string, fun(value: any): boolean>
-local fits = {
+local validators = {
   keymap = function(value)
     return value == false or type(value) == 'table'
   end,
@@ -55,7 +55,8 @@ local fits = {
 ---@class lsp_harness.ConfigModule: lsp_harness.Config
 local M = {}
 
---- Defaults with `options` on top. An option nobody reads is an error, or a typing mistake would go unnoticed.
+--- Set the options, and every other option to its default. An unknown option is an error, so that a typing mistake is
+--- noticed.
 ---@param options? table
 function M.set(options)
   options = options or {}
@@ -65,11 +66,11 @@ function M.set(options)
       error(('lsp_harness.setup: there is no option %q'):format(name), 0)
     end
   end
-  local new = vim.tbl_extend('force', defaults, options)
+  local values = vim.tbl_extend('force', defaults, options)
   for name, default in pairs(defaults) do
-    vim.validate(name, new[name], fits[name] or type(default))
+    vim.validate(name, values[name], validators[name] or type(default))
   end
-  for name, value in pairs(new) do
+  for name, value in pairs(values) do
     M[name] = value
   end
 end

@@ -1,62 +1,62 @@
---- A server that ends without having been asked to is started again, for the buffers it had; but not for ever.
+--- Restarts a server that crashed, for the buffers it had. A server that crashes too often is not started again.
 
 local config = require('lsp_harness.config')
-local tell = require('lsp_harness.tell')
+local notify = require('lsp_harness.notify')
 
 local M = {}
 
-local MINUTE = 60 * 1000
-local TERMINATED = 15
+local MINUTE_MS = 60 * 1000
+local SIGTERM = 15
 
----@type integer[] when one was started again, in milliseconds
-local restarts = {}
+---@type integer[] times of the restarts within the last minute, in milliseconds
+local restart_times = {}
 
 ---@return boolean
-local function often()
+local function restart_limit_reached()
   local now = vim.uv.now()
-  restarts = vim.tbl_filter(function(at)
-    return now - at < MINUTE
-  end, restarts)
-  return #restarts >= config.restarts
+  restart_times = vim.tbl_filter(function(time)
+    return now - time < MINUTE_MS
+  end, restart_times)
+  return #restart_times >= config.restarts
 end
 
 ---@param client_config vim.lsp.ClientConfig
----@param bufs integer[]
-local function start(client_config, bufs)
-  for _, buf in ipairs(bufs) do
+---@param buffers integer[]
+local function start(client_config, buffers)
+  for _, buf in ipairs(buffers) do
     if vim.api.nvim_buf_is_loaded(buf) then
       vim.lsp.start(client_config, { bufnr = buf })
     end
   end
 end
 
---- `on_exit` of the client.
+--- The `on_exit` callback of the client.
 ---@param code integer
 ---@param signal integer
 ---@param client_id integer
-function M.exited(code, signal, client_id)
+function M.handle_exit(code, signal, client_id)
   local client = assert(vim.lsp.get_client_by_id(client_id))
-  local bufs = vim.tbl_keys(client.attached_buffers)
+  local buffers = vim.tbl_keys(client.attached_buffers)
   vim.schedule(function()
     require('lsp_harness.status').forget(client_id)
-    local crashed = code ~= 0 or (signal ~= 0 and signal ~= TERMINATED)
+    local crashed = code ~= 0 or (signal ~= 0 and signal ~= SIGTERM)
     if not crashed or vim.v.exiting ~= vim.NIL then
       return
     end
-    local how = signal ~= 0 and ('by signal %d'):format(signal) or ('with exit code %d'):format(code)
-    if often() then
-      tell(
-        ('the server ended %s, and is not started again. See :LspHarness log, then :LspHarness restart'):format(how),
+    local cause = signal ~= 0 and ('by signal %d'):format(signal) or ('with exit code %d'):format(code)
+    if restart_limit_reached() then
+      notify(
+        ('the server ended %s, and is not started again. See :LspHarness log, then :LspHarness restart'):format(cause),
         vim.log.levels.ERROR
       )
       return
     end
-    restarts[#restarts + 1] = vim.uv.now()
-    tell(('the server ended %s and is started again'):format(how), vim.log.levels.WARN)
-    -- once Neovim has forgotten the old one, which it does in this round of events
+    restart_times[#restart_times + 1] = vim.uv.now()
+    notify(('the server ended %s and is started again'):format(cause), vim.log.levels.WARN)
+    -- Neovim removes the old client in this round of the event loop; the new one must start after that
     vim.schedule(function()
-      local same = vim.tbl_extend('force', client.config, { settings = client.settings })
-      start(same --[[@as vim.lsp.ClientConfig]], bufs)
+      local client_config = vim.tbl_extend('force', client.config, { settings = client.settings })
+      start(client_config --[[@as vim.lsp.ClientConfig]], buffers)
     end)
   end)
 end

@@ -1,13 +1,13 @@
---- `:checkhealth lsp_harness`: each thing that has to be there, in the order in which one needs the other.
+--- `:checkhealth lsp_harness` checks Neovim, the executable and the server, each of which needs the one before.
 
 local server = require('lsp_harness.server')
 
 local M = {}
 
 local health = vim.health
-local TIMEOUT = 5000
+local TIMEOUT_MS = 5000
 
-local function neovim()
+local function check_neovim()
   local version = tostring(vim.version())
   if require('lsp_harness').native() then
     health.ok(('Neovim %s, which draws ghost text itself'):format(version))
@@ -19,7 +19,7 @@ local function neovim()
 end
 
 ---@param cmd any
-local function executable(cmd)
+local function check_executable(cmd)
   if type(cmd) ~= 'table' then
     health.info('The server is not started from an executable')
     return
@@ -28,35 +28,35 @@ local function executable(cmd)
   if path == '' then
     health.error(('%s is not executable'):format(cmd[1]), {
       'Install the server, see the README of this plugin',
-      "or say where it is: vim.lsp.config('lsp_harness', { cmd = { '/path/to/lsp-harness', 'serve' } })",
+      "or set its path: vim.lsp.config('lsp_harness', { cmd = { '/path/to/lsp-harness', 'serve' } })",
     })
     return
   end
-  local started, running = pcall(vim.system, { path, '--version' }, { text = true, timeout = TIMEOUT })
-  local ended = started and running:wait() or { code = -1, stderr = running }
-  if ended.code == 0 then
-    health.ok(('%s: %s'):format(path, vim.trim(ended.stdout)))
+  local started, process = pcall(vim.system, { path, '--version' }, { text = true, timeout = TIMEOUT_MS })
+  local result = started and process:wait() or { code = -1, stderr = process }
+  if result.code == 0 then
+    health.ok(('%s: %s'):format(path, vim.trim(result.stdout)))
   else
-    health.error(('%s --version failed (%d): %s'):format(path, ended.code, vim.trim(ended.stderr or '')))
+    health.error(('%s --version failed (%d): %s'):format(path, result.code, vim.trim(result.stderr or '')))
   end
 end
 
 ---@param client vim.lsp.Client
-local function engine(client)
-  local answer, failure = client:request_sync('workspace/executeCommand', { command = server.STATUS }, TIMEOUT)
+local function report_status(client)
+  local answer, failure = client:request_sync('workspace/executeCommand', { command = server.STATUS }, TIMEOUT_MS)
   local err = failure or (answer and answer.err and answer.err.message)
   if err then
-    health.error(('client %d does not tell its status: %s'):format(client.id, err), ':LspHarness restart')
+    health.error(('client %d does not report its status: %s'):format(client.id, err), ':LspHarness restart')
     return
   end
-  for _, line in ipairs(require('lsp_harness.command').lines(answer and answer.result)) do
+  for _, line in ipairs(require('lsp_harness.command').format_facts(answer and answer.result)) do
     health.info(line)
   end
 end
 
---- What an older server cannot do, by the names of `:LspHarness`.
+--- Report the subcommands of `:LspHarness` that an older server does not support.
 ---@param client vim.lsp.Client
-local function lacking(client)
+local function report_missing_commands(client)
   local needs = {
     context = server.CONTEXT,
     docstring = server.DOCSTRING,
@@ -71,31 +71,31 @@ local function lacking(client)
   }
   local missing = {}
   for name, command in vim.spairs(needs) do
-    if not server.offers(client, command) then
+    if not server.provides(client, command) then
       missing[#missing + 1] = name
     end
   end
   if #missing > 0 then
-    health.info('this server has nothing for :LspHarness ' .. table.concat(missing, ', '))
+    health.info('this server does not support :LspHarness ' .. table.concat(missing, ', '))
   end
 end
 
-local function clients()
-  local found = vim.lsp.get_clients({ name = server.NAME })
-  if #found == 0 then
-    local enabled = vim.lsp.is_enabled and vim.lsp.is_enabled(server.NAME)
-    local advice = enabled and 'Open a file it is for, then check again'
+local function check_clients()
+  local clients = vim.lsp.get_clients({ name = server.NAME })
+  if #clients == 0 then
+    local is_enabled = vim.lsp.is_enabled and vim.lsp.is_enabled(server.NAME)
+    local advice = is_enabled and 'Open a file of a supported language, then check again'
       or "Put require('lsp_harness').setup() or vim.lsp.enable('lsp_harness') in your init.lua"
     health.warn('No client is running', advice)
   end
-  for _, client in ipairs(found) do
-    local buffers = #vim.tbl_keys(client.attached_buffers)
+  for _, client in ipairs(clients) do
+    local buffer_count = #vim.tbl_keys(client.attached_buffers)
     local root = client.root_dir or 'no project folder'
     health.ok(
-      ('client %d is attached to %d buffer(s), %s, %s'):format(client.id, buffers, root, client.offset_encoding)
+      ('client %d is attached to %d buffer(s), %s, %s'):format(client.id, buffer_count, root, client.offset_encoding)
     )
-    engine(client)
-    lacking(client)
+    report_status(client)
+    report_missing_commands(client)
   end
   if require('lsp_harness').paused() then
     health.warn('Ghost text is paused', ':LspHarness resume')
@@ -104,11 +104,11 @@ end
 
 function M.check()
   health.start('Neovim')
-  neovim()
+  check_neovim()
   health.start('Executable')
-  executable((vim.lsp.config[server.NAME] or {}).cmd)
+  check_executable((vim.lsp.config[server.NAME] or {}).cmd)
   health.start('Server')
-  clients()
+  check_clients()
 end
 
 return M

@@ -1,46 +1,47 @@
---- What the rest of Neovim may call. Everything that can be asked of ghost text answers false when none is shown, so
---- that a mapping can send its key on.
+--- The public functions of the plugin. The functions on ghost text return false when none is shown, so that a mapping
+--- can pass its key on.
 
 local M = {}
 
 local group ---@type integer?
 
---- Whether Neovim draws ghost text itself: it can, and nobody minds.
+--- Return whether Neovim draws ghost text itself, which needs Neovim 0.12 and the option `native`.
 ---@return boolean
 function M.native()
   return vim.lsp.inline_completion ~= nil and require('lsp_harness.config').native
 end
 
-local function engine()
-  return require(M.native() and 'lsp_harness.native' or 'lsp_harness.ghost')
+--- Return the module that draws ghost text in this Neovim.
+local function ghost_text()
+  return require(M.native() and 'lsp_harness.native_ghost_text' or 'lsp_harness.ghost_text')
 end
 
 local function attach(buf, client)
-  require('lsp_harness.fallback').yield(client)
-  engine().attach(buf)
-  require('lsp_harness.rest').attach(buf)
-  require('lsp_harness.pausing').catch_up(client)
+  require('lsp_harness.fallback').wrap_client(client)
+  ghost_text().attach(buf)
+  require('lsp_harness.cursor_notification').attach(buf)
+  require('lsp_harness.pause').sync_new_client(client)
 end
 
 local function detach(buf, client)
   for _, other in ipairs(vim.lsp.get_clients({ bufnr = buf, name = client.name })) do
     if other.id ~= client.id then
-      -- the server was restarted, and the old one took its time
+      -- after a restart the old client may end when the new one is attached already
       return
     end
   end
-  engine().detach(buf)
-  require('lsp_harness.rest').detach(buf)
+  ghost_text().detach(buf)
+  require('lsp_harness.cursor_notification').detach(buf)
 end
 
---- Called once by `plugin/`: the command, and ghost text wherever the client attaches.
+--- Create the command, and start ghost text in every buffer that the client attaches to. `plugin/` calls this once.
 function M.load()
   if group then
     return
   end
   group = vim.api.nvim_create_augroup('lsp_harness', {})
   local server = require('lsp_harness.server')
-  local function ours(callback)
+  local function if_our_client(callback)
     return function(event)
       local client = vim.lsp.get_client_by_id(event.data.client_id)
       if client and client.name == server.NAME then
@@ -50,26 +51,26 @@ function M.load()
   end
   vim.api.nvim_create_autocmd('LspAttach', {
     group = group,
-    callback = ours(attach),
+    callback = if_our_client(attach),
   })
   vim.api.nvim_create_autocmd('LspDetach', {
     group = group,
-    callback = ours(detach),
+    callback = if_our_client(detach),
   })
-  require('lsp_harness.status').listen(group)
-  require('lsp_harness.verdict').listen(group)
-  -- a plugin manager may load us after the client
+  require('lsp_harness.status').watch_progress(group)
+  require('lsp_harness.verdict').register_scheme(group)
+  -- a plugin manager may load this plugin after the client has attached
   for _, buf in ipairs(server.buffers()) do
     local client = server.client(buf)
     if client then
       attach(buf, client)
     end
   end
-  require('lsp_harness.view').highlight()
-  require('lsp_harness.command').create()
+  require('lsp_harness.view').define_highlight()
+  require('lsp_harness.command').define()
 end
 
---- Optional: sets options, maps the keys they name and enables the server.
+--- Set options, map the keys in `keymap` and enable the server. Calling it is optional.
 ---@param options? lsp_harness.Config
 function M.setup(options)
   local config = require('lsp_harness.config')
@@ -83,11 +84,11 @@ function M.setup(options)
   end
 end
 
---- Maps `key` in insert mode to one of the verbs below; without ghost text it stays the key it is.
+--- Map `key` in insert mode to one of the functions below. Without ghost text the key keeps its own meaning.
 ---@param name 'accept'|'accept_word'|'accept_line'|'dismiss'|'next'|'previous'|'suggest'
 ---@param key string
 function M.map(name, key)
-  local verbs = {
+  local functions = {
     accept = true,
     accept_word = true,
     accept_line = true,
@@ -96,96 +97,100 @@ function M.map(name, key)
     previous = true,
     suggest = true,
   }
-  if not verbs[name] then
-    error(('lsp_harness: there is nothing called %q to map %s to'):format(name, key), 0)
+  if not functions[name] then
+    error(('lsp_harness: cannot map %s, there is no function %q'):format(key, name), 0)
   end
   vim.keymap.set('i', key, function()
-    -- a <Cmd> keeps its place among keys typed ahead, which a scheduled function would not
-    local meant = name == 'suggest' or M.visible()
-    return meant and ('<Cmd>lua require("lsp_harness").%s()<CR>'):format(name) or key
+    -- <Cmd> runs before keys that the user has typed ahead; a scheduled function would run after them
+    local is_active = name == 'suggest' or M.visible()
+    return is_active and ('<Cmd>lua require("lsp_harness").%s()<CR>'):format(name) or key
   end, { expr = true, desc = 'lsp-harness: ' .. name:gsub('_', ' ') })
 end
 
---- Takes all of the ghost text.
----@return boolean taken false when none is shown
+--- Accept all of the ghost text.
+---@return boolean accepted false if none is shown
 function M.accept()
-  return engine().accept(require('lsp_harness.text').all)
+  return ghost_text().accept(require('lsp_harness.text').all)
 end
 
---- Takes its next word.
----@return boolean taken
+--- Accept the next word of the ghost text.
+---@return boolean accepted
 function M.accept_word()
-  return engine().accept(require('lsp_harness.text').word)
+  return ghost_text().accept(require('lsp_harness.text').word)
 end
 
---- Takes the rest of its line, or the next line when it starts with a line break.
----@return boolean taken
+--- Accept the rest of the line, or the next line if the ghost text starts with a line break.
+---@return boolean accepted
 function M.accept_line()
-  return engine().accept(require('lsp_harness.text').line)
+  return ghost_text().accept(require('lsp_harness.text').line)
 end
 
---- Takes it off the screen. The next key asks again.
+--- Hide the ghost text and tell the server. The next key requests a new suggestion.
 ---@return boolean dismissed
 function M.dismiss()
-  return engine().dismiss()
+  return ghost_text().dismiss()
 end
 
---- Shows another suggestion in its place.
----@return boolean shown false when there is none to replace
+--- Show the next suggestion.
+---@return boolean shown false if no ghost text is shown
 function M.next()
-  return engine().cycle(1)
+  return ghost_text().cycle(1)
 end
 
+--- Show the previous suggestion.
 ---@return boolean shown
 function M.previous()
-  return engine().cycle(-1)
+  return ghost_text().cycle(-1)
 end
 
---- Asks for a suggestion now, paused or not.
----@return boolean asked
+--- Request a suggestion now, even during a pause.
+---@return boolean requested
 function M.suggest()
-  return engine().suggest()
+  return ghost_text().suggest()
 end
 
+--- Return whether ghost text is shown.
 ---@return boolean
 function M.visible()
-  return engine().visible()
+  return ghost_text().visible()
 end
 
---- Stops asking until `resume`: in this Neovim, or in every editor window of this user. Nothing else stops.
----@param scope? 'here'|'everywhere'
+--- Pause ghost text until `resume`, in this Neovim or in all editor windows of the user. Everything else goes on.
+---@param scope? 'here'|'everywhere' 'here' by default
 function M.pause(scope)
-  engine().pause()
-  require('lsp_harness.pausing').pause(scope or 'here')
+  ghost_text().pause()
+  require('lsp_harness.pause').pause(scope or 'here')
 end
 
+--- End the pause, also a pause of all windows.
 function M.resume()
-  engine().resume()
-  require('lsp_harness.pausing').resume()
+  ghost_text().resume()
+  require('lsp_harness.pause').resume()
 end
 
+--- Return whether ghost text is paused in this Neovim.
 ---@return boolean
 function M.paused()
-  return engine().paused()
+  return ghost_text().paused()
 end
 
---- Offers fixes for the diagnostics on the cursor's line, or on those selected, and shows one before it is applied.
+--- Offer fixes for the diagnostics on the cursor's line or on the selected lines, and preview the chosen one.
 function M.fix()
-  require('lsp_harness.fixing').fix(require('lsp_harness.span').selection())
+  require('lsp_harness.quick_fix').fix(require('lsp_harness.span').selection())
 end
 
---- Edits what is selected, or where the cursor is, by an instruction.
----@param instruction? string without one you are asked
+--- Edit the selection, or the code at the cursor, by an instruction.
+---@param instruction? string the user is prompted if there is none
 function M.edit(instruction)
-  require('lsp_harness.instructing').edit(require('lsp_harness.span').selection(), instruction)
+  require('lsp_harness.edit_commands').edit(require('lsp_harness.span').selection(), instruction)
 end
 
---- Explains what is selected, or where the cursor is.
+--- Explain the selection, or the code at the cursor.
 function M.explain()
-  require('lsp_harness.instructing').explain(require('lsp_harness.span').selection())
+  require('lsp_harness.edit_commands').explain(require('lsp_harness.span').selection())
 end
 
---- One line about model, engine and what is under way, for the statusline. '' where there is no server.
+--- Return one line about the model, the engine and the running work for the statusline, or '' if there is no server.
 ---@return string
 function M.statusline()
   return require('lsp_harness.status').line()

@@ -1,8 +1,8 @@
---- Which model the server uses: choosing another, and getting one onto this machine.
+--- Chooses the model that the server uses, and downloads models.
 
+local notify = require('lsp_harness.notify')
+local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')
-local tell = require('lsp_harness.tell')
-local work = require('lsp_harness.work')
 
 ---@class lsp_harness.Model
 ---@field name string
@@ -16,7 +16,7 @@ local M = {}
 
 ---@param model lsp_harness.Model
 ---@return string
-function M.describe(model)
+local function describe(model)
   local facts = { model.licence }
   if type(model.bytes) == 'number' then
     table.insert(facts, 1, ('%.1f GB'):format(model.bytes / 1e9))
@@ -24,62 +24,63 @@ function M.describe(model)
   if model.current then
     facts[#facts + 1] = 'in use'
   elseif not model.present then
-    facts[#facts + 1] = 'not here yet'
+    facts[#facts + 1] = 'not downloaded'
   end
   return ('%s (%s)'):format(model.name, table.concat(facts, ', '))
 end
 
---- Makes it the setting of every client of ours, and of those that are started in this Neovim later.
+--- Set the model for every running client, and for clients that this Neovim starts later.
 ---@param name string
 function M.use(name)
   local settings = { lspHarness = { model = { path = name } } }
   vim.lsp.config(server.NAME, { settings = settings })
-  for _, client in ipairs(server.all()) do
+  for _, client in ipairs(server.clients()) do
     client.settings = vim.tbl_deep_extend('force', client.settings or {}, settings)
     client:notify('workspace/didChangeConfiguration', { settings = client.settings })
   end
-  tell(('%s, until Neovim ends. To keep it, set lspHarness.model.path in your init.lua'):format(name))
+  notify(('%s is used until Neovim ends. To keep it, set lspHarness.model.path in your init.lua'):format(name))
 end
 
---- Gets a model onto this machine.
+--- Download a model.
 ---@param name string
----@param done? fun()
-function M.pull(name, done)
-  local client = server.needed(server.any)
+---@param on_done? fun()
+function M.pull(name, on_done)
+  local client = server.require_client(server.any_client)
   if client then
-    tell(('getting %s; :LspHarness cancel ends it'):format(name))
-    work.execute(client, 'Pull ' .. name, server.PULL, { name }, function(result)
-      tell(('%s is here: %s'):format(result.name or name, result.path))
-      if done then
-        done()
+    notify(('downloading %s; :LspHarness cancel stops it'):format(name))
+    requests.execute(client, 'Pull ' .. name, server.PULL, { name }, function(result)
+      notify(('%s is downloaded: %s'):format(result.name or name, result.path))
+      if on_done then
+        on_done()
       end
     end)
   end
 end
 
----@param wanted fun(model: lsp_harness.Model): boolean
+--- Let the user select one of the models for which `filter` returns true.
+---@param filter fun(model: lsp_harness.Model): boolean
 ---@param prompt string
----@param chosen fun(model: lsp_harness.Model)
-local function select(wanted, prompt, chosen)
-  local client = server.needed(server.any)
+---@param on_choice fun(model: lsp_harness.Model)
+local function select(filter, prompt, on_choice)
+  local client = server.require_client(server.any_client)
   if not client then
     return
   end
-  work.execute(client, 'Models', server.MODELS, {}, function(result)
-    local models = vim.tbl_filter(wanted, result)
+  requests.execute(client, 'Models', server.MODELS, {}, function(result)
+    local models = vim.tbl_filter(filter, result)
     if #models == 0 then
-      tell('there is none')
+      notify('there is no model to choose')
       return
     end
-    vim.ui.select(models, { prompt = prompt, format_item = M.describe }, function(model)
+    vim.ui.select(models, { prompt = prompt, format_item = describe }, function(model)
       if model then
-        chosen(model)
+        on_choice(model)
       end
     end)
   end)
 end
 
---- Offers the models there are to write with; one that is not here is got first.
+--- Let the user choose a completion model. The model is downloaded first if necessary.
 function M.choose()
   select(
     function(model)
@@ -98,7 +99,7 @@ function M.choose()
   )
 end
 
---- Offers what is not here yet.
+--- Let the user choose a model to download.
 function M.choose_to_pull()
   select(
     function(model)

@@ -1,24 +1,26 @@
---- Shows what an edit would do, and asks. The window is an ordinary one: it can be scrolled, searched and yanked from.
+--- Shows the diff of an edit and asks whether to apply it. The window is an ordinary one: the user can scroll, search
+--- and yank in it.
 
 local config = require('lsp_harness.config')
-local tell = require('lsp_harness.tell')
+local notify = require('lsp_harness.notify')
 
 local M = {}
 
-local YES = { '<CR>', 'y' }
-local NO = { 'q', 'n', '<Esc>' }
+local ACCEPT_KEYS = { '<CR>', 'y' }
+local REJECT_KEYS = { 'q', 'n', '<Esc>' }
+local MIN_WIDTH = 30
 
 ---@param buf integer
----@param shown string[]
+---@param diff string[]
 ---@param title string
 ---@return integer window
-local function float(buf, shown, title)
+local function open_float(buf, diff, title)
   local width = vim.fn.strdisplaywidth(title) + 4
-  for _, line in ipairs(shown) do
+  for _, line in ipairs(diff) do
     width = math.max(width, vim.fn.strdisplaywidth(line) + 1)
   end
-  width = math.max(30, math.min(width, vim.o.columns - 4))
-  local height = math.max(1, math.min(#shown, vim.o.lines - 6))
+  width = math.max(MIN_WIDTH, math.min(width, vim.o.columns - 4))
+  local height = math.max(1, math.min(#diff, vim.o.lines - 6))
   return vim.api.nvim_open_win(buf, true, {
     relative = 'editor',
     row = math.max(0, math.floor((vim.o.lines - height) / 2) - 1),
@@ -36,7 +38,7 @@ end
 ---@param buf integer
 ---@param title string
 ---@return integer window
-local function tab(buf, title)
+local function open_tab(buf, title)
   vim.cmd('tab split')
   local window = vim.api.nvim_get_current_win()
   vim.api.nvim_win_set_buf(window, buf)
@@ -44,61 +46,61 @@ local function tab(buf, title)
   return window
 end
 
----@param shown string[] a diff
+---@param diff string[]
 ---@param title string
----@param decided fun(yes: boolean) called once, however the window is left
-local function open(shown, title, decided)
+---@param on_answer fun(accepted: boolean) called once, however the window is closed
+local function open(diff, title, on_answer)
   local buf = vim.api.nvim_create_buf(false, true)
-  vim.api.nvim_buf_set_lines(buf, 0, -1, false, shown)
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, diff)
   vim.bo[buf].bufhidden = 'wipe'
   vim.bo[buf].modifiable = false
-  local window = config.preview == 'tab' and tab(buf, title) or float(buf, shown, title)
+  local window = config.preview == 'tab' and open_tab(buf, title) or open_float(buf, diff, title)
   vim.bo[buf].filetype = 'diff'
   vim.wo[window].wrap = false
-  local over = false
-  local function decide(yes)
-    if over then
+  local is_answered = false
+  local function answer(accepted)
+    if is_answered then
       return
     end
-    over = true
+    is_answered = true
     if vim.api.nvim_win_is_valid(window) then
       vim.api.nvim_win_close(window, true)
     end
-    decided(yes)
+    on_answer(accepted)
   end
-  for answer, keys in pairs({ [true] = YES, [false] = NO }) do
+  for accepted, keys in pairs({ [true] = ACCEPT_KEYS, [false] = REJECT_KEYS }) do
     for _, key in ipairs(keys) do
       vim.keymap.set('n', key, function()
-        decide(answer)
-      end, { buffer = buf, nowait = true, desc = answer and 'lsp-harness: apply' or 'lsp-harness: leave it' })
+        answer(accepted)
+      end, { buffer = buf, nowait = true, desc = accepted and 'lsp-harness: apply' or 'lsp-harness: leave it' })
     end
   end
   vim.api.nvim_create_autocmd('BufWinLeave', {
     buffer = buf,
     once = true,
-    -- the window is still being closed
+    -- scheduled because the window is still open during the event
     callback = vim.schedule_wrap(function()
-      decide(false)
+      answer(false)
     end),
   })
 end
 
---- Opens the window, when the user is in normal mode: a key that is being typed must not answer a question that was not
---- there when the finger moved.
----@param shown string[]
+--- Open the preview as soon as the user is in normal mode. A key that the user is typing must not answer a question
+--- that has just appeared.
+---@param diff string[]
 ---@param title string
----@param decided fun(yes: boolean)
-function M.show(shown, title, decided)
+---@param on_answer fun(accepted: boolean)
+function M.show(diff, title, on_answer)
   if vim.api.nvim_get_mode().mode == 'n' then
-    open(shown, title, decided)
+    open(diff, title, on_answer)
     return
   end
-  tell('an edit is ready and is shown when you are back in normal mode')
+  notify('an edit is ready; it is shown when you return to normal mode')
   vim.api.nvim_create_autocmd('ModeChanged', {
     pattern = '*:n',
     once = true,
     callback = vim.schedule_wrap(function()
-      M.show(shown, title, decided)
+      M.show(diff, title, on_answer)
     end),
   })
 end

@@ -1,12 +1,12 @@
---- The language server as Neovim knows it: a client with our name, and what it may be asked to do.
+--- The language server as Neovim knows it: the clients with its name, and the commands it provides.
 
-local tell = require('lsp_harness.tell')
+local notify = require('lsp_harness.notify')
 
 local M = {}
 
 M.NAME = 'lsp_harness'
 
---- The names of its commands.
+--- The names of the server's commands.
 M.STATUS = 'lspHarness.status'
 M.PAUSE = 'lspHarness.pause'
 M.DISMISSED = 'lspHarness.dismissed'
@@ -21,10 +21,13 @@ M.EXPLAIN = 'lspHarness.explain'
 M.CONTEXT = 'lspHarness.context'
 M.LOCATE = 'lspHarness.locate'
 M.WHY = 'lspHarness.why'
---- The one it may ask us to run.
-M.ASK = 'lspHarness.askInstruction'
+--- The name of the client command that a code action of the server may run.
+M.ASK_INSTRUCTION = 'lspHarness.askInstruction'
 
---- The client of a buffer, once it is ready.
+--- Time that a server has to stop before `restart` terminates it.
+local STOP_TIMEOUT_MS = 2000
+
+--- Return the initialized client of a buffer.
 ---@param buf integer
 ---@return vim.lsp.Client?
 function M.client(buf)
@@ -35,16 +38,16 @@ function M.client(buf)
   end
 end
 
---- The client of a buffer, else any: for what concerns a server and no text.
+--- Return the client of a buffer, or else any client. For requests that do not concern a text.
 ---@param buf integer
 ---@return vim.lsp.Client?
-function M.any(buf)
-  return M.client(buf) or M.all()[1]
+function M.any_client(buf)
+  return M.client(buf) or M.clients()[1]
 end
 
---- Every client that is ready.
+--- Return every initialized client.
 ---@return vim.lsp.Client[]
-function M.all()
+function M.clients()
   return vim
     .iter(vim.lsp.get_clients({ name = M.NAME }))
     :filter(function(client)
@@ -53,43 +56,44 @@ function M.all()
     :totable()
 end
 
---- `M.client` or `M.any`, and a word to the user when there is none.
----@param find fun(buf: integer): vim.lsp.Client?
+--- Return the client that `find` returns for the current buffer. Warn the user if there is none.
+---@param find fun(buf: integer): vim.lsp.Client? `M.client` or `M.any_client`
 ---@return vim.lsp.Client?
-function M.needed(find)
+function M.require_client(find)
   local client = find(vim.api.nvim_get_current_buf())
   if not client then
-    tell('not attached to this buffer. See :checkhealth lsp_harness', vim.log.levels.WARN)
+    notify('no server is attached to this buffer. See :checkhealth lsp_harness', vim.log.levels.WARN)
   end
   return client
 end
 
---- Every buffer that has a client of ours.
+--- Return every buffer that has a client of this server.
 ---@return integer[]
 function M.buffers()
-  local found = {}
+  local buffers = {}
   for _, client in ipairs(vim.lsp.get_clients({ name = M.NAME })) do
     for buf in pairs(client.attached_buffers) do
-      found[buf] = true
+      buffers[buf] = true
     end
   end
-  return vim.tbl_keys(found)
+  return vim.tbl_keys(buffers)
 end
 
---- Whether the server says that it has a command. An older one may lack any but the first.
+--- Return whether the server provides a command. An older server may have none but the first.
 ---@param client vim.lsp.Client
 ---@param name string
 ---@return boolean
-function M.offers(client, name)
+function M.provides(client, name)
   local provider = client.server_capabilities.executeCommandProvider
   return type(provider) == 'table' and vim.list_contains(provider.commands or {}, name)
 end
 
---- Runs a command a suggestion came with. Failing is no reason to interrupt somebody who types, so it is only logged.
+--- Run the command of a suggestion or of a code action. An error is only logged, so that it does not interrupt a user
+--- who types.
 ---@param client_id integer
 ---@param command? lsp.Command
 ---@param buf integer
-function M.run(client_id, command, buf)
+function M.run_command(client_id, command, buf)
   local client = vim.lsp.get_client_by_id(client_id)
   if command and client and not client:is_stopped() then
     client:exec_cmd(command, { bufnr = buf }, function(err)
@@ -100,30 +104,30 @@ function M.run(client_id, command, buf)
   end
 end
 
---- Tells the server, where it wants to know, that a suggestion was taken off the screen.
+--- Tell the server that the user dismissed a suggestion. An older server, which does not have the command, is not told.
 ---@param client_id integer
----@param command? lsp.Command which the suggestion came with: its arguments name it
+---@param command? lsp.Command the command of the suggestion; its arguments identify the suggestion
 ---@param buf integer
-function M.dismissed(client_id, command, buf)
+function M.report_dismissal(client_id, command, buf)
   local client = vim.lsp.get_client_by_id(client_id)
-  if client and command and M.offers(client, M.DISMISSED) then
-    M.run(client_id, { title = 'Dismissed', command = M.DISMISSED, arguments = command.arguments }, buf)
+  if client and command and M.provides(client, M.DISMISSED) then
+    M.run_command(client_id, { title = 'Dismissed', command = M.DISMISSED, arguments = command.arguments }, buf)
   end
 end
 
---- Stops every client of ours and starts them again. One that is asked to stop and doesn't is made to: a server that
---- hangs is why people restart.
+--- Stop every client and start it again. A server that does not stop in time is terminated, because a server that hangs
+--- is a common reason for a restart.
 function M.restart()
-  local old = vim.lsp.get_clients({ name = M.NAME })
+  local old_clients = vim.lsp.get_clients({ name = M.NAME })
   vim.lsp.enable(M.NAME, false)
   vim.lsp.enable(M.NAME, true)
   vim.defer_fn(function()
-    for _, client in ipairs(old) do
+    for _, client in ipairs(old_clients) do
       if not client.rpc.is_closing() then
         client.rpc.terminate()
       end
     end
-  end, 2000)
+  end, STOP_TIMEOUT_MS)
 end
 
 return M

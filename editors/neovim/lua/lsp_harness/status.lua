@@ -1,9 +1,9 @@
---- How the servers are: what `lspHarness/status` says, and what is under way. For the statusline.
+--- The state of the servers, from `lspHarness/status` notifications and from progress, as one line for the statusline.
 
+local requests = require('lsp_harness.requests')
 local server = require('lsp_harness.server')
-local work = require('lsp_harness.work')
 
----@class lsp_harness.Status as the protocol has it, see docs/lsp-extensions.md
+---@class lsp_harness.Status the parameters of `lspHarness/status`, see docs/lsp-extensions.md
 ---@field engine 'off'|'starting'|'ready'|'busy'|'failed'
 ---@field model? string
 ---@field message? string
@@ -14,9 +14,9 @@ local work = require('lsp_harness.work')
 local M = {}
 
 ---@type table<integer, lsp_harness.Status>
-local known = {}
+local status_by_client = {}
 
-local function changed()
+local function redraw()
   vim.api.nvim_exec_autocmds('User', { pattern = 'LspHarnessStatus', modeline = false })
   vim.cmd.redrawstatus({ bang = true })
 end
@@ -24,72 +24,75 @@ end
 --- Handler of `lspHarness/status`.
 ---@param params lsp_harness.Status
 ---@param ctx lsp.HandlerContext
-function M.received(_, params, ctx)
+function M.handle_notification(_, params, ctx)
   for name, value in pairs(params) do
-    -- a null would count as true
+    -- vim.NIL, a JSON null, would count as true
     if value == vim.NIL then
       params[name] = nil
     end
   end
-  known[ctx.client_id] = params
-  changed()
+  status_by_client[ctx.client_id] = params
+  redraw()
 end
 
-function M.listen(group)
+--- Record the progress of our servers from now on.
+---@param group integer autocommand group
+function M.watch_progress(group)
   vim.api.nvim_create_autocmd('LspProgress', {
     group = group,
     callback = function(event)
       local client = vim.lsp.get_client_by_id(event.data.client_id)
       if client and client.name == server.NAME then
-        work.progress(client.id, event.data.params)
-        changed()
+        requests.record_progress(client.id, event.data.params)
+        redraw()
       end
     end,
   })
 end
 
+--- Forget a client that has ended.
 ---@param client_id integer
 function M.forget(client_id)
-  known[client_id] = nil
-  work.forget(client_id)
-  changed()
+  status_by_client[client_id] = nil
+  requests.forget(client_id)
+  redraw()
 end
 
---- What the server said last; nil from one that does not say.
+--- Return the last status of a client, or nil if its server has sent none.
 ---@param client_id integer
 ---@return lsp_harness.Status?
-function M.of(client_id)
-  return known[client_id]
+function M.get(client_id)
+  return status_by_client[client_id]
 end
 
---- A percent sign would be an item of the statusline.
----@param said string
+--- Replace percent signs, which start items of the statusline, and control characters.
+---@param text string
 ---@return string
-local function plain(said)
-  return (said:gsub('%s*%%', ' of 100'):gsub('%c', ' '))
+local function escape(text)
+  return (text:gsub('%s*%%', ' of 100'):gsub('%c', ' '))
 end
 
----@param running lsp_harness.Work
+---@param progress lsp_harness.Progress
 ---@return string
-local function progress(running)
-  local said = running.title
-  if running.message and running.message ~= '' then
-    said = said .. ': ' .. running.message
+local function describe_progress(progress)
+  local text = progress.title
+  if progress.message and progress.message ~= '' then
+    text = text .. ': ' .. progress.message
   end
-  if running.percentage then
-    said = ('%s (%d of 100)'):format(said, running.percentage)
+  if progress.percentage then
+    text = ('%s (%d of 100)'):format(text, progress.percentage)
   end
-  return said
+  return text
 end
 
---- One line for the statusline, '' where no server of ours is.
+--- Return one line for the statusline, or '' if there is no server.
 ---@return string
 function M.line()
-  local client = server.any(vim.api.nvim_get_current_buf())
+  local client = server.any_client(vim.api.nvim_get_current_buf())
   if not client then
     return ''
   end
-  local status = known[client.id]
+  local status = status_by_client[client.id]
   local parts = { 'lsp-harness' }
   if status then
     local model = status.model and vim.fs.basename(status.model) or 'lsp-harness'
@@ -108,11 +111,11 @@ function M.line()
   if paused then
     parts[#parts + 1] = paused == 'everywhere' and 'paused everywhere' or 'paused'
   end
-  local running = work.current(client.id)
-  if running then
-    parts[#parts + 1] = progress(running)
+  local progress = requests.current_progress(client.id)
+  if progress then
+    parts[#parts + 1] = describe_progress(progress)
   end
-  return plain(table.concat(parts, ', '))
+  return escape(table.concat(parts, ', '))
 end
 
 return M

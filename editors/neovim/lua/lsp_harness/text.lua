@@ -1,78 +1,79 @@
---- What can be said about a suggestion from its text alone. Nothing here touches a buffer or keeps anything.
+--- Pure functions on the text of a suggestion. They read no buffer and keep no state.
 
 local M = {}
 
---- The whole text: the `part` that accepts everything.
+--- Return the whole text. The `part` function that accepts everything.
 ---@param text string
 ---@return string
 function M.all(text)
   return text
 end
 
---- White space, line breaks included, and the word or the run of punctuation after it.
+--- Return the next word or run of punctuation, with the white space (line breaks too) before it.
 ---@param text string
 ---@return string
 function M.word(text)
-  -- not \s and \S: a line break is neither of the two here
+  -- \s and \S do not match a line break here
   local word = vim.fn.matchstr(text, [=[^[[:space:]]*\%(\k\+\|\%(\k\@![^[:space:]]\)\+\)]=])
   return word ~= '' and word or text
 end
 
---- To the end of the line. A text that starts with a line break is at a line's end already, so it is the next one's.
+--- Return the text up to the end of its line. If the text starts with a line break, return the break and the next line.
 ---@param text string
 ---@return string
 function M.line(text)
-  local stop = text:find('\n', 2, true)
-  return stop and text:sub(1, stop - 1) or text
+  local line_break = text:find('\n', 2, true)
+  return line_break and text:sub(1, line_break - 1) or text
 end
 
---- Where `after`, the text right of the cursor that a suggestion replaces, stands in its first line: the last place,
---- since that is where a closing bracket goes. Nil when it isn't there and so can't be left standing on the screen.
+--- Find `after`, the text right of the cursor that a suggestion replaces, in the first line of the suggestion. The last
+--- occurrence counts because a closing bracket is at the end. Return nil if there is none: the text on the screen then
+--- cannot stay in place.
 ---@param rest string
 ---@param after string
 ---@return integer? first byte
 ---@return integer? last byte
-local function place(rest, after)
+local function find_after(rest, after)
   local line = rest:match('^[^\n]*')
   if after == '' then
     return #line + 1, #line
   end
-  local back = line:reverse():find(after:reverse(), 1, true)
-  if not back then
+  local reverse_start = line:reverse():find(after:reverse(), 1, true)
+  if not reverse_start then
     return
   end
-  local last = #line - back + 1
+  local last = #line - reverse_start + 1
   return last - #after + 1, last
 end
 
---- Whether there is something to show that can be shown as an insertion around what is there.
----@param rest string
----@param after string
+--- Return whether `rest` can be shown as an insertion around `after`, and inserts something.
+---@param rest string the text from the cursor on
+---@param after string the text right of the cursor that `rest` replaces
 ---@return boolean
-function M.showable(rest, after)
-  return rest ~= '' and rest ~= after and place(rest, after) ~= nil
+function M.can_show(rest, after)
+  return rest ~= '' and rest ~= after and find_after(rest, after) ~= nil
 end
 
---- The suggestion as it is drawn: left and right of `after`, and the lines below.
+--- Split a suggestion into the texts to draw left of `after`, right of `after`, and on the lines below.
 ---@param rest string
 ---@param after string
 ---@return string left
 ---@return string right
 ---@return string[] below
-function M.pieces(rest, after)
+function M.split_around(rest, after)
   local lines = vim.split(rest, '\n', { plain = true })
-  local first, last = place(rest, after)
+  local first, last = find_after(rest, after)
   return lines[1]:sub(1, first - 1), lines[1]:sub(last + 1), vim.list_slice(lines, 2)
 end
 
---- `piece`, a beginning of `rest`, moved off the middle of `after`, and whether it takes `after` along.
+--- Adjust a beginning of `rest` so that it does not end inside `after`.
 ---@param rest string
 ---@param after string
----@param piece string
+---@param piece string a beginning of `rest`
 ---@return string piece
----@return boolean takes
-function M.cut(rest, after, piece)
-  local first, last = place(rest, after)
+---@return boolean includes_after whether the piece replaces `after`
+function M.align_piece(rest, after, piece)
+  local first, last = find_after(rest, after)
   if after == '' or #piece >= last then
     return piece, true
   elseif #piece < first then
@@ -83,46 +84,47 @@ function M.cut(rest, after, piece)
   return rest:sub(1, last), true
 end
 
---- A protocol item against the line it is for: the text to insert at the cursor and the text right of the cursor that
---- it replaces. Nil for what ghost text cannot show: another line, a snippet, or other text than was typed.
+--- Convert an LSP item to the text to insert at the cursor and the text right of the cursor that it replaces. Return
+--- nil for an item that ghost text cannot show: one for another line, a snippet, or one that changes the text left of
+--- the cursor.
 ---@param item lsp.InlineCompletionItem
----@param line string
----@param row integer
----@param col integer byte
+---@param line string the line of the cursor
+---@param row integer 0-based
+---@param col integer 0-based, in bytes
 ---@param encoding 'utf-8'|'utf-16'|'utf-32'
 ---@return string? rest
 ---@return string? after
-function M.fit(item, line, row, col, encoding)
+function M.from_item(item, line, row, col, encoding)
   local text = item.insertText
   if type(text) ~= 'string' then
     return
   end
   text = text:gsub('\r\n?', '\n')
-  local from, to = col, col
+  local start_col, end_col = col, col
   local range = item.range
   if range then
     if range.start.line ~= row or range['end'].line ~= row then
       return
     end
-    from = vim.str_byteindex(line, encoding, range.start.character, false)
-    to = vim.str_byteindex(line, encoding, range['end'].character, false)
+    start_col = vim.str_byteindex(line, encoding, range.start.character, false)
+    end_col = vim.str_byteindex(line, encoding, range['end'].character, false)
   end
-  local typed = line:sub(from + 1, col)
-  if from > col or to < col or not vim.startswith(text, typed) then
+  local typed = line:sub(start_col + 1, col)
+  if start_col > col or end_col < col or not vim.startswith(text, typed) then
     return
   end
-  local rest, after = text:sub(#typed + 1), line:sub(col + 1, to)
-  if M.showable(rest, after) then
+  local rest, after = text:sub(#typed + 1), line:sub(col + 1, end_col)
+  if M.can_show(rest, after) then
     return rest, after
   end
 end
 
---- Tabs as the blanks they would be from display column `column` on: virtual text has no tab stops of its own.
+--- Replace tabs by spaces, because virtual text has no tab stops.
 ---@param text string
----@param column integer
+---@param column integer display column where the text starts, 0-based
 ---@param tabstop integer
 ---@return string
-function M.expand(text, column, tabstop)
+function M.expand_tabs(text, column, tabstop)
   return (
     text:gsub('([^\t]*)\t', function(run)
       column = column + vim.api.nvim_strwidth(run)

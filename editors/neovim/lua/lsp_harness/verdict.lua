@@ -1,31 +1,32 @@
---- Why the server says what it says: its verdicts, as read-only Markdown buffers `lsp-harness-verdict:/…`.
+--- Shows the verdicts of the server, which say why it reports something, as read-only Markdown buffers
+--- `lsp-harness-verdict:/…`.
 
+local notify = require('lsp_harness.notify')
 local server = require('lsp_harness.server')
-local tell = require('lsp_harness.tell')
 
 local M = {}
 
 local SCHEME = 'lsp-harness-verdict'
-local CONTENT = 'workspace/textDocumentContent'
+local METHOD = 'workspace/textDocumentContent'
 
---- Asks for a verdict the standard way where the server has it, else by its command.
+--- Request a verdict by the standard LSP method, or by the server's command if the server does not have the method.
 ---@param client vim.lsp.Client
 ---@param uri string
----@param done fun(err?: lsp.ResponseError, result?: { text: string })
----@return boolean asked
-local function ask(client, uri, done)
+---@param on_response fun(err?: lsp.ResponseError, result?: { text: string })
+---@return boolean requested
+local function request_verdict(client, uri, on_response)
   local schemes = vim.tbl_get(client.server_capabilities, 'workspace', 'textDocumentContent', 'schemes')
   if vim.list_contains(schemes or {}, SCHEME) then
-    return (client:request(CONTENT, { uri = uri }, done))
-  elseif server.offers(client, server.WHY) then
-    return (client:request('workspace/executeCommand', { command = server.WHY, arguments = { uri } }, done))
+    return (client:request(METHOD, { uri = uri }, on_response))
+  elseif server.provides(client, server.WHY) then
+    return (client:request('workspace/executeCommand', { command = server.WHY, arguments = { uri } }, on_response))
   end
   return false
 end
 
 ---@param buf integer
 ---@param text string
-local function fill(buf, text)
+local function set_text(buf, text)
   if not vim.api.nvim_buf_is_valid(buf) then
     return
   end
@@ -35,30 +36,32 @@ local function fill(buf, text)
   vim.bo[buf].modified = false
 end
 
---- Asks one server after the other: a verdict is known to the one it is from.
+--- Fill a buffer with a verdict. Asks one server after the other because only the server that made a verdict has it.
 ---@param buf integer
 ---@param uri string
----@param clients vim.lsp.Client[]
----@param said string what to show when there is no further one
-local function read(buf, uri, clients, said)
+---@param clients vim.lsp.Client[] the clients that are still to be asked
+---@param problem string the text if no client is left
+local function load_verdict(buf, uri, clients, problem)
   local client = table.remove(clients, 1)
   if not client then
-    fill(buf, said)
+    set_text(buf, problem)
     return
   end
-  local asked = ask(client, uri, function(err, result)
+  local requested = request_verdict(client, uri, function(err, result)
     if err then
-      read(buf, uri, clients, err.message)
+      load_verdict(buf, uri, clients, err.message)
     else
-      fill(buf, result.text)
+      set_text(buf, result.text)
     end
   end)
-  if not asked then
-    read(buf, uri, clients, said)
+  if not requested then
+    load_verdict(buf, uri, clients, problem)
   end
 end
 
-function M.listen(group)
+--- Load verdicts into buffers with their scheme from now on.
+---@param group integer autocommand group
+function M.register_scheme(group)
   vim.api.nvim_create_autocmd('BufReadCmd', {
     group = group,
     pattern = SCHEME .. ':/*',
@@ -66,7 +69,7 @@ function M.listen(group)
       vim.bo[event.buf].buftype = 'nofile'
       vim.bo[event.buf].swapfile = false
       vim.bo[event.buf].filetype = 'markdown'
-      read(event.buf, event.match, server.all(), 'No server here knows this verdict.')
+      load_verdict(event.buf, event.match, server.clients(), 'No server in this Neovim has this verdict.')
     end,
   })
 end
@@ -78,32 +81,32 @@ end
 
 ---@param diagnostic vim.Diagnostic
 ---@return string? uri
-local function verdict(diagnostic)
+local function verdict_uri(diagnostic)
   local href = vim.tbl_get(diagnostic, 'user_data', 'lsp', 'codeDescription', 'href')
   return type(href) == 'string' and vim.startswith(href, SCHEME .. ':') and href or nil
 end
 
---- Opens the verdict of a diagnostic on the cursor's line; of those under the cursor where there are some.
+--- Open the verdict of a diagnostic on the cursor's line. A diagnostic under the cursor comes first.
 function M.why()
   local row, col = unpack(vim.api.nvim_win_get_cursor(0))
-  local found = vim.tbl_filter(verdict, vim.diagnostic.get(0, { lnum = row - 1 }))
-  local under = vim.tbl_filter(function(each)
-    return each.col <= col and col < math.max(each.end_col or 0, each.col + 1)
-  end, found)
-  found = #under > 0 and under or found
-  if #found == 0 then
-    tell('no diagnostic of lsp-harness here')
-  elseif #found == 1 then
-    M.open(verdict(found[1]))
+  local diagnostics = vim.tbl_filter(verdict_uri, vim.diagnostic.get(0, { lnum = row - 1 }))
+  local at_cursor = vim.tbl_filter(function(diagnostic)
+    return diagnostic.col <= col and col < math.max(diagnostic.end_col or 0, diagnostic.col + 1)
+  end, diagnostics)
+  diagnostics = #at_cursor > 0 and at_cursor or diagnostics
+  if #diagnostics == 0 then
+    notify('there is no diagnostic of lsp-harness on this line')
+  elseif #diagnostics == 1 then
+    M.open(verdict_uri(diagnostics[1]))
   else
-    vim.ui.select(found, {
+    vim.ui.select(diagnostics, {
       prompt = 'Why:',
-      format_item = function(each)
-        return (each.message:gsub('%s+', ' '))
+      format_item = function(diagnostic)
+        return (diagnostic.message:gsub('%s+', ' '))
       end,
-    }, function(each)
-      if each then
-        M.open(verdict(each))
+    }, function(diagnostic)
+      if diagnostic then
+        M.open(verdict_uri(diagnostic))
       end
     end)
   end

@@ -1,47 +1,48 @@
---- Draws ghost text. It remembers nothing: the extmarks have fixed ids, so drawing again moves them without a flicker.
+--- Draws ghost text. The module keeps no state: the extmarks have fixed ids, so drawing again moves them without
+--- flicker.
 
 local text = require('lsp_harness.text')
 
 local M = {}
 
 local HIGHLIGHT = 'LspHarnessGhost'
-local LEFT, RIGHT = 1, 2
+local LEFT_ID, RIGHT_ID = 1, 2
 
 M.namespace = vim.api.nvim_create_namespace('lsp_harness.ghost')
 
---- A group of its own, so that it can be given a colour without changing anything else.
-function M.highlight()
+--- Define the highlight group. Ghost text has a group of its own so that users can change its colour alone.
+function M.define_highlight()
   vim.api.nvim_set_hl(0, HIGHLIGHT, { default = true, link = 'NonText' })
 end
 
 ---@param ghost lsp_harness.Ghost
 function M.draw(ghost)
   local tabstop = vim.bo[ghost.buf].tabstop
-  local left, right, below = text.pieces(ghost.rest, ghost.after)
+  local left, right, below = text.split_around(ghost.rest, ghost.after)
   local column = vim.fn.strdisplaywidth(ghost.head)
-  left = text.expand(left, column, tabstop)
+  left = text.expand_tabs(left, column, tabstop)
   column = vim.fn.strdisplaywidth(left .. ghost.after, column) + column
-  right = text.expand(right, column, tabstop)
+  right = text.expand_tabs(right, column, tabstop)
   ---@type [string, string][][]
-  local lines = {}
+  local virtual_lines = {}
   for _, line in ipairs(below) do
-    lines[#lines + 1] = { { text.expand(line, 0, tabstop), HIGHLIGHT } }
+    virtual_lines[#virtual_lines + 1] = { { text.expand_tabs(line, 0, tabstop), HIGHLIGHT } }
   end
-  local function mark(id, col, virtual, virtual_lines)
+  local function set_mark(id, col, virtual_text, lines_below)
     vim.api.nvim_buf_set_extmark(ghost.buf, M.namespace, ghost.row, col, {
       id = id,
-      virt_text = virtual ~= '' and { { virtual, HIGHLIGHT } } or nil,
+      virt_text = virtual_text ~= '' and { { virtual_text, HIGHLIGHT } } or nil,
       virt_text_pos = 'inline',
-      virt_lines = virtual_lines,
+      virt_lines = lines_below,
       hl_mode = 'combine',
       undo_restore = false,
     })
   end
-  mark(LEFT, ghost.col, left, #lines > 0 and lines or nil)
+  set_mark(LEFT_ID, ghost.col, left, #virtual_lines > 0 and virtual_lines or nil)
   if right ~= '' then
-    mark(RIGHT, ghost.col + #ghost.after, right)
+    set_mark(RIGHT_ID, ghost.col + #ghost.after, right)
   else
-    vim.api.nvim_buf_del_extmark(ghost.buf, M.namespace, RIGHT)
+    vim.api.nvim_buf_del_extmark(ghost.buf, M.namespace, RIGHT_ID)
   end
 end
 

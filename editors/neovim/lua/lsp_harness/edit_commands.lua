@@ -1,0 +1,119 @@
+--- Commands that edit or explain code: an edit by an instruction, a docstring, tests, an explanation, the model's
+--- context.
+
+local notify = require('lsp_harness.notify')
+local requests = require('lsp_harness.requests')
+local server = require('lsp_harness.server')
+local spans = require('lsp_harness.span')
+
+local M = {}
+
+--- Report the outcome of an edit command. The edit itself arrives as a `workspace/applyEdit` request.
+---@param result any
+local function report_outcome(result)
+  if type(result) ~= 'table' or result == vim.NIL then
+    return
+  end
+  local function non_empty(value)
+    return type(value) == 'string' and value ~= '' and value or nil
+  end
+  if result.applied then
+    notify(non_empty(result.summary) or 'applied')
+  else
+    local reason = non_empty(result.failureReason) or non_empty(result.summary) or 'the server gives no reason'
+    notify('not applied: ' .. reason, reason ~= 'rejected' and vim.log.levels.WARN or nil)
+  end
+end
+
+--- Show Markdown in a floating window, which closes when the cursor moves.
+---@param result { text: string }
+local function show_markdown(result)
+  local lines = vim.split(result.text, '\r?\n')
+  vim.lsp.util.open_floating_preview(
+    lines,
+    'markdown',
+    { border = 'rounded', max_width = 100, focus_id = 'lsp_harness' }
+  )
+end
+
+--- Return a function that executes a command of the server on a span.
+---@param command string
+---@param title string names the command in messages
+---@param on_result fun(result: any)
+---@return fun(span: lsp_harness.Span)
+local function on_span(command, title, on_result)
+  return function(span)
+    local client = server.require_client(server.client)
+    if client then
+      local place = { uri = vim.uri_from_bufnr(span.buf), range = spans.to_lsp_range(span, client.offset_encoding) }
+      requests.execute(client, title, command, { place }, on_result, span.buf)
+    end
+  end
+end
+
+M.docstring = on_span(server.DOCSTRING, 'Docstring', report_outcome)
+M.tests = on_span(server.TESTS, 'Tests', report_outcome)
+M.explain = on_span(server.EXPLAIN, 'Explain', show_markdown)
+M.context = on_span(server.CONTEXT, 'Context', show_markdown)
+
+--- Send an instruction to the server. An empty instruction is not sent.
+---@param client vim.lsp.Client
+---@param place { uri: string, range: lsp.Range }
+---@param instruction? string
+local function send_instruction(client, place, instruction)
+  instruction = vim.trim(instruction or '')
+  if instruction ~= '' then
+    local request = vim.tbl_extend('force', place, { instruction = instruction })
+    requests.execute(client, 'Edit', server.INSTRUCT, { request }, report_outcome, vim.uri_to_bufnr(place.uri))
+  end
+end
+
+--- Prompt the user for an instruction and send it.
+---@param client vim.lsp.Client
+---@param place { uri: string, range: lsp.Range }
+local function prompt_instruction(client, place)
+  vim.ui.input({ prompt = 'Edit: ' }, function(instruction)
+    send_instruction(client, place, instruction)
+  end)
+end
+
+--- Edit a span by an instruction.
+---@param span lsp_harness.Span
+---@param instruction? string the user is prompted if there is none
+function M.edit(span, instruction)
+  local client = server.require_client(server.client)
+  if not client then
+    return
+  end
+  local place = { uri = vim.uri_from_bufnr(span.buf), range = spans.to_lsp_range(span, client.offset_encoding) }
+  if instruction and instruction ~= '' then
+    send_instruction(client, place, instruction)
+  else
+    prompt_instruction(client, place)
+  end
+end
+
+--- The commands of our code actions, for Neovim's own code action menu. Some are commands of the server: they are
+--- listed here so that their answers are shown and their progress can be cancelled.
+---@type table<string, fun(command: lsp.Command, ctx: { client_id: integer })>
+M.commands = {
+  [server.ASK_INSTRUCTION] = function(command, ctx)
+    prompt_instruction(assert(vim.lsp.get_client_by_id(ctx.client_id)), command.arguments[1])
+  end,
+  [server.WHY] = function(command)
+    require('lsp_harness.verdict').open(command.arguments[1])
+  end,
+}
+local result_handlers = {
+  [server.DOCSTRING] = report_outcome,
+  [server.TESTS] = report_outcome,
+  [server.EXPLAIN] = show_markdown,
+}
+for name, on_result in pairs(result_handlers) do
+  M.commands[name] = function(command, ctx)
+    local client = assert(vim.lsp.get_client_by_id(ctx.client_id))
+    requests.execute(client, command.title, name, command.arguments, on_result)
+  end
+end
+
+return M
