@@ -9,13 +9,15 @@ import pytest
 
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.config.schema import Model as ModelSettings
-from lsp_harness.engine.decode.batch import compose
-from lsp_harness.engine.decode.generation import Model, Prompt, Run, Work
-from lsp_harness.engine.decode.host_cache import Lot
-from lsp_harness.engine.decode.kv_cache import Kv
+from lsp_harness.engine.decode.admission import CacheLimits
+from lsp_harness.engine.decode.batch import compose_batch
+from lsp_harness.engine.decode.generation import Generation
+from lsp_harness.engine.decode.host_cache import HostCache
+from lsp_harness.engine.decode.kv_cache import KvCache
 from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler
-from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Chunk, Owner, Sampling
 from tests.support.grammar import Acceptor
 
@@ -35,10 +37,10 @@ class Bench:
 
     def forget(self) -> None:
         for seq in range(self.llama.n_seq):
-            self.llama.cut(seq, 0)
-        self.kv = Kv(self.llama, cells=self.llama.n_ctx, slots=self.llama.n_seq)
-        self.lot: Lot | None = None
-        self.model = Model(self.llama, self.kv, Machine(CURVE))
+            self.llama.truncate(seq, 0)
+        self.kv = KvCache(self.llama, CacheLimits(cells=self.llama.n_ctx, slots=self.llama.n_seq))
+        self.host_cache: HostCache | None = None
+        self.model = ModelRuntime(self.llama, self.kv, StepCost(CURVE))
 
     def run(
         self,
@@ -48,32 +50,32 @@ class Bench:
         owner: Owner | None = None,
     ) -> tuple[str, Chunk]:
         """The text, and the last chunk."""
-        tokens = self.llama.tokenize(prompt) if isinstance(prompt, str) else prompt
-        [chunks] = self.together(Work((Prompt(tokens, forced),), sampling or Sampling(), owner or Owner()))
+        tokens = self.llama.vocabulary.tokenize(prompt) if isinstance(prompt, str) else prompt
+        [chunks] = self.together(TokenRequest((Prompt(tokens, forced),), sampling or Sampling(), owner or Owner()))
         assert [chunk.stop is None for chunk in chunks] == [True] * (len(chunks) - 1) + [False]
         return "".join(chunk.text for chunk in chunks), chunks[-1]
 
-    def together(self, *works: Work, after: Callable[[int, list[Run]], None] = lambda _, __: None) -> list[list[Chunk]]:
+    def together(
+        self, *works: TokenRequest, after: Callable[[int, list[Generation]], None] = lambda _, __: None
+    ) -> list[list[Chunk]]:
         """The chunks of each request, all in the same steps; `after` each step something else may be done."""
         said: list[list[Chunk]] = [[] for _ in works]
-        runs = [Run(self.model, work, chunks.append) for work, chunks in zip(works, said, strict=True)]
+        runs = [Generation(self.model, work, chunks.append) for work, chunks in zip(works, said, strict=True)]
         steps = 0
-        while any(not run.done for run in runs):
-            batch = compose(runs, [], self.model.machine, self.llama.n_batch, self.llama.n_batch)
+        while any(not run.is_done for run in runs):
+            batch = compose_batch(runs, [], self.model.step_cost, self.llama.n_batch, self.llama.n_batch)
             self.llama.decode(batch.rows)
             batch.deliver()
             after(steps, runs)
             steps += 1
-        assert not any(slot.busy for slot in self.kv.slots)
+        assert not any(slot.is_busy for slot in self.kv.slots)
         return said
 
 
 @pytest.fixture(scope="session")
 def llama(tiny_model: Path) -> Iterator[Llama]:
     # repacked weights crash on some machines; the engine's probe finds out, a test must not
-    model = Llama(
-        tiny_model, n_ctx=1024, n_seq=6, n_batch=32, threads=1, decode_threads=1, n_gpu_layers=0, repack=False
-    )
+    model = Llama(tiny_model, n_ctx=1024, n_seq=6, n_batch=32, threads=1, n_gpu_layers=0, repack=False)
     yield model
     model.close()
 
@@ -109,9 +111,9 @@ async def book() -> Book:
 
 @pytest.fixture
 async def scheduler(gate: Gate, book: Book) -> AsyncIterator[Scheduler]:
-    model = Model(cast("Llama", gate), gate.kv, Machine(CURVE))
+    model = ModelRuntime(cast("Llama", gate), gate.kv, StepCost(CURVE))
     scheduler = Scheduler(model, limit=3, observer=book)
     yield scheduler
     gate.open.set()
     await asyncio.to_thread(scheduler.close)
-    assert not any(slot.busy for slot in gate.kv.slots)
+    assert not any(slot.is_busy for slot in gate.kv.slots)

@@ -5,9 +5,10 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lsp_harness.engine.decode.generation import Prompt, Work
-from lsp_harness.engine.decode.kv_cache import Kv
+from lsp_harness.engine.decode.admission import CacheLimits
+from lsp_harness.engine.decode.kv_cache import KvCache
 from lsp_harness.engine.decode.llama import Aborted, Llama, Row
+from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler
 from lsp_harness.inference.request import Owner, Priority, Sampling, Usage
 
@@ -17,7 +18,7 @@ class Gate:
 
     def __init__(self, llama: Llama) -> None:
         self.llama = llama
-        self.kv = Kv(llama, cells=llama.n_ctx, slots=llama.n_seq)
+        self.kv = KvCache(llama, CacheLimits(cells=llama.n_ctx, slots=llama.n_seq))
         self.log: list[dict[str, int]] = []
         self.loop = asyncio.get_running_loop()
         self.at_work = asyncio.Event()
@@ -52,22 +53,28 @@ class Book:
         self.usages: list[Usage] = []
         self.looks: Callable[[], None] = lambda: None
 
-    def finished(
-        self, priority: Priority, outcome: str, usage: Usage, waited_ms: float, first_ms: float | None, total_ms: float
+    def record_request(
+        self,
+        priority: Priority,
+        outcome: str,
+        usage: Usage,
+        waited_ms: float,
+        first_token_ms: float | None,
+        total_ms: float,
     ) -> None:
         assert 0 <= waited_ms <= total_ms
-        assert (first_ms is not None) == (usage.generated > 0)
+        assert (first_token_ms is not None) == (usage.generated > 0)
         self.ends.append((priority, outcome, usage.generated))
         self.usages.append(usage)
         self.looks()
 
 
-def work(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) -> Work:
+def work(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) -> TokenRequest:
     tokens = [10 + len(name) + sum(map(ord, name)) % 200] * prompt
-    return Work((Prompt(tokens),), Sampling(n_predict=steps, lookup=False, **sampling), Owner(name, name))
+    return TokenRequest((Prompt(tokens),), Sampling(n_predict=steps, lookup=False, **sampling), Owner(name, name))
 
 
-async def all_of(scheduler: Scheduler, item: Work, priority: Priority = "normal") -> list[str]:
+async def all_of(scheduler: Scheduler, item: TokenRequest, priority: Priority = "normal") -> list[str]:
     """What each candidate ended by, in the order of their ends."""
     return [str(chunk.stop) async for chunk in scheduler.submit(item, priority) if chunk.stop]
 

@@ -1,0 +1,48 @@
+"""The cells of the KV cache: which are free, and how many sequences share each of the others."""
+
+from collections.abc import Sequence
+
+
+class CellPool:
+    """Counts the references to each cell. A cell that several sequences share is in use once.
+
+    Args:
+        size: Number of cells.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._free = list(range(size))
+        self._references = [0] * size
+
+    @property
+    def free(self) -> int:
+        """Number of free cells."""
+        return len(self._free)
+
+    @property
+    def used(self) -> int:
+        """Number of cells in use."""
+        return self.size - len(self._free)
+
+    def allocate(self, count: int) -> list[int]:
+        """Take `count` free cells. The caller makes sure that there are as many."""
+        assert count <= len(self._free), "the KV cache has no free cell"
+        start = len(self._free) - count
+        cells = self._free[start:]
+        del self._free[start:]
+        for cell in cells:
+            self._references[cell] = 1
+        return cells
+
+    def share(self, cells: Sequence[int]) -> None:
+        """Count one more sequence that uses `cells`."""
+        for cell in cells:
+            self._references[cell] += 1
+
+    def release(self, cells: Sequence[int]) -> None:
+        """Count one sequence less that uses `cells`, and free those that none uses."""
+        for cell in cells:
+            self._references[cell] -= 1
+            if not self._references[cell]:
+                self._free.append(cell)
