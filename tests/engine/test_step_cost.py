@@ -106,7 +106,7 @@ def test_a_curve_is_remembered_by_its_key(tmp_path: Path):
 
     kept = StepCost.load(file, "this")
     assert kept is not None
-    assert (kept.step_ms, kept.move_ms, kept.move_cost_ms) == (CPU, None, inf)
+    assert (kept.measured_ms, kept.move_ms, kept.move_cost_ms) == (CPU, None, inf)
     StepCost({size: float(ms) for size, ms in CPU.items()}, 150.0).save(file, "this")
     kept = StepCost.load(file, "this")
     assert kept
