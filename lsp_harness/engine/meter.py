@@ -20,7 +20,7 @@ BUCKETS_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5,
 
 @dataclass(frozen=True, slots=True)
 class EngineLoad:
-    """What the engine holds now."""
+    """The contents of the engine at one moment."""
 
     pending: int = 0
     """Requests that wait or are in progress."""

@@ -16,7 +16,7 @@ from lsp_harness.inference.request import Chunk, Sampling, Stop, TokenLogprob, U
 
 @dataclass(frozen=True, slots=True)
 class BranchContext:
-    """What all candidates of a request share."""
+    """The parts that all candidates of a request share."""
 
     llama: Llama
     kv: KvCache
@@ -37,7 +37,7 @@ class Branch:
     """A candidate that is being generated.
 
     Args:
-        context: What all candidates of the request share.
+        context: The parts that all candidates of the request share.
         slot: The sequence of this candidate.
         index: Number of the candidate.
     """

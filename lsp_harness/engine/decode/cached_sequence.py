@@ -92,6 +92,6 @@ def drop_old_logits(sequences: Sequence[CachedSequence]) -> None:
     rows_left = MAX_LOGITS_ROWS
     for sequence in sorted(sequences, key=lambda sequence: -sequence.last_used_s):
         # The shortest lengths stay: they are the end of the prompt, which the next request needs first.
-        kept = sorted(sequence.logits_rows)[:rows_left]
-        sequence.logits_rows = {length: sequence.logits_rows[length] for length in kept}
-        rows_left -= len(kept)
+        lengths = sorted(sequence.logits_rows)[:rows_left]
+        sequence.logits_rows = {length: sequence.logits_rows[length] for length in lengths}
+        rows_left -= len(lengths)

@@ -3,8 +3,8 @@
 There is one folder for each model file and set of context parameters, and one file for each sequence. llama.cpp writes
 the file (`llama_state_seq_save_file`). Its name is `<hash of the tokens>-<hash of the bytes>.kv`, or
 `<hash of the tokens>-<hash of the bytes>-<number of unmoved tokens>.kv` if some tokens were moved. A file that does not
-match its name is damaged or comes from elsewhere: it is removed and the log says so. A sequence is written only if every
-request that contributed to it allowed that.
+match its name is damaged or comes from elsewhere: it is removed and the log says so. A sequence is written only if
+every request that contributed to it allowed that.
 """
 
 import hashlib

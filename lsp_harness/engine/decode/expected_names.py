@@ -1,8 +1,8 @@
 """Names that are likely or needed, made likelier: names that are imported but not used yet, names the code below needs.
 
 A model that has read their definitions still prefers names it saw more often in training. Where a word begins, or
-continues as one of these names, the logits of their tokens are raised. This is a bias and no constraint: the model still
-writes what it is sure of.
+continues as one of these names, the logits of their tokens are raised. This is a bias and no constraint: the model
+still writes what it is sure of.
 """
 
 import re
@@ -15,7 +15,8 @@ from lsp_harness.engine.decode.vocabulary import Tokens, Vocabulary
 from lsp_harness.inference.request import Sampling
 
 LIKELY_BIAS = 5.0
-"""Added to the logits of likely names. On holes of real commits 6 found more of the original than 4, and 4 more than 2."""
+"""Added to the logits of likely names. On holes of real commits 6 reproduced more of the original text than 4, and 4
+more than 2."""
 BINDING_BIAS = 8.0
 """Added to the logits of a name that nothing binds yet, where a name is bound."""
 MAX_TEXT_BYTES = 200
@@ -25,7 +26,7 @@ MEMBER_START = re.compile(rb"(?<!\.)\.\s*\Z|::\Z|\w->\Z")
 """The text before a member. After an arrow with a blank before it comes a return type, not a member."""
 BINDING_LINE = re.compile(
     rb"""(?:
-    (?:[*&]?\w+,\s*)*(?:\w+\s*:[^=()]*,\s*)?[*&]*                       # the first name of a line, after names and parameters
+    (?:[*&]?\w+,\s*)*(?:\w+\s*:[^=()]*,\s*)?[*&]*                       # first of its line, after names and parameters
     |(?:for\s*\()?(?:(?:export|pub|static|async|const|let|var|mut|def|fn|function|for(?:\s+await)?)\s+)+[(\[{*&]*\s*(?:\w+,\s*)*[*&]*
     |(?:\w+\s+)*(?:def|fn|function)\s+\w+\s*\((?:[^()=]*,\s*)?[*&]*     # parameters
     |[^=]*\blet\s+(?:\w+\()?(?:mut\s+|ref\s+)*
@@ -124,7 +125,7 @@ class NameBias:
     def _continuations(
         self, name: bytes, word: bytes, forced: bytes, leads: Iterable[bytes], *, continues_word: bool
     ) -> Iterator[Tokens]:
-        """Yield tokens that write the rest of `name` after `word`, and tokens that write `name` after one of `leads`."""
+        """Yield the tokens that write the rest of `name` after `word`, and those that write `name` after a lead."""
         if continues_word and (forced or word) and word != name and name.startswith(word):
             yield self._longest(*_split_rest(name, word, forced))
         yield from (self._longest(lead, name) for lead in leads)

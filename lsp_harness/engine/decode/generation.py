@@ -50,7 +50,7 @@ class Generation:
 
     @property
     def is_done(self) -> bool:
-        """Whether all candidates have ended."""
+        """True if all candidates have ended."""
         return self._prompt_slot is None and all(branch.stop for branch in self.branches)
 
     @property
@@ -60,7 +60,7 @@ class Generation:
 
     @property
     def is_reading_prompt(self) -> bool:
-        """Whether part of the prompt is still to be evaluated."""
+        """True if part of the prompt is still to be evaluated."""
         return self._prompt_slot is not None
 
     @property
@@ -88,7 +88,12 @@ class Generation:
         return slot, tokens[start : start + max_tokens], start + max_tokens >= len(tokens)
 
     def on_evaluated(self, tokens: Sequence[int], last_index: int) -> None:
-        """Take over a part of the prompt that was evaluated. `last_index` is the index in the batch of its last token."""
+        """Take over a part of the prompt that was evaluated.
+
+        Args:
+            tokens: The part.
+            last_index: Index in the batch of its last token.
+        """
         assert self._prompt_slot is not None
         self._model.kv.append(self._prompt_slot, tokens)
         self._evaluated += len(tokens)

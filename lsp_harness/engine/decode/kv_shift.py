@@ -257,16 +257,16 @@ def find_runs(
         min_tokens: Shortest run; at least twice `GRAM_TOKENS`.
         start: First position in `prompt` that is searched.
     """
-    found: list[TokenRun] = []
+    runs: list[TokenRun] = []
     # The end in `old` of the last run that was found, by the distance it moves.
     ends: dict[int, int] = {}
     for source in range(0, len(old) - GRAM_TOKENS + 1, GRAM_TOKENS):
         for target in places.get(tuple(old[source : source + GRAM_TOKENS]), ())[:MAX_PLACES_PER_GRAM]:
-            if ends.get(target - source, 0) <= source and len(found) < MAX_FOUND_RUNS:
+            if ends.get(target - source, 0) <= source and len(runs) < MAX_FOUND_RUNS:
                 run = _extend_run(old, prompt, source, target, start)
                 ends[target - source] = run.source + run.size
-                found.append(run)
-    longest = sorted((run for run in found if run.size >= min_tokens), key=lambda run: -run.size)[:MAX_CHAINED_RUNS]
+                runs.append(run)
+    longest = sorted((run for run in runs if run.size >= min_tokens), key=lambda run: -run.size)[:MAX_CHAINED_RUNS]
     chains: list[tuple[int, list[TokenRun]]] = [(0, [])]
     for run in sorted(longest, key=lambda run: run.source):
         longer = [
@@ -287,12 +287,12 @@ def limit_missing_context(runs: list[TokenRun], shared: int) -> list[TokenRun]:
         runs: Runs in order.
         shared: Length of the common prefix of the sequence and the prompt.
     """
-    known = shared
+    known_tokens = shared
     for index, run in enumerate(runs):
-        if run.target - known > MAX_MISSING_CONTEXT_TOKENS:
+        if run.target - known_tokens > MAX_MISSING_CONTEXT_TOKENS:
             return runs[:index]
         # The common prefix may reach into the first run.
-        known += max(0, run.target + run.size - max(run.target, shared))
+        known_tokens += max(0, run.target + run.size - max(run.target, shared))
     return runs
 
 
@@ -309,8 +309,12 @@ def _rest_after(run: TokenRun, chain: list[TokenRun], min_tokens: int) -> TokenR
 
 def _extend_run(old: Sequence[int], prompt: Sequence[int], source: int, target: int, start: int) -> TokenRun:
     """Return the longest run that contains position `source` of `old` and position `target` of `prompt`."""
-    back = 0
-    while source > back and target - back > start and old[source - back - 1] == prompt[target - back - 1]:
-        back += 1
-    source, target = source - back, target - back
+    extension = 0
+    while (
+        source > extension
+        and target - extension > start
+        and old[source - extension - 1] == prompt[target - extension - 1]
+    ):
+        extension += 1
+    source, target = source - extension, target - extension
     return TokenRun(source, target, common_prefix_length(old[source:], prompt[target:-1]))

@@ -1,7 +1,7 @@
 """One llama.cpp model and its context.
 
-Everything here belongs to one thread. It uses the low-level binding, because the `Llama` class of the binding knows only
-one sequence and evaluates again from the first difference.
+Everything here belongs to one thread. It uses the low-level binding, because the `Llama` class of the binding knows
+only one sequence and evaluates again from the first difference.
 """
 
 # The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
@@ -83,7 +83,7 @@ class Llama:
         params.n_threads = params.n_threads_batch = threads
         params.no_perf = True
         self.has_fused_attention = bool(lib.llama_supports_gpu_offload())
-        """Whether attention skips the cells of other sequences. Without this, each cell in use slows every step down."""
+        """Whether attention skips the cells of other sequences. Without it, each cell in use slows every step down."""
         if not self.has_fused_attention:
             # On a CPU the fused kernel makes a step over eight long sequences two and a half times as long.
             params.flash_attn_type = lib.LLAMA_FLASH_ATTN_TYPE_DISABLED

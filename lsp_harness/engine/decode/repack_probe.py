@@ -1,7 +1,8 @@
 """Whether llama.cpp's special weight layouts work on this machine.
 
-Some virtual machines advertise AMX and then fault on it, which kills the process. Therefore the first engine that starts
-on a machine tries one small batch in a child process. The result is kept for each processor and version of the binding.
+Some virtual machines advertise AMX and then fault on it, which kills the process. Therefore the first engine that
+starts on a machine tries one small batch in a child process. The result is kept for each processor and version of the
+binding.
 """
 
 import hashlib

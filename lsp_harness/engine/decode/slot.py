@@ -28,7 +28,7 @@ class Slot(CachedSequence):
 
     @property
     def is_staging(self) -> bool:
-        """Whether the slot holds moved cells that wait for their place in a prompt (see `KvCache.acquire_staging`)."""
+        """True if the slot holds moved cells that wait for their place in a prompt (see `KvCache.acquire_staging`)."""
         return self.tokens[:1] == [PLACEHOLDER_TOKEN]
 
     @property

@@ -1,7 +1,7 @@
 """The embedding model, a second and small model: it turns texts into vectors on a thread of its own, one at a time.
 
-Between two texts a more urgent request goes first, and background requests wait while the language model has more urgent
-work. Thus an answer that a user waits for is delayed by one text at most.
+Between two texts a more urgent request goes first, and background requests wait while the language model has more
+urgent work. Thus an answer that a user waits for is delayed by one text at most.
 """
 
 import asyncio

@@ -1,6 +1,7 @@
 """The embedding model in the process of a command: a search must not load the language model.
 
-It is the encoder of the engine, so it makes the same vectors. It is loaded with the first text, in a quarter of a second.
+It is the encoder of the engine, so it makes the same vectors. Loading it with the first text takes a quarter of a
+second.
 """
 
 from collections.abc import Sequence

@@ -23,16 +23,16 @@ def routes(embedder: Embedder) -> list[BaseRoute]:
     """Return the routes over `embedder`."""
 
     async def embed_native(request: Request, body: Json) -> Response:
-        wanted = embedding.read(body, "content" if "content" in body else "input")
+        embedding_request = embedding.read(body, "content" if "content" in body else "input")
 
         def to_json(index: int, embedded: EmbeddedText) -> str:
             return json.dumps({"index": index, "embedding": [embedded.vector]})
 
-        items, _ = await _embed(embedder, wanted, request, to_json)
+        items, _ = await _embed(embedder, embedding_request, request, to_json)
         return _json_response(f"[{','.join(items)}]")
 
     async def embed_openai(request: Request, body: Json) -> Response:
-        wanted = embedding.read(body, "input")
+        embedding_request = embedding.read(body, "input")
         use_base64 = embedding.in_base64(body)
 
         def to_json(index: int, embedded: EmbeddedText) -> str:
@@ -42,7 +42,7 @@ def routes(embedder: Embedder) -> list[BaseRoute]:
             values = embedding.packed(vector) if use_base64 else vector
             return json.dumps({"object": "embedding", "index": index, "embedding": values})
 
-        items, tokens = await _embed(embedder, wanted, request, to_json)
+        items, tokens = await _embed(embedder, embedding_request, request, to_json)
         usage = json.dumps({"prompt_tokens": tokens, "total_tokens": tokens})
         model = json.dumps(embedder.name)
         return _json_response(f'{{"object": "list", "model": {model}, "data": [{",".join(items)}], "usage": {usage}}}')
@@ -71,7 +71,7 @@ def _endpoint(handle: Handler) -> Callable[[Request], Awaitable[Response]]:
 
 async def _embed(
     embedder: Embedder,
-    wanted: embedding.Embedding,
+    embedding_request: embedding.Embedding,
     request: Request,
     to_json: Callable[[int, EmbeddedText], str],
 ) -> tuple[list[str], int]:
@@ -82,7 +82,7 @@ async def _embed(
     """
     items: list[str] = []
     tokens = 0
-    async with aclosing(embedder.embed(wanted)) as embedded_texts:
+    async with aclosing(embedder.embed(embedding_request)) as embedded_texts:
         async for embedded in embedded_texts:
             if await request.is_disconnected():
                 break

@@ -1,6 +1,6 @@
-"""The routes of llama-server: `/props`, `/slots`, `/tokenize`, `/detokenize`, `/apply-template`, `/completion`, `/infill`.
+"""The routes of llama-server, and our own route `/cancel`.
 
-`/cancel` is our own route.
+They are `/props`, `/slots`, `/tokenize`, `/detokenize`, `/apply-template`, `/completion` and `/infill`.
 """
 
 from collections.abc import Iterable, Sequence

@@ -28,7 +28,7 @@ Json = dict[str, Any]
 TokenPrompt = str | tuple[int, ...]
 """A prompt as text or as tokens."""
 DEFAULT_CHAT_TOKENS = 1024
-"""Tokens of a chat answer if the request sets no limit. Cells are reserved for them, so it cannot be all of the cache."""
+"""Tokens of a chat answer if the request sets no limit. Cells are reserved for them, so it is not the whole context."""
 DEFAULT_TEXT_TOKENS = 16
 """Tokens of a text answer if the request sets no limit. OpenAI's documentation has this number."""
 ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
