@@ -1,4 +1,4 @@
-"""llama.cpp in this very process, with the tiny model."""
+"""Fixtures that run llama.cpp with the tiny model in the test process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -29,7 +29,7 @@ PROMPT = "def f(value):\n    return value\n\n"
 
 
 class Bench:
-    """A model with nothing resident, and requests run to their end, one after the other or together."""
+    """A model with empty caches. It runs requests to their end, one after the other or together."""
 
     def __init__(self, llama: Llama) -> None:
         self.llama = llama
@@ -49,7 +49,7 @@ class Bench:
         forced: bytes = b"",
         owner: Owner | None = None,
     ) -> tuple[str, Chunk]:
-        """The text, and the last chunk."""
+        """Run a request and return its text and its last chunk."""
         tokens = self.llama.vocabulary.tokenize(prompt) if isinstance(prompt, str) else prompt
         [chunks] = self.together(TokenRequest((Prompt(tokens, forced),), sampling or Sampling(), owner or Owner()))
         assert [chunk.stop is None for chunk in chunks] == [True] * (len(chunks) - 1) + [False]
@@ -58,9 +58,11 @@ class Bench:
     def together(
         self, *works: TokenRequest, after: Callable[[int, list[Generation]], None] = lambda _, __: None
     ) -> list[list[Chunk]]:
-        """The chunks of each request, all in the same steps; `after` each step something else may be done."""
-        said: list[list[Chunk]] = [[] for _ in works]
-        runs = [Generation(self.model, work, chunks.append) for work, chunks in zip(works, said, strict=True)]
+        """Run requests in the same steps and return the chunks of each. `after` is called after each step."""
+        chunks_by_request: list[list[Chunk]] = [[] for _ in works]
+        runs = [
+            Generation(self.model, work, chunks.append) for work, chunks in zip(works, chunks_by_request, strict=True)
+        ]
         steps = 0
         while any(not run.is_done for run in runs):
             batch = compose_batch(runs, [], self.model.step_cost, self.llama.n_batch, self.llama.n_batch)
@@ -69,12 +71,12 @@ class Bench:
             after(steps, runs)
             steps += 1
         assert not any(slot.is_busy for slot in self.kv.slots)
-        return said
+        return chunks_by_request
 
 
 @pytest.fixture(scope="session")
 def llama(tiny_model: Path) -> Iterator[Llama]:
-    # repacked weights crash on some machines; the engine's probe finds out, a test must not
+    # Repacked weights crash on some machines. The engine probes for that in a child process; a test must not crash.
     model = Llama(tiny_model, n_ctx=1024, n_seq=6, n_batch=32, threads=1, n_gpu_layers=0, repack=False)
     yield model
     model.close()
@@ -87,16 +89,16 @@ def machine(llama: Llama) -> Bench:
 
 @pytest.fixture
 def config(tiny_model: Path) -> Config:
-    """Settings under which an engine of the tiny model is started."""
+    """Return settings that start an engine with the tiny model."""
     return Config(model=ModelSettings(str(tiny_model), context_length=32768), engine=Engine(threads=1, idle_seconds=60))
 
 
 @pytest.fixture(scope="session")
 def acceptor(tiny_model: Path) -> Iterator[Acceptor]:
-    """Tells what a grammar lets through."""
-    found = Acceptor(tiny_model)
-    yield found
-    found.close()
+    """Return a check of which texts a grammar accepts."""
+    acceptor = Acceptor(tiny_model)
+    yield acceptor
+    acceptor.close()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What tests of the scheduler share: a model whose steps wait for the test, and a book of how requests ended."""
+"""Helpers for tests of the scheduler: a model whose steps wait for the test, and a record of how requests ended."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ from lsp_harness.inference.request import Owner, Priority, Sampling, Usage
 
 
 class Gate:
-    """The tiny model; its steps are logged by their clients, and wait for `open` where a test wants them to."""
+    """The tiny model. It logs the clients of each step, and its steps wait until the test sets `open`."""
 
     def __init__(self, llama: Llama) -> None:
         self.llama = llama
@@ -46,7 +46,7 @@ class Gate:
 
 
 class Book:
-    """Hears how requests ended."""
+    """An observer that records how requests ended."""
 
     def __init__(self) -> None:
         self.ends: list[tuple[Priority, str, int]] = []
@@ -75,11 +75,11 @@ def work(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) -> TokenRe
 
 
 async def all_of(scheduler: Scheduler, item: TokenRequest, priority: Priority = "normal") -> list[str]:
-    """What each candidate ended by, in the order of their ends."""
+    """Return why each candidate ended, in the order of their ends."""
     return [str(chunk.stop) async for chunk in scheduler.submit(item, priority) if chunk.stop]
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Turns of the loop, not time; the test run's own limit ends it."""
+    """Wait for a condition. The time limit of the test run ends the wait."""
     while not condition():  # noqa: ASYNC110 - there is no event
         await asyncio.sleep(0)

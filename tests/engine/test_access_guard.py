@@ -1,4 +1,4 @@
-"""Who comes in over TCP, and that the engine lives on without a port."""
+"""Tests of access over TCP. The engine also works if the port is not available."""
 
 import socket
 import stat

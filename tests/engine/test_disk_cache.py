@@ -1,4 +1,4 @@
-"""Sequences on disk: what is written, what is read back, and what is not believed."""
+"""Tests of sequences on disk: which are written, which are read back, and which are refused."""
 
 import os
 import stat

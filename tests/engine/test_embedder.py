@@ -1,4 +1,4 @@
-"""Whose text is embedded next, and what ends the work. The model is a double whose every text the test lets go."""
+"""Tests of the order of texts to embed and of how the work ends. The model is a double that waits for the test."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""Texts to vectors over HTTP, in both forms, with an encoder of a few kilobytes."""
+"""Tests of the embedding routes in both dialects, with an encoder of a few kilobytes."""
 
 import base64
 import json

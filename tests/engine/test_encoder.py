@@ -1,4 +1,4 @@
-"""llama.cpp with an encoder of a few kilobytes: real from load to vector."""
+"""Tests of llama.cpp with an encoder of a few kilobytes, from load to vector."""
 
 import math
 from collections.abc import Callable, Iterator

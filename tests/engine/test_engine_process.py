@@ -1,4 +1,4 @@
-"""The process itself: who may connect, how it ends, and what it says when it cannot begin."""
+"""Tests of the process: who may connect, how it ends, and what it reports if it cannot start."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Names that are known to be likely are made likelier, where they fit and nowhere else."""
+"""Tests that likely names get a bias where they fit, and only there."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The order of an infill prompt's tokens, and what healing takes off."""
+"""Tests of the order of tokens in an infill prompt, and of what healing removes."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""One request from prompt to the last chunk, on real logits."""
+"""Tests of one request from the prompt to the last chunk, with real logits."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""What was typed of a word is written again by the model, and what that costs when the next key comes."""
+"""Tests that the model completes a typed word, and of what the next key costs."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Answers that a grammar holds: the whole of it or a beginning of it, at any temperature."""
+"""Tests that an answer matches its grammar, or begins like a match, at any temperature."""
 
 import re
 from pathlib import Path

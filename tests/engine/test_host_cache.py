@@ -1,4 +1,4 @@
-"""Sequences outside the cells: what is moved there, what comes back, and that nothing is lost on the way."""
+"""Tests of sequences in host memory: which are copied there, which come back, and that none is lost."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,13 +25,13 @@ A, B, C = ([200 + step, *(n * step % 190 + 5 for n in range(199))] for step in (
 
 @pytest.fixture
 def machine(llama: Llama) -> Bench:
-    return parking(Bench(llama))
+    return use_host_cache(Bench(llama))
 
 
-def parking(
+def use_host_cache(
     machine: Bench, *, limit: int = 768, saved: DiskCache | None = None, now: Callable[[], float] = monotonic
 ) -> Bench:
-    """With few cells that are good to use."""
+    """Give the bench a host cache and few fast cells."""
     machine.forget()
     machine.kv = KvCache(
         machine.llama, CacheLimits(cells=machine.llama.n_ctx, slots=machine.llama.n_seq, fast_cells=HOT), now=now
@@ -41,23 +41,23 @@ def parking(
     return machine
 
 
-def parked(machine: Bench) -> list[int]:
+def host_lengths(machine: Bench) -> list[int]:
     assert machine.host_cache
-    return [len(one.tokens) for one in machine.host_cache.sequences]
+    return [len(sequence.tokens) for sequence in machine.host_cache.sequences]
 
 
 def test_what_was_parked_answers_as_if_it_had_stayed(machine: Bench):
     first, _ = machine.run(A, SHORT)
     machine.run(B, SHORT)
-    assert (machine.kv.used_cells, parked(machine)) == (203, [203])
+    assert (machine.kv.used_cells, host_lengths(machine)) == (203, [203])
     assert machine.kv.cached_length(A) < 16
 
     again, last = machine.run(A, SHORT)
 
     assert again == first
-    # what its last token predicts was parked with it
+    # The logits after its last token were copied with it.
     assert (last.usage.evaluated, last.usage.reused) == (0, 200)
-    assert len(parked(machine)) == 1
+    assert len(host_lengths(machine)) == 1
     assert machine.kv.cached_length(B) < 16
 
 
@@ -82,14 +82,14 @@ def test_while_there_is_room_nothing_is_moved(machine: Bench):
     machine.run(A[:100], SHORT)
     machine.run(B[:100], SHORT)
 
-    assert (machine.kv.used_cells, parked(machine)) == (206, [])
+    assert (machine.kv.used_cells, host_lengths(machine)) == (206, [])
 
 
 def test_of_many_candidates_one_is_kept(machine: Bench):
     machine.together(TokenRequest((Prompt(A),), Sampling(n_predict=24, n=3, temperature=1.0)))
     machine.run(B, SHORT)
 
-    assert len(parked(machine)) == 1
+    assert len(host_lengths(machine)) == 1
     assert machine.model.cached_length(A) == 200
 
 
@@ -99,12 +99,12 @@ def test_a_longer_one_takes_the_place_of_what_it_continues(machine: Bench):
     machine.run(A, SHORT)
     machine.run(C, SHORT)
 
-    assert sorted(parked(machine)) == [203, 203]
+    assert sorted(host_lengths(machine)) == [203, 203]
 
 
 def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench):
     now = 100.0
-    parking(machine, limit=450, now=lambda: now)
+    use_host_cache(machine, limit=450, now=lambda: now)
     machine.run(A, SHORT, owner=Owner("gone"))
     now += CLIENT_IDLE_S + 1
     for step in (3, 7, 11):
@@ -112,7 +112,7 @@ def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench):
         machine.run([200 + step, *(n * step % 190 + 5 for n in range(199))], SHORT, owner=Owner("here"))
 
     assert machine.host_cache
-    assert [one.client for one in machine.host_cache.sequences] == ["here", "here"]
+    assert [sequence.client for sequence in machine.host_cache.sequences] == ["here", "here"]
     assert machine.host_cache.eviction_count == 1
     assert machine.model.cached_length(A) < 16
     assert machine.model.cached_length(B) == 200
@@ -120,7 +120,7 @@ def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench):
 
 def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench):
     now = 100.0
-    parking(machine, limit=500, now=lambda: now)
+    use_host_cache(machine, limit=500, now=lambda: now)
     d, e, f = ([200 + step, *(n * step % 190 + 5 for n in range(199))] for step in (11, 13, 17))
     for at, client, prompt in (
         (100, "other", d),
@@ -135,16 +135,16 @@ def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench):
 
     assert machine.host_cache
     # the typist has parked nothing for a minute, but is at work: the oldest go, not his
-    assert A in [one.tokens[:200] for one in machine.host_cache.sequences]
-    assert B not in [one.tokens[:200] for one in machine.host_cache.sequences]
+    assert A in [sequence.tokens[:200] for sequence in machine.host_cache.sequences]
+    assert B not in [sequence.tokens[:200] for sequence in machine.host_cache.sequences]
 
 
 def test_what_is_wanted_is_not_given_up_for_what_makes_room_for_it(machine: Bench):
-    parking(machine, limit=410)
+    use_host_cache(machine, limit=410)
     machine.run(A, SHORT)
     machine.run(B, SHORT)
     machine.run(C, SHORT)
-    assert parked(machine) == [203, 203]
+    assert host_lengths(machine) == [203, 203]
 
     _, last = machine.run(A, SHORT)
 
@@ -152,13 +152,13 @@ def test_what_is_wanted_is_not_given_up_for_what_makes_room_for_it(machine: Benc
 
 
 def test_one_that_is_larger_than_the_lot_leaves_the_others_alone(machine: Bench):
-    parking(machine, limit=210)
+    use_host_cache(machine, limit=210)
     machine.run(A, SHORT)
     machine.run([n * 13 % 190 + 5 for n in range(220)], SHORT)
     machine.run(B, SHORT)
 
     assert machine.host_cache
-    assert [one.tokens[:200] for one in machine.host_cache.sequences] == [A]
+    assert [sequence.tokens[:200] for sequence in machine.host_cache.sequences] == [A]
     assert machine.host_cache.eviction_count == 1
 
 
@@ -178,7 +178,7 @@ def test_what_may_be_written_is_kept_beside_what_may_not(machine: Bench):
     machine.run(B, SHORT)
 
     assert machine.host_cache
-    assert True in {one.persist for one in machine.host_cache.sequences if one.tokens[:200] == A}
+    assert True in {sequence.persist for sequence in machine.host_cache.sequences if sequence.tokens[:200] == A}
 
 
 def test_after_a_crowd_what_stays_moves_to_the_lowest_cells(machine: Bench, monkeypatch: pytest.MonkeyPatch):
@@ -203,14 +203,14 @@ def test_a_long_sequence_that_lies_low_already_is_not_moved(machine: Bench, monk
 
 
 def test_the_latest_stays_when_the_lot_is_full(machine: Bench):
-    parking(machine, limit=300)
+    use_host_cache(machine, limit=300)
     machine.run(A, SHORT, owner=Owner("one"))
     machine.run(B, SHORT, owner=Owner("two"))
     machine.run(C, SHORT, owner=Owner("three"))
 
     # A and B are each the newest of somebody at work
     assert machine.host_cache
-    assert [one.tokens[:200] for one in machine.host_cache.sequences] == [B]
+    assert [sequence.tokens[:200] for sequence in machine.host_cache.sequences] == [B]
 
 
 def test_a_machine_without_memory_for_it_evaluates_again(machine: Bench, monkeypatch: pytest.MonkeyPatch):
@@ -221,7 +221,7 @@ def test_a_machine_without_memory_for_it_evaluates_again(machine: Bench, monkeyp
     monkeypatch.setattr(machine.llama, "read_state", full)
     machine.run(B, SHORT)
 
-    assert parked(machine) == []
+    assert host_lengths(machine) == []
     assert machine.run(A, SHORT)[0] == first
 
 
@@ -250,10 +250,10 @@ def test_a_parked_sequence_is_written_as_llama_cpp_writes_one(machine: Bench, tm
 def test_what_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_path: Path):
     tokens = [n * 13 % 190 + 5 for n in range(300)]
     saved = DiskCache(machine.llama, tmp_path / "kv", 2**30)
-    parking(machine, limit=310, saved=saved)
+    use_host_cache(machine, limit=310, saved=saved)
     first, _ = machine.run(tokens, SHORT, owner=Owner(persist=True))
     machine.run(B, SHORT)
-    assert (parked(machine), saved.written_count) == ([303], 0)
+    assert (host_lengths(machine), saved.written_count) == ([303], 0)
     machine.run(C, SHORT)
     machine.run(A, SHORT)
     assert (machine.model.cached_length(tokens) < 16, saved.written_count) == (True, 1)
@@ -267,12 +267,12 @@ def test_in_a_quiet_moment_room_is_made_for_what_may_come_back(machine: Bench):
     a, b, c, d = (prompt[:80] for prompt in (A, B, C, [*range(20, 100)]))
     for prompt in (a, b, c, d):
         machine.run(prompt, SHORT)
-    assert (machine.kv.used_cells, parked(machine)) == (3 * 83, [83])
+    assert (machine.kv.used_cells, host_lengths(machine)) == (3 * 83, [83])
 
     assert [machine.model.evict_ahead() for _ in range(3)] == [True, True, False]
 
     # what was used last stays; the key that brings another back moves nothing else
-    assert (machine.kv.cached_length(d), parked(machine)) == (80, [83, 83, 83])
+    assert (machine.kv.cached_length(d), host_lengths(machine)) == (80, [83, 83, 83])
     evicted = machine.kv.eviction_count
     assert machine.run(a, SHORT)[1].usage.evaluated == 0
     assert machine.kv.eviction_count == evicted
@@ -283,7 +283,7 @@ def test_where_nothing_is_parked_there_is_nothing_to_make_room_for(machine: Benc
         machine.run(prompt, SHORT)
 
     assert not machine.model.evict_ahead()
-    assert (machine.kv.used_cells, parked(machine)) == (3 * 83, [])
+    assert (machine.kv.used_cells, host_lengths(machine)) == (3 * 83, [])
 
 
 def test_what_was_used_last_stays_where_it_leaves_no_room(machine: Bench):

@@ -1,4 +1,4 @@
-"""JSON schemas as grammars: what llama.cpp's sampler lets through, and what is refused by name."""
+"""Tests of grammars from JSON schemas: which texts llama.cpp's sampler accepts, and which schemas are refused."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Book-keeping of resident sequences, against a memory that checks every cut and copy."""
+"""Tests of the bookkeeping of the KV cache, with a memory that checks every truncation and copy."""
 
 import pytest
 from hypothesis import given, settings
@@ -19,37 +19,37 @@ from lsp_harness.errors import EngineBusy, EngineRefused
 
 
 def test_logits_are_kept_of_what_was_used_last_a_row_at_a_time():
-    held = [
+    sequences = [
         CachedSequence(logits_rows=dict.fromkeys(range(100, 110)), last_used_s=float(number)) for number in range(4)
     ]
-    held.append(CachedSequence(logits_rows=dict.fromkeys(range(MAX_LOGITS_ROWS)), last_used_s=-1.0))
-    drop_old_logits(held)
+    sequences.append(CachedSequence(logits_rows=dict.fromkeys(range(MAX_LOGITS_ROWS)), last_used_s=-1.0))
+    drop_old_logits(sequences)
 
-    assert [len(one.logits_rows) for one in held] == [MAX_LOGITS_ROWS - 30, 10, 10, 10, 0]
-    # what is left of one that lost some is its prompt, not the end of its healing
-    assert list(held[0].logits_rows) == [100, 101]
+    assert [len(sequence.logits_rows) for sequence in sequences] == [MAX_LOGITS_ROWS - 30, 10, 10, 10, 0]
+    # The shortest prefix keeps its logits: it is the prompt, and the others are steps of its healing.
+    assert list(sequences[0].logits_rows) == [100, 101]
 
 
 class FakeMemory:
-    """Sequences as lists; cutting or copying what is not there fails."""
+    """A memory of lists. Truncating or copying tokens that do not exist fails."""
 
     def __init__(self, slots: int) -> None:
-        self.held: list[list[int]] = [[] for _ in range(slots)]
+        self.sequences: list[list[int]] = [[] for _ in range(slots)]
 
     def truncate(self, seq: int, length: int) -> bool:
-        assert 0 <= length <= len(self.held[seq])
-        del self.held[seq][length:]
+        assert 0 <= length <= len(self.sequences[seq])
+        del self.sequences[seq][length:]
         return True
 
     def copy(self, source: int, target: int, length: int, start: int = 0) -> None:
         assert source != target
-        assert start == len(self.held[target]), "cells of another sequence would get mixed in"
-        assert start < length <= len(self.held[source])
-        self.held[target] += self.held[source][start:length]
+        assert start == len(self.sequences[target]), "cells of another sequence would get mixed in"
+        assert start < length <= len(self.sequences[source])
+        self.sequences[target] += self.sequences[source][start:length]
 
 
 class Desk:
-    """A Kv and its memory, and requests that do what `generate` does. Each request takes a second."""
+    """A KV cache and its memory, and requests that use it like `Generation`. Each request takes a second."""
 
     def __init__(self, cells: int, slots: int, memory: FakeMemory | None = None, *, cuts: bool = True) -> None:
         self.memory = memory or FakeMemory(slots)
@@ -62,10 +62,10 @@ class Desk:
 
     def add(self, slot: Slot, tokens: list[int]) -> None:
         self.kv.append(slot, tokens)
-        self.memory.held[slot.seq] += tokens
+        self.memory.sequences[slot.seq] += tokens
 
     def whole(self, prompt: list[int], extra: int = 0, client: str = "") -> int:
-        """Run a request; how many of its tokens were resident."""
+        """Run a request and return how many of its tokens were cached."""
         slot = self.kv.acquire(prompt, extra, client=client)
         reused = len(slot.tokens)
         self.add(slot, prompt[reused:])
@@ -79,7 +79,7 @@ PROMPTS = st.lists(st.integers(0, 2), min_size=1, max_size=16)
 
 
 class Requests(RuleBasedStateMachine):
-    """Random requests, several at a time, each evaluated bit by bit, some with several candidates."""
+    """Random requests, several at a time. They are evaluated in parts, and some have several candidates."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -146,14 +146,14 @@ class Requests(RuleBasedStateMachine):
 
     @invariant()
     def the_book_says_what_memory_holds(self) -> None:
-        assert [slot.tokens for slot in self.kv.slots] == self.desk.memory.held
+        assert [slot.tokens for slot in self.kv.slots] == self.desk.memory.sequences
         assert {slot.seq for slot in self.kv.slots if slot.is_busy} == set(self.is_busy)
         assert all(len(slot.cells) == len(slot.tokens) for slot in self.kv.slots)
 
     @invariant()
     def a_cell_is_counted_once(self) -> None:
-        held = {cell for slot in self.kv.slots for cell in slot.cells}
-        assert self.kv.used_cells == len(held) <= CELLS
+        cells = {cell for slot in self.kv.slots for cell in slot.cells}
+        assert self.kv.used_cells == len(cells) <= CELLS
 
     @invariant()
     def slots_with_a_cell_in_common_agree_up_to_it(self) -> None:
@@ -250,7 +250,7 @@ def test_room_promised_to_a_request_in_progress_is_not_given_away():
 def test_a_memory_that_cannot_be_cut_starts_again():
     class Recurrent(FakeMemory):
         def truncate(self, seq: int, length: int) -> bool:
-            return length in (0, len(self.held[seq])) and super().truncate(seq, length)
+            return length in (0, len(self.sequences[seq])) and super().truncate(seq, length)
 
     desk = Desk(100, 1, Recurrent(1), cuts=False)
     desk.whole([1, 2, 3])
@@ -262,7 +262,7 @@ def test_a_memory_that_cannot_be_cut_starts_again():
 def test_a_reader_of_a_memory_that_cannot_be_cut_is_never_set_back():
     class Recurrent(FakeMemory):
         def truncate(self, seq: int, length: int) -> bool:
-            return length in (0, len(self.held[seq])) and super().truncate(seq, length)
+            return length in (0, len(self.sequences[seq])) and super().truncate(seq, length)
 
     desk = Desk(100, 3, Recurrent(3), cuts=False)
     desk.whole([1] * 20 + [2])
@@ -289,9 +289,9 @@ def test_what_waits_aside_takes_no_slot_that_was_promised_and_no_room_that_is_sp
     kv.acquire([1] * 10, 5, branches=2)
 
     assert kv.acquire_staging(21, 4) is None, "the other candidate's cells"
-    held = kv.acquire_staging(20, 4)
-    assert held
-    assert (held.is_busy, held.is_staging, kv.used_cells) == (True, True, 4)
+    staging = kv.acquire_staging(20, 4)
+    assert staging
+    assert (staging.is_busy, staging.is_staging, kv.used_cells) == (True, True, 4)
     # one slot is for the other candidate, and one is spare
     assert kv.acquire_staging(1, 1) is None
     assert kv.acquire_staging(20, 1, urgent=True)
@@ -301,22 +301,22 @@ def test_what_waits_aside_takes_no_slot_that_was_promised_and_no_room_that_is_sp
 def test_what_waits_aside_begins_no_prompt_and_goes_when_it_is_forgotten():
     memory = FakeMemory(3)
     kv = KvCache(memory, CacheLimits(cells=60, slots=3))
-    slot, held = kv.acquire([5] * 30, 0), kv.acquire_staging(20, 8)
-    assert held
+    slot, staging = kv.acquire([5] * 30, 0), kv.acquire_staging(20, 8)
+    assert staging
 
     assert kv.cached_length([5] * 9) == 0
-    kv.release(held)
-    kv.clear(held)
-    assert (kv.used_cells, held.is_staging, slot.is_busy) == (0, False, True)
+    kv.release(staging)
+    kv.clear(staging)
+    assert (kv.used_cells, staging.is_staging, slot.is_busy) == (0, False, True)
 
 
 def test_of_a_memory_that_cannot_be_cut_only_whole_sequences_are_shared():
     class Recurrent(FakeMemory):
         def truncate(self, seq: int, length: int) -> bool:
-            return length in (0, len(self.held[seq])) and super().truncate(seq, length)
+            return length in (0, len(self.sequences[seq])) and super().truncate(seq, length)
 
         def copy(self, source: int, target: int, length: int, start: int = 0) -> None:
-            assert length == len(self.held[source])
+            assert length == len(self.sequences[source])
             super().copy(source, target, length, start)
 
     desk = Desk(100, 3, Recurrent(3), cuts=False)

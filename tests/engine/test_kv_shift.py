@@ -1,4 +1,4 @@
-"""What a prompt shares with a resident sequence elsewhere: what is found, that it is moved to its place, and who may."""
+"""Tests of moved cells: which runs of tokens are found, that they are moved, and which clients may use them."""
 
 from collections.abc import Sequence
 from pathlib import Path

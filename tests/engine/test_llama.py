@@ -1,4 +1,4 @@
-"""The binding: text to tokens and back, and what llama.cpp is told when something cannot be done."""
+"""Tests of the binding: text to tokens and back, and the errors of llama.cpp."""
 
 from pathlib import Path
 

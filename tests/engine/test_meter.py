@@ -1,4 +1,4 @@
-"""What is count_calls, and how it reads."""
+"""Tests of the metrics and of their text format."""
 
 import time
 from typing import Any

@@ -1,4 +1,4 @@
-"""The real sentence encoder: that the conversion gives a model which knows what belongs together."""
+"""Tests of the real sentence encoder: after the conversion, related texts have similar vectors."""
 
 from collections.abc import Callable, Iterator
 

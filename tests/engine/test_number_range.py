@@ -1,4 +1,4 @@
-"""Ranges as GBNF, read as regular expressions: for numbers both notations differ only in quotes and blanks."""
+"""Tests of ranges in GBNF. For numbers, GBNF differs from regular expressions only in quotes and blanks."""
 
 import re
 

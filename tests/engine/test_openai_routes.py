@@ -1,4 +1,4 @@
-"""OpenAI's dialect, asked by OpenAI's own client: over the Unix socket and over TCP, with the tiny model."""
+"""Tests of OpenAI's dialect with OpenAI's client, over the Unix socket and over TCP, with the tiny model."""
 
 import json
 from collections.abc import AsyncIterator, Iterator

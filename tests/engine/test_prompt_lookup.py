@@ -1,4 +1,4 @@
-"""Where drafts come from, and how long they are."""
+"""Tests of the source and the length of drafts."""
 
 from lsp_harness.engine.decode.prompt_lookup import PromptLookup
 from lsp_harness.engine.decode.step_cost import StepCost

@@ -1,4 +1,4 @@
-"""Who goes first. Each step waits for the test."""
+"""Tests of the order of requests. Each step waits for the test."""
 
 import asyncio
 from typing import Any, cast

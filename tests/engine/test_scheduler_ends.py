@@ -1,4 +1,4 @@
-"""Who is stopped, and what one broken request does to the others. Each step waits for the test."""
+"""Tests of cancelled and failed requests and of their effect on others. Each step waits for the test."""
 
 import asyncio
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""Who waits where there is no room, and who need not. Each step waits for the test."""
+"""Tests of requests for which there is no room. Each step waits for the test."""
 
 import asyncio
 import threading
@@ -85,19 +85,19 @@ async def test_what_came_while_another_found_no_room_is_tried_at_once(gate: Gate
     scheduler = Scheduler(ModelRuntime(cast("Any", gate), gate.kv, StepCost(CURVE)))
     chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context_length - 1)))
     await gate.at_work.wait()
-    take, arrived, held = gate.kv.acquire, threading.Event(), threading.Event()
+    acquire, arrived, is_waiting = gate.kv.acquire, threading.Event(), threading.Event()
 
-    def slowly(*given: Any, **more: Any) -> Any:
-        if not more["urgent"] and more["client"] == "fix" and not arrived.is_set():
-            # a key comes just while the fix is told that there is no room
-            held.set()
+    def slowly(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs["urgent"] and kwargs["client"] == "fix" and not arrived.is_set():
+            # A key comes while the fix is refused for lack of room.
+            is_waiting.set()
             arrived.wait(10)
-        return take(*given, **more)
+        return acquire(*args, **kwargs)
 
     monkeypatch.setattr(gate.kv, "acquire", slowly)
     fix = asyncio.create_task(all_of(scheduler, work("fix", 100)))
     gate.open.set()
-    await asyncio.to_thread(held.wait)
+    await asyncio.to_thread(is_waiting.wait)
     key = asyncio.create_task(all_of(scheduler, work("key", 3), "interactive"))
     await until(lambda: scheduler.pending == 3)
     arrived.set()

@@ -1,4 +1,4 @@
-"""What follows from the cost of a step."""
+"""Tests of the cost of a step and of the choices that follow from it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

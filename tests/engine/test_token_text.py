@@ -1,4 +1,4 @@
-"""Bytes to text: whole characters, and never past a stop string."""
+"""Tests of text from bytes: whole characters only, and nothing after a stop string."""
 
 from itertools import pairwise
 
