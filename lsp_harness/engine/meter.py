@@ -35,7 +35,7 @@ class EngineLoad:
 
 
 class Meter:
-    """Counts requests and HTTP calls. Any thread may use it."""
+    """Counters of requests and HTTP calls. Any thread may use them."""
 
     def __init__(self) -> None:
         # Without this every counter gets a second line with the time of its creation.

@@ -24,7 +24,7 @@ class CacheLimits:
 
 
 class Admission:
-    """Counts what requests in progress have reserved, and what is left for the next one.
+    """A count of what requests in progress have reserved, and of what is left for the next one.
 
     Idle sequences do not count: they are evicted when a request needs their cells or slots.
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 
 class CellPool:
-    """Counts the references to each cell. A cell that several sequences share is in use once.
+    """The cells and the number of references to each. A cell that several sequences share is in use once.
 
     Args:
         size: Number of cells.

@@ -40,7 +40,7 @@ LEADS = (b"", b" ", b"(", b" (", b"[", b" [", b"{", b" {", b"!", b" !", b"&", b"
 
 
 class NameBias:
-    """Raises the logits of names for one candidate.
+    """The bias of likely and needed names for one candidate.
 
     Args:
         vocabulary: The vocabulary of the model.

@@ -13,7 +13,7 @@ from lsp_harness.inference.request import PRIORITIES, Chunk, Priority, Usage
 
 
 class RequestObserver(Protocol):
-    """Hears of the end of every request."""
+    """An observer that is told about the end of every request."""
 
     def record_request(
         self,

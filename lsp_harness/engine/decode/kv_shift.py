@@ -141,7 +141,7 @@ class StagedRuns:
 
 
 class KvShift:
-    """Finds runs of tokens in the cells and in host memory, and moves their cells.
+    """The search for runs of tokens in the cells and in host memory, and the move of their cells.
 
     Args:
         memory: The memory of the model.

@@ -11,7 +11,7 @@ from lsp_harness.engine.decode.model_runtime import ModelRuntime
 
 
 class Preemption:
-    """Watches the step in progress.
+    """The watch over the step in progress.
 
     A step is aborted if all its requests were cancelled. A step that only reads part of a prompt, or only evaluates
     forced text in advance, is aborted when a more urgent request arrives, unless that request needs the same part.

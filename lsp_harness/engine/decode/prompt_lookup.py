@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 
 class PromptLookup:
-    """Drafts tokens for one candidate.
+    """The drafts of one candidate.
 
     Args:
         step_cost: The time of a decode step over n tokens, in any unit.

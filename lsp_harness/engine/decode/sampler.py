@@ -21,7 +21,7 @@ TOKEN_DATA = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32
 
 
 class Sampler:
-    """Chooses the tokens of one candidate.
+    """The choice of tokens for one candidate.
 
     A grammar is asked about the chosen token first. It is asked about the whole vocabulary only after several refusals:
     to filter 150,000 tokens at every step would cost more than the step.

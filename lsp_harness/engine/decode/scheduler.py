@@ -21,12 +21,12 @@ from lsp_harness.inference.request import PRIORITIES, Chunk, Priority, Usage
 
 
 class Scheduler:
-    """Runs requests on the model.
+    """The queue of requests and the thread that runs them on the model.
 
     Args:
         model: The model, its caches and its step costs. It belongs to the thread of the scheduler from now on.
         limit: Number of requests of a class and of more urgent classes that may wait or be in progress.
-        observer: Hears of the end of every request.
+        observer: Is told about the end of every request.
     """
 
     SAVE_DELAY_S = 2.0

@@ -5,7 +5,9 @@ from collections.abc import Sequence
 
 
 class TextDecoder:
-    """Turns the bytes of tokens into text: whole characters only, and nothing of a stop string or after it.
+    """A decoder from the bytes of tokens to text.
+
+    The text has whole characters only, and nothing of a stop string or after it.
 
     Args:
         stops: The stop strings.

@@ -91,7 +91,9 @@ class EmbeddingJob:
 
 
 class Embedder:
-    """Runs requests on an embedding model. The model is loaded at the first request, and again if its file changes.
+    """The queue of requests and the thread that runs them on the embedding model.
+
+    The model is loaded at the first request, and again if its file changes.
 
     Args:
         name: A name in the catalogue, or a path.

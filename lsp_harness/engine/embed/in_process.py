@@ -16,7 +16,7 @@ from lsp_harness.inference.request import Priority
 
 
 class InProcessEmbedder:
-    """Embeds texts like an engine.
+    """An embedder without an engine process.
 
     Args:
         settings: The section `index` of the settings, which names the model.

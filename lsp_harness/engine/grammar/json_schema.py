@@ -93,7 +93,7 @@ def from_json_schema(schema: Any, *, max_chars: int | None = 256, max_items: int
 
 
 class _Converter:
-    """Collects rules. Methods whose name ends in `_rule` return the name of a rule, the others an expression."""
+    """A collection of rules. Methods whose name ends in `_rule` return the name of a rule, the others an expression."""
 
     def __init__(self, schema: Any, max_chars: int | None, max_items: int | None) -> None:
         self._schema = schema

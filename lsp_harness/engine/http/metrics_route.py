@@ -14,7 +14,7 @@ OTHER_PATH = "other"
 
 
 def routes(meter: Meter, read_load: Callable[[], EngineLoad]) -> list[BaseRoute]:
-    """Return the route.
+    """Return the route of the metrics.
 
     Args:
         meter: The counters.

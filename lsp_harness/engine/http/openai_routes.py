@@ -96,7 +96,7 @@ def _grammar_of(schema: Any) -> str:
 
 
 def read_sampling(body: Json, room: int, default_tokens: int) -> Sampling:
-    """Return how tokens are chosen.
+    """Return the sampling settings of a request.
 
     Args:
         body: The request.
