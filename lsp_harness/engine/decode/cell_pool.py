@@ -12,27 +12,23 @@ class CellPool:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._free = list(range(size))
+        self.free = list(range(size))
+        """The free cells. Other modules only read the number of them."""
         self._references = [0] * size
-
-    @property
-    def free(self) -> int:
-        """Number of free cells."""
-        return len(self._free)
 
     @property
     def used(self) -> int:
         """Number of cells in use."""
-        return self.size - len(self._free)
+        return self.size - len(self.free)
 
     def allocate(self, count: int) -> list[int]:
         """Take `count` free cells. The caller makes sure that there are as many."""
-        assert count <= len(self._free), "the KV cache has no free cell"
-        start = len(self._free) - count
-        cells = self._free[start:]
-        del self._free[start:]
-        for cell in cells:
-            self._references[cell] = 1
+        free, references = self.free, self._references
+        cells: list[int] = []
+        for _ in range(count):
+            cell = free.pop()
+            references[cell] = 1
+            cells.append(cell)
         return cells
 
     def share(self, cells: Sequence[int]) -> None:
@@ -45,4 +41,4 @@ class CellPool:
         for cell in cells:
             self._references[cell] -= 1
             if not self._references[cell]:
-                self._free.append(cell)
+                self.free.append(cell)

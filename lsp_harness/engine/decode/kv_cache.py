@@ -137,11 +137,12 @@ class KvCache(SlotTable):
 
     def append(self, slot: Slot, tokens: Sequence[int]) -> None:
         """Add tokens that were evaluated after those of `slot`."""
-        if len(tokens) > self._cells.free:
-            self._make_room(len(tokens))
-        slot.cells += self._cells.allocate(len(tokens))
+        count, cells = len(tokens), self._cells
+        if count > len(cells.free):
+            self._make_room(count)
+        slot.cells += cells.allocate(count)
         slot.tokens += tokens
-        self._peak_cells = max(self._peak_cells, self._cells.used)
+        self._peak_cells = max(self._peak_cells, cells.size - len(cells.free))
 
     def keep_logits(self, slot: Slot, logits: Any) -> None:
         """Keep the logits after the tokens of `slot`, so that the same prompt needs no evaluation."""
@@ -214,10 +215,10 @@ class KvCache(SlotTable):
     def _make_room(self, cells: int) -> bool:
         """Evict idle slots until `cells` are free and their use does not exceed `fast_cells`."""
         for slot in self._idle_slots():
-            if self._cells.free >= cells and self._cells.used + cells <= self.fast_cells:
+            if len(self._cells.free) >= cells and self._cells.used + cells <= self.fast_cells:
                 break
             self._evict(slot)
-        return self._cells.free >= cells
+        return len(self._cells.free) >= cells
 
     def _evict(self, slot: Slot) -> None:
         self.on_evict(slot)
