@@ -8,7 +8,7 @@ from contextlib import closing
 
 from lsp_harness.cli.console import warn
 from lsp_harness.config.load import load
-from lsp_harness.engine.embed.in_process import Alone
+from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.embedding_index import missing, near
 from lsp_harness.index.index_place import Place
@@ -34,7 +34,7 @@ async def nearest(where: Place, query: str, *, explain: bool = False) -> list[by
             if why := unfit(made, how):
                 _told(why, say=explain)
                 return []
-            with closing(Alone(settings)) as model:
+            with closing(InProcessEmbedder(settings)) as model:
                 found = await near(vectors, model, how, query, LOADING_SECONDS)
             if explain and (left := without(where)):
                 warn(

@@ -1,6 +1,6 @@
-"""The engine process: `python -m lsp_harness.engine.main`. One model, one socket, gone when idle.
+"""The engine process: `python -m lsp_harness.engine.main`. It serves one model on one socket and ends when it is idle.
 
-It holds no truth: it may be killed at any time, and the next request of any front end starts it again.
+It holds no state that must be kept: it may be killed at any time, and the next request of a client starts it again.
 """
 
 import argparse
@@ -24,134 +24,144 @@ from lsp_harness.process.detached_process import Beats
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from lsp_harness.engine.http.engine_host import Host
+    from lsp_harness.engine.http.engine_host import EngineHost
 
-SLOTS = 32
+MAX_SEQUENCES = 32
 SPARE_CELLS, SPARE_SLOTS = 2048, 4
-"""What only interactive requests may take: room for two completions of the longest prompt the settings have by default
-(about 1,000 tokens each), whatever else goes on. The cells come on top of the context that is asked for."""
-BATCH = 256
-"""Tokens in one step at most."""
+"""Cells and slots only interactive requests may take: room for two completions with the longest prompt of the default
+settings (about 1,000 tokens each). The cells are added to the context length of the settings."""
+MAX_BATCH_TOKENS = 256
+MIB = 2**20
 
 
-def arguments(argv: list[str] | None = None) -> argparse.Namespace:
+def parse_arguments(argv: list[str] | None = None) -> argparse.Namespace:
+    """Parse the command line of the engine process."""
     parser = argparse.ArgumentParser(prog="lsp-harness engine process", description=__doc__)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--socket", type=Path, required=True)
     parser.add_argument("--name", default="")
     parser.add_argument(
-        "--embedding-model", default="all-minilm-l6-v2", help="embedding model, loaded with the first text to embed"
+        "--embedding-model",
+        default="all-minilm-l6-v2",
+        help="name or path of the embedding model; it is loaded when the first text is embedded",
     )
-    parser.add_argument("--embedding-pooling", default="auto", help="how: auto (as its file says), mean, cls, last")
+    parser.add_argument(
+        "--embedding-pooling",
+        default="auto",
+        help="pooling of the embedding model: auto (as its file says), mean, cls or last",
+    )
     parser.add_argument("--n-ctx", type=int, default=8192)
     parser.add_argument("--n-gpu-layers", type=int, default=-1)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--idle", type=float, default=900.0)
-    parser.add_argument("--kv-disk", type=int, default=512, help="MiB of prompts saved on disk; 0 saves none")
+    parser.add_argument(
+        "--kv-disk", type=int, default=512, help="size in MiB of the prompts that are saved on disk; 0 saves none"
+    )
     parser.add_argument(
         "--cache-reuse",
         type=int,
         default=32,
-        help="smallest number of tokens that are reused when lines move; 0 reuses none",
+        help="number of consecutive tokens from which on they are reused when lines move; 0 reuses none",
     )
     parser.add_argument("--fim-order", choices=["suffix-first", "prefix-suffix-middle"], default="prefix-suffix-middle")
-    parser.add_argument(
-        "--tcp", type=int, default=-1, help="a loopback port to listen on as well; 0 takes any free one"
-    )
+    parser.add_argument("--tcp", type=int, default=-1, help="also listen on this loopback port; 0 takes any free port")
     parser.add_argument("--ready-fd", type=int, default=-1)
     return parser.parse_args(argv)
 
 
-def load(args: argparse.Namespace) -> "Host":
-    """Load the model, learn what this machine can do with it, and start its thread."""
-    from lsp_harness.engine.decode.disk_cache import Saved, prune
-    from lsp_harness.engine.decode.generation import Model
-    from lsp_harness.engine.decode.host_cache import HOT, Lot
-    from lsp_harness.engine.decode.kv_cache import Kv
-    from lsp_harness.engine.decode.kv_shift import Shift
+def load_engine(args: argparse.Namespace) -> "EngineHost":
+    """Load the model, measure what this machine can do with it, and start the thread of the model."""
+    from lsp_harness.engine.decode.admission import CacheLimits
+    from lsp_harness.engine.decode.disk_cache import DiskCache, prune_folders
+    from lsp_harness.engine.decode.host_cache import FAST_CELLS, HostCache
+    from lsp_harness.engine.decode.kv_cache import KvCache
+    from lsp_harness.engine.decode.kv_shift import KvShift
     from lsp_harness.engine.decode.llama import Llama, Row
-    from lsp_harness.engine.decode.repack_probe import processor, repacking_works
+    from lsp_harness.engine.decode.memory_probe import measure_move_ms, probe_memory
+    from lsp_harness.engine.decode.model_runtime import ModelRuntime
+    from lsp_harness.engine.decode.repack_probe import processor_id, repacking_works
     from lsp_harness.engine.decode.scheduler import Scheduler
-    from lsp_harness.engine.decode.step_cost import Machine
-    from lsp_harness.engine.embed.embedder import Embedder
-    from lsp_harness.engine.embed.embedder import load as load_encoder
-    from lsp_harness.engine.http.engine_host import Host
+    from lsp_harness.engine.decode.step_cost import StepCost
+    from lsp_harness.engine.embed.embedder import Embedder, load_encoder
+    from lsp_harness.engine.http.engine_host import EngineHost
     from lsp_harness.engine.meter import Meter
     from lsp_harness.inference.models.model_files import fingerprint
 
-    began = monotonic()
-    # what is written from here on, saved sequences above all, is for this user alone
+    start_s = monotonic()
+    # Files that are written from here on, above all prompts, are for this user only.
     os.umask(0o077)
     repack = repacking_works(args.model)
     threads = args.threads or os.cpu_count() or 1
     llama = Llama(
         args.model,
         n_ctx=args.n_ctx + SPARE_CELLS,
-        n_seq=SLOTS,
-        n_batch=BATCH,
+        n_seq=MAX_SEQUENCES,
+        n_batch=MAX_BATCH_TOKENS,
         threads=threads,
-        decode_threads=threads,
         n_gpu_layers=args.n_gpu_layers,
         repack=repack,
     )
-    # the table that healing looks tokens up in takes half a second to make: now, not at the first keystroke
-    llama.spelled(b" ")
-    traits = llama.traits()
-    # of a sliding window llama.cpp packs only what the end still sees, which a prompt that leaves earlier cannot use
-    movable = traits["cuts"] and not traits["window"]
+    # This builds the table of token texts, which takes half a second, now and not at the first keystroke.
+    llama.vocabulary.matching_tokens(b" ")
+    memory = probe_memory(llama)
+    # For a sliding window llama.cpp packs only the cells that the end of the sequence still uses. A prompt that differs
+    # before the end cannot continue them.
+    is_movable = memory["cuts"] and not memory["window"]
     binding, weights = version("llama-cpp-python"), "repacked" if repack else "plain"
-    known = fingerprint(args.model)
-    key = f"{processor()}/{binding}/{known}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
+    model_hash = fingerprint(args.model)
+    key = f"{processor_id()}/{binding}/{model_hash}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
     file = paths.cache() / "machine.json"
-    machine = Machine.remembered(file, key)
-    if machine is None:
-        machine = Machine.measured(
+    step_cost = StepCost.load(file, key)
+    if step_cost is None:
+        step_cost = StepCost.measure(
             lambda tokens: llama.decode([Row(0, 0, [token % llama.n_vocab for token in tokens])]),
-            lambda: llama.cut(0, 0),
-            lambda: llama.move_ms() if movable else None,
+            lambda: llama.truncate(0, 0),
+            lambda: measure_move_ms(llama) if is_movable else None,
         )
-        machine.remember(file, key)
-    traits["shifts"] = machine.move_ms is not None
-    saved, folder, limit = None, paths.cache() / "kv", args.kv_disk * 2**20
-    # of other models and earlier settings too: nobody else would ever remove them
+        step_cost.save(file, key)
+    memory["shifts"] = step_cost.move_ms is not None
+    disk_cache, folder, max_bytes = None, paths.cache() / "kv", args.kv_disk * MIB
     try:
-        prune(folder, limit)
-        if limit > 0 and movable:
-            saved = Saved(llama, folder / f"{known}-{llama.n_ctx}-{binding}", limit)
+        # Files of other models and of earlier settings count, too: no other engine may ever remove them.
+        prune_folders(folder, max_bytes)
+        if max_bytes > 0 and is_movable:
+            disk_cache = DiskCache(llama, folder / f"{model_hash}-{llama.n_ctx}-{binding}", max_bytes)
     except OSError as error:
         sys.stderr.write(f"evaluated prompts cannot be saved for the next start: {error}\n")
-    # fused attention passes over what is not its own; without it only few cells should be in use
-    hot = llama.n_ctx if llama.fused or not movable else min(HOT, llama.n_ctx)
-    kv = Kv(
-        llama,
+    # Fused attention skips the cells of other sequences. Without it only few cells should be in use.
+    is_full_cache_fast = llama.has_fused_attention or not is_movable
+    limits = CacheLimits(
         cells=llama.n_ctx,
-        slots=SLOTS,
+        slots=MAX_SEQUENCES,
         spare_cells=SPARE_CELLS,
         spare_slots=SPARE_SLOTS,
-        hot=hot,
-        cuts=traits["cuts"],
+        fast_cells=llama.n_ctx if is_full_cache_fast else min(FAST_CELLS, llama.n_ctx),
     )
-    lot = Lot(llama, kv.context) if hot < llama.n_ctx else None
-    shift = Shift(llama, kv, lot, least=args.cache_reuse) if traits["shifts"] else None
-    model = Model(llama, kv, machine, saved, lot, shift)
+    kv = KvCache(llama, limits, can_truncate=memory["cuts"])
+    host_cache = HostCache(llama, kv.context_length) if limits.fast_cells < llama.n_ctx else None
+    kv_shift = KvShift(llama, kv, host_cache, min_run_tokens=args.cache_reuse) if memory["shifts"] else None
+    model = ModelRuntime(llama, kv, step_cost, disk_cache, host_cache, kv_shift)
     facts: dict[str, Any] = {
         "model_path": str(args.model),
         "n_ctx_train": llama.n_ctx_train,
         "weights_repacked": repack,
         "threads": threads,
-        "memory": traits,
-        "load_ms": round((monotonic() - began) * 1000),
+        "memory": memory,
+        "load_ms": round((monotonic() - start_s) * 1000),
     }
     meter = Meter()
     scheduler = Scheduler(model, observer=meter)
-    encoder = partial(load_encoder, pooling=args.embedding_pooling)
-    embedder = Embedder(args.embedding_model, busy=scheduler.busy, load=encoder)
+    encoder_loader = partial(load_encoder, pooling=args.embedding_pooling)
+    embedder = Embedder(args.embedding_model, is_busy=scheduler.is_busy, load=encoder_loader)
     name = args.name or args.model.stem
-    return Host(model, scheduler, embedder, meter, name=name, order=args.fim_order, facts=facts)
+    return EngineHost(model, scheduler, embedder, meter, name=name, order=args.fim_order, facts=facts)
 
 
-def bind(path: Path) -> socket.socket:
-    """A listening socket only this user can open. The caller holds the start lock, so what is there is stale."""
+def bind_socket(path: Path) -> socket.socket:
+    """Return a listening Unix socket that only this user can open.
+
+    The caller holds the start lock, so a file at `path` is left over from an engine that has ended.
+    """
     path.unlink(missing_ok=True)
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     mask = os.umask(0o177)
@@ -164,16 +174,16 @@ def bind(path: Path) -> socket.socket:
     return listener
 
 
-def tell(descriptor: int, said: dict[str, object]) -> None:
-    """The one word to the parent, which may have given up meanwhile: others can still use the engine."""
+def report_to_parent(descriptor: int, message: dict[str, object]) -> None:
+    """Send the only message to the parent process. It may have given up; other processes can still use the engine."""
     if descriptor >= 0:
         with suppress(BrokenPipeError):
-            os.write(descriptor, json.dumps(said).encode())
+            os.write(descriptor, json.dumps(message).encode())
         os.close(descriptor)
 
 
-def bound(path: Path) -> tuple[int, int]:
-    """Tells our socket file from one that a successor made at the same place; (0, 0) when there is none."""
+def socket_identity(path: Path) -> tuple[int, int]:
+    """Return what tells our socket file from one that another engine made at the same path; (0, 0) if there is none."""
     try:
         info = path.lstat()
     except OSError:
@@ -181,8 +191,11 @@ def bound(path: Path) -> tuple[int, int]:
     return info.st_ino, info.st_ctime_ns
 
 
-def open_port(args: argparse.Namespace, engine: "Host", app: "ASGIApp") -> "tuple[ASGIApp, list[socket.socket]]":
-    """The application behind its guard, and the TCP listener; neither where no port is asked for or to be had."""
+def open_port(args: argparse.Namespace, engine: "EngineHost", app: "ASGIApp") -> "tuple[ASGIApp, list[socket.socket]]":
+    """Return the application behind its guard and the TCP listener.
+
+    If the settings have no port or the port is not available, the application is returned as it is, without a listener.
+    """
     from lsp_harness.engine.http import access_guard
     from lsp_harness.errors import HarnessError
     from lsp_harness.inference import access_token
@@ -192,16 +205,16 @@ def open_port(args: argparse.Namespace, engine: "Host", app: "ASGIApp") -> "tupl
     try:
         token, listener = access_token.token(), access_guard.listen(args.tcp)
     except HarnessError as error:
-        # a port that is taken must not cost the editors their engine
+        # Editors use the Unix socket, so the engine starts all the same.
         engine.facts["tcp_error"] = error.message
         sys.stderr.write(error.message + "\n")
         return app, []
     engine.facts["tcp_port"] = listener.getsockname()[1]
-    return access_guard.Guard(app, token), [listener]
+    return access_guard.AccessGuard(app, token), [listener]
 
 
-async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket, beats: Beats) -> None:
-    """Serve until told to stop or idle for `args.idle` seconds."""
+async def serve(args: argparse.Namespace, engine: "EngineHost", listener: socket.socket, beats: Beats) -> None:
+    """Answer requests until a signal comes or the engine was idle for `args.idle` seconds."""
     import uvicorn
 
     from lsp_harness.engine.http.app import make_app
@@ -218,49 +231,49 @@ async def run(args: argparse.Namespace, engine: "Host", listener: socket.socket,
     )
     server = uvicorn.Server(config)
 
-    async def leave_when_idle() -> None:
+    async def exit_when_idle() -> None:
         while True:
-            left = engine.last_used + args.idle - monotonic()
-            if left <= 0 and not engine.scheduler.pending and not engine.embedder.pending:
+            remaining_s = engine.last_used_s + args.idle - monotonic()
+            if remaining_s <= 0 and not engine.scheduler.pending and not engine.embedder.pending:
                 server.should_exit = True
                 return
-            await asyncio.sleep(max(0.05, min(left, 5.0)))
+            await asyncio.sleep(max(0.05, min(remaining_s, 5.0)))
 
-    def leave(*_: object) -> None:
+    def exit_on_signal(*_: object) -> None:
         server.should_exit = True
 
-    # uvicorn raises the signals it was stopped by again: without handlers of ours that would kill us before the end
+    # uvicorn raises the signal that stopped it again. Without these handlers that would kill the process too early.
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, leave)
-    watch = asyncio.create_task(leave_when_idle())
+        signal.signal(number, exit_on_signal)
+    idle_watch = asyncio.create_task(exit_when_idle())
     beats.stop()
-    tell(args.ready_fd, {"pid": os.getpid()})
+    report_to_parent(args.ready_fd, {"pid": os.getpid()})
     await server.serve(sockets=[listener, *ports])
-    watch.cancel()
+    idle_watch.cancel()
     engine.embedder.close()
     engine.scheduler.close()
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Entry point of the process."""
-    args = arguments(argv)
+    """Run the engine process. It ends inside this function unless the start fails."""
+    args = parse_arguments(argv)
     beats = Beats(args.ready_fd)
     try:
-        engine = load(args)
-        listener = bind(args.socket)
-        ours = bound(args.socket)
-    except Exception as error:  # noqa: BLE001 - whatever it is, the parent must hear one sentence
+        engine = load_engine(args)
+        listener = bind_socket(args.socket)
+        identity = socket_identity(args.socket)
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent must get one sentence
         beats.stop()
         message = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
-        tell(args.ready_fd, {"error": message})
+        report_to_parent(args.ready_fd, {"error": message})
         sys.stderr.write(message + "\n")
         return 1
-    asyncio.run(run(args, engine, listener, beats))
-    # nobody answers here since the server closed: a successor may have bound the path already
-    if bound(args.socket) == ours:
+    asyncio.run(serve(args, engine, listener, beats))
+    # Since the server closed, another engine may have made its own socket at this path.
+    if socket_identity(args.socket) == identity:
         args.socket.unlink(missing_ok=True)
         record_file(args.socket).unlink(missing_ok=True)
-    # llama.cpp's own teardown order is not ours to get right; the system takes everything back
+    # The process ends without freeing the model: the system does that, and llama.cpp's own order may crash.
     os._exit(0)
 
 

@@ -1,7 +1,7 @@
-"""What the engine has done since it started, as counters and histograms; how much it holds now, as gauges.
+"""The metrics of the engine: counters and histograms since its start, and gauges of what it holds now.
 
-Names and units follow Prometheus: seconds, bytes, and `_total` on whatever only grows. No label comes from a user:
-clients, paths of files and texts are never among them.
+Names and units follow Prometheus: seconds, bytes, and `_total` for counters. No label comes from a user: clients, file
+paths and texts are never labels.
 """
 
 from collections import Counter as Counts
@@ -14,27 +14,31 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_late
 from lsp_harness.inference.request import Priority, Usage
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
-BUCKETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60)
-"""Seconds. Fine where somebody waits at the keyboard."""
+BUCKETS_S = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 30, 60)
+"""Bounds of the histograms. They are close together where a user waits at the keyboard."""
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
-    """What the engine holds now: requests, resident sequences, KV cells and parked ones in tokens, texts to embed."""
+class EngineLoad:
+    """The contents of the engine at one moment."""
 
     pending: int = 0
+    """Requests that wait or are in progress."""
     sequences: int = 0
+    """Cached sequences, in the cells and in host memory."""
     cells_used: int = 0
     cells_total: int = 0
-    parked: int = 0
+    host_tokens: int = 0
+    """Tokens of the sequences in host memory."""
     texts_pending: int = 0
+    """Texts that wait to be embedded."""
 
 
 class Meter:
-    """Told of everything once. Any thread may tell and read."""
+    """Counters of requests and HTTP calls. Any thread may use them."""
 
     def __init__(self) -> None:
-        # a second line with the time of creation for every counter, which nobody here asks for
+        # Without this every counter gets a second line with the time of its creation.
         disable_created_metrics()
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
@@ -57,16 +61,16 @@ class Meter:
         for source in ("evaluated", "reused"):
             self._prompt.labels(source)
 
-    def finished(
+    def record_request(
         self,
         priority: Priority,
         outcome: str,
         usage: Usage,
         waited_ms: float,
-        first_ms: float | None,
+        first_token_ms: float | None,
         total_ms: float,
     ) -> None:
-        """A request to the model has ended. Times count from its arrival; `first_ms` is None when no token came."""
+        """Record a request to the model that has ended (see `RequestObserver.record_request`)."""
         self._requests.labels(priority, outcome).inc()
         self._prompt.labels("evaluated").inc(usage.evaluated)
         self._prompt.labels("reused").inc(usage.reused)
@@ -75,16 +79,16 @@ class Meter:
         self._drafted.inc(usage.drafted)
         self._accepted.inc(usage.accepted)
         self._waited.labels(priority).observe(waited_ms / 1000)
-        if first_ms is not None:
-            self._first.labels(priority).observe(first_ms / 1000)
+        if first_token_ms is not None:
+            self._first.labels(priority).observe(first_token_ms / 1000)
         self._total.labels(priority).observe(total_ms / 1000)
 
-    def called(self, route: str, status: int) -> None:
-        """An HTTP call was answered."""
+    def record_call(self, route: str, status: int) -> None:
+        """Record an HTTP call that was answered."""
         self._calls.labels(route, str(status)).inc()
 
     def totals(self) -> dict[str, Any]:
-        """The counters, for `/props`: requests by outcome, and tokens."""
+        """Return the field `totals` of `/props`: requests by outcome, and tokens."""
         outcomes = Counts[str]()
         for labels, value in _samples(self._requests):
             outcomes[labels["outcome"]] += int(value)
@@ -99,24 +103,24 @@ class Meter:
             "tokens_accepted": _value(self._accepted),
         }
 
-    def exposition(self, load: Load) -> bytes:
-        """Everything, in Prometheus' text format."""
+    def render(self, load: EngineLoad) -> bytes:
+        """Return all metrics in the text format of Prometheus."""
         self._pending.set(load.pending)
         self._sequences.set(load.sequences)
         self._used.set(load.cells_used)
         self._cells.set(load.cells_total)
-        self._parked.set(load.parked)
+        self._parked.set(load.host_tokens)
         self._texts.set(load.texts_pending)
         return generate_latest(self._registry)
 
-    def _counter(self, name: str, says: str, *labels: str) -> Counter:
-        return Counter(f"lsp_harness_{name}", says, labels, registry=self._registry)
+    def _counter(self, name: str, help_text: str, *labels: str) -> Counter:
+        return Counter(f"lsp_harness_{name}", help_text, labels, registry=self._registry)
 
-    def _gauge(self, name: str, says: str) -> Gauge:
-        return Gauge(f"lsp_harness_{name}", says, registry=self._registry)
+    def _gauge(self, name: str, help_text: str) -> Gauge:
+        return Gauge(f"lsp_harness_{name}", help_text, registry=self._registry)
 
-    def _histogram(self, name: str, says: str) -> Histogram:
-        return Histogram(f"lsp_harness_{name}", says, ["class"], registry=self._registry, buckets=BUCKETS)
+    def _histogram(self, name: str, help_text: str) -> Histogram:
+        return Histogram(f"lsp_harness_{name}", help_text, ["class"], registry=self._registry, buckets=BUCKETS_S)
 
 
 def _samples(counter: Counter) -> list[tuple[dict[str, str], float]]:

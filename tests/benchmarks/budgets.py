@@ -20,7 +20,7 @@ from lsp_harness.config.load import load
 from lsp_harness.config.schema import Completion
 from lsp_harness.context.infill_prompt import InfillPrompt, ladder
 from lsp_harness.context.repository_context import Elsewhere
-from lsp_harness.engine.decode.fim_prompt import assemble
+from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.errors import NoAnswer
 from lsp_harness.index.build.indexer import Indexer
@@ -54,16 +54,16 @@ class Judge:
         self.estimated = list[int]()
 
     def count(self, text: str) -> int:
-        return len(self._llama.tokenize(text))
+        return len(self._llama.vocabulary.tokenize(text))
 
     def look(self, prompt: InfillPrompt, shares: Completion, text: str) -> None:
         self.prompts += 1
-        [evaluated] = assemble(self._llama, Infill(prompt.around), "suffix-first").prompts
+        [evaluated] = tokenize_infill(self._llama.vocabulary, Infill(prompt.around), "suffix-first").prompts
         parts = [self.count(part) for _, part in prompt.extra]
         parts += [self.count(prompt.suffix.text), self.count(heal(prompt.prefix.text)[0])]
         self.tokens.append(len(evaluated.tokens))
         self.estimated.append(prompt.tokens)
-        self.wrong["sum"] += len(evaluated.tokens) != len(self._llama.opening) + 3 + sum(parts)
+        self.wrong["sum"] += len(evaluated.tokens) != len(self._llama.vocabulary.bos_tokens) + 3 + sum(parts)
         repository = sum(self.count(one.text) for one in prompt.repository)
         self.wrong["over a share"] += (
             repository > shares.repository_tokens
@@ -80,7 +80,7 @@ async def run(places: int, seed: int) -> None:
     config, _ = load()
     chance = random.Random(seed)
     path = resolve(config.model.path)
-    llama = Llama(path, n_ctx=256, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0, decode_threads=1)
+    llama = Llama(path, n_ctx=256, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0)
     judge, edits = Judge(llama), EditJudge(llama)
 
     async def count(texts: Sequence[str]) -> list[int]:

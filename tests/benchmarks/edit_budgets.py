@@ -60,7 +60,7 @@ class EditJudge:
         (_, system), (_, user) = made.messages
         text = f"<|im_start|>system\n{system}<|im_end|>\n<|im_start|>user\n{user}<|im_end|>\n<|im_start|>assistant\n"
         sections = {name: self._count(part) for name, part in made.sections.items()}
-        whole, marks = len(self._llama.tokenize(text, special=True)), self._marks(text, made)
+        whole, marks = len(self._llama.vocabulary.tokenize(text, special=True)), self._marks(text, made)
         self.tokens.append(whole)
         self.wrong["edits: sum"] += whole != marks + sum(sections.values())
         around = sum(sections.get(name, 0) for name in ("examples", "related"))
@@ -77,12 +77,12 @@ class EditJudge:
         self.wrong["edits: within a line"] += not all(one.text.endswith("\n") for one in pieces)
 
     def _count(self, text: str) -> int:
-        return len(self._llama.tokenize(text))
+        return len(self._llama.vocabulary.tokenize(text))
 
     def _marks(self, text: str, made: Instruction) -> int:
         """The tokens of what is between the sections."""
         total = 0
         for part in made.sections.values():
             before, _, text = text.partition(part)
-            total += len(self._llama.tokenize(before, special=True))
-        return total + len(self._llama.tokenize(text, special=True))
+            total += len(self._llama.vocabulary.tokenize(before, special=True))
+        return total + len(self._llama.vocabulary.tokenize(text, special=True))

@@ -11,7 +11,7 @@ from lsp_harness.coding.fix import Fix
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.schema import Config, tables
-from lsp_harness.engine.main import arguments
+from lsp_harness.engine.main import parse_arguments
 from lsp_harness.errors import ConfigError, ModelMissing, NoAnswer
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.model_files import resolve
@@ -128,8 +128,8 @@ def test_model_and_engine_keys_are_arguments_of_the_engine_process(
     argv = Supervisor(config)._argv(model, where)
     default = Supervisor(Config())._argv(model, where)
     after = argv.index("lsp_harness.engine.main") + 1
-    assert getattr(arguments(list(argv[after:])), argument) == value
-    assert getattr(arguments(list(default[after:])), argument) != value
+    assert getattr(parse_arguments(list(argv[after:])), argument) == value
+    assert getattr(parse_arguments(list(default[after:])), argument) != value
     if key in ANOTHER:
         assert identity(model, config) != identity(model, Config())
 
@@ -145,7 +145,7 @@ def test_a_pooling_that_is_none_is_no_reason_for_another_engine(folder: Path, wr
 
 def test_a_model_that_begins_with_a_dash_is_no_option(folder: Path) -> None:
     argv = Supervisor(changed("index.embedding_model", "-x"))._argv(folder / "m", Address(folder / "s", folder / "l"))
-    assert arguments(list(argv[argv.index("lsp_harness.engine.main") + 1 :])).embedding_model == "-x"
+    assert parse_arguments(list(argv[argv.index("lsp_harness.engine.main") + 1 :])).embedding_model == "-x"
 
 
 def test_an_order_that_is_none_is_refused_and_that_of_a_card_can_be_changed(folder: Path) -> None:

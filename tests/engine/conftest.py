@@ -1,4 +1,4 @@
-"""llama.cpp in this very process, with the tiny model."""
+"""Fixtures that run llama.cpp with the tiny model in the test process."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
@@ -7,13 +7,15 @@ from typing import cast
 
 import pytest
 
-from lsp_harness.engine.decode.batch import compose
-from lsp_harness.engine.decode.generation import Model, Prompt, Run, Work
-from lsp_harness.engine.decode.host_cache import Lot
-from lsp_harness.engine.decode.kv_cache import Kv
+from lsp_harness.engine.decode.admission import CacheLimits
+from lsp_harness.engine.decode.batch import compose_batch
+from lsp_harness.engine.decode.generation import Generation
+from lsp_harness.engine.decode.host_cache import HostCache
+from lsp_harness.engine.decode.kv_cache import KvCache
 from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler
-from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Chunk, Owner, Sampling
 
 from .scheduling import Book, Gate
@@ -24,7 +26,7 @@ PROMPT = "def f(value):\n    return value\n\n"
 
 
 class Bench:
-    """A model with nothing resident, and requests run to their end, one after the other or together."""
+    """A model with empty caches. It runs requests to their end, one after the other or together."""
 
     def __init__(self, llama: Llama) -> None:
         self.llama = llama
@@ -32,10 +34,10 @@ class Bench:
 
     def forget(self) -> None:
         for seq in range(self.llama.n_seq):
-            self.llama.cut(seq, 0)
-        self.kv = Kv(self.llama, cells=self.llama.n_ctx, slots=self.llama.n_seq)
-        self.lot: Lot | None = None
-        self.model = Model(self.llama, self.kv, Machine(CURVE))
+            self.llama.truncate(seq, 0)
+        self.kv = KvCache(self.llama, CacheLimits(cells=self.llama.n_ctx, slots=self.llama.n_seq))
+        self.host_cache: HostCache | None = None
+        self.model = ModelRuntime(self.llama, self.kv, StepCost(CURVE))
 
     def run(
         self,
@@ -44,33 +46,35 @@ class Bench:
         forced: bytes = b"",
         owner: Owner | None = None,
     ) -> tuple[str, Chunk]:
-        """The text, and the last chunk."""
-        tokens = self.llama.tokenize(prompt) if isinstance(prompt, str) else prompt
-        [chunks] = self.together(Work((Prompt(tokens, forced),), sampling or Sampling(), owner or Owner()))
+        """Run a request and return its text and its last chunk."""
+        tokens = self.llama.vocabulary.tokenize(prompt) if isinstance(prompt, str) else prompt
+        [chunks] = self.together(TokenRequest((Prompt(tokens, forced),), sampling or Sampling(), owner or Owner()))
         assert [chunk.stop is None for chunk in chunks] == [True] * (len(chunks) - 1) + [False]
         return "".join(chunk.text for chunk in chunks), chunks[-1]
 
-    def together(self, *works: Work, after: Callable[[int, list[Run]], None] = lambda _, __: None) -> list[list[Chunk]]:
-        """The chunks of each request, all in the same steps; `after` each step something else may be done."""
-        said: list[list[Chunk]] = [[] for _ in works]
-        runs = [Run(self.model, work, chunks.append) for work, chunks in zip(works, said, strict=True)]
+    def together(
+        self, *works: TokenRequest, after: Callable[[int, list[Generation]], None] = lambda _, __: None
+    ) -> list[list[Chunk]]:
+        """Run requests in the same steps and return the chunks of each. `after` is called after each step."""
+        chunks_by_request: list[list[Chunk]] = [[] for _ in works]
+        runs = [
+            Generation(self.model, work, chunks.append) for work, chunks in zip(works, chunks_by_request, strict=True)
+        ]
         steps = 0
-        while any(not run.done for run in runs):
-            batch = compose(runs, [], self.model.machine, self.llama.n_batch, self.llama.n_batch)
+        while any(not run.is_done for run in runs):
+            batch = compose_batch(runs, [], self.model.step_cost, self.llama.n_batch, self.llama.n_batch)
             self.llama.decode(batch.rows)
             batch.deliver()
             after(steps, runs)
             steps += 1
-        assert not any(slot.busy for slot in self.kv.slots)
-        return said
+        assert not any(slot.is_busy for slot in self.kv.slots)
+        return chunks_by_request
 
 
 @pytest.fixture(scope="session")
 def llama(tiny_model: Path) -> Iterator[Llama]:
-    # repacked weights crash on some machines; the engine's probe finds out, a test must not
-    model = Llama(
-        tiny_model, n_ctx=1024, n_seq=6, n_batch=32, threads=1, decode_threads=1, n_gpu_layers=0, repack=False
-    )
+    # Repacked weights crash on some machines. The engine probes for that in a child process; a test must not crash.
+    model = Llama(tiny_model, n_ctx=1024, n_seq=6, n_batch=32, threads=1, n_gpu_layers=0, repack=False)
     yield model
     model.close()
 
@@ -92,9 +96,9 @@ async def book() -> Book:
 
 @pytest.fixture
 async def scheduler(gate: Gate, book: Book) -> AsyncIterator[Scheduler]:
-    model = Model(cast("Llama", gate), gate.kv, Machine(CURVE))
+    model = ModelRuntime(cast("Llama", gate), gate.kv, StepCost(CURVE))
     scheduler = Scheduler(model, limit=3, observer=book)
     yield scheduler
     gate.open.set()
     await asyncio.to_thread(scheduler.close)
-    assert not any(slot.busy for slot in gate.kv.slots)
+    assert not any(slot.is_busy for slot in gate.kv.slots)

@@ -1,23 +1,24 @@
-"""What tests of the scheduler share: a model whose steps wait for the test, and a book of how requests ended."""
+"""Helpers for tests of the scheduler: a model whose steps wait for the test, and a record of how requests ended."""
 
 import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from lsp_harness.engine.decode.generation import Prompt, Work
-from lsp_harness.engine.decode.kv_cache import Kv
+from lsp_harness.engine.decode.admission import CacheLimits
+from lsp_harness.engine.decode.kv_cache import KvCache
 from lsp_harness.engine.decode.llama import Aborted, Llama, Row
+from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler
 from lsp_harness.inference.request import Owner, Priority, Sampling, Usage
 
 
 class Gate:
-    """The tiny model; its steps are logged by their clients, and wait for `open` where a test wants them to."""
+    """The tiny model. It logs the clients of each step, and its steps wait until the test sets `open`."""
 
     def __init__(self, llama: Llama) -> None:
         self.llama = llama
-        self.kv = Kv(llama, cells=llama.n_ctx, slots=llama.n_seq)
+        self.kv = KvCache(llama, CacheLimits(cells=llama.n_ctx, slots=llama.n_seq))
         self.log: list[dict[str, int]] = []
         self.loop = asyncio.get_running_loop()
         self.at_work = asyncio.Event()
@@ -45,34 +46,40 @@ class Gate:
 
 
 class Book:
-    """Hears how requests ended."""
+    """An observer that records how requests ended."""
 
     def __init__(self) -> None:
         self.ends: list[tuple[Priority, str, int]] = []
         self.usages: list[Usage] = []
         self.looks: Callable[[], None] = lambda: None
 
-    def finished(
-        self, priority: Priority, outcome: str, usage: Usage, waited_ms: float, first_ms: float | None, total_ms: float
+    def record_request(
+        self,
+        priority: Priority,
+        outcome: str,
+        usage: Usage,
+        waited_ms: float,
+        first_token_ms: float | None,
+        total_ms: float,
     ) -> None:
         assert 0 <= waited_ms <= total_ms
-        assert (first_ms is not None) == (usage.generated > 0)
+        assert (first_token_ms is not None) == (usage.generated > 0)
         self.ends.append((priority, outcome, usage.generated))
         self.usages.append(usage)
         self.looks()
 
 
-def work(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) -> Work:
+def work(name: str, steps: int = 2, prompt: int = 1, **sampling: Any) -> TokenRequest:
     tokens = [10 + len(name) + sum(map(ord, name)) % 200] * prompt
-    return Work((Prompt(tokens),), Sampling(n_predict=steps, lookup=False, **sampling), Owner(name, name))
+    return TokenRequest((Prompt(tokens),), Sampling(n_predict=steps, lookup=False, **sampling), Owner(name, name))
 
 
-async def all_of(scheduler: Scheduler, item: Work, priority: Priority = "normal") -> list[str]:
-    """What each candidate ended by, in the order of their ends."""
+async def all_of(scheduler: Scheduler, item: TokenRequest, priority: Priority = "normal") -> list[str]:
+    """Return why each candidate ended, in the order of their ends."""
     return [str(chunk.stop) async for chunk in scheduler.submit(item, priority) if chunk.stop]
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Turns of the loop, not time; the test run's own limit ends it."""
+    """Wait for a condition. The time limit of the test run ends the wait."""
     while not condition():  # noqa: ASYNC110 - there is no event
         await asyncio.sleep(0)

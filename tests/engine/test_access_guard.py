@@ -1,4 +1,4 @@
-"""Who comes in over TCP, and that the engine lives on without a port."""
+"""Tests of access over TCP. The engine also works if the port is not available."""
 
 import socket
 import stat
@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from lsp_harness.config import paths
-from lsp_harness.engine.http.access_guard import Guard
+from lsp_harness.engine.http.access_guard import AccessGuard
 from lsp_harness.errors import EngineUnavailable
 from lsp_harness.inference.access_token import token, token_file
 from tests.support.engine import EngineProcess
@@ -42,7 +42,7 @@ async def ask(headers: list[tuple[str, str]], path: str = "/props", server: Any 
         "server": server,
         "headers": [(name.encode(), value.encode()) for name, value in headers],
     }
-    await Guard(inside, TOKEN)(scope, receive, send)
+    await AccessGuard(inside, TOKEN)(scope, receive, send)
     return said[0]["status"], dict(said[0]["headers"]), b"".join(part.get("body", b"") for part in said[1:]).decode()
 
 
@@ -128,7 +128,7 @@ def taken() -> Iterator[int]:
 
 
 async def test_no_port_unless_asked_for_and_none_that_is_taken(tiny_model: Path, home: Path, taken: int):
-    sentence = f"port {taken} of 127.0.0.1 is not available; set engine.port to another, or to 0 for none"
+    sentence = f"port {taken} of 127.0.0.1 is not available; set engine.port to another port, or to 0 for none"
     with EngineProcess.start(tiny_model, paths.runtime() / "a") as engine:
         async with engine.http() as http:
             assert not {"tcp_port", "tcp_error"} & (await http.get("/props")).json().keys()

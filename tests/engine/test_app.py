@@ -1,4 +1,4 @@
-"""The engine's HTTP door, over a real engine process with the tiny model."""
+"""Tests of the HTTP routes of the engine, with a real engine process and the tiny model."""
 
 import asyncio
 import json

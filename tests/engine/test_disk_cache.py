@@ -1,4 +1,4 @@
-"""Sequences on disk: what is written, what is read back, and what is not believed."""
+"""Tests of sequences on disk: which are written, which are read back, and which are refused."""
 
 import os
 import stat
@@ -7,9 +7,9 @@ from time import time
 
 import pytest
 
-from lsp_harness.engine.decode.disk_cache import Saved, prune
-from lsp_harness.engine.decode.generation import Model
-from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.engine.decode.disk_cache import DiskCache, prune_folders
+from lsp_harness.engine.decode.model_runtime import ModelRuntime
+from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE, Bench
@@ -20,24 +20,24 @@ SHORT = Sampling(n_predict=4)
 
 
 @pytest.fixture
-def saved(machine: Bench, tmp_path: Path) -> Saved:
+def saved(machine: Bench, tmp_path: Path) -> DiskCache:
     return restart(machine, tmp_path / "kv")
 
 
-def restart(machine: Bench, folder: Path, limit: int = 2**30) -> Saved:
+def restart(machine: Bench, folder: Path, limit: int = 2**30) -> DiskCache:
     """As after a restart: nothing resident, and what is on disk."""
     machine.forget()
-    saved = Saved(machine.llama, folder, limit)
-    machine.kv.leaving = saved.leave
-    machine.model = Model(machine.llama, machine.kv, Machine(CURVE), saved)
+    saved = DiskCache(machine.llama, folder, limit)
+    machine.kv.on_evict = saved.save_evicted
+    machine.model = ModelRuntime(machine.llama, machine.kv, StepCost(CURVE), saved)
     return saved
 
 
-def keep(machine: Bench, saved: Saved) -> int:
-    return sum(saved.keep(slot) for slot in machine.kv.slots)
+def keep(machine: Bench, saved: DiskCache) -> int:
+    return sum(saved.save(slot) for slot in machine.kv.slots)
 
 
-def test_a_sequence_is_there_again_after_a_restart(machine: Bench, saved: Saved, tmp_path: Path):
+def test_a_sequence_is_there_again_after_a_restart(machine: Bench, saved: DiskCache, tmp_path: Path):
     first, _ = machine.run(PROMPT, SHORT, owner=OPEN)
     assert keep(machine, saved) == 1
 
@@ -46,12 +46,12 @@ def test_a_sequence_is_there_again_after_a_restart(machine: Bench, saved: Saved,
 
     assert text == first
     assert (last.usage.evaluated, last.usage.reused) == (1, 199)
-    assert (again.restored, again.written) == (1, 0)
+    assert (again.restored_count, again.written_count) == (1, 0)
     # what came from disk needs not be written again
     assert keep(machine, again) == 0
 
 
-def test_files_are_for_this_user_alone(machine: Bench, saved: Saved, tmp_path: Path):
+def test_files_are_for_this_user_alone(machine: Bench, saved: DiskCache, tmp_path: Path):
     machine.run(PROMPT, SHORT, owner=OPEN)
     mask = os.umask(0)
     try:
@@ -64,20 +64,20 @@ def test_files_are_for_this_user_alone(machine: Bench, saved: Saved, tmp_path: P
     assert stat.S_IMODE((tmp_path / "kv").stat().st_mode) == 0o700
 
 
-def test_what_may_not_be_written_is_not(machine: Bench, saved: Saved, tmp_path: Path):
+def test_what_may_not_be_written_is_not(machine: Bench, saved: DiskCache, tmp_path: Path):
     machine.run(PROMPT, SHORT, owner=Owner("editor"))
 
     assert keep(machine, saved) == 0
     assert list((tmp_path / "kv").iterdir()) == []
 
 
-def test_short_sequences_are_not_worth_a_file(machine: Bench, saved: Saved):
+def test_short_sequences_are_not_worth_a_file(machine: Bench, saved: DiskCache):
     machine.run(PROMPT[:40], SHORT, owner=OPEN)
 
     assert keep(machine, saved) == 0
 
 
-def test_a_longer_sequence_takes_the_place_of_the_one_it_continues(machine: Bench, saved: Saved, tmp_path: Path):
+def test_a_longer_sequence_takes_the_place_of_the_one_it_continues(machine: Bench, saved: DiskCache, tmp_path: Path):
     machine.run(PROMPT[:100], SHORT, owner=OPEN)
     keep(machine, saved)
     machine.run(PROMPT, SHORT, owner=OPEN)
@@ -90,7 +90,7 @@ def test_a_longer_sequence_takes_the_place_of_the_one_it_continues(machine: Benc
 
 @pytest.mark.parametrize("where", ["head", "middle", "cut"])
 def test_a_damaged_file_is_ignored_with_a_line_in_the_log(
-    machine: Bench, saved: Saved, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: str
+    machine: Bench, saved: DiskCache, tmp_path: Path, capsys: pytest.CaptureFixture[str], where: str
 ):
     first, _ = machine.run(PROMPT, SHORT, owner=OPEN)
     keep(machine, saved)
@@ -105,7 +105,7 @@ def test_a_damaged_file_is_ignored_with_a_line_in_the_log(
     again = restart(machine, tmp_path / "kv")
     text, last = machine.run(PROMPT, SHORT)
 
-    assert (text, last.usage.evaluated, again.restored) == (first, 200, 0)
+    assert (text, last.usage.evaluated, again.restored_count) == (first, 200, 0)
     assert file.name in capsys.readouterr().err
     assert not file.exists()
 
@@ -145,18 +145,18 @@ def test_the_folder_is_bounded_and_the_oldest_go(machine: Bench, tmp_path: Path)
     assert not first.exists()
 
 
-def test_what_is_given_up_is_written_first(machine: Bench, saved: Saved, tmp_path: Path):
+def test_what_is_given_up_is_written_first(machine: Bench, saved: DiskCache, tmp_path: Path):
     tokens = [n % 200 + 5 for n in range(300)]
     machine.run(tokens, SHORT, owner=OPEN)
     for kind in range(5):
         machine.run([kind + 210] * 200, SHORT, owner=Owner("editor"))
 
-    assert machine.kv.resident(tokens) == 0
+    assert machine.kv.cached_length(tokens) == 0
     assert machine.run(tokens, SHORT)[1].usage.evaluated == 1
 
 
 def test_a_folder_that_cannot_be_written_fails_no_request(
-    machine: Bench, saved: Saved, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    machine: Bench, saved: DiskCache, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
     machine.run(PROMPT, SHORT, owner=OPEN)
     (tmp_path / "kv").rmdir()
@@ -182,16 +182,16 @@ def left(root: Path) -> list[str]:
 
 def test_what_other_models_and_settings_left_counts_too_and_the_oldest_goes_first(tmp_path: Path):
     laid(tmp_path, mine_new=1, mine_old=4, other_new=2, other_old=3)
-    assert sorted(file.name for file in prune(tmp_path, 25)) == ["old.kv", "old.kv"]
+    assert sorted(file.name for file in prune_folders(tmp_path, 25)) == ["old.kv", "old.kv"]
     assert left(tmp_path) == ["mine/new.kv", "other/new.kv"]
-    assert prune(tmp_path, 20) == []
+    assert prune_folders(tmp_path, 20) == []
 
 
 def test_a_limit_of_nothing_removes_everything_and_a_missing_folder_is_fine(tmp_path: Path):
     laid(tmp_path, mine_new=1, other_old=3)
-    prune(tmp_path, 0)
+    prune_folders(tmp_path, 0)
     assert left(tmp_path) == []
-    assert prune(tmp_path / "absent", 0) == []
+    assert prune_folders(tmp_path / "absent", 0) == []
 
 
 def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench, tmp_path: Path):
@@ -208,13 +208,13 @@ def test_a_sequence_that_is_written_makes_others_of_any_model_go(machine: Bench,
     assert left(tmp_path) == [f"kv/{own.name}"]
 
 
-def test_what_another_engine_removed_is_read_and_written_again(machine: Bench, saved: Saved, tmp_path: Path):
+def test_what_another_engine_removed_is_read_and_written_again(machine: Bench, saved: DiskCache, tmp_path: Path):
     machine.run(PROMPT, SHORT, owner=OPEN)
     keep(machine, saved)
     again = restart(machine, tmp_path / "kv")
-    prune(tmp_path, 0)
+    prune_folders(tmp_path, 0)
     _, last = machine.run(PROMPT, SHORT, owner=OPEN)
-    assert (last.usage.evaluated, again.restored) == (len(PROMPT), 0)
+    assert (last.usage.evaluated, again.restored_count) == (len(PROMPT), 0)
     assert keep(machine, again) == 1
     assert len(left(tmp_path)) == 1
 
@@ -225,5 +225,5 @@ def test_drafts_that_nobody_finishes_are_removed(tmp_path: Path):
         draft = tmp_path / "mine" / f"draft-{name}.tmp"
         draft.touch()
         os.utime(draft, (time() - age, time() - age))
-    prune(tmp_path, 2**20)
+    prune_folders(tmp_path, 2**20)
     assert [file.name for file in (tmp_path / "mine").iterdir()] == ["draft-new.tmp"]

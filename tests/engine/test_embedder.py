@@ -1,4 +1,4 @@
-"""Whose text is embedded next, and what ends the work. The model is a double whose every text the test lets go."""
+"""Tests of the order of texts to embed and of how the work ends. The model is a double that waits for the test."""
 
 import asyncio
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.engine.embed import embedder
-from lsp_harness.engine.embed.embedder import Embedder, Encodes
+from lsp_harness.engine.embed.embedder import Embedder, EmbeddingModel
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
 from lsp_harness.inference.embedding_request import Embedding
 
@@ -28,8 +28,8 @@ class Slow:
         self.closed = False
         self.niceness = 0
 
-    def tokenize(self, text: str, most: int) -> list[int]:
-        return [ord(c) for c in text[:most]]
+    def tokenize(self, text: str, max_tokens: int) -> list[int]:
+        return [ord(c) for c in text[:max_tokens]]
 
     def encode(self, tokens: list[int]) -> list[float]:
         self.begun.append("".join(map(chr, tokens)))
@@ -53,16 +53,16 @@ class Stage:
 
     def __init__(self, path: Path, limit: int = 100) -> None:
         self.model = Slow()
-        self.busy = False
+        self.is_busy = False
         self.asked = threading.Semaphore(0)
         self.loaded: list[Path] = []
-        self.embedder = Embedder(str(path), busy=self._busy, load=self._load, limit=limit)
+        self.embedder = Embedder(str(path), is_busy=self._busy, load=self._load, max_texts=limit)
 
     def _busy(self) -> bool:
         self.asked.release()
-        return self.busy
+        return self.is_busy
 
-    def _load(self, path: Path) -> Encodes:
+    def _load(self, path: Path) -> EmbeddingModel:
         self.loaded.append(path)
         return self.model
 
@@ -129,13 +129,13 @@ async def test_urgent_texts_go_between_background_ones(stage: Stage):
 
 async def test_background_texts_wait_while_the_language_model_is_busy_and_urgent_ones_do_not(stage: Stage):
     stage.model.go.release(10)
-    stage.busy = True
+    stage.is_busy = True
     waiting = asyncio.create_task(stage.embed("later"))
     for _ in range(3):
         await asyncio.to_thread(stage.asked.acquire)
     assert await stage.embed("now", urgent=True) == [([3.0], 3)]
     assert stage.model.begun == ["now"]
-    stage.busy = False
+    stage.is_busy = False
     assert await waiting == [([5.0], 5)]
 
 
@@ -181,7 +181,7 @@ async def test_a_model_that_is_pulled_later_is_found(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
     model = Slow()
     model.go.release(10)
-    embedder = Embedder("all-minilm-l6-v2", busy=lambda: False, load=lambda _: model)
+    embedder = Embedder("all-minilm-l6-v2", is_busy=lambda: False, load=lambda _: model)
     with pytest.raises(ModelMissing, match="lsp-harness model pull all-minilm-l6-v2"):
         await anext(embedder.embed(Embedding(("a",))))
     with open(tmp_path / "all-minilm-l6-v2-q8_0.gguf", "wb") as file:
@@ -192,7 +192,7 @@ async def test_a_model_that_is_pulled_later_is_found(monkeypatch: pytest.MonkeyP
 
 
 async def test_a_model_that_generates_is_refused_by_its_name():
-    embedder = Embedder("qwen2.5-coder-0.5b-instruct", busy=lambda: False, load=lambda _: Slow())
+    embedder = Embedder("qwen2.5-coder-0.5b-instruct", is_busy=lambda: False, load=lambda _: Slow())
     with pytest.raises(ModelError, match="is a model for completion"):
         await anext(embedder.embed(Embedding(("a",))))
     embedder.close()
@@ -218,7 +218,7 @@ async def test_closing_answers_those_who_wait_and_lets_go_of_the_model(stage: St
 
 def test_without_a_request_nothing_is_loaded_or_started(tmp_path: Path):
     before = threading.active_count()
-    Embedder(str(tmp_path / "absent.gguf"), busy=lambda: False).close()
+    Embedder(str(tmp_path / "absent.gguf"), is_busy=lambda: False).close()
     assert threading.active_count() == before
 
 
@@ -234,7 +234,7 @@ async def test_how_long_it_is_at_one_text_is_told(stage: Stage):
 
 
 async def test_a_text_that_never_ends_does_not_keep_the_process(stage: Stage, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(embedder, "CLOSE_S", 0.01)
+    monkeypatch.setattr(embedder, "CLOSE_TIMEOUT_S", 0.01)
     embedding = asyncio.create_task(stage.embed("a"))
     await stage.until_begun()
 

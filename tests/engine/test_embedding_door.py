@@ -1,4 +1,4 @@
-"""Texts to vectors over HTTP, in both forms, with an encoder of a few kilobytes."""
+"""Tests of the embedding routes in both dialects, with an encoder of a few kilobytes."""
 
 import base64
 import json
@@ -21,7 +21,7 @@ from tests.support.encoder import WIDTH, tiny_encoder
 def embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
     path = tmp_path_factory.mktemp("encoder") / "tiny.gguf"
     convert(tiny_encoder(), path, name="Tiny", license="mit")
-    embedder = Embedder(str(path), busy=lambda: False)
+    embedder = Embedder(str(path), is_busy=lambda: False)
     yield embedder
     embedder.close()
 
@@ -92,7 +92,7 @@ async def test_a_text_is_cut_where_the_request_says(http: httpx2.AsyncClient):
         ("/embedding", {"content": "a", "priority": "now"}, "`priority` must be one of"),
         ("/v1/embeddings", {"content": "a"}, "`input` must be a text or a list of texts"),
         ("/v1/embeddings", {"input": "a", "encoding_format": "hex"}, "`encoding_format` must be `float` or `base64`"),
-        ("/v1/embeddings", {"input": "a", "dimensions": 8}, f"have {WIDTH} `dimensions`, no more and no fewer"),
+        ("/v1/embeddings", {"input": "a", "dimensions": 8}, f"have exactly {WIDTH} `dimensions`"),
     ],
 )
 async def test_what_cannot_be_done_is_refused(http: httpx2.AsyncClient, path: str, body: dict[str, Any], said: str):
@@ -104,7 +104,7 @@ async def test_what_cannot_be_done_is_refused(http: httpx2.AsyncClient, path: st
 
 async def test_without_the_model_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
-    embedder = Embedder("all-minilm-l6-v2", busy=lambda: False)
+    embedder = Embedder("all-minilm-l6-v2", is_busy=lambda: False)
     async with client(embedder) as http:
         for path, field in (("/embedding", "content"), ("/v1/embeddings", "input")):
             response = await http.post(path, json={field: "a"})
@@ -114,7 +114,7 @@ async def test_without_the_model_it_is_said_how_to_get_it(monkeypatch: pytest.Mo
 
 
 async def test_more_texts_than_may_wait_are_turned_away(embedder: Embedder):
-    small = Embedder(embedder.name, busy=lambda: False, limit=1)
+    small = Embedder(embedder.name, is_busy=lambda: False, max_texts=1)
     async with client(small) as http:
         response = await http.post("/embedding", json={"content": ["a", "b"]})
         assert (response.status_code, response.json()["error"]["type"]) == (503, "unavailable_error")

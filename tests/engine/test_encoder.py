@@ -1,4 +1,4 @@
-"""llama.cpp with an encoder of a few kilobytes: real from load to vector."""
+"""Tests of llama.cpp with an encoder of a few kilobytes, from load to vector."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -26,11 +26,11 @@ def encoder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Encoder]:
 
 @pytest.fixture
 def embed(encoder: Encoder) -> Callable[[str], list[float]]:
-    return lambda text: encoder.encode(encoder.tokenize(text, encoder.limit))
+    return lambda text: encoder.encode(encoder.tokenize(text, encoder.max_text_tokens))
 
 
 def test_its_size_is_that_of_its_file(encoder: Encoder):
-    assert (encoder.limit, encoder.dimensions) == (CONTEXT - 2, WIDTH)
+    assert (encoder.max_text_tokens, encoder.dimensions) == (CONTEXT - 2, WIDTH)
 
 
 @pytest.mark.parametrize("text", ["", " ", "read files", "日本 é \0 😀 \ud800", "reading " * 5000, "\n\t" * 5000])

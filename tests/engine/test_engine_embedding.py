@@ -1,4 +1,4 @@
-"""Both models in one engine process: texts are embedded, and everything is counted."""
+"""Tests of both models in one engine process: texts are embedded and everything is counted."""
 
 import shutil
 import tempfile

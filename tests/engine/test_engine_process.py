@@ -1,4 +1,4 @@
-"""The process itself: who may connect, how it ends, and what it says when it cannot begin."""
+"""Tests of the process: who may connect, how it ends, and what it reports if it cannot start."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from lsp_harness.config import paths
-from lsp_harness.engine.main import bind, bound, tell
+from lsp_harness.engine.main import bind_socket, report_to_parent, socket_identity
 from tests.support.engine import EngineProcess
 
 
@@ -68,7 +68,7 @@ def test_a_parent_that_left_does_not_end_the_engine():
     reader, writer = os.pipe()
     os.close(reader)
 
-    tell(writer, {"pid": 1})
+    report_to_parent(writer, {"pid": 1})
 
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.close(writer)
@@ -83,14 +83,14 @@ def short() -> Iterator[Path]:
 
 
 def test_a_socket_a_dead_engine_left_is_taken_over_and_told_apart(short: Path):
-    first = bind(short)
-    old = bound(short)
+    first = bind_socket(short)
+    old = socket_identity(short)
     first.close()
     assert short.exists()
 
-    second = bind(short)
+    second = bind_socket(short)
 
-    assert bound(short) not in (old, (0, 0))
+    assert socket_identity(short) not in (old, (0, 0))
     with socket.socket(socket.AF_UNIX) as client:
         client.connect(str(short))
     second.close()

@@ -1,4 +1,4 @@
-"""Names that are known to be likely are made likelier, where they fit and nowhere else."""
+"""Tests that likely names get a bias where they fit, and only there."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.engine.decode import expected_names as module
-from lsp_harness.engine.decode.expected_names import Expectation
-from lsp_harness.engine.decode.generation import Prompt, Work
+from lsp_harness.engine.decode.expected_names import NameBias
 from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.inference.request import Sampling
 
 from .conftest import PROMPT, Bench
@@ -18,13 +18,13 @@ NAMES = ("value_of",)
 
 def raised(llama: Llama, sampling: Sampling, before: str, written: str = "", forced: str = "") -> set[str]:
     """What the tokens say that are likelier."""
-    found = Expectation(llama, sampling, before.encode())
+    found = NameBias(llama.vocabulary, sampling, before.encode())
     found.add(written.encode())
     logits = np.zeros(llama.n_vocab, np.float32)
-    weighed = found.weighed(logits, forced.encode())
+    weighed = found.apply(logits, forced.encode())
     assert not logits.any()
-    assert set(np.unique(weighed).tolist()) <= {0.0, module.BIAS, module.BINDING}
-    return {llama.piece(int(token)).decode() for token in np.flatnonzero(weighed)}
+    assert set(np.unique(weighed).tolist()) <= {0.0, module.LIKELY_BIAS, module.BINDING_BIAS}
+    return {llama.vocabulary.piece(int(token)).decode() for token in np.flatnonzero(weighed)}
 
 
 @pytest.mark.parametrize(
@@ -135,7 +135,7 @@ def test_of_what_spells_a_name_the_longest_is_made_likelier(llama: Llama):
 
 def test_it_is_what_is_written(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     plain, _ = machine.run(PROMPT, Sampling(n_predict=12))
-    monkeypatch.setattr(module, "BIAS", 1000.0)
+    monkeypatch.setattr(module, "LIKELY_BIAS", 1000.0)
     text, _ = machine.run(PROMPT, Sampling(n_predict=12, expected=NAMES))
     assert "value_of" not in plain
     # once: what is said is no longer expected
@@ -145,11 +145,11 @@ def test_it_is_what_is_written(machine: Bench, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_what_is_needed_is_bound(machine: Bench, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "BINDING", 1000.0)
+    monkeypatch.setattr(module, "BINDING_BIAS", 1000.0)
 
     def said(text: str) -> str:
-        prompt = Prompt(machine.llama.tokenize(text), b"", text.encode())
-        [chunks] = machine.together(Work((prompt,), Sampling(n_predict=12, unbound=NAMES)))
+        prompt = Prompt(machine.llama.vocabulary.tokenize(text), b"", text.encode())
+        [chunks] = machine.together(TokenRequest((prompt,), Sampling(n_predict=12, unbound=NAMES)))
         return "".join(chunk.text for chunk in chunks)
 
     text = said(f"{PROMPT}    ")
@@ -159,11 +159,11 @@ def test_what_is_needed_is_bound(machine: Bench, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_typed_beginning_goes_on_as_the_name(machine: Bench, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(module, "BIAS", 1000.0)
-    tokens = machine.llama.tokenize(PROMPT)
+    monkeypatch.setattr(module, "LIKELY_BIAS", 1000.0)
+    tokens = machine.llama.vocabulary.tokenize(PROMPT)
     for typed in ("v", "valu", "value_o"):
         prompt = Prompt(tokens, typed.encode(), (PROMPT + typed).encode())
-        [chunks] = machine.together(Work((prompt,), Sampling(n_predict=10, expected=NAMES)))
+        [chunks] = machine.together(TokenRequest((prompt,), Sampling(n_predict=10, expected=NAMES)))
         assert "".join(chunk.text for chunk in chunks).startswith("value_of".removeprefix(typed))
 
 
@@ -171,12 +171,12 @@ def test_a_typed_beginning_goes_on_as_the_name(machine: Bench, monkeypatch: pyte
 @given(st.lists(st.text("abeinrst_ ", min_size=1, max_size=9), min_size=1, max_size=3))
 def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(machine: Bench, words: list[str]):
     sampling = Sampling(n_predict=6, expected=("best", "interest", "in_a_nest"), unbound=("stairs", "rest"))
-    tokens = machine.llama.tokenize(PROMPT)
+    tokens = machine.llama.vocabulary.tokenize(PROMPT)
     typed = [word[:size] for word in words for size in range(1, len(word) + 1)]
 
     def said(text: str) -> str:
         prompt = Prompt(tokens, text.encode(), (f"{PROMPT} {text}").encode())
-        return "".join(chunk.text for chunk in machine.together(Work((prompt,), sampling))[0])
+        return "".join(chunk.text for chunk in machine.together(TokenRequest((prompt,), sampling))[0])
 
     machine.forget()
     warm = [said(text) for text in typed]

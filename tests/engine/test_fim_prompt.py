@@ -1,10 +1,10 @@
-"""The order of an infill prompt's tokens, and what healing takes off."""
+"""Tests of the order of tokens in an infill prompt, and of what healing removes."""
 
 from dataclasses import replace
 
 import pytest
 
-from lsp_harness.engine.decode.fim_prompt import assemble
+from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.infill_text import heal
@@ -14,9 +14,9 @@ from lsp_harness.inference.request import Around, Infill, Sampling
 class Letters:
     """A token for each character; what stands between `|` and `|` is one token."""
 
-    def __init__(self, *, mid: int = 1003, opening: tuple[int, ...] = ()) -> None:
-        self.fim = {"pre": 1001, "suf": 1002, "mid": mid}
-        self.opening = opening
+    def __init__(self, *, mid: int = 1003, bos_tokens: tuple[int, ...] = ()) -> None:
+        self.fim_tokens = {"pre": 1001, "suf": 1002, "mid": mid}
+        self.bos_tokens = bos_tokens
         self.words: dict[int, str] = {}
 
     def tokenize(self, text: str, *, special: bool = False) -> list[int]:
@@ -42,12 +42,14 @@ INFILL = Infill(Around("pre", "suf", (("a.py", "xa"), ("b.py", "xb"))), heal=Fal
 
 def test_a_model_s_own_beginning_comes_before_all():
     for order in ("suffix-first", "prefix-suffix-middle"):
-        plain, opened = (assemble(Letters(opening=opening), INFILL, order).prompts[0] for opening in ((), (1000,)))
+        plain, opened = (
+            tokenize_infill(Letters(bos_tokens=opening), INFILL, order).prompts[0] for opening in ((), (1000,))
+        )
         assert list(opened.tokens) == [1000, *plain.tokens]
 
 
 def test_suffix_first_lets_the_middle_continue_the_prefix():
-    work = assemble(Letters(), INFILL, "suffix-first")
+    work = tokenize_infill(Letters(), INFILL, "suffix-first")
 
     assert list(work.prompts[0].tokens) == [*ids("xaxb"), 1001, 1002, *ids("suf"), 1003, *ids("pre")]
     assert (work.prompts[0].forced, work.sampling) == (b"", INFILL.sampling)
@@ -55,8 +57,8 @@ def test_suffix_first_lets_the_middle_continue_the_prefix():
 
 def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
     named, extra = Letters(), (("a.py", "xa"), ("b.py", "# b.py\nxb"), ("", "xc"))
-    named.fim["sep"] = 1004
-    work = assemble(named, Infill(Around("", "", extra)), "suffix-first")
+    named.fim_tokens["sep"] = 1004
+    work = tokenize_infill(named, Infill(Around("", "", extra)), "suffix-first")
 
     # one that begins with its name needs no other
     head = [1004, *ids("a.py\nxa"), *ids("# b.py\nxb"), *ids("xc")]
@@ -64,14 +66,14 @@ def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
 
 
 def test_prefix_suffix_middle_is_what_most_models_were_trained_on():
-    work = assemble(Letters(), INFILL, "prefix-suffix-middle")
+    work = tokenize_infill(Letters(), INFILL, "prefix-suffix-middle")
 
     assert list(work.prompts[0].tokens) == [*ids("xaxb"), 1001, *ids("pre"), 1002, *ids("suf"), 1003]
 
 
 @pytest.mark.parametrize("order", ["suffix-first", "prefix-suffix-middle"])
 def test_an_empty_file_has_only_the_marks(order):
-    work = assemble(Letters(), Infill(Around("", "")), order)
+    work = tokenize_infill(Letters(), Infill(Around("", "")), order)
 
     assert sorted(work.prompts[0].tokens) == [1001, 1002, 1003]
     assert work.prompts[0].forced == b""
@@ -79,7 +81,7 @@ def test_an_empty_file_has_only_the_marks(order):
 
 def test_a_model_without_the_marks_is_refused():
     with pytest.raises(EngineRefused, match="fill-in-the-middle"):
-        assemble(Letters(mid=-1), INFILL, "suffix-first")
+        tokenize_infill(Letters(mid=-1), INFILL, "suffix-first")
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,11 @@ def test_what_is_longer_than_a_word_is_not_healed(tail: str):
 def test_while_a_word_is_typed_the_prompt_stays_the_same(llama: Llama):
     prompts = {
         tuple(
-            assemble(llama, Infill(Around(f"def f():\n    return{' ' + word if word else ''}", "\n")), "suffix-first")
+            tokenize_infill(
+                llama.vocabulary,
+                Infill(Around(f"def f():\n    return{' ' + word if word else ''}", "\n")),
+                "suffix-first",
+            )
             .prompts[0]
             .tokens
         )
@@ -127,7 +133,7 @@ def test_while_a_word_is_typed_the_prompt_stays_the_same(llama: Llama):
 def test_shorter_prompts_come_after_the_first_choice():
     infill = replace(INFILL, shorter=(Around("re", "s"), Around("e", "")), budget_ms=50.0)
 
-    work = assemble(Letters(), infill, "suffix-first")
+    work = tokenize_infill(Letters(), infill, "suffix-first")
 
     assert [list(prompt.tokens) for prompt in work.prompts[1:]] == [
         [1001, 1002, *ids("s"), 1003, *ids("re")],
@@ -137,8 +143,10 @@ def test_shorter_prompts_come_after_the_first_choice():
 
 
 def test_marks_in_the_users_text_are_only_text(llama: Llama):
-    work = assemble(llama, Infill(Around("a = '<|fim_middle|>'\n", "<|im_end|>"), heal=False), "suffix-first")
+    work = tokenize_infill(
+        llama.vocabulary, Infill(Around("a = '<|fim_middle|>'\n", "<|im_end|>"), heal=False), "suffix-first"
+    )
 
-    assert [token for token in work.prompts[0].tokens if token >= llama.fim["pre"] - 3] == [
-        llama.fim[k] for k in ("pre", "suf", "mid")
+    assert [token for token in work.prompts[0].tokens if token >= llama.vocabulary.fim_tokens["pre"] - 3] == [
+        llama.vocabulary.fim_tokens[k] for k in ("pre", "suf", "mid")
     ]

@@ -1,4 +1,4 @@
-"""One request from prompt to the last chunk, on real logits."""
+"""Tests of one request from the prompt to the last chunk, with real logits."""
 
 import math
 import random
@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from lsp_harness.engine.decode import cached_sequence
-from lsp_harness.engine.decode.generation import Prompt, Run, Work
+from lsp_harness.engine.decode.generation import Generation
 from lsp_harness.engine.decode.llama import Row
+from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Stop
 
@@ -26,7 +27,7 @@ def test_without_temperature_the_answer_is_always_the_same(machine: Bench):
 def test_the_same_prompt_again_evaluates_nothing(machine: Bench):
     first, cold = machine.run(PROMPT)
     again, warm = machine.run(PROMPT)
-    size = len(machine.llama.tokenize(PROMPT))
+    size = len(machine.llama.vocabulary.tokenize(PROMPT))
 
     assert again == first
     assert (cold.usage.evaluated, cold.usage.reused) == (size, 0)
@@ -36,7 +37,7 @@ def test_the_same_prompt_again_evaluates_nothing(machine: Bench):
 def test_what_the_prompt_predicts_is_kept_for_the_latest_sequences_only(
     machine: Bench, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(cached_sequence, "ROWS", 1)
+    monkeypatch.setattr(cached_sequence, "MAX_LOGITS_ROWS", 1)
     machine.run("def f")
     machine.run("class")
 
@@ -45,7 +46,7 @@ def test_what_the_prompt_predicts_is_kept_for_the_latest_sequences_only(
 
 
 def test_a_longer_prompt_evaluates_what_is_new(machine: Bench):
-    tokens = machine.llama.tokenize(PROMPT)
+    tokens = machine.llama.vocabulary.tokenize(PROMPT)
     machine.run(tokens)
     resident = machine.kv.slots[0].tokens
     new = [next(token for token in (5, 6) if token != resident[len(tokens)]), 7, 8]
@@ -58,7 +59,7 @@ def test_a_longer_prompt_evaluates_what_is_new(machine: Bench):
 
 
 def test_an_accepted_answer_is_not_evaluated_again(machine: Bench):
-    tokens = machine.llama.tokenize(PROMPT)
+    tokens = machine.llama.vocabulary.tokenize(PROMPT)
     machine.run(tokens, Sampling(n_predict=20))
     # the last token sampled was never evaluated
     accepted = list(machine.kv.slots[0].tokens)
@@ -141,7 +142,9 @@ def test_a_line_that_is_not_complete_has_all_the_time(machine: Bench):
 
 
 def test_candidates_share_the_prompt_and_repeat_themselves(machine: Bench):
-    work = Work((Prompt(machine.llama.tokenize(PROMPT * 3)),), Sampling(n_predict=12, n=4, temperature=1.0, seed=5))
+    work = TokenRequest(
+        (Prompt(machine.llama.vocabulary.tokenize(PROMPT * 3)),), Sampling(n_predict=12, n=4, temperature=1.0, seed=5)
+    )
     size = len(work.prompts[0].tokens)
 
     def texts() -> list[str]:
@@ -154,17 +157,17 @@ def test_candidates_share_the_prompt_and_repeat_themselves(machine: Bench):
     assert len(set(first)) == 4
     # the prompt is there four times, and its cells once
     assert sum(len(slot.tokens) for slot in machine.kv.slots) == 4 * (size + 11)
-    assert machine.kv.used == size + 4 * 11
+    assert machine.kv.used_cells == size + 4 * 11
     alone = [machine.run(PROMPT * 3, Sampling(n_predict=12, temperature=1.0, seed=5 + n))[0] for n in range(4)]
     assert alone == first
 
 
 def test_a_candidate_can_be_stopped_alone(machine: Bench):
-    def after(step: int, runs: list[Run]) -> None:
+    def after(step: int, runs: list[Generation]) -> None:
         if step == 4:
             runs[0].stop(1, "cancelled")
 
-    work = Work((Prompt([1] * 30),), Sampling(n_predict=20, n=3, temperature=1.0))
+    work = TokenRequest((Prompt([1] * 30),), Sampling(n_predict=20, n=3, temperature=1.0))
     [chunks] = machine.together(work, after=after)
 
     ends = {chunk.index: (chunk.stop, chunk.usage.generated) for chunk in chunks if chunk.stop}
@@ -172,10 +175,10 @@ def test_a_candidate_can_be_stopped_alone(machine: Bench):
 
 
 def test_a_candidate_stopped_before_the_prompt_is_read_says_nothing(machine: Bench):
-    def after(step: int, runs: list[Run]) -> None:
+    def after(step: int, runs: list[Generation]) -> None:
         runs[0].stop(0, "cancelled")
 
-    [chunks] = machine.together(Work((Prompt([1] * 100),), Sampling(n_predict=5, n=2)), after=after)
+    [chunks] = machine.together(TokenRequest((Prompt([1] * 100),), Sampling(n_predict=5, n=2)), after=after)
 
     assert [(c.stop, c.usage.generated) for c in chunks if c.index == 0] == [("cancelled", 0)]
     assert [c.usage.generated for c in chunks if c.index == 1 and c.stop] == [5]
@@ -183,11 +186,11 @@ def test_a_candidate_stopped_before_the_prompt_is_read_says_nothing(machine: Ben
 
 @pytest.mark.parametrize("at", [0, 6])
 def test_a_request_that_is_stopped_ends_all_its_candidates(machine: Bench, at: int):
-    def after(step: int, runs: list[Run]) -> None:
+    def after(step: int, runs: list[Generation]) -> None:
         if step == at:
             runs[0].stop(None, "cancelled")
 
-    [chunks] = machine.together(Work((Prompt([1] * 100),), Sampling(n_predict=50, n=2)), after=after)
+    [chunks] = machine.together(TokenRequest((Prompt([1] * 100),), Sampling(n_predict=50, n=2)), after=after)
 
     ends: list[tuple[int, Stop]] = [(chunk.index, chunk.stop) for chunk in chunks if chunk.stop]
     assert ends == [(0, "cancelled"), (1, "cancelled")]
@@ -197,7 +200,9 @@ def test_requests_in_one_batch_get_what_they_get_alone(machine: Bench):
     prompts = [f"def {name}(value):\n    return " for name in ("f", "gg", "hhh", "iiii")]
     alone = [machine.run(prompt, Sampling(n_predict=16))[0] for prompt in prompts]
     machine.forget()
-    works = [Work((Prompt(machine.llama.tokenize(prompt)),), Sampling(n_predict=16)) for prompt in prompts]
+    works = [
+        TokenRequest((Prompt(machine.llama.vocabulary.tokenize(prompt)),), Sampling(n_predict=16)) for prompt in prompts
+    ]
 
     said = machine.together(*works)
 
@@ -206,7 +211,7 @@ def test_requests_in_one_batch_get_what_they_get_alone(machine: Bench):
 
 def test_a_prompt_that_is_being_read_twice_is_read_once(machine: Bench):
     tokens = list(range(2, 202))
-    works = [Work((Prompt(tokens),), Sampling(n_predict=1)) for _ in range(2)]
+    works = [TokenRequest((Prompt(tokens),), Sampling(n_predict=1)) for _ in range(2)]
 
     said = machine.together(*works)
 
@@ -230,7 +235,9 @@ def test_drafts_change_when_tokens_come_and_never_which(machine: Bench, temperat
 
 
 def test_the_likeliest_tokens_are_told_with_their_probabilities(machine: Bench):
-    [chunks] = machine.together(Work((Prompt(machine.llama.tokenize(PROMPT)),), Sampling(n_predict=3, top_logprobs=4)))
+    [chunks] = machine.together(
+        TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT)),), Sampling(n_predict=3, top_logprobs=4))
+    )
 
     said = [item for chunk in chunks for item in chunk.logprobs]
     assert len(said) == 3
@@ -244,10 +251,10 @@ def test_the_likeliest_tokens_are_told_with_their_probabilities(machine: Bench):
 
 def test_of_several_prompts_the_first_that_is_cheap_enough_is_taken(machine: Bench):
     long, short = Prompt([1] * 60), Prompt([2] * 8)
-    [cold] = machine.together(Work((long, short), Sampling(n_predict=1), budget_ms=35.0))
+    [cold] = machine.together(TokenRequest((long, short), Sampling(n_predict=1), budget_ms=35.0))
     machine.run(long.tokens, Sampling(n_predict=0))
-    [warm] = machine.together(Work((long, short), Sampling(n_predict=1), budget_ms=35.0))
-    [unhurried] = machine.together(Work((Prompt([3] * 60), short), Sampling(n_predict=1)))
+    [warm] = machine.together(TokenRequest((long, short), Sampling(n_predict=1), budget_ms=35.0))
+    [unhurried] = machine.together(TokenRequest((Prompt([3] * 60), short), Sampling(n_predict=1)))
 
     assert [chunks[-1].usage.rung for chunks in (cold, warm, unhurried)] == [1, 0, 0]
     assert [chunks[-1].usage.evaluated for chunks in (cold, warm, unhurried)] == [8, 0, 60]
@@ -265,19 +272,21 @@ def test_only_what_every_request_allowed_may_be_saved(machine: Bench):
 
 def test_a_prompt_that_took_long_to_read_has_its_own_logits(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     """While it was read, more sequences were done than logits are kept for."""
-    monkeypatch.setattr(cached_sequence, "ROWS", 1)
-    slow = Work((Prompt(list(range(5, 105))),), Sampling(n_predict=6))
+    monkeypatch.setattr(cached_sequence, "MAX_LOGITS_ROWS", 1)
+    slow = TokenRequest((Prompt(list(range(5, 105))),), Sampling(n_predict=6))
     [alone] = machine.together(slow)
     machine.forget()
 
-    def after(step: int, runs: list[Run]) -> None:
+    def after(step: int, runs: list[Generation]) -> None:
         if step == 0:
             for kind in (110, 120):
-                run = Run(machine.model, Work((Prompt([kind] * 5),), Sampling(n_predict=0)), lambda _: None)
-                while not run.done:
-                    slot, tokens, _ = run.part(5)
+                run = Generation(
+                    machine.model, TokenRequest((Prompt([kind] * 5),), Sampling(n_predict=0)), lambda _: None
+                )
+                while not run.is_done:
+                    slot, tokens, _ = run.next_part(5)
                     machine.llama.decode([Row(slot.seq, len(slot.tokens), tokens)])
-                    run.evaluated(tokens, len(tokens) - 1)
+                    run.on_evaluated(tokens, len(tokens) - 1)
 
     [beside] = machine.together(slow, after=after)
     assert [chunk.text for chunk in beside] == [chunk.text for chunk in alone]
@@ -294,9 +303,9 @@ def test_a_stop_string_without_an_encoding_occupies_nothing_for_ever(machine: Be
 
 
 def test_confidence_is_the_probability_of_each_token_and_costs_no_evaluation(machine: Bench):
-    prompt = Prompt(machine.llama.tokenize(PROMPT))
-    [exact] = machine.together(Work((prompt,), Sampling(n_predict=6, top_logprobs=0)))
-    [chunks] = machine.together(Work((prompt,), Sampling(n_predict=6, confidence=True)))
+    prompt = Prompt(machine.llama.vocabulary.tokenize(PROMPT))
+    [exact] = machine.together(TokenRequest((prompt,), Sampling(n_predict=6, top_logprobs=0)))
+    [chunks] = machine.together(TokenRequest((prompt,), Sampling(n_predict=6, confidence=True)))
 
     def said(chunks: list[Chunk]) -> list[tuple[str, float]]:
         return [(item.text, round(item.logprob, 4)) for chunk in chunks for item in chunk.logprobs]

@@ -1,4 +1,4 @@
-"""What a model without sense writes at temperature 2 can be read all the same, whatever the grammar."""
+"""Tests that every answer of a random model at temperature 2 can be read, whatever the grammar."""
 
 import shutil
 import tempfile

@@ -1,15 +1,15 @@
-"""What was typed of a word is written again by the model, and what that costs when the next key comes."""
+"""Tests that the model completes a typed word, and of what the next key costs."""
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.engine.decode.fim_prompt import assemble
-from lsp_harness.engine.decode.generation import Prompt, Work
-from lsp_harness.engine.decode.host_cache import Lot
-from lsp_harness.engine.decode.sampler import confidence
-from lsp_harness.engine.decode.token_text import Text
+from lsp_harness.engine.decode.fim_prompt import tokenize_infill
+from lsp_harness.engine.decode.host_cache import HostCache
+from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
+from lsp_harness.engine.decode.sampler import token_logprob
+from lsp_harness.engine.decode.token_text import TextDecoder
 from lsp_harness.inference.request import Around, Infill, Sampling
 
 from .conftest import PROMPT, Bench
@@ -18,15 +18,17 @@ from .conftest import PROMPT, Bench
 @pytest.mark.parametrize("prefix", ["def f():\n    ret", "def f():\n    ", "x = valu", "print(va", "a\t\t", "é"])
 def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Bench, prefix: str):
     sampling = Sampling(n_predict=12)
-    work = assemble(machine.llama, Infill(Around(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first")
+    work = tokenize_infill(
+        machine.llama.vocabulary, Infill(Around(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first"
+    )
     [prompt] = work.prompts
     text, last = machine.run(prompt.tokens, sampling, prompt.forced)
 
-    slot = max(machine.kv.slots, key=lambda slot: slot.used)
-    resident = b"".join(machine.llama.piece(token) for token in slot.tokens[len(prompt.tokens) :])
+    slot = max(machine.kv.slots, key=lambda slot: slot.last_used_s)
+    resident = b"".join(machine.llama.vocabulary.piece(token) for token in slot.tokens[len(prompt.tokens) :])
     assert resident.startswith(prompt.forced)
     assert prompt.forced
-    shown = Text(()).add(resident[len(prompt.forced) :])
+    shown = TextDecoder(()).add(resident[len(prompt.forced) :])
     assert text.startswith(shown)
     assert last.stop == "limit"
     assert last.usage.generated == 12
@@ -43,7 +45,7 @@ def test_keys_of_a_word_are_answered_as_if_nothing_had_been_typed_before(
     machine.forget()
     warm = [machine.run(PROMPT, sampling, text.encode()) for text in typed]
 
-    size = len(machine.llama.tokenize(PROMPT))
+    size = len(machine.llama.vocabulary.tokenize(PROMPT))
     for number, (text, (said, last)) in enumerate(zip(typed, warm, strict=True)):
         machine.forget()
         alone, fresh = machine.run(PROMPT, sampling, text.encode())
@@ -60,7 +62,7 @@ def test_what_healing_spelled_is_not_spelled_again(machine: Bench):
     _, first = machine.run(PROMPT, sampling, b"abeinrst_")
     _, second = machine.run(PROMPT, sampling, b"abeinrst_")
 
-    before = len(machine.llama.tokenize(PROMPT))
+    before = len(machine.llama.vocabulary.tokenize(PROMPT))
     # of the ninth letter nothing was known, of all nine everything
     assert before < first.usage.reused < second.usage.reused
     assert first.usage.evaluated + first.usage.reused == second.usage.reused
@@ -70,11 +72,11 @@ def test_what_healing_spelled_is_not_spelled_again(machine: Bench):
 def test_who_wants_no_tokens_has_the_healing_evaluated(machine: Bench):
     text, warmed = machine.run(PROMPT, Sampling(n_predict=0), b"abeinrst")
     [*chunks, last] = machine.together(
-        Work((Prompt(machine.llama.tokenize(PROMPT), b"abeinrst"),), Sampling(n_predict=6))
+        TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT), b"abeinrst"),), Sampling(n_predict=6))
     )[0]
 
     assert (text, warmed.usage.generated, warmed.stop) == ("", 0, "limit")
-    assert warmed.usage.evaluated > len(machine.llama.tokenize(PROMPT))
+    assert warmed.usage.evaluated > len(machine.llama.vocabulary.tokenize(PROMPT))
     assert (last.usage.evaluated, last.usage.reused) == (0, warmed.usage.evaluated)
     # what comes first is of the answer
     assert chunks[0].text
@@ -87,12 +89,12 @@ def test_who_asks_for_probabilities_gets_those_of_every_token(machine: Bench):
     told = Sampling(n_predict=6, top_logprobs=0)
     machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
 
-    assert machine.run(PROMPT, told, b"abeinrst")[1].usage.reused == len(machine.llama.tokenize(PROMPT))
+    assert machine.run(PROMPT, told, b"abeinrst")[1].usage.reused == len(machine.llama.vocabulary.tokenize(PROMPT))
 
 
 def test_where_nothing_can_be_taken_back_nothing_is_spelled_ahead(machine: Bench):
-    machine.kv.cuts = False
-    size = len(machine.llama.tokenize(PROMPT))
+    machine.kv.can_truncate = False
+    size = len(machine.llama.vocabulary.tokenize(PROMPT))
     _, warmed = machine.run(PROMPT, Sampling(n_predict=0), b"abeinrst")
     _, other = machine.run(PROMPT, Sampling(n_predict=2), b"xyz")
 
@@ -101,12 +103,12 @@ def test_where_nothing_can_be_taken_back_nothing_is_spelled_ahead(machine: Bench
 
 def test_what_was_spelled_is_known_after_it_was_parked(machine: Bench):
     sampling = Sampling(n_predict=6)
-    machine.lot = machine.model.lot = Lot(machine.llama, 1024)
-    machine.kv.leaving = lambda slot: machine.lot.take(slot, machine.kv.slots) if machine.lot else None
+    machine.host_cache = machine.model.host_cache = HostCache(machine.llama, 1024)
+    machine.kv.on_evict = lambda slot: machine.host_cache.store(slot, machine.kv.slots) if machine.host_cache else None
     said, first = machine.run(PROMPT * 3, sampling, b"abeinrst")
     [used] = [slot for slot in machine.kv.slots if slot.tokens]
-    machine.kv.leaving(used)
-    machine.kv.forget(used)
+    machine.kv.on_evict(used)
+    machine.kv.clear(used)
     again, last = machine.run(PROMPT * 3, sampling, b"abeinrst")
 
     assert (again, last.usage.evaluated, last.usage.reused) == (said, 0, first.usage.evaluated)
@@ -133,14 +135,14 @@ def test_forced_text_is_no_part_of_what_was_asked_for(machine: Bench, forced: st
 def test_confidence_in_a_healed_word_is_among_what_agrees_with_it(machine: Bench):
     told = Sampling(n_predict=6, confidence=True)
     machine.run(PROMPT, Sampling(n_predict=6), b"abeinrst")
-    size = len(machine.llama.tokenize(PROMPT))
-    [healed] = machine.together(Work((Prompt(machine.llama.tokenize(PROMPT), b"abeinrst"),), told))
-    [plain] = machine.together(Work((Prompt(machine.llama.tokenize(PROMPT)),), told))
+    size = len(machine.llama.vocabulary.tokenize(PROMPT))
+    [healed] = machine.together(TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT), b"abeinrst"),), told))
+    [plain] = machine.together(TokenRequest((Prompt(machine.llama.vocabulary.tokenize(PROMPT)),), told))
 
     # what healing evaluated before is had again, as it is without
     assert healed[-1].usage.reused > size
     assert all(item.logprob <= 1e-6 for chunk in (*healed, *plain) for item in chunk.logprobs)
     [first, *_] = healed[0].logprobs
     row = np.array([0.0, 1.0, 2.0, 8.0], np.float32)
-    assert confidence(row, 2) < confidence(row, 2, np.array([1, 2], np.int32)) < 0
+    assert token_logprob(row, 2) < token_logprob(row, 2, np.array([1, 2], np.int32)) < 0
     assert first.text.endswith(healed[0].text)

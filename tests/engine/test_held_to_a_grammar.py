@@ -1,4 +1,4 @@
-"""Answers that a grammar holds: the whole of it or a beginning of it, at any temperature."""
+"""Tests that an answer matches its grammar, or begins like a match, at any temperature."""
 
 import re
 from pathlib import Path
@@ -67,18 +67,18 @@ def test_a_mark_is_no_way_out_of_a_grammar(
     llama: Llama, temperature: float, tries: int, monkeypatch: pytest.MonkeyPatch
 ):
     """It is written as text that the grammar allows, and would end the answer in the middle of it."""
-    monkeypatch.setattr(Sampler, "TRIES", tries)
+    monkeypatch.setattr(Sampler, "MAX_REFUSALS", tries)
     grammar = 'root ::= [^\\n]+ "\\n"'
-    sampler = Sampler(llama, temperature=temperature, seed=1, top_k=40, top_p=0.95, grammar=grammar)
+    sampler = Sampler(llama.vocabulary, Sampling(temperature=temperature, seed=1, grammar=grammar), 0)
     logits = np.zeros(llama.n_vocab, np.float32)
-    logits[llama.marks] = 9.0
+    logits[llama.vocabulary.control_tokens] = 9.0
     token = sampler.sample(logits)
     sampler.close()
 
-    assert len(llama.marks)
-    assert all(llama.ends(int(mark)) for mark in llama.marks)
+    assert len(llama.vocabulary.control_tokens)
+    assert all(llama.vocabulary.ends_answer(int(mark)) for mark in llama.vocabulary.control_tokens)
     assert token is not None
-    assert not llama.ends(token)
+    assert not llama.vocabulary.ends_answer(token)
 
 
 def test_an_exhausted_grammar_ends_the_answer(machine: Bench):

@@ -1,4 +1,4 @@
-"""Sequences outside the cells: what is moved there, what comes back, and that nothing is lost on the way."""
+"""Tests of sequences in host memory: which are copied there, which come back, and that none is lost."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -6,13 +6,14 @@ from time import monotonic
 
 import pytest
 
-from lsp_harness.engine.decode.cached_sequence import IDLE
-from lsp_harness.engine.decode.disk_cache import Saved
-from lsp_harness.engine.decode.generation import Model, Prompt, Work
-from lsp_harness.engine.decode.host_cache import Lot
-from lsp_harness.engine.decode.kv_cache import Kv
+from lsp_harness.engine.decode.admission import CacheLimits
+from lsp_harness.engine.decode.cached_sequence import CLIENT_IDLE_S
+from lsp_harness.engine.decode.disk_cache import DiskCache
+from lsp_harness.engine.decode.host_cache import HostCache
+from lsp_harness.engine.decode.kv_cache import KvCache
 from lsp_harness.engine.decode.llama import Llama
-from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
+from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE, Bench
@@ -24,38 +25,40 @@ A, B, C = ([200 + step, *(n * step % 190 + 5 for n in range(199))] for step in (
 
 @pytest.fixture
 def machine(llama: Llama) -> Bench:
-    return parking(Bench(llama))
+    return use_host_cache(Bench(llama))
 
 
-def parking(
-    machine: Bench, *, limit: int = 768, saved: Saved | None = None, now: Callable[[], float] = monotonic
+def use_host_cache(
+    machine: Bench, *, limit: int = 768, saved: DiskCache | None = None, now: Callable[[], float] = monotonic
 ) -> Bench:
-    """With few cells that are good to use."""
+    """Give the bench a host cache and few fast cells."""
     machine.forget()
-    machine.kv = Kv(machine.llama, cells=machine.llama.n_ctx, slots=machine.llama.n_seq, hot=HOT, now=now)
-    machine.lot = Lot(machine.llama, limit, now)
-    machine.model = Model(machine.llama, machine.kv, Machine(CURVE), saved, machine.lot)
+    machine.kv = KvCache(
+        machine.llama, CacheLimits(cells=machine.llama.n_ctx, slots=machine.llama.n_seq, fast_cells=HOT), now=now
+    )
+    machine.host_cache = HostCache(machine.llama, limit, now)
+    machine.model = ModelRuntime(machine.llama, machine.kv, StepCost(CURVE), saved, machine.host_cache)
     return machine
 
 
-def parked(machine: Bench) -> list[int]:
-    assert machine.lot
-    return [len(one.tokens) for one in machine.lot.sequences]
+def host_lengths(machine: Bench) -> list[int]:
+    assert machine.host_cache
+    return [len(sequence.tokens) for sequence in machine.host_cache.sequences]
 
 
 def test_what_was_parked_answers_as_if_it_had_stayed(machine: Bench):
     first, _ = machine.run(A, SHORT)
     machine.run(B, SHORT)
-    assert (machine.kv.used, parked(machine)) == (203, [203])
-    assert machine.kv.resident(A) < 16
+    assert (machine.kv.used_cells, host_lengths(machine)) == (203, [203])
+    assert machine.kv.cached_length(A) < 16
 
     again, last = machine.run(A, SHORT)
 
     assert again == first
-    # what its last token predicts was parked with it
+    # The logits after its last token were copied with it.
     assert (last.usage.evaluated, last.usage.reused) == (0, 200)
-    assert len(parked(machine)) == 1
-    assert machine.kv.resident(B) < 16
+    assert len(host_lengths(machine)) == 1
+    assert machine.kv.cached_length(B) < 16
 
 
 def test_a_prompt_that_begins_like_a_parked_one_goes_on_from_there(machine: Bench):
@@ -71,23 +74,23 @@ def test_which_prompt_can_be_read_in_time_counts_what_is_parked(machine: Bench):
     machine.run(A, SHORT)
     machine.run(B, SHORT)
 
-    assert machine.model.resident(A) == 200
-    assert machine.model.resident(C) < 16
+    assert machine.model.cached_length(A) == 200
+    assert machine.model.cached_length(C) < 16
 
 
 def test_while_there_is_room_nothing_is_moved(machine: Bench):
     machine.run(A[:100], SHORT)
     machine.run(B[:100], SHORT)
 
-    assert (machine.kv.used, parked(machine)) == (206, [])
+    assert (machine.kv.used_cells, host_lengths(machine)) == (206, [])
 
 
 def test_of_many_candidates_one_is_kept(machine: Bench):
-    machine.together(Work((Prompt(A),), Sampling(n_predict=24, n=3, temperature=1.0)))
+    machine.together(TokenRequest((Prompt(A),), Sampling(n_predict=24, n=3, temperature=1.0)))
     machine.run(B, SHORT)
 
-    assert len(parked(machine)) == 1
-    assert machine.model.resident(A) == 200
+    assert len(host_lengths(machine)) == 1
+    assert machine.model.cached_length(A) == 200
 
 
 def test_a_longer_one_takes_the_place_of_what_it_continues(machine: Bench):
@@ -96,28 +99,28 @@ def test_a_longer_one_takes_the_place_of_what_it_continues(machine: Bench):
     machine.run(A, SHORT)
     machine.run(C, SHORT)
 
-    assert sorted(parked(machine)) == [203, 203]
+    assert sorted(host_lengths(machine)) == [203, 203]
 
 
 def test_the_lot_is_bounded_and_idle_clients_lose_first(machine: Bench):
     now = 100.0
-    parking(machine, limit=450, now=lambda: now)
+    use_host_cache(machine, limit=450, now=lambda: now)
     machine.run(A, SHORT, owner=Owner("gone"))
-    now += IDLE + 1
+    now += CLIENT_IDLE_S + 1
     for step in (3, 7, 11):
         now += 1
         machine.run([200 + step, *(n * step % 190 + 5 for n in range(199))], SHORT, owner=Owner("here"))
 
-    assert machine.lot
-    assert [one.client for one in machine.lot.sequences] == ["here", "here"]
-    assert machine.lot.lost == 1
-    assert machine.model.resident(A) < 16
-    assert machine.model.resident(B) == 200
+    assert machine.host_cache
+    assert [sequence.client for sequence in machine.host_cache.sequences] == ["here", "here"]
+    assert machine.host_cache.eviction_count == 1
+    assert machine.model.cached_length(A) < 16
+    assert machine.model.cached_length(B) == 200
 
 
 def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench):
     now = 100.0
-    parking(machine, limit=500, now=lambda: now)
+    use_host_cache(machine, limit=500, now=lambda: now)
     d, e, f = ([200 + step, *(n * step % 190 + 5 for n in range(199))] for step in (11, 13, 17))
     for at, client, prompt in (
         (100, "other", d),
@@ -130,18 +133,18 @@ def test_a_client_at_work_in_the_cells_is_not_idle(machine: Bench):
         now = float(at)
         machine.run(prompt, SHORT, owner=Owner(client))
 
-    assert machine.lot
+    assert machine.host_cache
     # the typist has parked nothing for a minute, but is at work: the oldest go, not his
-    assert A in [one.tokens[:200] for one in machine.lot.sequences]
-    assert B not in [one.tokens[:200] for one in machine.lot.sequences]
+    assert A in [sequence.tokens[:200] for sequence in machine.host_cache.sequences]
+    assert B not in [sequence.tokens[:200] for sequence in machine.host_cache.sequences]
 
 
 def test_what_is_wanted_is_not_given_up_for_what_makes_room_for_it(machine: Bench):
-    parking(machine, limit=410)
+    use_host_cache(machine, limit=410)
     machine.run(A, SHORT)
     machine.run(B, SHORT)
     machine.run(C, SHORT)
-    assert parked(machine) == [203, 203]
+    assert host_lengths(machine) == [203, 203]
 
     _, last = machine.run(A, SHORT)
 
@@ -149,14 +152,14 @@ def test_what_is_wanted_is_not_given_up_for_what_makes_room_for_it(machine: Benc
 
 
 def test_one_that_is_larger_than_the_lot_leaves_the_others_alone(machine: Bench):
-    parking(machine, limit=210)
+    use_host_cache(machine, limit=210)
     machine.run(A, SHORT)
     machine.run([n * 13 % 190 + 5 for n in range(220)], SHORT)
     machine.run(B, SHORT)
 
-    assert machine.lot
-    assert [one.tokens[:200] for one in machine.lot.sequences] == [A]
-    assert machine.lot.lost == 1
+    assert machine.host_cache
+    assert [sequence.tokens[:200] for sequence in machine.host_cache.sequences] == [A]
+    assert machine.host_cache.eviction_count == 1
 
 
 def test_a_sequence_stays_its_owner_s_when_another_reads_its_beginning(machine: Bench):
@@ -169,21 +172,21 @@ def test_a_sequence_stays_its_owner_s_when_another_reads_its_beginning(machine: 
 
 
 def test_what_may_be_written_is_kept_beside_what_may_not(machine: Bench):
-    mine = Work((Prompt(A),), SHORT, Owner("mine", persist=True))
-    other = Work((Prompt([*A, 7, 7]),), SHORT, Owner("other"))
+    mine = TokenRequest((Prompt(A),), SHORT, Owner("mine", persist=True))
+    other = TokenRequest((Prompt([*A, 7, 7]),), SHORT, Owner("other"))
     machine.together(mine, other)
     machine.run(B, SHORT)
 
-    assert machine.lot
-    assert True in {one.persist for one in machine.lot.sequences if one.tokens[:200] == A}
+    assert machine.host_cache
+    assert True in {sequence.persist for sequence in machine.host_cache.sequences if sequence.tokens[:200] == A}
 
 
 def test_after_a_crowd_what_stays_moves_to_the_lowest_cells(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     last = [9, *A[:80]]
-    machine.together(*(Work((Prompt(prompt),), SHORT) for prompt in (A, B, C, last)))
+    machine.together(*(TokenRequest((Prompt(prompt),), SHORT) for prompt in (A, B, C, last)))
     moved: list[int] = []
-    put = machine.llama.put
-    monkeypatch.setattr(machine.llama, "put", lambda seq, state: moved.append(seq) or put(seq, state))
+    put = machine.llama.load_state
+    monkeypatch.setattr(machine.llama, "load_state", lambda seq, state: moved.append(seq) or put(seq, state))
 
     _, first = machine.run(last, SHORT)
     _, second = machine.run(last, SHORT)
@@ -194,20 +197,20 @@ def test_after_a_crowd_what_stays_moves_to_the_lowest_cells(machine: Bench, monk
 def test_a_long_sequence_that_lies_low_already_is_not_moved(machine: Bench, monkeypatch: pytest.MonkeyPatch):
     long = [n * 13 % 190 + 5 for n in range(400)]
     machine.run(long, SHORT)
-    monkeypatch.setattr(machine.llama, "put", lambda *_: pytest.fail("moved"))
+    monkeypatch.setattr(machine.llama, "load_state", lambda *_: pytest.fail("moved"))
 
     assert machine.run(long, SHORT)[1].usage.evaluated == 0
 
 
 def test_the_latest_stays_when_the_lot_is_full(machine: Bench):
-    parking(machine, limit=300)
+    use_host_cache(machine, limit=300)
     machine.run(A, SHORT, owner=Owner("one"))
     machine.run(B, SHORT, owner=Owner("two"))
     machine.run(C, SHORT, owner=Owner("three"))
 
     # A and B are each the newest of somebody at work
-    assert machine.lot
-    assert [one.tokens[:200] for one in machine.lot.sequences] == [B]
+    assert machine.host_cache
+    assert [sequence.tokens[:200] for sequence in machine.host_cache.sequences] == [B]
 
 
 def test_a_machine_without_memory_for_it_evaluates_again(machine: Bench, monkeypatch: pytest.MonkeyPatch):
@@ -215,77 +218,77 @@ def test_a_machine_without_memory_for_it_evaluates_again(machine: Bench, monkeyp
         raise MemoryError
 
     first, _ = machine.run(A, SHORT)
-    monkeypatch.setattr(machine.llama, "state", full)
+    monkeypatch.setattr(machine.llama, "read_state", full)
     machine.run(B, SHORT)
 
-    assert parked(machine) == []
+    assert host_lengths(machine) == []
     assert machine.run(A, SHORT)[0] == first
 
 
 def test_a_state_that_does_not_fit_any_more_is_evaluated_again(machine: Bench):
     first, _ = machine.run(A, SHORT)
     machine.run(B, SHORT)
-    assert machine.lot
-    machine.lot.sequences[0].state = machine.lot.sequences[0].state[:100]
+    assert machine.host_cache
+    machine.host_cache.sequences[0].state = machine.host_cache.sequences[0].state[:100]
 
     again, last = machine.run(A, SHORT)
 
     assert (again, last.usage.evaluated) == (first, 200)
-    assert machine.lot.lost == 1
+    assert machine.host_cache.eviction_count == 1
 
 
 def test_a_parked_sequence_is_written_as_llama_cpp_writes_one(machine: Bench, tmp_path: Path):
     machine.run(A, SHORT)
     [slot] = [slot for slot in machine.kv.slots if slot.tokens]
     llama = machine.llama
-    assert llama.save(slot.seq, slot.tokens, tmp_path / "theirs")
-    llama.write(slot.tokens, llama.state(slot.seq), tmp_path / "ours")
+    assert llama.save_state(slot.seq, slot.tokens, tmp_path / "theirs")
+    llama.write_state(slot.tokens, llama.read_state(slot.seq), tmp_path / "ours")
 
     assert (tmp_path / "ours").read_bytes() == (tmp_path / "theirs").read_bytes()
 
 
 def test_what_leaves_the_lot_goes_to_the_disk(machine: Bench, tmp_path: Path):
     tokens = [n * 13 % 190 + 5 for n in range(300)]
-    saved = Saved(machine.llama, tmp_path / "kv", 2**30)
-    parking(machine, limit=310, saved=saved)
+    saved = DiskCache(machine.llama, tmp_path / "kv", 2**30)
+    use_host_cache(machine, limit=310, saved=saved)
     first, _ = machine.run(tokens, SHORT, owner=Owner(persist=True))
     machine.run(B, SHORT)
-    assert (parked(machine), saved.written) == ([303], 0)
+    assert (host_lengths(machine), saved.written_count) == ([303], 0)
     machine.run(C, SHORT)
     machine.run(A, SHORT)
-    assert (machine.model.resident(tokens) < 16, saved.written) == (True, 1)
+    assert (machine.model.cached_length(tokens) < 16, saved.written_count) == (True, 1)
 
     again, last = machine.run(tokens, SHORT)
 
-    assert (again, last.usage.evaluated, saved.restored) == (first, 1, 1)
+    assert (again, last.usage.evaluated, saved.restored_count) == (first, 1, 1)
 
 
 def test_in_a_quiet_moment_room_is_made_for_what_may_come_back(machine: Bench):
     a, b, c, d = (prompt[:80] for prompt in (A, B, C, [*range(20, 100)]))
     for prompt in (a, b, c, d):
         machine.run(prompt, SHORT)
-    assert (machine.kv.used, parked(machine)) == (3 * 83, [83])
+    assert (machine.kv.used_cells, host_lengths(machine)) == (3 * 83, [83])
 
-    assert [machine.model.ease() for _ in range(3)] == [True, True, False]
+    assert [machine.model.evict_ahead() for _ in range(3)] == [True, True, False]
 
     # what was used last stays; the key that brings another back moves nothing else
-    assert (machine.kv.resident(d), parked(machine)) == (80, [83, 83, 83])
-    evicted = machine.kv.evicted
+    assert (machine.kv.cached_length(d), host_lengths(machine)) == (80, [83, 83, 83])
+    evicted = machine.kv.eviction_count
     assert machine.run(a, SHORT)[1].usage.evaluated == 0
-    assert machine.kv.evicted == evicted
+    assert machine.kv.eviction_count == evicted
 
 
 def test_where_nothing_is_parked_there_is_nothing_to_make_room_for(machine: Bench):
     for prompt in (A[:80], B[:80], C[:80]):
         machine.run(prompt, SHORT)
 
-    assert not machine.model.ease()
-    assert (machine.kv.used, parked(machine)) == (3 * 83, [])
+    assert not machine.model.evict_ahead()
+    assert (machine.kv.used_cells, host_lengths(machine)) == (3 * 83, [])
 
 
 def test_what_was_used_last_stays_where_it_leaves_no_room(machine: Bench):
     machine.run(A, SHORT)
     machine.run(B, SHORT)
 
-    assert not machine.model.ease()
-    assert machine.kv.resident(B) == 200
+    assert not machine.model.evict_ahead()
+    assert machine.kv.cached_length(B) == 200

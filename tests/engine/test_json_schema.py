@@ -1,4 +1,4 @@
-"""JSON schemas as grammars: what llama.cpp's sampler lets through, and what is refused by name."""
+"""Tests of grammars from JSON schemas: which texts llama.cpp's sampler accepts, and which schemas are refused."""
 
 import json
 from collections.abc import Callable
@@ -102,7 +102,7 @@ ODD = ['say "hi"', "back\\slash", "two\nlines", "é日", "\t", ""]
     ids=lambda value: json.dumps(value)[:40] if isinstance(value, dict) else "",
 )
 def test_only_what_fits_gets_through(acceptor: Acceptor, schema: Any, fits: list[str], others: list[str]):
-    for grammar in (from_json_schema(schema), from_json_schema(schema, most_chars=None, most_items=None)):
+    for grammar in (from_json_schema(schema), from_json_schema(schema, max_chars=None, max_items=None)):
         assert [text for text in fits if not acceptor.accepts(grammar, text)] == []
         assert [text for text in others if acceptor.accepts(grammar, text)] == []
 
@@ -121,10 +121,10 @@ def test_without_a_maximum_of_its_own_the_callers_holds(acceptor: Acceptor):
     def nest(size: int) -> str:
         return "[" * size + "]" * size
 
-    assert (longest(text, most_chars=5), longest(row, most_items=7), longest(nest)) == (5, 7, 3)
-    assert [longest(make, most_chars=None, most_items=None) for make in (text, row, nest)] == [39, 39, 39]
-    assert acceptor.accepts(from_json_schema({"minLength": 9}, most_chars=5), '"123456789"')
-    assert acceptor.accepts(from_json_schema({"minItems": 3}, most_items=2), "[1, 2, 3]")
+    assert (longest(text, max_chars=5), longest(row, max_items=7), longest(nest)) == (5, 7, 3)
+    assert [longest(make, max_chars=None, max_items=None) for make in (text, row, nest)] == [39, 39, 39]
+    assert acceptor.accepts(from_json_schema({"minLength": 9}, max_chars=5), '"123456789"')
+    assert acceptor.accepts(from_json_schema({"minItems": 3}, max_items=2), "[1, 2, 3]")
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -155,8 +155,8 @@ def nested(depth: int) -> dict[str, Any]:
         ({"$ref": "#", "minLength": 1}, "`minLength` beside `$ref`"),
         ({"anyOf": []}, "`anyOf` must be a list"),
         ({"allOf": [{}, {}]}, "`allOf` of several"),
-        ({"$ref": "#/$defs/none"}, "leads nowhere"),
-        ({"$ref": "#/$defs/0", "$defs": []}, "leads nowhere"),
+        ({"$ref": "#/$defs/none"}, "points to nothing"),
+        ({"$ref": "#/$defs/0", "$defs": []}, "points to nothing"),
         ({"$ref": "other.json"}, "not within the schema"),
         ({"$ref": 1}, "not within the schema"),
         ({"enum": []}, "`enum`"),

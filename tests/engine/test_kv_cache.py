@@ -1,62 +1,72 @@
-"""Book-keeping of resident sequences, against a memory that checks every cut and copy."""
+"""Tests of the bookkeeping of the KV cache, with a memory that checks every truncation and copy."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from lsp_harness.engine.decode.cached_sequence import IDLE, ROWS, Held, common, thin
-from lsp_harness.engine.decode.kv_cache import Kv, Slot
+from lsp_harness.engine.decode.admission import CacheLimits
+from lsp_harness.engine.decode.cached_sequence import (
+    CLIENT_IDLE_S,
+    MAX_LOGITS_ROWS,
+    CachedSequence,
+    common_prefix_length,
+    drop_old_logits,
+)
+from lsp_harness.engine.decode.kv_cache import KvCache
+from lsp_harness.engine.decode.slot import Slot
 from lsp_harness.errors import EngineBusy, EngineRefused
 
 
 def test_logits_are_kept_of_what_was_used_last_a_row_at_a_time():
-    held = [Held(rows=dict.fromkeys(range(100, 110)), used=float(number)) for number in range(4)]
-    held.append(Held(rows=dict.fromkeys(range(ROWS)), used=-1.0))
-    thin(held)
+    sequences = [
+        CachedSequence(logits_rows=dict.fromkeys(range(100, 110)), last_used_s=float(number)) for number in range(4)
+    ]
+    sequences.append(CachedSequence(logits_rows=dict.fromkeys(range(MAX_LOGITS_ROWS)), last_used_s=-1.0))
+    drop_old_logits(sequences)
 
-    assert [len(one.rows) for one in held] == [ROWS - 30, 10, 10, 10, 0]
-    # what is left of one that lost some is its prompt, not the end of its healing
-    assert list(held[0].rows) == [100, 101]
+    assert [len(sequence.logits_rows) for sequence in sequences] == [MAX_LOGITS_ROWS - 30, 10, 10, 10, 0]
+    # The shortest prefix keeps its logits: it is the prompt, and the others are steps of its healing.
+    assert list(sequences[0].logits_rows) == [100, 101]
 
 
 class FakeMemory:
-    """Sequences as lists; cutting or copying what is not there fails."""
+    """A memory of lists. Truncating or copying tokens that do not exist fails."""
 
     def __init__(self, slots: int) -> None:
-        self.held: list[list[int]] = [[] for _ in range(slots)]
+        self.sequences: list[list[int]] = [[] for _ in range(slots)]
 
-    def cut(self, seq: int, length: int) -> bool:
-        assert 0 <= length <= len(self.held[seq])
-        del self.held[seq][length:]
+    def truncate(self, seq: int, length: int) -> bool:
+        assert 0 <= length <= len(self.sequences[seq])
+        del self.sequences[seq][length:]
         return True
 
     def copy(self, source: int, target: int, length: int, start: int = 0) -> None:
         assert source != target
-        assert start == len(self.held[target]), "cells of another sequence would get mixed in"
-        assert start < length <= len(self.held[source])
-        self.held[target] += self.held[source][start:length]
+        assert start == len(self.sequences[target]), "cells of another sequence would get mixed in"
+        assert start < length <= len(self.sequences[source])
+        self.sequences[target] += self.sequences[source][start:length]
 
 
 class Desk:
-    """A Kv and its memory, and requests that do what `generate` does. Each request takes a second."""
+    """A KV cache and its memory, and requests that use it like `Generation`. Each request takes a second."""
 
     def __init__(self, cells: int, slots: int, memory: FakeMemory | None = None, *, cuts: bool = True) -> None:
         self.memory = memory or FakeMemory(slots)
         self.time = 0.0
-        self.kv = Kv(self.memory, cells=cells, slots=slots, now=self.now, cuts=cuts)
+        self.kv = KvCache(self.memory, CacheLimits(cells=cells, slots=slots), now=self.now, can_truncate=cuts)
 
     def now(self) -> float:
         self.time += 0.5
         return self.time
 
     def add(self, slot: Slot, tokens: list[int]) -> None:
-        self.kv.grow(slot, tokens)
-        self.memory.held[slot.seq] += tokens
+        self.kv.append(slot, tokens)
+        self.memory.sequences[slot.seq] += tokens
 
     def whole(self, prompt: list[int], extra: int = 0, client: str = "") -> int:
-        """Run a request; how many of its tokens were resident."""
-        slot = self.kv.take(prompt, extra, client=client)
+        """Run a request and return how many of its tokens were cached."""
+        slot = self.kv.acquire(prompt, extra, client=client)
         reused = len(slot.tokens)
         self.add(slot, prompt[reused:])
         self.add(slot, [-1] * extra)
@@ -69,81 +79,81 @@ PROMPTS = st.lists(st.integers(0, 2), min_size=1, max_size=16)
 
 
 class Requests(RuleBasedStateMachine):
-    """Random requests, several at a time, each evaluated bit by bit, some with several candidates."""
+    """Random requests, several at a time. They are evaluated in parts, and some have several candidates."""
 
     def __init__(self) -> None:
         super().__init__()
         self.desk = Desk(CELLS, SLOTS)
         self.kv = self.desk.kv
-        setattr(self.kv, "LOSS", 4)  # noqa: B010 - a small world
-        self.busy: dict[int, tuple[Slot, list[int], int]] = {}
+        setattr(self.kv, "MAX_DISCARDED_TOKENS", 4)  # noqa: B010 - a small world
+        self.is_busy: dict[int, tuple[Slot, list[int], int]] = {}
 
     @rule(prompt=PROMPTS, extra=st.integers(0, 12), branches=st.integers(1, 3), client=st.sampled_from("ab"))
     def take(self, prompt: list[int], extra: int, branches: int, client: str) -> None:
-        before = {seq: list(slot.tokens) for seq, (slot, _, _) in self.busy.items()}
+        before = {seq: list(slot.tokens) for seq, (slot, _, _) in self.is_busy.items()}
         try:
-            slot = self.kv.take(prompt, extra, branches=branches, client=client)
+            slot = self.kv.acquire(prompt, extra, branches=branches, client=client)
         except EngineRefused:
             assert len(prompt) + extra * branches > CELLS
             return
         except EngineBusy:
-            assert self.busy
+            assert self.is_busy
             return
         finally:
-            assert before == {seq: slot.tokens for seq, (slot, _, _) in self.busy.items()}
-        assert slot.busy
-        assert slot.seq not in self.busy
+            assert before == {seq: slot.tokens for seq, (slot, _, _) in self.is_busy.items()}
+        assert slot.is_busy
+        assert slot.seq not in self.is_busy
         assert slot.tokens == prompt[: len(slot.tokens)]
-        assert len(slot.tokens) < len(prompt) or slot.rows[len(prompt)] == prompt
-        self.busy[slot.seq] = (slot, prompt, len(prompt) + extra)
+        assert len(slot.tokens) < len(prompt) or slot.logits_rows[len(prompt)] == prompt
+        self.is_busy[slot.seq] = (slot, prompt, len(prompt) + extra)
 
-    @precondition(lambda self: self.busy)
+    @precondition(lambda self: self.is_busy)
     @rule(data=st.data(), count=st.integers(1, 8), token=st.integers(0, 2))
     def evaluate(self, data: st.DataObject, count: int, token: int) -> None:
-        slot, prompt, end = self.busy[data.draw(st.sampled_from(sorted(self.busy)))]
+        slot, prompt, end = self.is_busy[data.draw(st.sampled_from(sorted(self.is_busy)))]
         if len(slot.tokens) < len(prompt):
             self.desk.add(slot, prompt[len(slot.tokens) :][:count])
             if len(slot.tokens) == len(prompt):
                 self.kv.keep_logits(slot, prompt)
         else:
-            while slot.forks:
+            while slot.pending_forks:
                 other = self.kv.fork(slot)
-                self.busy[other.seq] = (other, prompt, end)
+                self.is_busy[other.seq] = (other, prompt, end)
             self.desk.add(slot, [token] * min(count, end - len(slot.tokens)))
 
-    @precondition(lambda self: self.busy)
+    @precondition(lambda self: self.is_busy)
     @rule(data=st.data(), count=st.integers(0, 3))
     def take_back(self, data: st.DataObject, count: int) -> None:
-        slot, prompt, _ = self.busy[data.draw(st.sampled_from(sorted(self.busy)))]
+        slot, prompt, _ = self.is_busy[data.draw(st.sampled_from(sorted(self.is_busy)))]
         if len(slot.tokens) - count >= len(prompt):
-            self.kv.shrink(slot, len(slot.tokens) - count)
+            self.kv.truncate(slot, len(slot.tokens) - count)
 
-    @precondition(lambda self: self.busy)
+    @precondition(lambda self: self.is_busy)
     @rule(data=st.data())
     def catch_up(self, data: st.DataObject) -> None:
-        slot, prompt, _ = self.busy[data.draw(st.sampled_from(sorted(self.busy)))]
+        slot, prompt, _ = self.is_busy[data.draw(st.sampled_from(sorted(self.is_busy)))]
         before = len(slot.tokens)
         if before < len(prompt):
             self.kv.catch_up(slot, prompt)
             assert before <= len(slot.tokens) < len(prompt)
             assert slot.tokens == prompt[: len(slot.tokens)]
 
-    @precondition(lambda self: self.busy)
+    @precondition(lambda self: self.is_busy)
     @rule(data=st.data())
     def release(self, data: st.DataObject) -> None:
-        slot, _, _ = self.busy.pop(data.draw(st.sampled_from(sorted(self.busy))))
+        slot, _, _ = self.is_busy.pop(data.draw(st.sampled_from(sorted(self.is_busy))))
         self.kv.release(slot)
 
     @invariant()
     def the_book_says_what_memory_holds(self) -> None:
-        assert [slot.tokens for slot in self.kv.slots] == self.desk.memory.held
-        assert {slot.seq for slot in self.kv.slots if slot.busy} == set(self.busy)
+        assert [slot.tokens for slot in self.kv.slots] == self.desk.memory.sequences
+        assert {slot.seq for slot in self.kv.slots if slot.is_busy} == set(self.is_busy)
         assert all(len(slot.cells) == len(slot.tokens) for slot in self.kv.slots)
 
     @invariant()
     def a_cell_is_counted_once(self) -> None:
-        held = {cell for slot in self.kv.slots for cell in slot.cells}
-        assert self.kv.used == len(held) <= CELLS
+        cells = {cell for slot in self.kv.slots for cell in slot.cells}
+        assert self.kv.used_cells == len(cells) <= CELLS
 
     @invariant()
     def slots_with_a_cell_in_common_agree_up_to_it(self) -> None:
@@ -154,9 +164,9 @@ class Requests(RuleBasedStateMachine):
 
     @invariant()
     def what_was_promised_is_there(self) -> None:
-        pinned = {cell for slot in self.kv.slots if slot.busy for cell in slot.cells}
-        assert len(pinned) + sum(slot.promised for slot in self.kv.slots) <= CELLS
-        assert sum(slot.forks for slot in self.kv.slots) <= SLOTS - len(self.busy)
+        pinned = {cell for slot in self.kv.slots if slot.is_busy for cell in slot.cells}
+        assert len(pinned) + sum(slot.reserved_cells for slot in self.kv.slots) <= CELLS
+        assert sum(slot.pending_forks for slot in self.kv.slots) <= SLOTS - len(self.is_busy)
 
 
 TestRequests = Requests.TestCase
@@ -168,7 +178,7 @@ def test_the_common_prefix_is_found(a: list[int], b: list[int], shared: list[int
     one, other = shared + a, shared + b
     expected = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
 
-    assert common(one, other) == expected
+    assert common_prefix_length(one, other) == expected
 
 
 @pytest.mark.parametrize(("shared", "own"), [(0, 20), (0, 400), (50, 400)])
@@ -220,27 +230,27 @@ def test_the_least_recently_used_makes_room():
 
 def test_every_slot_busy_is_said():
     desk = Desk(cells=100, slots=2)
-    desk.kv.take([1], 0)
-    desk.kv.take([2], 0)
+    desk.kv.acquire([1], 0)
+    desk.kv.acquire([2], 0)
 
     with pytest.raises(EngineBusy, match="slot"):
-        desk.kv.take([3], 0)
+        desk.kv.acquire([3], 0)
 
 
 def test_room_promised_to_a_request_in_progress_is_not_given_away():
     desk = Desk(cells=100, slots=2)
-    slow = desk.kv.take([1] * 60, 0)
+    slow = desk.kv.acquire([1] * 60, 0)
 
     with pytest.raises(EngineBusy, match="in progress"):
-        desk.kv.take([2] * 50, 0)
+        desk.kv.acquire([2] * 50, 0)
     desk.kv.release(slow)
-    assert desk.kv.take([2] * 50, 0).tokens == []
+    assert desk.kv.acquire([2] * 50, 0).tokens == []
 
 
 def test_a_memory_that_cannot_be_cut_starts_again():
     class Recurrent(FakeMemory):
-        def cut(self, seq: int, length: int) -> bool:
-            return length in (0, len(self.held[seq])) and super().cut(seq, length)
+        def truncate(self, seq: int, length: int) -> bool:
+            return length in (0, len(self.sequences[seq])) and super().truncate(seq, length)
 
     desk = Desk(100, 1, Recurrent(1), cuts=False)
     desk.whole([1, 2, 3])
@@ -251,12 +261,12 @@ def test_a_memory_that_cannot_be_cut_starts_again():
 
 def test_a_reader_of_a_memory_that_cannot_be_cut_is_never_set_back():
     class Recurrent(FakeMemory):
-        def cut(self, seq: int, length: int) -> bool:
-            return length in (0, len(self.held[seq])) and super().cut(seq, length)
+        def truncate(self, seq: int, length: int) -> bool:
+            return length in (0, len(self.sequences[seq])) and super().truncate(seq, length)
 
     desk = Desk(100, 3, Recurrent(3), cuts=False)
     desk.whole([1] * 20 + [2])
-    slot = desk.kv.take([1] * 30, 0)
+    slot = desk.kv.acquire([1] * 30, 0)
     desk.add(slot, [1] * 10)
 
     desk.kv.catch_up(slot, [1] * 30)
@@ -267,79 +277,79 @@ def test_a_reader_of_a_memory_that_cannot_be_cut_is_never_set_back():
 def test_nothing_is_given_up_for_what_has_no_room_anyway():
     desk = Desk(cells=50, slots=3)
     desk.whole([1] * 20)
-    desk.kv.take([2] * 20, 5)
+    desk.kv.acquire([2] * 20, 5)
 
-    assert desk.kv.vacant("a", 40) is None
-    assert desk.kv.resident([1] * 20) == 20
+    assert desk.kv.find_empty_slot("a", 40) is None
+    assert desk.kv.cached_length([1] * 20) == 20
 
 
 def test_what_waits_aside_takes_no_slot_that_was_promised_and_no_room_that_is_spare():
     memory = FakeMemory(4)
-    kv = Kv(memory, cells=60, slots=4, spare_cells=20, spare_slots=1)
-    kv.take([1] * 10, 5, branches=2)
+    kv = KvCache(memory, CacheLimits(cells=60, slots=4, spare_cells=20, spare_slots=1))
+    kv.acquire([1] * 10, 5, branches=2)
 
-    assert kv.aside(21, 4) is None, "the other candidate's cells"
-    held = kv.aside(20, 4)
-    assert held
-    assert (held.busy, held.aside, kv.used) == (True, True, 4)
+    assert kv.acquire_staging(21, 4) is None, "the other candidate's cells"
+    staging = kv.acquire_staging(20, 4)
+    assert staging
+    assert (staging.is_busy, staging.is_staging, kv.used_cells) == (True, True, 4)
     # one slot is for the other candidate, and one is spare
-    assert kv.aside(1, 1) is None
-    assert kv.aside(20, 1, urgent=True)
-    assert kv.aside(1, 1, urgent=True) is None
+    assert kv.acquire_staging(1, 1) is None
+    assert kv.acquire_staging(20, 1, urgent=True)
+    assert kv.acquire_staging(1, 1, urgent=True) is None
 
 
 def test_what_waits_aside_begins_no_prompt_and_goes_when_it_is_forgotten():
     memory = FakeMemory(3)
-    kv = Kv(memory, cells=60, slots=3)
-    slot, held = kv.take([5] * 30, 0), kv.aside(20, 8)
-    assert held
+    kv = KvCache(memory, CacheLimits(cells=60, slots=3))
+    slot, staging = kv.acquire([5] * 30, 0), kv.acquire_staging(20, 8)
+    assert staging
 
-    assert kv.resident([5] * 9) == 0
-    kv.release(held)
-    kv.forget(held)
-    assert (kv.used, held.aside, slot.busy) == (0, False, True)
+    assert kv.cached_length([5] * 9) == 0
+    kv.release(staging)
+    kv.clear(staging)
+    assert (kv.used_cells, staging.is_staging, slot.is_busy) == (0, False, True)
 
 
 def test_of_a_memory_that_cannot_be_cut_only_whole_sequences_are_shared():
     class Recurrent(FakeMemory):
-        def cut(self, seq: int, length: int) -> bool:
-            return length in (0, len(self.held[seq])) and super().cut(seq, length)
+        def truncate(self, seq: int, length: int) -> bool:
+            return length in (0, len(self.sequences[seq])) and super().truncate(seq, length)
 
         def copy(self, source: int, target: int, length: int, start: int = 0) -> None:
-            assert length == len(self.held[source])
+            assert length == len(self.sequences[source])
             super().copy(source, target, length, start)
 
     desk = Desk(100, 3, Recurrent(3), cuts=False)
     desk.whole([1, 2, 3, 4])
-    busy = desk.kv.take([1, 2, 3, 4, 5], 0)
+    busy = desk.kv.acquire([1, 2, 3, 4, 5], 0)
 
     assert busy.tokens == [1, 2, 3, 4]
-    assert desk.kv.take([1, 2, 3, 4, 6], 0).tokens == [1, 2, 3, 4]
-    assert desk.kv.take([1, 2, 7], 0).tokens == []
+    assert desk.kv.acquire([1, 2, 3, 4, 6], 0).tokens == [1, 2, 3, 4]
+    assert desk.kv.acquire([1, 2, 7], 0).tokens == []
 
 
 def test_shared_cells_are_there_for_longer_than_who_evaluated_them():
     desk = Desk(cells=100, slots=4)
     desk.whole([1] * 30 + [2] * 35)
     desk.whole([1] * 30 + [3] * 20)
-    assert desk.kv.used == 85
+    assert desk.kv.used_cells == 85
 
     # 5 more than fit: the first goes, and what it shared stays
     desk.whole([4] * 20)
-    assert desk.kv.used == 70
-    assert desk.kv.resident([1] * 30 + [3] * 20) == 50
+    assert desk.kv.used_cells == 70
+    assert desk.kv.cached_length([1] * 30 + [3] * 20) == 50
 
 
 def test_an_idle_client_loses_its_state_before_one_at_work():
     desk = Desk(cells=100, slots=8)
     desk.whole([1] * 30, client="idle")
-    desk.time += IDLE
+    desk.time += CLIENT_IDLE_S
     desk.whole([2] * 30, client="busy")
     desk.whole([3] * 30, client="busy")
 
     desk.whole([4] * 30, client="busy")
 
-    assert [desk.kv.resident([kind] * 30) for kind in (1, 2, 3, 4)] == [0, 30, 30, 30]
+    assert [desk.kv.cached_length([kind] * 30) for kind in (1, 2, 3, 4)] == [0, 30, 30, 30]
 
 
 def test_clients_at_work_keep_their_newest_sequences_while_those_fit():
@@ -348,52 +358,52 @@ def test_clients_at_work_keep_their_newest_sequences_while_those_fit():
     for kind in (2, 3, 4, 5):
         desk.whole([kind] * 30, client="loud")
 
-    assert [desk.kv.resident([kind] * 30) for kind in (1, 4, 5)] == [30, 30, 30]
+    assert [desk.kv.cached_length([kind] * 30) for kind in (1, 4, 5)] == [30, 30, 30]
 
 
 def test_who_hears_of_a_sequence_before_it_goes():
     desk = Desk(cells=50, slots=4)
     gone: list[list[int]] = []
-    desk.kv.leaving = lambda slot: gone.append(list(slot.tokens))
+    desk.kv.on_evict = lambda slot: gone.append(list(slot.tokens))
     desk.whole([1] * 30)
     desk.whole([2] * 30)
 
     assert gone == [[1] * 30]
-    assert desk.kv.evicted == 1
+    assert desk.kv.eviction_count == 1
 
 
 def test_room_is_made_for_a_sequence_from_elsewhere():
     desk = Desk(cells=50, slots=2)
     desk.whole([1] * 30)
 
-    slot = desk.kv.vacant("a", 40)
+    slot = desk.kv.find_empty_slot("a", 40)
 
     assert slot is not None
-    assert (slot.tokens, slot.busy, slot.client) == ([], False, "a")
-    assert desk.kv.used == 0
-    busy = desk.kv.take([2] * 30, 0)
-    assert desk.kv.vacant("a", 30) is None
+    assert (slot.tokens, slot.is_busy, slot.client) == ([], False, "a")
+    assert desk.kv.used_cells == 0
+    busy = desk.kv.acquire([2] * 30, 0)
+    assert desk.kv.find_empty_slot("a", 30) is None
     desk.kv.release(busy)
 
 
 def test_the_last_cells_and_slots_are_for_what_is_urgent():
-    kv = Kv(FakeMemory(3), cells=100, slots=3, spare_cells=20, spare_slots=1)
-    kv.take(range(70), 10)
+    kv = KvCache(FakeMemory(3), CacheLimits(cells=100, slots=3, spare_cells=20, spare_slots=1))
+    kv.acquire(range(70), 10)
 
     with pytest.raises(EngineBusy, match="cache is full"):
-        kv.take([200], 1)
-    assert kv.vacant("a", 5) is None
-    urgent = kv.take([200], 9, urgent=True)
-    assert kv.vacant("a", 5, urgent=True)
+        kv.acquire([200], 1)
+    assert kv.find_empty_slot("a", 5) is None
+    urgent = kv.acquire([200], 9, urgent=True)
+    assert kv.find_empty_slot("a", 5, urgent=True)
     kv.release(urgent)
     with pytest.raises(EngineRefused, match="are more than the 80 tokens of"):
-        kv.take(range(81), 0, urgent=True)
+        kv.acquire(range(81), 0, urgent=True)
 
 
 def test_the_last_slots_are_for_what_is_urgent():
-    kv = Kv(FakeMemory(2), cells=100, slots=2, spare_slots=1)
-    kv.take([1], 1)
+    kv = KvCache(FakeMemory(2), CacheLimits(cells=100, slots=2, spare_slots=1))
+    kv.acquire([1], 1)
 
     with pytest.raises(EngineBusy, match="every sequence slot"):
-        kv.take([2], 1)
-    assert kv.take([2], 1, urgent=True)
+        kv.acquire([2], 1)
+    assert kv.acquire([2], 1, urgent=True)

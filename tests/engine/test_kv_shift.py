@@ -1,4 +1,4 @@
-"""What a prompt shares with a resident sequence elsewhere: what is found, that it is moved to its place, and who may."""
+"""Tests of moved cells: which runs of tokens are found, that they are moved, and which clients may use them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,13 +8,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.engine.decode.disk_cache import Saved
-from lsp_harness.engine.decode.generation import Model, Prompt, Run, Work
-from lsp_harness.engine.decode.host_cache import Lot, Parked
-from lsp_harness.engine.decode.kv_cache import Kv
-from lsp_harness.engine.decode.kv_shift import MISSED, Piece, Shift, _places, knowing, pieces
+from lsp_harness.engine.decode.admission import CacheLimits
+from lsp_harness.engine.decode.disk_cache import DiskCache
+from lsp_harness.engine.decode.generation import Generation
+from lsp_harness.engine.decode.host_cache import HostCache, HostSequence
+from lsp_harness.engine.decode.kv_cache import KvCache
+from lsp_harness.engine.decode.kv_shift import (
+    MAX_MISSING_CONTEXT_TOKENS,
+    KvShift,
+    TokenRun,
+    find_grams,
+    find_runs,
+    limit_missing_context,
+)
 from lsp_harness.engine.decode.llama import Llama, Row
-from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.engine.decode.memory_probe import measure_move_ms
+from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
+from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.request import Chunk, Owner, Sampling, Usage
 from tests.support.tiny import tiny_gguf
@@ -33,39 +43,41 @@ def machine(llama: Llama) -> Bench:
     return shifting(Bench(llama))
 
 
-def shifting(machine: Bench, *, hot: int = 0, saved: Saved | None = None) -> Bench:
+def shifting(machine: Bench, *, hot: int = 0, saved: DiskCache | None = None) -> Bench:
     """The same with nothing resident, and with runs of LEAST tokens moved."""
     machine.forget()
-    machine.kv = Kv(machine.llama, cells=machine.llama.n_ctx, slots=machine.llama.n_seq, hot=hot)
-    machine.lot = Lot(machine.llama, 768) if hot else None
-    shift = Shift(machine.llama, machine.kv, machine.lot, least=LEAST)
-    machine.model = Model(machine.llama, machine.kv, Machine(CURVE, 10.0), saved, machine.lot, shift)
+    machine.kv = KvCache(
+        machine.llama, CacheLimits(cells=machine.llama.n_ctx, slots=machine.llama.n_seq, fast_cells=hot)
+    )
+    machine.host_cache = HostCache(machine.llama, 768) if hot else None
+    shift = KvShift(machine.llama, machine.kv, machine.host_cache, min_run_tokens=LEAST)
+    machine.model = ModelRuntime(machine.llama, machine.kv, StepCost(CURVE, 10.0), saved, machine.host_cache, shift)
     return machine
 
 
 def ask(machine: Bench, *tokens: list[int], reuse: int | None = None, owner: Owner | None = None) -> Usage:
     """The usage of a short answer to a prompt."""
     prompt = [token for part in tokens for token in part]
-    [chunks] = machine.together(Work((Prompt(prompt),), SHORT, owner or Owner(), cache_reuse=reuse))
+    [chunks] = machine.together(TokenRequest((Prompt(prompt),), SHORT, owner or Owner(), cache_reuse=reuse))
     usage = chunks[-1].usage
     assert usage.evaluated + usage.reused == len(prompt)
-    assert machine.kv.used == len({cell for slot in machine.kv.slots for cell in slot.cells})
+    assert machine.kv.used_cells == len({cell for slot in machine.kv.slots for cell in slot.cells})
     return usage
 
 
-def found(old: Sequence[int], prompt: Sequence[int], *, least: int = LEAST, start: int = 0) -> list[Piece]:
-    return pieces(old, prompt, _places(prompt, start), least, start)
+def found(old: Sequence[int], prompt: Sequence[int], *, least: int = LEAST, start: int = 0) -> list[TokenRun]:
+    return find_runs(old, prompt, find_grams(prompt, start), least, start)
 
 
 def test_a_run_is_found_where_it_moved_down_or_up():
-    assert found([*HEAD, *TEXT], [*OTHER, *TEXT, *TAIL]) == [Piece(8, 40, 190)]
-    assert found([*OTHER, *TEXT], [*HEAD, *TEXT[50:], *TAIL]) == [Piece(90, 8, 140)]
+    assert found([*HEAD, *TEXT], [*OTHER, *TEXT, *TAIL]) == [TokenRun(8, 40, 190)]
+    assert found([*OTHER, *TEXT], [*HEAD, *TEXT[50:], *TAIL]) == [TokenRun(90, 8, 140)]
 
 
 def test_runs_are_found_in_the_same_order_and_each_at_least_so_long():
     old = [*TEXT[:60], *TEXT[100:160], *TEXT[60:100]]
 
-    assert found(old, [*HEAD, *TEXT, *TAIL]) == [Piece(0, 8, 60), Piece(60, 108, 60)]
+    assert found(old, [*HEAD, *TEXT, *TAIL]) == [TokenRun(0, 8, 60), TokenRun(60, 108, 60)]
     assert found(old, [*HEAD, *TEXT, *TAIL], least=61) == []
 
 
@@ -73,25 +85,25 @@ def test_the_order_of_runs_that_gives_most_is_taken():
     """After a jump downwards the lines that were below the cursor are above it: the shorter run, but the first."""
     below, above = TEXT[:30], TEXT[30:]
 
-    assert found([*HEAD, *below, 207, *above], [*OTHER, *above, 208, *below, *TAIL]) == [Piece(39, 40, 160)]
+    assert found([*HEAD, *below, 207, *above], [*OTHER, *above, 208, *below, *TAIL]) == [TokenRun(39, 40, 160)]
 
 
 def test_runs_that_overlap_are_cut_to_fit():
     """A line was put in between that begins as what follows it and ends as what comes before it."""
     old, prompt = TEXT[:120], [*OTHER, *TEXT[:60], TEXT[60], 207, TEXT[59], *TEXT[60:120], *TAIL]
 
-    assert found(old, prompt) == [Piece(0, 40, 61), Piece(61, 104, 59)]
+    assert found(old, prompt) == [TokenRun(0, 40, 61), TokenRun(61, 104, 59)]
 
 
 def test_what_a_prompt_has_already_and_its_last_token_are_not_for_moving():
-    assert found(TEXT, [*TEXT[:100], *HEAD, *TEXT[100:]], start=100) == [Piece(100, 108, 89)]
+    assert found(TEXT, [*TEXT[:100], *HEAD, *TEXT[100:]], start=100) == [TokenRun(100, 108, 89)]
     assert found(TEXT, TEXT, start=len(TEXT) - 4) == []
 
 
 def test_of_several_places_of_the_same_tokens_the_one_with_the_longest_run_is_taken():
     prompt = [*TEXT[:12], *OTHER, *TEXT[:40], *TAIL]
 
-    assert found([*HEAD, *TEXT], prompt) == [Piece(8, 52, 40)]
+    assert found([*HEAD, *TEXT], prompt) == [TokenRun(8, 52, 40)]
 
 
 @given(
@@ -112,23 +124,29 @@ def test_runs_are_true_disjoint_and_in_order(old: list[int], prompt: list[int], 
 
 
 def test_what_would_know_nothing_of_the_text_before_it_is_not_moved():
-    far = Piece(0, MISSED + 1, 40)
-    assert knowing([far], 0) == []
-    assert knowing([Piece(0, MISSED, 40)], 0) == [Piece(0, MISSED, 40)]
-    # what both begin with is known, and what is moved before it is
-    assert knowing([far], 1) == [far]
-    assert knowing([Piece(0, 60, 40), Piece(50, 100 + MISSED - 60, 40)], 0) == [
-        Piece(0, 60, 40),
-        Piece(50, 100 + MISSED - 60, 40),
+    far = TokenRun(0, MAX_MISSING_CONTEXT_TOKENS + 1, 40)
+    assert limit_missing_context([far], 0) == []
+    assert limit_missing_context([TokenRun(0, MAX_MISSING_CONTEXT_TOKENS, 40)], 0) == [
+        TokenRun(0, MAX_MISSING_CONTEXT_TOKENS, 40)
     ]
-    assert knowing([Piece(0, 60, 40), Piece(50, 101 + MISSED - 60, 40), far], 0) == [Piece(0, 60, 40)]
+    # what both begin with is known, and what is moved before it is
+    assert limit_missing_context([far], 1) == [far]
+    assert limit_missing_context([TokenRun(0, 60, 40), TokenRun(50, 100 + MAX_MISSING_CONTEXT_TOKENS - 60, 40)], 0) == [
+        TokenRun(0, 60, 40),
+        TokenRun(50, 100 + MAX_MISSING_CONTEXT_TOKENS - 60, 40),
+    ]
+    assert limit_missing_context(
+        [TokenRun(0, 60, 40), TokenRun(50, 101 + MAX_MISSING_CONTEXT_TOKENS - 60, 40), far], 0
+    ) == [TokenRun(0, 60, 40)]
     # a run that reaches into what is shared is known once
-    assert knowing([Piece(20, 20, 40), Piece(80, 61 + MISSED, 40)], 50) == [Piece(20, 20, 40)]
+    assert limit_missing_context([TokenRun(20, 20, 40), TokenRun(80, 61 + MAX_MISSING_CONTEXT_TOKENS, 40)], 50) == [
+        TokenRun(20, 20, 40)
+    ]
 
 
 def test_what_other_files_say_is_read_with_the_text_after_it(machine: Bench):
     ask(machine, TEXT, END)
-    elsewhere = [230 + n % 20 for n in range(MISSED + 1)]
+    elsewhere = [230 + n % 20 for n in range(MAX_MISSING_CONTEXT_TOKENS + 1)]
     usage = ask(machine, elsewhere, TEXT, TAIL)
     assert (usage.shifted, usage.reused) == (0, 0)
     # as soon as that is resident, its text moves with it
@@ -157,8 +175,8 @@ def test_what_was_moved_predicts_what_it_would_when_moved_by_hand(machine: Bench
     first, second = [*HEAD, *TEXT, *END], [*OTHER, *TEXT, *TAIL]
     ask(machine, first)
     ask(machine, second)
-    slot = next(slot for slot in machine.kv.slots if len(second) in slot.rows)
-    kept = slot.rows[len(second)]
+    slot = next(slot for slot in machine.kv.slots if len(second) in slot.logits_rows)
+    kept = slot.logits_rows[len(second)]
     machine.forget()
 
     def read(tokens: list[int], at: int) -> None:
@@ -167,14 +185,14 @@ def test_what_was_moved_predicts_what_it_would_when_moved_by_hand(machine: Bench
 
     read(first, 0)
     llama.copy(0, 1, len(first))
-    llama.cut(0, 0)
+    llama.truncate(0, 0)
     read(OTHER, 0)
     # cells of one sequence only may be moved: now they are
-    llama.move(1, [(8, 40, 190)])
+    llama.move_cells(1, [(8, 40, 190)])
     llama.copy(1, 0, 230, 40)
     read(TAIL, 230)
     by_hand = llama.logits(1).copy()
-    llama.cut(0, 0)
+    llama.truncate(0, 0)
     for start in range(0, len(second), llama.n_batch):
         llama.decode([Row(0, start, second[start : start + llama.n_batch])])
     fresh = llama.logits((len(second) - 1) % llama.n_batch).copy()
@@ -202,8 +220,8 @@ def test_what_is_parked_is_moved_as_well(machine: Bench):
     shifting(machine, hot=256)
     ask(machine, HEAD, TEXT, END)
     ask(machine, [209] * 180)
-    assert machine.lot
-    assert [len(parked.tokens) for parked in machine.lot.sequences] == [203]
+    assert machine.host_cache
+    assert [len(parked.tokens) for parked in machine.host_cache.sequences] == [203]
 
     assert ask(machine, OTHER, TEXT, TAIL).shifted == 190
 
@@ -219,7 +237,7 @@ def test_what_is_given_up_for_the_new_prompt_is_moved_before(machine: Bench):
 
 
 def test_moved_text_may_be_saved_only_where_its_source_may(machine: Bench, tmp_path: Path, llama: Llama):
-    shifting(machine, saved=Saved(llama, tmp_path, 2**20))
+    shifting(machine, saved=DiskCache(llama, tmp_path, 2**20))
     ask(machine, HEAD, TEXT, END, owner=Owner(persist=True))
     ask(machine, OTHER, TEXT, TAIL, owner=Owner(persist=True))
     ask(machine, [205] * 9, TEXT, TAIL, owner=Owner(persist=False))
@@ -235,7 +253,9 @@ def test_moved_text_may_be_saved_only_where_its_source_may(machine: Bench, tmp_p
 
 def test_candidates_and_healing_follow_what_was_moved(machine: Bench):
     ask(machine, HEAD, TEXT, END)
-    work = Work((Prompt([*OTHER, *TEXT, *TAIL]),), Sampling(n_predict=4, n=3, temperature=1.0), cache_reuse=LEAST)
+    work = TokenRequest(
+        (Prompt([*OTHER, *TEXT, *TAIL]),), Sampling(n_predict=4, n=3, temperature=1.0), cache_reuse=LEAST
+    )
     [chunks] = machine.together(work)
 
     assert sorted(chunk.index for chunk in chunks if chunk.stop) == [0, 1, 2]
@@ -246,23 +266,23 @@ def test_a_cancelled_request_lets_go_of_what_waits_aside(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     waiting: list[int] = []
 
-    def cancel(_: int, runs: list[Run]) -> None:
-        waiting.append(sum(slot.aside for slot in machine.kv.slots))
+    def cancel(_: int, runs: list[Generation]) -> None:
+        waiting.append(sum(slot.is_staging for slot in machine.kv.slots))
         runs[0].stop(None, "cancelled")
 
     [chunks] = machine.together(
-        Work((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=LEAST),
+        TokenRequest((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=LEAST),
         after=cancel,
     )
 
     assert (waiting, chunks[-1].stop) == ([1], "cancelled")
-    assert not any(slot.aside for slot in machine.kv.slots)
-    assert machine.kv.used == len({cell for slot in machine.kv.slots for cell in slot.cells})
+    assert not any(slot.is_staging for slot in machine.kv.slots)
+    assert machine.kv.used_cells == len({cell for slot in machine.kv.slots for cell in slot.cells})
 
 
 def test_two_of_the_same_prompt_share_what_either_has(machine: Bench):
     ask(machine, HEAD, TEXT, END)
-    work = Work((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=LEAST)
+    work = TokenRequest((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=LEAST)
     both = machine.together(work, work)
 
     usages = [chunks[-1].usage for chunks in both]
@@ -273,13 +293,15 @@ def test_two_of_the_same_prompt_share_what_either_has(machine: Bench):
 def test_without_room_to_move_it_the_prompt_is_read(machine: Bench):
     ask(machine, HEAD, TEXT, END)
     # 236 cells do for the prompt and its answer, but to sort out what to move takes 249
-    held = machine.kv.take([210] * 782, 0)
+    held = machine.kv.acquire([210] * 782, 0)
     said: list[Chunk] = []
-    run = Run(machine.model, Work((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=None), said.append)
+    run = Generation(
+        machine.model, TokenRequest((Prompt([*OTHER, *TEXT, *TAIL]),), SHORT, cache_reuse=None), said.append
+    )
 
-    assert not any(slot.aside for slot in machine.kv.slots)
+    assert not any(slot.is_staging for slot in machine.kv.slots)
     machine.kv.release(held)
-    assert run.part(1024)[1:] == ([*OTHER, *TEXT, *TAIL], True)
+    assert run.next_part(1024)[1:] == ([*OTHER, *TEXT, *TAIL], True)
     run.abandon()
 
 
@@ -291,13 +313,13 @@ def test_a_move_that_llama_cpp_refuses_costs_only_the_reading(
 
     ask(machine, HEAD, TEXT, END)
     with monkeypatch.context() as patch:
-        patch.setattr(machine.llama, "put", full)
+        patch.setattr(machine.llama, "load_state", full)
         assert ask(machine, OTHER, TEXT, TAIL).shifted == 0
 
     def failing(rows: Sequence[Row]) -> None:
         raise EngineRefused(f"no room for {len(rows)}")
 
-    move = machine.llama.move
+    move = machine.llama.move_cells
 
     def broken(seq: int, runs: Sequence[tuple[int, int, int]]) -> None:
         with monkeypatch.context() as patch:
@@ -305,7 +327,7 @@ def test_a_move_that_llama_cpp_refuses_costs_only_the_reading(
             move(seq, runs)
 
     with monkeypatch.context() as patch:
-        patch.setattr(machine.llama, "move", broken)
+        patch.setattr(machine.llama, "move_cells", broken)
         assert ask(machine, [205] * 9, TEXT, [214, 215]).shifted == 0
     assert "evaluated again: no room for 1" in capsys.readouterr().err
     assert ask(machine, [206] * 9, TEXT, [216, 217]).shifted == 190
@@ -317,9 +339,9 @@ def test_moving_is_not_interrupted(machine: Bench, monkeypatch: pytest.MonkeyPat
     prompt = Prompt([*OTHER, *TEXT, *TAIL])
     with monkeypatch.context() as patch:
         patch.setattr(machine.llama, "should_abort", lambda: True)
-        run = Run(machine.model, Work((prompt,), SHORT, cache_reuse=LEAST), lambda _: None)
+        run = Generation(machine.model, TokenRequest((prompt,), SHORT, cache_reuse=LEAST), lambda _: None)
         assert machine.llama.should_abort()
-    assert sum(slot.aside for slot in machine.kv.slots) == 1
+    assert sum(slot.is_staging for slot in machine.kv.slots) == 1
     run.abandon()
 
 
@@ -328,12 +350,12 @@ def test_the_longer_prompt_is_taken_when_moving_makes_it_cheap(machine: Bench):
     long, short = Prompt([*HEAD, *OTHER, *TEXT, *TAIL]), Prompt([211] * 4)
 
     def rung(budget: float, reuse: int | None) -> int:
-        return machine.model.choose(Work((long, short), SHORT, budget_ms=budget, cache_reuse=reuse))
+        return machine.model.choose_prompt(TokenRequest((long, short), SHORT, budget_ms=budget, cache_reuse=reuse))
 
     # of 232 tokens, 580 ms on the imagined CPU, those before and after the run cost 100 and 13, and moving it 10
     assert [rung(125, None), rung(120, None), rung(125, 0), rung(580, 0)] == [0, 1, 1, 0]
     # where moving takes longer than reading there is no point in it
-    machine.model.machine.move_ms = 500
+    machine.model.step_cost.move_ms = 500
     assert rung(575, None) == 1
     assert ask(machine, OTHER, TEXT, TAIL).shifted == 0
 
@@ -341,20 +363,22 @@ def test_the_longer_prompt_is_taken_when_moving_makes_it_cheap(machine: Bench):
 def test_what_has_been_given_back_is_let_alone(machine: Bench):
     """The slot in which pieces waited is anybody's once they are placed."""
     ask(machine, HEAD, TEXT, TAIL)
-    one = Run(machine.model, Work((Prompt([*OTHER, *TEXT, *END]),), SHORT, cache_reuse=LEAST), lambda _: None)
-    while any(slot.aside for slot in machine.kv.slots):
-        slot, tokens, _ = one.part(32)
-        if any(slot.aside for slot in machine.kv.slots):
+    one = Generation(
+        machine.model, TokenRequest((Prompt([*OTHER, *TEXT, *END]),), SHORT, cache_reuse=LEAST), lambda _: None
+    )
+    while any(slot.is_staging for slot in machine.kv.slots):
+        slot, tokens, _ = one.next_part(32)
+        if any(slot.is_staging for slot in machine.kv.slots):
             machine.llama.decode([Row(slot.seq, len(slot.tokens), tokens, 0)])
-            one.evaluated(tokens, len(tokens) - 1)
-    two = Run(machine.model, Work((Prompt([210] * 40),), SHORT), lambda _: None)
-    slot, tokens, _ = two.part(20)
+            one.on_evaluated(tokens, len(tokens) - 1)
+    two = Generation(machine.model, TokenRequest((Prompt([210] * 40),), SHORT), lambda _: None)
+    slot, tokens, _ = two.next_part(20)
     machine.llama.decode([Row(slot.seq, 0, tokens, 0)])
-    two.evaluated(tokens, 19)
+    two.on_evaluated(tokens, 19)
 
-    one.part(32)
+    one.next_part(32)
     one.abandon()
-    assert (len(two.read), slot.busy) == (20, True)
+    assert (len(two.evaluated_prompt), slot.is_busy) == (20, True)
     two.abandon()
 
 
@@ -378,34 +402,36 @@ def test_what_is_parked_remembers_what_was_moved(machine: Bench):
     ask(machine, HEAD, TEXT, TAIL)
     assert ask(machine, OTHER, TEXT, END).shifted == 190
     ask(machine, [209] * 250)
-    assert machine.lot
-    assert sorted(parked.pure for parked in machine.lot.sequences if parked.pure < 1000) == [40]
+    assert machine.host_cache
+    assert sorted(parked.unmoved_tokens for parked in machine.host_cache.sequences if parked.unmoved_tokens < 1000) == [
+        40
+    ]
 
-    assert machine.model.resident([*OTHER, *TEXT, *END], "") == 232
-    assert machine.model.resident([*OTHER, *TEXT, *END]) == 40
+    assert machine.model.cached_length([*OTHER, *TEXT, *END], "") == 232
+    assert machine.model.cached_length([*OTHER, *TEXT, *END]) == 40
 
 
 def test_what_is_on_disk_remembers_what_was_moved(machine: Bench, tmp_path: Path, llama: Llama):
-    saved = Saved(llama, tmp_path, 2**30)
+    saved = DiskCache(llama, tmp_path, 2**30)
     shifting(machine)
     ask(machine, HEAD, TEXT, TAIL, owner=Owner(persist=True))
     ask(machine, OTHER * 3, TEXT, END, owner=Owner(persist=True))
     moved = next(slot for slot in machine.kv.slots if slot.tokens[:1] == [202])
-    assert saved.keep(moved)
+    assert saved.save(moved)
     assert [file.stem.split("-")[2:] for file in tmp_path.iterdir()] == [["120"]]
 
     for mover, reused in ((None, 120), ("", 312)):
-        shifting(machine, saved=Saved(llama, tmp_path, 2**30))
+        shifting(machine, saved=DiskCache(llama, tmp_path, 2**30))
         usage = ask(machine, OTHER * 3, TEXT, END, [207], reuse=None if mover == "" else 0)
         assert usage.reused == reused
         assert usage.shifted == 0
     # what was read again as it should be is kept beside it
-    assert saved.keep(Parked(list(moved.tokens), persist=True, state=llama.state(0)))
+    assert saved.save(HostSequence(list(moved.tokens), persist=True, state=llama.read_state(0)))
 
 
 def test_who_asks_for_probabilities_gets_the_model_s_own(machine: Bench):
     ask(machine, HEAD, TEXT, TAIL)
-    work = Work((Prompt([*OTHER, *TEXT, *END]),), Sampling(n_predict=2, top_logprobs=2), cache_reuse=None)
+    work = TokenRequest((Prompt([*OTHER, *TEXT, *END]),), Sampling(n_predict=2, top_logprobs=2), cache_reuse=None)
     [chunks] = machine.together(work)
 
     assert chunks[-1].usage.shifted == 0
@@ -417,12 +443,12 @@ def test_a_model_whose_keys_are_not_where_they_were_moved_moves_none(
     def elsewhere(seq: int, _: object) -> None:
         move(seq, [(1, 3, 2)])
 
-    assert llama.move_ms()
-    move = llama.move
+    assert measure_move_ms(llama)
+    move = llama.move_cells
     with monkeypatch.context() as patch:
-        patch.setattr(llama, "move", elsewhere)
-        assert llama.move_ms() is None
-    assert machine.kv.used == 0
+        patch.setattr(llama, "move_cells", elsewhere)
+        assert measure_move_ms(llama) is None
+    assert machine.kv.used_cells == 0
 
 
 def test_a_pure_sequence_is_not_given_up_for_one_with_moved_cells(machine: Bench):
@@ -433,7 +459,7 @@ def test_a_pure_sequence_is_not_given_up_for_one_with_moved_cells(machine: Bench
     ask(machine, OTHER, TEXT, END, reuse=0)
     ask(machine, [209] * 250)
     for mover in (None, "", "other"):
-        assert machine.model.resident([*OTHER, *TEXT, *END], mover) == 232
+        assert machine.model.cached_length([*OTHER, *TEXT, *END], mover) == 232
 
 
 def test_a_model_whose_keys_are_scaled_at_every_move_moves_none(tmp_path: Path, llama: Llama):
@@ -444,11 +470,10 @@ def test_a_model_whose_keys_are_scaled_at_every_move_moves_none(tmp_path: Path, 
         n_seq=2,
         n_batch=32,
         threads=1,
-        decode_threads=1,
         n_gpu_layers=0,
         repack=False,
     )
-    assert scaled.move_ms() is None
+    assert measure_move_ms(scaled) is None
     scaled.close()
     Bench(llama)
-    assert 0 < (llama.move_ms() or 0) < 5000
+    assert 0 < (measure_move_ms(llama) or 0) < 5000

@@ -1,4 +1,4 @@
-"""The binding: text to tokens and back, and what llama.cpp is told when something cannot be done."""
+"""Tests of the binding: text to tokens and back, and the errors of llama.cpp."""
 
 from pathlib import Path
 
@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.engine.decode import llama as module
-from lsp_harness.engine.decode.chat_template import compiled
+from lsp_harness.engine.decode import chat_template as module
+from lsp_harness.engine.decode.chat_template import compile_template
 from lsp_harness.engine.decode.llama import Aborted, Llama, Row
-from lsp_harness.engine.decode.sampler import best
+from lsp_harness.engine.decode.memory_probe import probe_memory
+from lsp_harness.engine.decode.sampler import likeliest_token
 from lsp_harness.errors import EngineRefused, ModelError
 from tests.support.tiny import tiny_gguf
 
@@ -17,13 +18,13 @@ from .conftest import Bench
 
 
 def load(path: Path) -> Llama:
-    return Llama(path, n_ctx=64, n_seq=1, n_batch=32, threads=1, decode_threads=1, n_gpu_layers=0, repack=False)
+    return Llama(path, n_ctx=64, n_seq=1, n_batch=32, threads=1, n_gpu_layers=0, repack=False)
 
 
 @settings(max_examples=200, deadline=None)
 @given(text=st.text(max_size=80))
 def test_pieces_of_tokens_are_the_text(llama: Llama, text: str):
-    pieces = [llama.piece(token) for token in llama.tokenize(text)]
+    pieces = [llama.vocabulary.piece(token) for token in llama.vocabulary.tokenize(text)]
 
     assert b"".join(pieces) == text.encode("utf-8", "replace")
 
@@ -31,31 +32,30 @@ def test_pieces_of_tokens_are_the_text(llama: Llama, text: str):
 def test_special_tokens_mean_what_they_say_only_when_asked(llama: Llama):
     text = "<|fim_prefix|>"
 
-    assert len(llama.tokenize(text)) > 1
-    (token,) = llama.tokenize(text, special=True)
-    assert token == llama.fim["pre"]
-    assert (llama.piece(token), llama.piece(token, special=True)) == (b"", text.encode())
+    assert len(llama.vocabulary.tokenize(text)) > 1
+    (token,) = llama.vocabulary.tokenize(text, special=True)
+    assert token == llama.vocabulary.fim_tokens["pre"]
+    assert (llama.vocabulary.piece(token), llama.vocabulary.piece(token, special=True)) == (b"", text.encode())
 
 
 def test_the_model_says_which_tokens_end_an_answer(llama: Llama):
     ends = [
-        llama.ends(*llama.tokenize(name, special=True)) for name in ("<|im_end|>", "<|endoftext|>", "a", "<|im_start|>")
+        llama.vocabulary.ends_answer(*llama.vocabulary.tokenize(name, special=True))
+        for name in ("<|im_end|>", "<|endoftext|>", "a", "<|im_start|>")
     ]
 
     # a mark that is no text ends it, too: nothing that is shown could follow it
     assert ends == [True, True, False, True]
-    assert llama.metadata("general.name") == "tiny"
-    assert llama.metadata("no.such.key") == ""
 
 
 def agreeing(llama: Llama, start: bytes) -> set[int]:
-    pieces = {token: llama.piece(token) for token in range(llama.n_vocab)}
+    pieces = {token: llama.vocabulary.piece(token) for token in range(llama.n_vocab)}
     return {token for token, piece in pieces.items() if piece and (piece.startswith(start) or start.startswith(piece))}
 
 
 def test_blanks_are_spelled_by_the_longest_token_that_fits(llama: Llama):
     def pieces(start: bytes) -> set[bytes]:
-        return {llama.piece(token) for token in llama.spelled(start)}
+        return {llama.vocabulary.piece(token) for token in llama.vocabulary.matching_tokens(start)}
 
     assert pieces(b"    ") == {b" " * 3, b" " * 4}
     assert pieces(b"   ") == {b" " * 2, b" " * 3, b" " * 4}
@@ -78,24 +78,26 @@ def test_spelled_are_the_tokens_that_agree_with_a_text(llama: Llama, start: byte
     agree = agreeing(llama, start)
     if start.isspace():
         # at most one is left to the word behind them, or no longer one fits
-        fitting = {len(llama.piece(token)) for token in agree if len(llama.piece(token)) <= len(start)}
+        fitting = {
+            len(llama.vocabulary.piece(token)) for token in agree if len(llama.vocabulary.piece(token)) <= len(start)
+        }
         least = min(max(fitting), max(1, len(start) - 1))
-        agree = {token for token in agree if len(llama.piece(token)) >= least}
+        agree = {token for token in agree if len(llama.vocabulary.piece(token)) >= least}
 
     # the text as one whole token begins with it, and is named once
-    found = llama.spelled(start)
+    found = llama.vocabulary.matching_tokens(start)
     assert set(found) == agree
     assert len(found) == len(agree)
 
 
 def test_a_conversation_is_written_by_the_models_own_template(llama: Llama):
-    assert llama.chat([("system", "Be brief."), ("user", "Hé")]) == (
+    assert llama.chat_template.render([("system", "Be brief."), ("user", "Hé")]) == (
         "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHé<|im_end|>\n<|im_start|>assistant\n"
     )
 
 
 def test_a_conversation_of_many_short_turns_is_written_too(llama: Llama):
-    prompt = llama.chat([("user", "")] * 1000)
+    prompt = llama.chat_template.render([("user", "")] * 1000)
 
     assert prompt == "<|im_start|>user\n<|im_end|>\n" * 1000 + "<|im_start|>assistant\n"
 
@@ -109,7 +111,7 @@ QWEN = """
 
 
 def test_a_template_is_the_models_own_to_the_letter():
-    form = compiled(QWEN, bos="", eos="<|im_end|>")
+    form = compile_template(QWEN, bos="", eos="<|im_end|>")
 
     assert form
     # llama.cpp's built-in form of this template has no system message of its own
@@ -127,7 +129,7 @@ GEMMA = """
 
 
 def test_a_template_without_system_messages_gets_them_with_the_question():
-    form = compiled(GEMMA, bos="", eos="")
+    form = compile_template(GEMMA, bos="", eos="")
 
     assert form
     assert form([("system", "Be brief."), ("user", "Hi"), ("assistant", "Yes?")]) == (
@@ -138,14 +140,14 @@ def test_a_template_without_system_messages_gets_them_with_the_question():
 
 
 def test_what_a_template_refuses_llama_cpp_may_still_know(llama: Llama, monkeypatch: pytest.MonkeyPatch):
-    form = compiled("{{ raise_exception('never') }}<|im_start|>", bos="", eos="")
-    monkeypatch.setattr(llama, "_template", form)
+    form = compile_template("{{ raise_exception('never') }}<|im_start|>", bos="", eos="")
+    monkeypatch.setattr(llama.chat_template, "_render", form)
 
-    assert llama.chat([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
+    assert llama.chat_template.render([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
 
 
 def test_a_template_is_a_program_that_reaches_nothing():
-    form = compiled("{{ ''.__class__.__mro__[1].__subclasses__() }}", bos="", eos="")
+    form = compile_template("{{ ''.__class__.__mro__[1].__subclasses__() }}", bos="", eos="")
 
     assert form
     with pytest.raises(EngineRefused, match="chat template"):
@@ -153,18 +155,18 @@ def test_a_template_is_a_program_that_reaches_nothing():
 
 
 def test_a_template_that_cannot_be_read_is_left_to_llama_cpp(llama: Llama, monkeypatch: pytest.MonkeyPatch):
-    assert compiled("{% for %}", bos="", eos="") is None
-    monkeypatch.setattr(llama, "_template", None)
-    monkeypatch.setattr(module, "compiled", lambda *_, **__: None)
-    assert llama.chat([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
-    monkeypatch.setattr(llama, "_template", None)
+    assert compile_template("{% for %}", bos="", eos="") is None
+    monkeypatch.setattr(llama.chat_template, "_render", None)
+    monkeypatch.setattr(module, "compile_template", lambda *_, **__: None)
+    assert llama.chat_template.render([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
+    monkeypatch.setattr(llama.chat_template, "_render", None)
 
 
 def test_without_a_template_there_is_no_conversation(tmp_path: Path):
     model = load(tiny_gguf(tmp_path / "base.gguf", chat=False))
 
     with pytest.raises(EngineRefused, match="chat template"):
-        model.chat([("user", "a")])
+        model.chat_template.render([("user", "a")])
     model.close()
 
 
@@ -179,18 +181,18 @@ def test_a_damaged_file_is_a_model_error_and_harms_no_other_model(machine: Bench
 
 def test_an_aborted_evaluation_leaves_what_was_there_before(machine: Bench):
     llama = machine.llama
-    tokens = llama.tokenize("def f():\n")
+    tokens = llama.vocabulary.tokenize("def f():\n")
     llama.decode([Row(0, 0, tokens)])
-    before = best(llama.logits(-1), range(llama.n_vocab))
+    before = likeliest_token(llama.logits(-1), range(llama.n_vocab))
 
     llama.should_abort = lambda: True
     with pytest.raises(Aborted):
         llama.decode([Row(0, len(tokens), tokens)])
     llama.should_abort = lambda: False
 
-    assert llama.cut(0, len(tokens) - 1)
+    assert llama.truncate(0, len(tokens) - 1)
     llama.decode([Row(0, len(tokens) - 1, tokens[-1:])])
-    assert best(llama.logits(-1), range(llama.n_vocab)) == before
+    assert likeliest_token(llama.logits(-1), range(llama.n_vocab)) == before
 
 
 def test_more_than_the_cache_holds_is_refused(machine: Bench):
@@ -204,29 +206,29 @@ def test_more_than_the_cache_holds_is_refused(machine: Bench):
 
 def test_the_likeliest_is_chosen_among_the_allowed_only(machine: Bench):
     llama = machine.llama
-    llama.decode([Row(0, 0, llama.tokenize("def"))])
+    llama.decode([Row(0, 0, llama.vocabulary.tokenize("def"))])
 
     logits = llama.logits(-1)
-    assert best(logits, [7]) == 7
-    first = best(logits, range(llama.n_vocab))
-    assert best(logits, [first, 7, 8]) == first
+    assert likeliest_token(logits, [7]) == 7
+    first = likeliest_token(logits, range(llama.n_vocab))
+    assert likeliest_token(logits, [first, 7, 8]) == first
 
 
 def test_a_batch_has_rows_of_several_sequences(machine: Bench):
     llama = machine.llama
-    one, other = llama.tokenize("def f():"), llama.tokenize("class Value:")
+    one, other = llama.vocabulary.tokenize("def f():"), llama.vocabulary.tokenize("class Value:")
     firsts: list[int] = []
     for tokens in (one, other):
         llama.decode([Row(0, 0, tokens)])
-        firsts.append(best(llama.logits(-1), range(llama.n_vocab)))
-        llama.cut(0, 0)
+        firsts.append(likeliest_token(llama.logits(-1), range(llama.n_vocab)))
+        llama.truncate(0, 0)
 
     llama.decode([Row(1, 0, one), Row(2, 0, other, len(other))])
 
     ends = (len(one) - 1, len(one) + len(other) - 1)
-    assert [best(llama.logits(at), range(llama.n_vocab)) for at in ends] == firsts
+    assert [likeliest_token(llama.logits(at), range(llama.n_vocab)) for at in ends] == firsts
     assert llama.logits(len(one)).shape == (llama.n_vocab,)
 
 
 def test_what_kind_of_memory_a_model_has(machine: Bench):
-    assert machine.llama.traits() == {"cuts": True, "window": 0, "recurrent": False}
+    assert probe_memory(machine.llama) == {"cuts": True, "window": 0, "recurrent": False}

@@ -1,4 +1,4 @@
-"""The editor plugin llama.vim against our engine: the body it sends, and what it reads of the answer."""
+"""Tests of the editor plugin llama.vim with our engine: the body it sends and the fields it reads."""
 
 import shutil
 import tempfile

@@ -1,4 +1,4 @@
-"""What is counted, and how it reads."""
+"""Tests of the metrics and of their text format."""
 
 import time
 from typing import Any
@@ -10,8 +10,8 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 
-from lsp_harness.engine.http.metrics_route import counted, routes
-from lsp_harness.engine.meter import Load, Meter
+from lsp_harness.engine.http.metrics_route import count_calls, routes
+from lsp_harness.engine.meter import EngineLoad, Meter
 from lsp_harness.inference.request import Usage
 
 
@@ -25,19 +25,19 @@ def read(text: str) -> dict[str, float]:
     return found
 
 
-def scrape(meter: Meter, load: Load | None = None) -> dict[str, float]:
-    found = read(meter.exposition(load or Load()).decode())
+def scrape(meter: Meter, load: EngineLoad | None = None) -> dict[str, float]:
+    found = read(meter.render(load or EngineLoad()).decode())
     return {name.removeprefix("lsp_harness_"): value for name, value in found.items()}
 
 
 @pytest.fixture
 def meter() -> Meter:
     meter = Meter()
-    meter.finished(
+    meter.record_request(
         "interactive", "eos", Usage(evaluated=3, reused=97, generated=16, drafted=8, accepted=6, shifted=40), 2, 90, 400
     )
-    meter.finished("interactive", "cancelled", Usage(evaluated=10), 4, None, 30)
-    meter.finished("background", "eos", Usage(evaluated=100, generated=1), 2000, 2500, 2600)
+    meter.record_request("interactive", "cancelled", Usage(evaluated=10), 4, None, 30)
+    meter.record_request("background", "eos", Usage(evaluated=100, generated=1), 2000, 2500, 2600)
     return meter
 
 
@@ -72,7 +72,9 @@ def test_times_are_in_seconds_and_only_there_where_something_happened(meter: Met
 
 
 def test_what_is_held_is_told_at_each_reading(meter: Meter):
-    first = scrape(meter, Load(pending=2, sequences=3, cells_used=500, cells_total=8192, parked=900, texts_pending=7))
+    first = scrape(
+        meter, EngineLoad(pending=2, sequences=3, cells_used=500, cells_total=8192, host_tokens=900, texts_pending=7)
+    )
     names = ("pending_requests", "resident_sequences", "kv_cells_used", "kv_cells", "parked_tokens", "pending_texts")
     assert [first[name] for name in names] == [2, 3, 500, 8192, 900, 7]
     assert scrape(meter)["pending_requests"] == 0
@@ -100,8 +102,8 @@ async def test_the_route_and_the_calls_it_counts():
     async def refuse(_: Any) -> Response:
         return Response(status_code=400)
 
-    app = Starlette(routes=[*routes(meter, lambda: Load(pending=4)), Route("/completion", refuse)])
-    transport = httpx2.ASGITransport(counted(app, meter, {"/metrics", "/completion"}))
+    app = Starlette(routes=[*routes(meter, lambda: EngineLoad(pending=4)), Route("/completion", refuse)])
+    transport = httpx2.ASGITransport(count_calls(app, meter, {"/metrics", "/completion"}))
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine") as http:
         for path in ("/completion", "/completion", "/made/up", "/metrics"):
             await http.get(path)

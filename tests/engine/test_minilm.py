@@ -1,4 +1,4 @@
-"""The real sentence encoder: that the conversion gives a model which knows what belongs together."""
+"""Tests of the real sentence encoder: after the conversion, related texts have similar vectors."""
 
 from collections.abc import Callable, Iterator
 
@@ -33,7 +33,7 @@ def alike(encoder: Encoder) -> Callable[[str, str], float]:
 
 
 def test_its_size(encoder: Encoder):
-    assert (encoder.dimensions, encoder.limit) == (384, 510)
+    assert (encoder.dimensions, encoder.max_text_tokens) == (384, 510)
     assert encoder.tokenize("def read_file(path):", 128) == [101, 13366, 3191, 1035, 5371, 1006, 4130, 1007, 1024, 102]
 
 

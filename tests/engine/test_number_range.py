@@ -1,4 +1,4 @@
-"""Ranges as GBNF, read as regular expressions: for numbers both notations differ only in quotes and blanks."""
+"""Tests of ranges in GBNF. For numbers, GBNF differs from regular expressions only in quotes and blanks."""
 
 import re
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.engine.grammar.number_range import MOST, decimals, integers
+from lsp_harness.engine.grammar.number_range import MAX_MAGNITUDE, decimal_range, integer_range
 
 
 def matches(body: str, text: str) -> bool:
@@ -18,30 +18,30 @@ def matches(body: str, text: str) -> bool:
 def test_integers_between_two_bounds(least: int, size: int, number: int):
     most = least + size
 
-    assert matches(integers(least, most), str(number)) == (least <= number <= most)
-    assert matches(integers(least, most), str(least))
-    assert matches(integers(least, most), str(most))
+    assert matches(integer_range(least, most), str(number)) == (least <= number <= most)
+    assert matches(integer_range(least, most), str(least))
+    assert matches(integer_range(least, most), str(most))
 
 
 @given(st.integers(-(10**14), 10**14), st.integers(-(10**14), 10**14))
 def test_integers_with_one_bound(bound: int, number: int):
-    assert matches(integers(bound, None), str(number)) == (number >= bound)
-    assert matches(integers(None, bound), str(number)) == (number <= bound)
+    assert matches(integer_range(bound, None), str(number)) == (number >= bound)
+    assert matches(integer_range(None, bound), str(number)) == (number <= bound)
 
 
 @given(st.integers(-300, 300), st.integers(0, 500), st.decimals(-900, 900, places=2))
 def test_decimals_between_two_bounds(least: int, size: int, number: object):
     text = f"{number:f}"
     if float(text) != 0 or not text.startswith("-"):
-        assert matches(decimals(least, least + size), text) == (least <= float(text) <= least + size)
+        assert matches(decimal_range(least, least + size), text) == (least <= float(text) <= least + size)
 
 
 @pytest.mark.parametrize("text", ["", "-", "01", "00", "1.", "+1", "1e3", "--1", " 1", "-0"])
 def test_what_json_does_not_call_a_number(text: str):
-    assert not matches(integers(-20, 20), text)
+    assert not matches(integer_range(-20, 20), text)
 
 
 def test_a_missing_bound_stops_at_what_a_double_holds():
-    assert matches(integers(0, None), str(MOST))
-    assert not matches(integers(0, None), str(MOST + 1))
-    assert matches(decimals(None, None), f"-{MOST}.0")
+    assert matches(integer_range(0, None), str(MAX_MAGNITUDE))
+    assert not matches(integer_range(0, None), str(MAX_MAGNITUDE + 1))
+    assert matches(decimal_range(None, None), f"-{MAX_MAGNITUDE}.0")

@@ -1,4 +1,4 @@
-"""OpenAI's dialect, asked by OpenAI's own client: over the Unix socket and over TCP, with the tiny model."""
+"""Tests of OpenAI's dialect with OpenAI's client, over the Unix socket and over TCP, with the tiny model."""
 
 import json
 from collections.abc import AsyncIterator, Iterator
@@ -376,8 +376,8 @@ async def test_whose_request_it_was(client: AsyncOpenAI, http: httpx2.AsyncClien
         ("completions", {"prompt": ["a", 1]}, "`prompt` must be a text"),
         ("completions", {"prompt": [[1], ["a"]]}, "`prompt` must be a text"),
         ("completions", {"prompt": ["a", [10**9]]}, "token 1000000000"),
-        ("completions", {"prompt": "a", "suffix": 5}, "`suffix` must be a text"),
-        ("completions", {"prompt": [1], "suffix": "b"}, "`suffix` must be a text"),
+        ("completions", {"prompt": "a", "suffix": 5}, "`suffix` and `prompt` must both be texts"),
+        ("completions", {"prompt": [1], "suffix": "b"}, "`suffix` and `prompt` must both be texts"),
         ("completions", {"prompt": "a", "logprobs": True}, "`logprobs`"),
         ("completions", {"prompt": "a", "echo": True}, "`echo`"),
         ("completions", {"prompt": "a", "best_of": 3}, "`best_of`"),

@@ -1,7 +1,7 @@
-"""Where drafts come from, and how long they are."""
+"""Tests of the source and the length of drafts."""
 
-from lsp_harness.engine.decode.prompt_lookup import Lookup
-from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.engine.decode.prompt_lookup import PromptLookup
+from lsp_harness.engine.decode.step_cost import StepCost
 
 CPU = {1: 19.0, 2: 41.0, 4: 60.0, 8: 78.0, 16: 106.0}
 
@@ -11,44 +11,44 @@ def flat(_: int) -> float:
 
 
 def test_what_followed_the_last_tokens_before_is_the_draft():
-    assert Lookup(flat).draft([1, 2, 3, 4, 5, 6, 7, 9, 1, 2, 3], 5) == [4, 5, 6, 7, 9]
+    assert PromptLookup(flat).draft([1, 2, 3, 4, 5, 6, 7, 9, 1, 2, 3], 5) == [4, 5, 6, 7, 9]
 
 
 def test_without_such_a_place_there_is_no_draft():
-    assert Lookup(flat).draft([1, 2, 3, 4, 5, 6], 5) == []
-    assert Lookup(flat).draft([1, 2], 5) == []
+    assert PromptLookup(flat).draft([1, 2, 3, 4, 5, 6], 5) == []
+    assert PromptLookup(flat).draft([1, 2], 5) == []
     # the end itself is not such a place
-    assert Lookup(flat).draft([9, 9, 1, 2, 3], 5) == []
+    assert PromptLookup(flat).draft([9, 9, 1, 2, 3], 5) == []
 
 
 def test_no_more_than_asked_or_known():
     tokens = [1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3]
 
-    assert Lookup(flat).draft(tokens, 3) == [4, 5, 6]
-    assert Lookup(flat).draft(tokens, 0) == []
-    assert len(Lookup(flat).draft(tokens, 100)) <= 8
+    assert PromptLookup(flat).draft(tokens, 3) == [4, 5, 6]
+    assert PromptLookup(flat).draft(tokens, 0) == []
+    assert len(PromptLookup(flat).draft(tokens, 100)) <= 8
 
 
 def test_a_copy_goes_on_where_it_was():
     """The same three tokens stand in two places; after the second the copy is past the first."""
     first, second = [1, 2, 3, 40, 41, 42], [5, 6, 7, 1, 2, 3, 50, 51, 52]
     source = [*first, *second]
-    lookup = Lookup(flat)
+    lookup = PromptLookup(flat)
 
     assert lookup.draft([*source, 1, 2, 3], 3) == [40, 41, 42]
-    lookup.learn(3, 3)
+    lookup.record(3, 3)
     assert lookup.draft([*source, 1, 2, 3, 40, 41, 42, 5, 6, 7], 3) == [1, 2, 3]
-    lookup.learn(3, 3)
+    lookup.record(3, 3)
     assert lookup.draft([*source, 1, 2, 3, 40, 41, 42, 5, 6, 7, 1, 2, 3], 3) == [50, 51, 52]
 
 
 def test_drafts_that_fail_get_shorter_and_end():
-    lookup = Lookup(Machine(CPU).cost)
+    lookup = PromptLookup(StepCost(CPU).step_ms)
     tokens = [*range(40), *range(12)]
     sizes: list[int] = []
     while drafted := len(lookup.draft(tokens, 15)):
         sizes.append(drafted)
-        lookup.learn(drafted, 0)
+        lookup.record(drafted, 0)
 
     assert sizes[0] >= 7
     assert sizes == sorted(sizes, reverse=True)
@@ -56,28 +56,28 @@ def test_drafts_that_fail_get_shorter_and_end():
 
 
 def test_a_short_likeness_is_no_reason_to_guess_where_guessing_is_dear():
-    dear = Machine({1: 10.0, 2: 18.0, 4: 34.0, 8: 60.0, 16: 90.0})
+    dear = StepCost({1: 10.0, 2: 18.0, 4: 34.0, 8: 60.0, 16: 90.0})
 
-    assert Lookup(dear.cost).draft([*range(40), *range(3)], 15) == []
-    assert Lookup(dear.cost).draft([*range(40), *range(16)], 15) != []
-    assert Lookup(flat).draft([*range(40), *range(3)], 15) != []
+    assert PromptLookup(dear.step_ms).draft([*range(40), *range(3)], 15) == []
+    assert PromptLookup(dear.step_ms).draft([*range(40), *range(16)], 15) != []
+    assert PromptLookup(flat).draft([*range(40), *range(3)], 15) != []
 
 
 def test_drafts_are_tried_again_after_a_while():
-    lookup = Lookup(Machine(CPU).cost)
+    lookup = PromptLookup(StepCost(CPU).step_ms)
     tokens = [*range(40), *range(12)]
     while drafted := len(lookup.draft(tokens, 15)):
-        lookup.learn(drafted, 0)
+        lookup.record(drafted, 0)
 
     assert any(lookup.draft(tokens, 15) for _ in range(100))
 
 
 def test_drafts_that_succeed_get_longer():
-    cpu = Machine(CPU)
-    lookup = Lookup(cpu.cost)
+    cpu = StepCost(CPU)
+    lookup = PromptLookup(cpu.step_ms)
     tokens = [*range(40), *range(12)]
     for _ in range(5):
         drafted = len(lookup.draft(tokens, 15))
-        lookup.learn(drafted, drafted)
+        lookup.record(drafted, drafted)
 
-    assert len(Lookup(cpu.cost).draft(tokens, 15)) <= len(lookup.draft(tokens, 15)) == 15
+    assert len(PromptLookup(cpu.step_ms).draft(tokens, 15)) <= len(lookup.draft(tokens, 15)) == 15

@@ -1,4 +1,4 @@
-"""What this machine's probe says is kept. The child process is a double: some machines would crash it."""
+"""Tests that the result of the probe is kept. The child process is a double, because some machines would crash it."""
 
 import json
 import subprocess

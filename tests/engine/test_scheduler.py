@@ -1,14 +1,15 @@
-"""Who goes first. Each step waits for the test."""
+"""Tests of the order of requests. Each step waits for the test."""
 
 import asyncio
 from typing import Any, cast
 
 import pytest
 
-from lsp_harness.engine.decode.generation import Model, Prompt, Work
 from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
+from lsp_harness.engine.decode.preemption import Preemption
 from lsp_harness.engine.decode.scheduler import Scheduler
-from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.inference.request import Owner, Sampling
 
 from .conftest import CURVE
@@ -27,10 +28,10 @@ async def test_chunks_come_in_order_and_the_end_is_told_once(scheduler: Schedule
 async def test_the_interactive_overtakes_the_background_between_steps(scheduler: Scheduler, gate: Gate):
     slow = asyncio.create_task(all_of(scheduler, work("slow", 3), "background"))
     await gate.at_work.wait()
-    assert not scheduler.busy()
+    assert not scheduler.is_busy()
     others = [asyncio.create_task(all_of(scheduler, work(name), name)) for name in ("normal", "interactive")]
     await until(lambda: scheduler.pending == 3)
-    assert scheduler.busy()
+    assert scheduler.is_busy()
     gate.open.set()
 
     assert await slow == ["limit"]
@@ -41,7 +42,7 @@ async def test_the_interactive_overtakes_the_background_between_steps(scheduler:
 
 
 async def test_where_a_larger_step_costs_nothing_the_less_urgent_ride_along(gate: Gate):
-    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(dict.fromkeys(CURVE, 10.0))))
+    scheduler = Scheduler(ModelRuntime(cast("Llama", gate), gate.kv, StepCost(dict.fromkeys(CURVE, 10.0))))
     slow = asyncio.create_task(all_of(scheduler, work("slow", 5), "background"))
     await gate.at_work.wait()
     quick = asyncio.create_task(all_of(scheduler, work("quick", 3), "interactive"))
@@ -99,7 +100,7 @@ async def test_what_is_spelled_ahead_is_given_up_for_the_interactive_too(schedul
     gate.log.clear()
     gate.at_work.clear()
     tokens = work("warm", prompt=8).prompts[0].tokens
-    ahead = Work((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=0), Owner("warm", "warm"))
+    ahead = TokenRequest((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=0), Owner("warm", "warm"))
     warm = asyncio.create_task(all_of(scheduler, ahead, "background"))
     await gate.at_work.wait()
     quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
@@ -114,7 +115,7 @@ async def test_a_part_that_the_more_urgent_needs_too_is_not_given_up(scheduler: 
     warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=32), "background"))
     await gate.at_work.wait()
     tokens = work("same", prompt=32).prompts[0].tokens
-    asked = Work((Prompt([1, 2]), Prompt([*tokens, 7])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0)
+    asked = TokenRequest((Prompt([1, 2]), Prompt([*tokens, 7])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0)
     key = asyncio.create_task(all_of(scheduler, asked, "interactive"))
     await until(lambda: scheduler.pending == 2)
     assert not gate.should_abort()
@@ -129,7 +130,7 @@ async def test_it_is_given_up_where_a_shorter_prompt_will_do_for_the_more_urgent
     warm = asyncio.create_task(all_of(scheduler, work("same", 0, prompt=90), "background"))
     await gate.at_work.wait()
     tokens = work("same", prompt=90).prompts[0].tokens
-    asked = Work((Prompt([*tokens, 7]), Prompt([1, 2])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0)
+    asked = TokenRequest((Prompt([*tokens, 7]), Prompt([1, 2])), Sampling(n_predict=1), Owner("key"), budget_ms=1.0)
     key = asyncio.create_task(all_of(scheduler, asked, "interactive"))
     await until(lambda: bool(gate.log) and "aborted" in gate.log[0])
     gate.open.set()
@@ -141,7 +142,7 @@ async def test_it_is_given_up_where_a_shorter_prompt_will_do_for_the_more_urgent
 async def test_a_prompt_that_was_given_up_for_long_is_read_whatever_arrives(
     scheduler: Scheduler, gate: Gate, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(Scheduler, "STARVED", 0.0)
+    monkeypatch.setattr(Preemption, "MAX_READING_DELAY_S", 0.0)
     slow = asyncio.create_task(all_of(scheduler, work("slow", 0, prompt=32), "background"))
     await gate.at_work.wait()
     quick = asyncio.create_task(all_of(scheduler, work("quick", 1), "interactive"))
@@ -162,7 +163,7 @@ async def test_of_several_candidates_what_all_of_them_generated_is_told(schedule
 async def test_what_each_candidate_spelled_is_counted(scheduler: Scheduler, gate: Gate, book: Book):
     gate.open.set()
     tokens = work("a", prompt=8).prompts[0].tokens
-    asked = Work((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=1, n=2, lookup=False), Owner("a", "a"))
+    asked = TokenRequest((Prompt(tokens, b"abeinrst"),), Sampling(n_predict=1, n=2, lookup=False), Owner("a", "a"))
     each = [chunk.usage async for chunk in scheduler.submit(asked, "normal") if chunk.stop]
     await until(lambda: bool(book.usages))
     [usage] = book.usages
@@ -172,7 +173,7 @@ async def test_what_each_candidate_spelled_is_counted(scheduler: Scheduler, gate
 
 
 async def test_one_client_with_many_prompts_gets_no_more_than_another(gate: Gate):
-    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
+    scheduler = Scheduler(ModelRuntime(cast("Any", gate), gate.kv, StepCost(CURVE)))
     tasks = [asyncio.create_task(all_of(scheduler, work("many", 1, prompt=n))) for n in (2, 3, 4, 5)]
     await gate.at_work.wait()
     tasks.append(asyncio.create_task(all_of(scheduler, work("one", 1))))

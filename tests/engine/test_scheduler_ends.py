@@ -1,4 +1,4 @@
-"""Who is stopped, and what one broken request does to the others. Each step waits for the test."""
+"""Tests of cancelled and failed requests and of their effect on others. Each step waits for the test."""
 
 import asyncio
 from contextlib import aclosing
@@ -7,11 +7,11 @@ from typing import Any, cast
 import pytest
 
 from lsp_harness.engine.decode.batch import Batch
-from lsp_harness.engine.decode.generation import Model, Prompt, Work
-from lsp_harness.engine.decode.kv_shift import Shift
+from lsp_harness.engine.decode.kv_shift import KvShift
 from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler
-from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.errors import EngineError, EngineRefused, EngineUnavailable
 from lsp_harness.inference.request import Owner, Sampling
 
@@ -112,12 +112,12 @@ async def test_one_broken_request_does_not_end_the_others(scheduler: Scheduler, 
 
 async def test_what_waits_aside_outlives_a_broken_step_of_another(gate: Gate):
     """It is at positions of its own, which a clean-up by the number of tokens would cut off."""
-    shift = Shift(gate.llama, gate.kv, least=16)
-    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(CURVE, 10.0), shift=shift))
+    shift = KvShift(gate.llama, gate.kv, min_run_tokens=16)
+    scheduler = Scheduler(ModelRuntime(cast("Llama", gate), gate.kv, StepCost(CURVE, 10.0), kv_shift=shift))
     text = [n * 7 % 190 + 5 for n in range(100)]
 
-    def asked(*tokens: int, name: str = "a") -> Work:
-        return Work((Prompt([*tokens, *text, 203]),), Sampling(n_predict=1), Owner(name), cache_reuse=None)
+    def asked(*tokens: int, name: str = "a") -> TokenRequest:
+        return TokenRequest((Prompt([*tokens, *text, 203]),), Sampling(n_predict=1), Owner(name), cache_reuse=None)
 
     gate.open.set()
     assert await all_of(scheduler, asked(201)) == ["limit"]
@@ -125,7 +125,7 @@ async def test_what_waits_aside_outlives_a_broken_step_of_another(gate: Gate):
     gate.at_work.clear()
     moving = asyncio.create_task(all_of(scheduler, asked(*[202] * 90), "background"))
     await gate.at_work.wait()
-    assert any(slot.aside for slot in gate.kv.slots)
+    assert any(slot.is_staging for slot in gate.kv.slots)
     gate.broken = "broken"
     broken = asyncio.create_task(all_of(scheduler, work("broken")))
     await until(lambda: scheduler.pending == 2)
@@ -152,7 +152,7 @@ async def test_a_fault_of_our_own_ends_those_it_met_and_nobody_else(
 
 
 async def test_closing_ends_what_runs_and_what_waits(gate: Gate):
-    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(CURVE)))
+    scheduler = Scheduler(ModelRuntime(cast("Llama", gate), gate.kv, StepCost(CURVE)))
     tasks = [asyncio.create_task(all_of(scheduler, work(name, 900))) for name in ("running", "waiting")]
     await gate.at_work.wait()
     await until(lambda: scheduler.pending == 2)

@@ -1,4 +1,4 @@
-"""Who waits where there is no room, and who need not. Each step waits for the test."""
+"""Tests of requests for which there is no room. Each step waits for the test."""
 
 import asyncio
 import threading
@@ -6,12 +6,13 @@ from typing import Any, cast
 
 import pytest
 
-from lsp_harness.engine.decode.generation import Model
-from lsp_harness.engine.decode.host_cache import Lot
-from lsp_harness.engine.decode.kv_cache import Kv
+from lsp_harness.engine.decode.admission import CacheLimits
+from lsp_harness.engine.decode.host_cache import HostCache
+from lsp_harness.engine.decode.kv_cache import KvCache
 from lsp_harness.engine.decode.llama import Llama
+from lsp_harness.engine.decode.model_runtime import ModelRuntime
 from lsp_harness.engine.decode.scheduler import Scheduler
-from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.engine.decode.step_cost import StepCost
 from lsp_harness.errors import EngineBusy
 
 from .conftest import CURVE
@@ -38,9 +39,9 @@ async def test_a_full_queue_is_said_at_once(scheduler: Scheduler, gate: Gate):
 
 async def test_what_takes_all_there_is_keeps_nobody_from_typing(gate: Gate):
     llama = gate.llama
-    gate.kv = Kv(llama, cells=llama.n_ctx, slots=llama.n_seq, spare_cells=256, spare_slots=1)
-    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
-    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 22)))
+    gate.kv = KvCache(llama, CacheLimits(cells=llama.n_ctx, slots=llama.n_seq, spare_cells=256, spare_slots=1))
+    scheduler = Scheduler(ModelRuntime(cast("Any", gate), gate.kv, StepCost(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context_length - 22)))
     many = asyncio.create_task(all_of(scheduler, work("many", 5, n=4)))
     await gate.at_work.wait()
     typing = asyncio.create_task(all_of(scheduler, work("typing", 3), "interactive"))
@@ -58,9 +59,11 @@ async def test_what_takes_all_there_is_keeps_nobody_from_typing(gate: Gate):
 
 
 async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(gate: Gate):
-    gate.kv = Kv(gate.llama, cells=gate.llama.n_ctx, slots=gate.llama.n_seq, spare_cells=256, spare_slots=2)
-    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
-    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 1)))
+    gate.kv = KvCache(
+        gate.llama, CacheLimits(cells=gate.llama.n_ctx, slots=gate.llama.n_seq, spare_cells=256, spare_slots=2)
+    )
+    scheduler = Scheduler(ModelRuntime(cast("Any", gate), gate.kv, StepCost(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context_length - 1)))
     await gate.at_work.wait()
     large = asyncio.create_task(all_of(scheduler, work("large", 400), "interactive"))
     await until(lambda: scheduler.pending == 2)
@@ -76,23 +79,25 @@ async def test_a_large_request_that_waits_lets_the_smaller_ones_of_users_pass(ga
 
 
 async def test_what_came_while_another_found_no_room_is_tried_at_once(gate: Gate, monkeypatch: pytest.MonkeyPatch):
-    gate.kv = Kv(gate.llama, cells=gate.llama.n_ctx, slots=gate.llama.n_seq, spare_cells=256, spare_slots=2)
-    scheduler = Scheduler(Model(cast("Any", gate), gate.kv, Machine(CURVE)))
-    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context - 1)))
+    gate.kv = KvCache(
+        gate.llama, CacheLimits(cells=gate.llama.n_ctx, slots=gate.llama.n_seq, spare_cells=256, spare_slots=2)
+    )
+    scheduler = Scheduler(ModelRuntime(cast("Any", gate), gate.kv, StepCost(CURVE)))
+    chat = asyncio.create_task(all_of(scheduler, work("chat", gate.kv.context_length - 1)))
     await gate.at_work.wait()
-    take, arrived, held = gate.kv.take, threading.Event(), threading.Event()
+    acquire, arrived, is_waiting = gate.kv.acquire, threading.Event(), threading.Event()
 
-    def slowly(*given: Any, **more: Any) -> Any:
-        if not more["urgent"] and more["client"] == "fix" and not arrived.is_set():
-            # a key comes just while the fix is told that there is no room
-            held.set()
+    def slowly(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs["urgent"] and kwargs["client"] == "fix" and not arrived.is_set():
+            # A key comes while the fix is refused for lack of room.
+            is_waiting.set()
             arrived.wait(10)
-        return take(*given, **more)
+        return acquire(*args, **kwargs)
 
-    monkeypatch.setattr(gate.kv, "take", slowly)
+    monkeypatch.setattr(gate.kv, "acquire", slowly)
     fix = asyncio.create_task(all_of(scheduler, work("fix", 100)))
     gate.open.set()
-    await asyncio.to_thread(held.wait)
+    await asyncio.to_thread(is_waiting.wait)
     key = asyncio.create_task(all_of(scheduler, work("key", 3), "interactive"))
     await until(lambda: scheduler.pending == 3)
     arrived.set()
@@ -116,12 +121,12 @@ async def test_who_finds_the_cache_full_waits_for_his_cells(scheduler: Scheduler
 
 async def test_when_nobody_asks_room_is_made_for_what_is_parked(gate: Gate):
     gate.open.set()
-    gate.kv = Kv(gate.llama, cells=gate.llama.n_ctx, slots=gate.llama.n_seq, hot=256)
-    lot = Lot(gate.llama, gate.llama.n_ctx)
-    scheduler = Scheduler(Model(cast("Llama", gate), gate.kv, Machine(CURVE), lot=lot))
+    gate.kv = KvCache(gate.llama, CacheLimits(cells=gate.llama.n_ctx, slots=gate.llama.n_seq, fast_cells=256))
+    host_cache = HostCache(gate.llama, gate.llama.n_ctx)
+    scheduler = Scheduler(ModelRuntime(cast("Llama", gate), gate.kv, StepCost(CURVE), host_cache=host_cache))
     for name in ("a", "b b", "c c c"):
         await all_of(scheduler, work(name, prompt=100))
-    await until(lambda: len(lot.sequences) == 2)
+    await until(lambda: len(host_cache.sequences) == 2)
     await asyncio.to_thread(scheduler.close)
 
     assert [slot.client for slot in gate.kv.sequences] == ["c c c"]

@@ -1,4 +1,4 @@
-"""What follows from the cost of a step."""
+"""Tests of the cost of a step and of the choices that follow from it."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,40 +9,40 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.engine.decode import step_cost as module
-from lsp_harness.engine.decode.step_cost import SIZES, Machine
+from lsp_harness.engine.decode.step_cost import MEASURED_SIZES, StepCost
 
 CPU = {1: 19, 2: 41, 3: 53, 4: 60, 6: 83, 8: 78, 12: 98, 16: 106, 32: 212, 64: 300, 128: 420}
 """Milliseconds for the 0.5B model on two cores of another machine than this."""
-GPU = {size: 10 + size / 100 for size in SIZES}
+GPU = {size: 10 + size / 100 for size in MEASURED_SIZES}
 
 
-def machine(curve: Mapping[int, float]) -> Machine:
-    return Machine({size: float(ms) for size, ms in curve.items()})
+def machine(curve: Mapping[int, float]) -> StepCost:
+    return StepCost({size: float(ms) for size, ms in curve.items()})
 
 
 def test_between_sizes_the_cost_lies_on_a_line_and_beyond_them_it_is_in_proportion():
     cpu = machine(CPU)
 
-    assert [cpu.cost(n) for n in (1, 2, 5, 16, 24, 256)] == [19, 41, 71.5, 106, 159, 840]
-    assert cpu.cost(0) == 19
+    assert [cpu.step_ms(n) for n in (1, 2, 5, 16, 24, 256)] == [19, 41, 71.5, 106, 159, 840]
+    assert cpu.step_ms(0) == 19
 
 
 def test_the_number_of_candidates_follows_from_the_curve():
-    assert machine(CPU).candidates() == 8
-    assert machine(CPU).candidates(most=5) == 5
-    assert machine({1: 10, 2: 20, 4: 40, 8: 80}).candidates() == 1
-    assert machine(GPU).candidates() == 8
+    assert machine(CPU).best_candidate_count() == 8
+    assert machine(CPU).best_candidate_count(max_candidates=5) == 5
+    assert machine({1: 10, 2: 20, 4: 40, 8: 80}).best_candidate_count() == 1
+    assert machine(GPU).best_candidate_count() == 8
 
 
 def test_parts_of_a_prompt_are_as_short_as_speed_allows():
-    assert machine(CPU).chunk() == 128
-    assert machine({1: 10, 16: 20, 64: 75, 128: 150}).chunk() == 16
+    assert machine(CPU).chunk_tokens() == 128
+    assert machine({1: 10, 16: 20, 64: 75, 128: 150}).chunk_tokens() == 16
     # a few tokens at a time would never be worth it
-    assert machine({1: 10, 2: 20, 128: 1280}).chunk() == 16
+    assert machine({1: 10, 2: 20, 128: 1280}).chunk_tokens() == 16
 
 
 def test_speeds_are_those_of_the_curve():
-    facts = machine(CPU).facts()
+    facts = machine(CPU).props()
 
     assert (facts["prompt_per_second"], facts["generated_per_second"]) == (304.8, 52.6)
     assert facts["decode_ms"]["8"] == 78
@@ -54,13 +54,13 @@ def test_live_figures_move_the_whole_curve():
     for _ in range(200):
         cpu.observe(1, 38.0)
 
-    assert cpu.cost(1) == pytest.approx(38, rel=0.01)
-    assert cpu.cost(16) == pytest.approx(212, rel=0.01)
-    assert cpu.generated_per_second == pytest.approx(26.3, rel=0.01)
-    assert (cpu.candidates(), cpu.chunk()) == (8, 128)
+    assert cpu.step_ms(1) == pytest.approx(38, rel=0.01)
+    assert cpu.step_ms(16) == pytest.approx(212, rel=0.01)
+    assert cpu.generated_tokens_per_second == pytest.approx(26.3, rel=0.01)
+    assert (cpu.best_candidate_count(), cpu.chunk_tokens()) == (8, 128)
     # one stall is not the machine's speed
     cpu.observe(1, 60_000.0)
-    assert cpu.cost(1) < 45
+    assert cpu.step_ms(1) < 45
 
 
 def test_every_size_is_measured_from_an_empty_sequence():
@@ -69,10 +69,10 @@ def test_every_size_is_measured_from_an_empty_sequence():
     def decode(tokens: Sequence[int]) -> None:
         steps.append(len(tokens))
 
-    found = Machine.measured(decode, lambda: steps.append(0))
+    found = StepCost.measure(decode, lambda: steps.append(0))
 
-    assert set(found.step_ms) == set(SIZES)
-    assert all(ms > 0 for ms in found.step_ms.values())
+    assert set(found.measured_ms) == set(MEASURED_SIZES)
+    assert all(ms > 0 for ms in found.measured_ms.values())
     assert [after for step, after in pairwise(steps) if step] == [0] * (len(steps) // 2)
 
 
@@ -86,33 +86,33 @@ def test_a_step_that_was_held_up_does_not_bend_the_curve(monkeypatch: pytest.Mon
         held_up = size[0] == 12 or (size[0] == 32 and calls[32] == 1)
         now[0] += 9.0 if held_up else 0.001 * size[0]
 
-    found = Machine.measured(decode, lambda: None).step_ms
+    found = StepCost.measure(decode, lambda: None).measured_ms
     assert found[32] == pytest.approx(32)
     # every time it was measured something was in the way; no step costs more than a larger one
     assert found[12] == pytest.approx(16)
 
 
 def test_a_curve_that_cannot_be_kept_is_measured_again(tmp_path: Path):
-    machine(CPU).remember(tmp_path / "missing" / "machine.json", "this")
+    machine(CPU).save(tmp_path / "missing" / "machine.json", "this")
 
-    assert Machine.remembered(tmp_path / "missing" / "machine.json", "this") is None
+    assert StepCost.load(tmp_path / "missing" / "machine.json", "this") is None
 
 
 def test_a_curve_is_remembered_by_its_key(tmp_path: Path):
     file = tmp_path / "machine.json"
-    assert Machine.remembered(file, "this") is None
-    machine(CPU).remember(file, "this")
-    machine(GPU).remember(file, "that")
+    assert StepCost.load(file, "this") is None
+    machine(CPU).save(file, "this")
+    machine(GPU).save(file, "that")
 
-    kept = Machine.remembered(file, "this")
+    kept = StepCost.load(file, "this")
     assert kept is not None
-    assert (kept.step_ms, kept.move_ms, kept.move_cost) == (CPU, None, inf)
-    Machine({size: float(ms) for size, ms in CPU.items()}, 150.0).remember(file, "this")
-    kept = Machine.remembered(file, "this")
+    assert (kept.measured_ms, kept.move_ms, kept.move_cost_ms) == (CPU, None, inf)
+    StepCost({size: float(ms) for size, ms in CPU.items()}, 150.0).save(file, "this")
+    kept = StepCost.load(file, "this")
     assert kept
     kept.observe(1, 2 * CPU[1])
-    assert 150 < kept.move_cost < 300
-    assert Machine.remembered(file, "other") is None
+    assert 150 < kept.move_cost_ms < 300
+    assert StepCost.load(file, "other") is None
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"this": 1}', '{"this": {"1": "fast"}}', '{"this": {"1": 2}}'])
@@ -120,6 +120,6 @@ def test_a_record_that_is_none_is_measured_anew(tmp_path: Path, text: str):
     file = tmp_path / "machine.json"
     file.write_text(text)
 
-    assert Machine.remembered(file, "this") is None
-    machine(CPU).remember(file, "this")
-    assert Machine.remembered(file, "this")
+    assert StepCost.load(file, "this") is None
+    machine(CPU).save(file, "this")
+    assert StepCost.load(file, "this")

@@ -1,11 +1,11 @@
-"""Bytes to text: whole characters, and never past a stop string."""
+"""Tests of text from bytes: whole characters only, and nothing after a stop string."""
 
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.engine.decode.token_text import Text
+from lsp_harness.engine.decode.token_text import TextDecoder
 
 
 def pieces(data: bytes, cuts: list[int]) -> list[bytes]:
@@ -19,7 +19,7 @@ LETTERS = st.text("ab`\né日😀", max_size=40)
 
 @given(text=st.text(max_size=40), cuts=CUTS)
 def test_characters_are_shown_whole(text: str, cuts: list[int]):
-    shown = Text(())
+    shown = TextDecoder(())
     parts = [shown.add(piece) for piece in pieces(text.encode(), cuts)]
 
     assert "".join(parts) == text
@@ -29,14 +29,14 @@ def test_characters_are_shown_whole(text: str, cuts: list[int]):
 @given(text=LETTERS, cut=st.integers(0, 200))
 def test_an_incomplete_character_at_the_end_is_not_shown(text: str, cut: int):
     data = text.encode()[:cut]
-    shown = Text(())
+    shown = TextDecoder(())
 
     assert shown.add(data) + shown.flush() == data.decode("utf-8", "ignore")
 
 
 @given(data=st.binary(max_size=40), cuts=CUTS)
 def test_bytes_that_are_no_text_are_replaced_wherever_they_are_cut(data: bytes, cuts: list[int]):
-    shown = Text(())
+    shown = TextDecoder(())
     got = "".join(shown.add(piece) for piece in pieces(data, cuts)) + shown.flush()
 
     assert data.decode("utf-8", "replace").rstrip("�") == got.rstrip("�")
@@ -44,28 +44,28 @@ def test_bytes_that_are_no_text_are_replaced_wherever_they_are_cut(data: bytes, 
 
 @given(text=LETTERS, stop=st.text("ab`\né日", min_size=1, max_size=4), cuts=CUTS)
 def test_a_stop_string_never_leaks_however_it_is_split(text: str, stop: str, cuts: list[int]):
-    shown, parts = Text((stop, "")), list[str]()
+    shown, parts = TextDecoder((stop, "")), list[str]()
     for piece in pieces(text.encode(), cuts):
         parts.append(shown.add(piece))
-        if shown.stopped:
+        if shown.is_stopped:
             break
     else:
         parts.append(shown.flush())
 
     assert "".join(parts) == text.split(stop, 1)[0]
-    assert shown.stopped == (stop in text)
+    assert shown.is_stopped == (stop in text)
 
 
 @given(text=LETTERS, stops=st.lists(st.text("ab`é", min_size=1, max_size=4), max_size=4), cuts=CUTS)
 def test_none_of_several_stop_strings_leaks(text: str, stops: list[str], cuts: list[int]):
-    shown, got = Text(stops), ""
+    shown, got = TextDecoder(stops), ""
     for piece in pieces(text.encode(), cuts):
         got += shown.add(piece)
-        if shown.stopped:
+        if shown.is_stopped:
             break
     else:
         got += shown.flush()
 
     assert text.startswith(got)
     assert not any(stop in got for stop in stops)
-    assert shown.stopped == any(stop in text for stop in stops)
+    assert shown.is_stopped == any(stop in text for stop in stops)

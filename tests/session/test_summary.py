@@ -220,10 +220,10 @@ async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_mod
     from lsp_harness.inference.models.model_files import resolve
 
     path = resolve(Config().model.path)
-    llama = Llama(path, n_ctx=64, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0, decode_threads=1)
+    llama = Llama(path, n_ctx=64, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0)
 
     async def tokens(texts: Sequence[str]) -> list[int]:
-        return [len(llama.tokenize(text)) for text in texts]
+        return [len(llama.vocabulary.tokenize(text)) for text in texts]
 
     thirty(log)
     written = log.path.read_bytes()

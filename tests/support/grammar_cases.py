@@ -117,7 +117,7 @@ CASES = (
     Case(
         "json",
         "Describe a queue as a JSON object.",
-        from_json_schema({"type": "object"}, most_chars=12, most_items=2),
+        from_json_schema({"type": "object"}, max_chars=12, max_items=2),
         read_object,
         900,
     ),

@@ -8,7 +8,7 @@ from lsp_harness.cli.console import AsJson, as_json, say
 from lsp_harness.cli.fresh_index import Folder, bar, fresh, wanted
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Index
-from lsp_harness.engine.embed.in_process import Alone
+from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import ModelError
 from lsp_harness.harness.embedding_index import BATCH, living, made_of, missing, texts_of
 from lsp_harness.index.index_place import Place
@@ -43,7 +43,7 @@ async def _made(where: Place, settings: Index) -> tuple[int, int]:
         bar("embedding") as tell,
         closing(Reader(where.database)) as reader,
         closing(Vectors(where.folder)) as vectors,
-        closing(Alone(settings)) as model,
+        closing(InProcessEmbedder(settings)) as model,
     ):
         if not vectors.sound():
             remove(vectors.database)

@@ -10,7 +10,7 @@ from lsp_harness.cli.index_report import told
 from lsp_harness.cli.nearest_texts import EMBED
 from lsp_harness.config.load import user_file
 from lsp_harness.config.schema import Config, Index
-from lsp_harness.engine.embed.in_process import Alone
+from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import HarnessError, ModelError
 from lsp_harness.harness.engines import Engines
 from lsp_harness.index.index_place import Place
@@ -89,7 +89,7 @@ def _embeddings(where: Place, config: Config) -> Row:
 
 async def _tried(settings: Index, how: Recipe) -> list[float]:
     """The vector of a query: that a file is there does not say that it can be used."""
-    with closing(Alone(settings)) as model:
+    with closing(InProcessEmbedder(settings)) as model:
         [vector] = await model.embed([f"{how.query_prefix}parse config"], max_tokens=how.tokens, priority="interactive")
     return vector
 

@@ -1,1 +1,1 @@
-"""The decode loop: sequences, their cells, and whose step it is."""
+"""The decode loop: token sequences, the cells that hold them, and which request gets the next step."""

@@ -1,70 +1,89 @@
-"""What the next decode step evaluates: the candidates of the most urgent class, and a part of one prompt."""
+"""The contents of the next decode step: candidates of the most urgent class and a part of one prompt."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from lsp_harness.engine.decode.branch import Branch
-from lsp_harness.engine.decode.generation import Run
-from lsp_harness.engine.decode.kv_cache import Slot
+from lsp_harness.engine.decode.generation import Generation
 from lsp_harness.engine.decode.llama import Row
-from lsp_harness.engine.decode.step_cost import Machine
+from lsp_harness.engine.decode.slot import Slot
+from lsp_harness.engine.decode.step_cost import StepCost
 
-FREE = 1.1
-"""Less urgent candidates ride along when that makes the step at most so much slower: never on a CPU, always on a GPU."""
+MAX_RIDE_ALONG_SLOWDOWN = 1.1
+"""Less urgent candidates join a step if it takes at most this many times as long: never on a CPU, always on a GPU."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPart:
+    """A part of a prompt in a batch."""
+
+    generation: Generation
+    first_index: int
+    """Index in the batch of its first token."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """Rows for llama.cpp, and who gets what comes out."""
+    """The rows of a decode step, and who gets the results."""
 
     rows: list[Row] = field(default_factory=list[Row])
     branches: list[tuple[Branch, int]] = field(default_factory=list[tuple[Branch, int]])
-    prompt: tuple[Run, int, bool] | None = None
-    """The run whose prompt is read, the number of the part's first token in the batch, whether it is the last part."""
+    """The candidates, each with the index in the batch of its first token."""
+    prompt_part: PromptPart | None = None
     size: int = 0
+    """Number of tokens."""
 
-    def add(self, branch: Branch) -> None:
-        slot = branch.slot
+    def add_branch(self, branch: Branch) -> None:
+        """Add the next tokens of a candidate."""
         self.branches.append((branch, self.size))
-        self._row(slot, branch.wanted, len(branch.wanted))
+        self._add_row(branch.slot, branch.next_tokens, len(branch.next_tokens))
 
-    def read(self, run: Run, most: int) -> None:
-        slot, tokens, last = run.part(most)
-        self.prompt = (run, self.size, last)
-        self._row(slot, tokens, int(last))
+    def add_prompt_part(self, generation: Generation, max_tokens: int) -> None:
+        """Add the next part of a prompt. No row may be added after it."""
+        slot, tokens, is_last = generation.next_part(max_tokens)
+        self.prompt_part = PromptPart(generation, self.size)
+        self._add_row(slot, tokens, int(is_last))
 
     def deliver(self) -> None:
-        """The batch was evaluated."""
-        for branch, at in self.branches:
-            branch.evaluated(at)
-        if self.prompt:
-            run, at, _ = self.prompt
+        """Tell the candidates and the prompt that their tokens were evaluated."""
+        for branch, first_index in self.branches:
+            branch.on_evaluated(first_index)
+        if self.prompt_part:
             tokens = self.rows[-1].tokens
-            run.evaluated(tokens, at + len(tokens) - 1)
+            last_index = self.prompt_part.first_index + len(tokens) - 1
+            self.prompt_part.generation.on_evaluated(tokens, last_index)
 
-    def _row(self, slot: Slot, tokens: Any, outputs: int) -> None:
+    def _add_row(self, slot: Slot, tokens: Sequence[int], outputs: int) -> None:
         self.rows.append(Row(slot.seq, len(slot.tokens), tokens, outputs))
         self.size += len(tokens)
 
 
-def compose(urgent: list[Run], others: list[Run], machine: Machine, room: int, chunk: int) -> Batch:
-    """A step for the runs of the most `urgent` class, in order of their turn; `room` tokens at most.
+def compose_batch(
+    urgent: list[Generation], others: list[Generation], step_cost: StepCost, max_tokens: int, chunk_tokens: int
+) -> Batch:
+    """Return the next step. Each candidate adds a token, and the first unread prompt adds a part.
 
-    Candidates go first, a token each. Of the prompts only the first in turn is read, `chunk` tokens at a time.
+    Args:
+        urgent: The requests of the most urgent class, in the order of their turns.
+        others: Less urgent requests.
+        step_cost: The time of a step.
+        max_tokens: Number of tokens of the step at most.
+        chunk_tokens: Number of tokens of the part of a prompt at most.
     """
     batch = Batch()
-    live = [branch for run in urgent for branch in run.live]
-    reading = next((run for run in urgent if run.prompting), None)
+    live = [branch for generation in urgent for branch in generation.live_branches]
+    reading = next((generation for generation in urgent if generation.is_reading_prompt), None)
     if len(live) == 1 and not reading:
-        # drafts pay where nobody else shares the step
-        live[0].draft(room - 1)
-    for branch in live[: room - 1]:
-        batch.add(branch)
+        # A draft gains time only if no other request shares the step.
+        live[0].add_draft(max_tokens - 1)
+    for branch in live[: max_tokens - 1]:
+        batch.add_branch(branch)
     if reading:
-        batch.read(reading, max(1, min(chunk, room - batch.size)))
+        batch.add_prompt_part(reading, max(1, min(chunk_tokens, max_tokens - batch.size)))
     else:
-        for branch in (branch for run in others for branch in run.live):
-            if batch.size >= room or machine.cost(batch.size + 1) > FREE * machine.cost(batch.size or 1):
+        for branch in (branch for generation in others for branch in generation.live_branches):
+            max_step_ms = MAX_RIDE_ALONG_SLOWDOWN * step_cost.step_ms(batch.size or 1)
+            if batch.size >= max_tokens or step_cost.step_ms(batch.size + 1) > max_step_ms:
                 break
-            batch.add(branch)
+            batch.add_branch(branch)
     return batch

@@ -1,61 +1,67 @@
-"""A sequence that need not be evaluated again, wherever it is: in the cells, beside them, and who goes first.
+"""A cached sequence: tokens whose evaluation is kept, in the KV cache, in host memory or on disk.
 
-The order of leaving is the same everywhere: clients that have been idle first, the newest sequence of each client at work
-last.
+All caches evict in the same order: first the sequences of idle clients; last the newest sequence of each active client.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-ENDLESS = 2**31
-IDLE = 60.0
-"""Seconds after which a client is not at work any more."""
-ROWS = 32
-"""Rows of logits that are kept, each four bytes a token of the vocabulary."""
+ALL_TOKENS = 2**31
+"""Value of `CachedSequence.unmoved_tokens` for a sequence that has no moved token, however long it grows."""
+CLIENT_IDLE_S = 60.0
+"""A client without a request for this long counts as idle."""
+MAX_LOGITS_ROWS = 32
+"""Rows of logits that one cache keeps. A row takes four bytes for each token of the vocabulary."""
 
 
 @dataclass(slots=True, eq=False)
-class Held:
-    """A sequence that need not be evaluated again, wherever it is, and what is known of it."""
+class CachedSequence:
+    """Evaluated tokens and what the caches need to know about them."""
 
     tokens: list[int] = field(default_factory=list[int])
     client: str = ""
-    used: float = 0.0
+    last_used_s: float = 0.0
+    """Monotonic time of the last use."""
     persist: bool = False
-    """Everything in it may be written to disk."""
-    stored: int = 0
-    """So many of its tokens are on disk already."""
-    rows: dict[int, Any] = field(default_factory=dict[int, Any])
-    """By number of tokens: the logits these predict, where they were kept."""
-    pure: int = ENDLESS
-    """So many of its tokens were evaluated where they are. What comes after was moved, or evaluated after what was: it
-    depends on more than the tokens before it."""
+    """Whether every request that contributed tokens allows them to be written to disk."""
+    stored_tokens: int = 0
+    """Number of leading tokens that are on disk already."""
+    logits_rows: dict[int, Any] = field(default_factory=dict[int, Any])
+    """Kept logits by number of leading tokens: the row under n predicts the token after the first n."""
+    unmoved_tokens: int = ALL_TOKENS
+    """Number of leading tokens that were evaluated at their positions. Later tokens were moved there, or were evaluated
+    after moved tokens, so their cells depend on text that no longer stands before them."""
 
-    def shared(self, prompt: Sequence[int], mover: str | None) -> int:
-        """How many tokens it has in common with a prompt of client `mover`; of what was moved only its own client has
-        something, and nobody (None) who wants the answer of a fresh evaluation."""
-        return min(common(self.tokens, prompt), self.open_to(mover))
+    def shared_length(self, prompt: Sequence[int], shift_client: str | None) -> int:
+        """Return how many leading tokens of `prompt` a request can reuse from this sequence.
 
-    def open_to(self, mover: str | None) -> int:
-        """How many of its tokens are there for `mover`."""
-        return len(self.tokens) if mover == self.client else min(len(self.tokens), self.pure)
+        Args:
+            prompt: The tokens of the request.
+            shift_client: The client of the request if it accepts moved tokens, else None. Moved tokens are reused only
+                by the client that owns the sequence.
+        """
+        return min(common_prefix_length(self.tokens, prompt), self.usable_length(shift_client))
 
-    def tell(self, other: "Held") -> None:
-        """Let `other`, which holds the same tokens, know all that is known of this one."""
-        other.client, other.used = self.client, self.used
-        other.persist, other.stored, other.pure = self.persist, self.stored, self.pure
-        other.rows = dict(self.rows)
+    def usable_length(self, shift_client: str | None) -> int:
+        """Return how many leading tokens a request may reuse (see `shared_length`)."""
+        return len(self.tokens) if shift_client == self.client else min(len(self.tokens), self.unmoved_tokens)
+
+    def copy_metadata_to(self, other: "CachedSequence") -> None:
+        """Copy everything except the tokens to `other`, which holds the same tokens."""
+        other.client, other.last_used_s = self.client, self.last_used_s
+        other.persist, other.stored_tokens, other.unmoved_tokens = self.persist, self.stored_tokens, self.unmoved_tokens
+        other.logits_rows = dict(self.logits_rows)
 
 
-H = TypeVar("H", bound=Held)
+S = TypeVar("S", bound=CachedSequence)
 
 
-def common(a: Sequence[int], b: Sequence[int]) -> int:
-    """Length of the common prefix."""
+def common_prefix_length(a: Sequence[int], b: Sequence[int]) -> int:
+    """Return the length of the common prefix of two token lists."""
     limit = min(len(a), len(b))
     low = 0
-    # compare whole slices first: prompts usually share all but their tail
+    # Slices are compared first because prompts usually share all tokens but the last few.
     while low < limit:
         step = limit - low
         while step and a[low : low + step] != b[low : low + step]:
@@ -66,25 +72,26 @@ def common(a: Sequence[int], b: Sequence[int]) -> int:
     return low
 
 
-def leaving(held: Sequence[H], now: float) -> list[H]:
-    """Sequences in the order in which they should go: those of clients that were idle first, the newest one of each
-    client at work last."""
-    newest: dict[str, H] = {}
-    for one in held:
-        if one.client not in newest or one.used >= newest[one.client].used:
-            newest[one.client] = one
+def eviction_order(sequences: Sequence[S], now_s: float) -> list[S]:
+    """Return the sequences in the order in which they are evicted (see the module docstring)."""
+    newest: dict[str, S] = {}
+    for sequence in sequences:
+        if sequence.client not in newest or sequence.last_used_s >= newest[sequence.client].last_used_s:
+            newest[sequence.client] = sequence
 
-    def rank(one: H) -> tuple[bool, bool, float]:
-        latest = newest[one.client]
-        at_work = latest.used >= now - IDLE
-        return at_work, at_work and latest is one, one.used
+    def rank(sequence: S) -> tuple[bool, bool, float]:
+        latest = newest[sequence.client]
+        is_active = latest.last_used_s >= now_s - CLIENT_IDLE_S
+        return is_active, is_active and latest is sequence, sequence.last_used_s
 
-    return sorted(held, key=rank)
+    return sorted(sequences, key=rank)
 
 
-def thin(held: Sequence[Held]) -> None:
-    """Keep `ROWS` rows of logits, those of what was used last."""
-    left = ROWS
-    for one in sorted(held, key=lambda one: -one.used):
-        one.rows = {size: one.rows[size] for size in sorted(one.rows)[:left]}
-        left -= len(one.rows)
+def drop_old_logits(sequences: Sequence[CachedSequence]) -> None:
+    """Keep `MAX_LOGITS_ROWS` rows of logits: those of the sequences that were used last."""
+    rows_left = MAX_LOGITS_ROWS
+    for sequence in sorted(sequences, key=lambda sequence: -sequence.last_used_s):
+        # The shortest lengths stay: they are the end of the prompt, which the next request needs first.
+        lengths = sorted(sequence.logits_rows)[:rows_left]
+        sequence.logits_rows = {length: sequence.logits_rows[length] for length in lengths}
+        rows_left -= len(lengths)

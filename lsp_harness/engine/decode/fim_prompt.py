@@ -1,50 +1,60 @@
 """From prefix and suffix to prompt tokens, in the order that suits the model.
 
-`suffix-first` lets the middle continue the prefix, so that typing only appends to what is already evaluated; whether
-a model can do that is measured per model and kept in its card. Token ids come from the model's own metadata.
+With `suffix-first` the middle continues the prefix, so that typing only appends to the tokens that are evaluated
+already. Whether a model can do that is measured for each model and stored in its card. The token ids come from the
+metadata of the model.
 """
 
 from typing import Literal, Protocol
 
-from lsp_harness.engine.decode.generation import Prompt, Work
+from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.infill_text import heal, titles
 from lsp_harness.inference.request import Around, Infill
 
-Order = Literal["suffix-first", "prefix-suffix-middle"]
-TAIL = 256
-"""Characters before an answer that say what is expected in it."""
+FimOrder = Literal["suffix-first", "prefix-suffix-middle"]
+TAIL_CHARS = 256
+"""Characters before the answer that are kept to find out which names fit there."""
 
 
 class Tokenizer(Protocol):
-    fim: dict[str, int]
-    opening: tuple[int, ...]
+    """The parts of `Vocabulary` that make a prompt."""
+
+    fim_tokens: dict[str, int]
+    bos_tokens: tuple[int, ...]
 
     def tokenize(self, text: str, *, special: bool = False) -> list[int]: ...
     def piece(self, token: int, *, special: bool = False) -> bytes: ...
 
 
-def assemble(tokenizer: Tokenizer, infill: Infill, order: Order) -> Work:
-    """The prompts of an infill request, first choice first."""
-    prompts = tuple(_prompt(tokenizer, given, order, infill.heal) for given in (infill.around, *infill.shorter))
-    return Work(prompts, infill.sampling, infill.owner, infill.budget_ms, infill.cache_reuse)
+def tokenize_infill(tokenizer: Tokenizer, infill: Infill, order: FimOrder) -> TokenRequest:
+    """Return the infill request with its prompts in tokens, the preferred prompt first.
+
+    Raises:
+        EngineRefused: The model has no fill-in-the-middle tokens.
+    """
+    prompts = tuple(
+        _tokenize_prompt(tokenizer, around, order, should_heal=infill.heal)
+        for around in (infill.around, *infill.shorter)
+    )
+    return TokenRequest(prompts, infill.sampling, infill.owner, infill.budget_ms, infill.cache_reuse)
 
 
-def _prompt(tokenizer: Tokenizer, around: Around, order: Order, healed: bool) -> Prompt:
-    pre, suf, mid = (tokenizer.fim[name] for name in ("pre", "suf", "mid"))
+def _tokenize_prompt(tokenizer: Tokenizer, around: Around, order: FimOrder, *, should_heal: bool) -> Prompt:
+    pre, suf, mid = (tokenizer.fim_tokens[name] for name in ("pre", "suf", "mid"))
     if min(pre, suf, mid) < 0:
         raise EngineRefused(
             "this model has no fill-in-the-middle tokens; choose one that has them (lsp-harness model list)"
         )
-    tokens = [*tokenizer.opening]
+    tokens = [*tokenizer.bos_tokens]
     for title, (_, text) in zip(titles(around), around.extra, strict=True):
-        if title and (sep := tokenizer.fim.get("sep", -1)) >= 0:
+        if title and (sep := tokenizer.fim_tokens.get("sep", -1)) >= 0:
             tokens += [sep, *tokenizer.tokenize(title)]
         tokens += tokenizer.tokenize(text)
-    before, forced = heal(around.prefix) if healed else (around.prefix, b"")
+    before, forced = heal(around.prefix) if should_heal else (around.prefix, b"")
     prefix, suffix = tokenizer.tokenize(before), tokenizer.tokenize(around.suffix)
     if order == "suffix-first":
         tokens += [pre, suf, *suffix, mid, *prefix]
     else:
         tokens += [pre, *prefix, suf, *suffix, mid]
-    return Prompt(tokens, forced, around.prefix[-TAIL:].encode("utf-8", "replace"))
+    return Prompt(tokens, forced, around.prefix[-TAIL_CHARS:].encode("utf-8", "replace"))

@@ -1,8 +1,7 @@
-"""Sequences nobody works on just now: copied out of llama.cpp's cells into plain memory, and back when a prompt begins
-like one.
+"""Idle sequences, copied out of llama.cpp's cells into host memory and copied back when a prompt continues one.
 
-Where attention is not fused, every step computes over all cells up to the last one that is used, whoever's they are:
-with 7,600 of 8,192 cells used a step took twice as long as with 700. Copying 700 tokens out or back takes 3 ms.
+Without fused attention, every decode step computes over all cells up to the last one in use, whichever sequence owns
+them: with 7,600 of 8,192 cells in use a step took twice as long as with 700. Copying 700 tokens out or back takes 3 ms.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,125 +9,157 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Protocol
 
-from lsp_harness.engine.decode.cached_sequence import Held, common, leaving, thin
-from lsp_harness.engine.decode.kv_cache import Kv, Slot
+from lsp_harness.engine.decode.cached_sequence import (
+    CachedSequence,
+    common_prefix_length,
+    drop_old_logits,
+    eviction_order,
+)
+from lsp_harness.engine.decode.kv_cache import KvCache
+from lsp_harness.engine.decode.slot import Slot
 
-HOT = 2048
-"""Cells in use up to which a step is little slower than over an empty cache."""
+FAST_CELLS = 2048
+"""Cells in use up to which a step is little slower than with an empty cache."""
 
 
-class Store(Protocol):
-    """What llama.cpp can do with one sequence's state."""
+class StateMemory(Protocol):
+    """The operations of llama.cpp's memory that copy the state of one sequence."""
 
-    def state(self, seq: int) -> Any: ...
-    def put(self, seq: int, state: Any) -> bool: ...
+    def read_state(self, seq: int) -> Any: ...
+    def load_state(self, seq: int, state: Any) -> bool: ...
 
 
 @dataclass(slots=True, eq=False)
-class Parked(Held):
-    """What a slot held; `state` is what its cells held."""
+class HostSequence(CachedSequence):
+    """A sequence in host memory. `state` is a copy of its cells."""
 
     state: Any = None
 
 
-class Lot:
-    """Parked sequences, `limit` tokens of them. `leaving` hears of each before it is given up."""
+class HostCache:
+    """The sequences in host memory.
 
-    LEAST = 16
-    """Tokens that must be gained by moving a sequence."""
+    Args:
+        memory: The memory of the model.
+        max_tokens: Number of tokens that all sequences may have together.
+        now: The clock, in seconds.
+    """
 
-    def __init__(self, store: Store, limit: int, now: Callable[[], float] = monotonic) -> None:
-        self._store = store
-        self._limit = limit
+    MIN_GAIN_TOKENS = 16
+    """Tokens that copying a sequence must save at least."""
+
+    def __init__(self, memory: StateMemory, max_tokens: int, now: Callable[[], float] = monotonic) -> None:
+        self._memory = memory
+        self._max_tokens = max_tokens
         self._now = now
-        self.sequences: list[Parked] = []
-        self.leaving: Callable[[Held], None] = lambda _: None
-        self.lost = 0
+        self.sequences: list[HostSequence] = []
+        self.on_evict: Callable[[CachedSequence], None] = lambda _: None
+        """Called with each sequence before it is dropped."""
+        self.eviction_count = 0
 
     @property
-    def used(self) -> int:
-        """Tokens of all."""
-        return sum(len(parked.tokens) for parked in list(self.sequences))
+    def used_tokens(self) -> int:
+        """Number of tokens of all sequences."""
+        return sum(len(sequence.tokens) for sequence in list(self.sequences))
 
     @property
-    def largest(self) -> int:
-        """Tokens of the longest one."""
-        return max((len(parked.tokens) for parked in self.sequences), default=0)
+    def longest_tokens(self) -> int:
+        """Number of tokens of the longest sequence."""
+        return max((len(sequence.tokens) for sequence in self.sequences), default=0)
 
-    def resident(self, prompt: Sequence[int], mover: str | None = None) -> int:
-        """How many tokens of `prompt` need not be evaluated (see `Held.shared`)."""
-        return max((parked.shared(prompt, mover) for parked in self.sequences), default=0)
+    def cached_length(self, prompt: Sequence[int], shift_client: str | None = None) -> int:
+        """Return how many tokens of `prompt` need no evaluation (see `CachedSequence.shared_length`)."""
+        return max((sequence.shared_length(prompt, shift_client) for sequence in self.sequences), default=0)
 
-    def fetch(
-        self, kv: Kv, prompt: Sequence[int], client: str, *, mover: str | None = None, urgent: bool = False
+    def restore(
+        self, kv: KvCache, prompt: Sequence[int], client: str, *, shift_client: str | None = None, urgent: bool = False
     ) -> None:
-        """Bring back what begins like `prompt`, if that is clearly more than what the cells hold of it."""
-        found = [(parked.shared(prompt, mover), parked.used, parked) for parked in self.sequences]
-        if not found:
-            return
-        length, _, parked = max(found, key=lambda entry: entry[:2])
-        if length - kv.resident(prompt, mover) < self.LEAST:
-            return
-        # first, or it might be given up for those that make room for it
-        self.sequences.remove(parked)
-        slot = kv.vacant(client, len(parked.tokens), urgent=urgent)
-        if slot is None:
-            self.sequences.append(parked)
-            self._fit(kv.slots)
-        elif self._store.put(slot.seq, parked.state):
-            kv.grow(slot, parked.tokens)
-            # whose it is now is for him to say who takes it; it is used now, and thinned last
-            parked.used = slot.used
-            parked.tell(slot)
-            thin(kv.slots)
-        else:
-            self.leaving(parked)
-            self.lost += 1
+        """Copy the best sequence back to the cells if `prompt` shares clearly more with it than with the cells.
 
-    def take(self, slot: Slot, slots: Sequence[Slot]) -> None:
-        """Park what `slot` is about to give up, unless others of `slots`, or parked ones, have nearly all of it."""
+        Args:
+            kv: The cells.
+            prompt: The tokens of the request.
+            client: The client that sent the request.
+            shift_client: The client if it accepts moved tokens, else None.
+            urgent: Whether the request may take the spare cells and slots.
+        """
+        matches = [
+            (sequence.shared_length(prompt, shift_client), sequence.last_used_s, sequence)
+            for sequence in self.sequences
+        ]
+        if not matches:
+            return
+        length, _, sequence = max(matches, key=lambda match: match[:2])
+        if length - kv.cached_length(prompt, shift_client) < self.MIN_GAIN_TOKENS:
+            return
+        # It leaves the list first, or it could be evicted for the sequences that make room for it in the cells.
+        self.sequences.remove(sequence)
+        slot = kv.find_empty_slot(client, len(sequence.tokens), urgent=urgent)
+        if slot is None:
+            self.sequences.append(sequence)
+            self._evict_excess(kv.slots)
+        elif self._memory.load_state(slot.seq, sequence.state):
+            kv.append(slot, sequence.tokens)
+            # The owner stays; `KvCache.acquire` sets the new one. The time of use keeps its logits from being dropped.
+            sequence.last_used_s = slot.last_used_s
+            sequence.copy_metadata_to(slot)
+            drop_old_logits(kv.slots)
+        else:
+            self.on_evict(sequence)
+            self.eviction_count += 1
+
+    def store(self, slot: Slot, slots: Sequence[Slot]) -> None:
+        """Copy the sequence of `slot`, which is about to be evicted.
+
+        Nothing is copied if another of `slots` or a sequence of this cache has nearly all of it.
+        """
         size = len(slot.tokens)
         others = [
             *(other for other in slots if other is not slot and other.persist >= slot.persist),
-            *(parked for parked in self.sequences if parked.persist >= slot.persist),
+            *(sequence for sequence in self.sequences if sequence.persist >= slot.persist),
         ]
-        if size < self.LEAST or any(_stands_for(other, slot) for other in others):
+        if size < self.MIN_GAIN_TOKENS or any(_can_replace(other, slot) for other in others):
             return
-        if size > self._limit or (state := self._copied(slot)) is None:
-            self.leaving(slot)
-            self.lost += 1
+        if size > self._max_tokens or (state := self._read_state(slot)) is None:
+            self.on_evict(slot)
+            self.eviction_count += 1
             return
-        for parked in list(self.sequences):
-            if slot.persist >= parked.persist and _stands_for(slot, parked):
-                self.sequences.remove(parked)
-        moved = Parked(list(slot.tokens), state=state)
-        slot.tell(moved)
-        self.sequences.append(moved)
-        thin(self.sequences)
-        self._fit([other for other in slots if other is not slot])
+        for sequence in list(self.sequences):
+            if slot.persist >= sequence.persist and _can_replace(slot, sequence):
+                self.sequences.remove(sequence)
+        copied = HostSequence(list(slot.tokens), state=state)
+        slot.copy_metadata_to(copied)
+        self.sequences.append(copied)
+        drop_old_logits(self.sequences)
+        self._evict_excess([other for other in slots if other is not slot])
 
-    def _copied(self, slot: Slot) -> Any:
-        """What its cells hold; None when the machine has no memory for it."""
+    def _read_state(self, slot: Slot) -> Any:
+        """Return a copy of the cells of `slot`, or None if the machine has no memory for it."""
         try:
-            return self._store.state(slot.seq)
+            return self._memory.read_state(slot.seq)
         except MemoryError:
             return None
 
-    def _fit(self, slots: Sequence[Slot]) -> None:
-        """Give up what is too much. Who is at work shows in the cells, too."""
-        held = [*self.sequences, *(slot for slot in slots if slot.tokens)]
-        for parked in leaving(held, self._now()):
-            if self.used <= self._limit:
+    def _evict_excess(self, slots: Sequence[Slot]) -> None:
+        """Drop sequences until the limit is kept. `slots` also show which clients are active."""
+        occupied = [*self.sequences, *(slot for slot in slots if slot.tokens)]
+        for sequence in eviction_order(occupied, self._now()):
+            if self.used_tokens <= self._max_tokens:
                 return
-            if isinstance(parked, Parked):
-                self.leaving(parked)
-                self.sequences.remove(parked)
-                self.lost += 1
+            if isinstance(sequence, HostSequence):
+                self.on_evict(sequence)
+                self.sequences.remove(sequence)
+                self.eviction_count += 1
 
 
-def _stands_for(other: Held, held: Held) -> bool:
-    """Whether `other` has all of `held`, for all who may have that, but what we rather lose than keep twice: an answer
-    nobody took."""
-    size, shared = len(held.tokens), common(held.tokens, other.tokens)
-    as_pure = other.pure >= size or (other.client == held.client and other.pure >= held.pure)
-    return as_pure and size - shared <= min(shared, Kv.LOSS)
+def _can_replace(other: CachedSequence, sequence: CachedSequence) -> bool:
+    """Return whether `other` serves everyone whom `sequence` serves.
+
+    It may lack a short end, which usually is an answer that nobody accepted.
+    """
+    size, shared = len(sequence.tokens), common_prefix_length(sequence.tokens, other.tokens)
+    is_same_client = other.client == sequence.client
+    serves_same_clients = other.unmoved_tokens >= size or (
+        is_same_client and other.unmoved_tokens >= sequence.unmoved_tokens
+    )
+    return serves_same_clients and size - shared <= min(shared, KvCache.MAX_DISCARDED_TOKENS)

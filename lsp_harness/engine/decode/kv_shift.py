@@ -1,9 +1,10 @@
-"""What a prompt shares with a resident sequence at other positions: moved there, not evaluated again.
+"""Reuse of cells whose tokens stand at other positions in a new prompt: the cells are moved, not evaluated again.
 
-When the window around the cursor moves, nearly all of the near prefix stays, only further up or down in the prompt. Its
-cells are copied and their positions shifted (llama-server's cache reuse). They were computed after other text, so this is
-no longer the answer of a fresh evaluation: it is done for those who allow it, and from their own client's sequences only,
-lest one client's text show in the answers to another. What it costs and what it is worth: docs/adr/0010.
+When the window around the cursor moves, nearly all of its text stays, only further up or down in the prompt. The cells
+of that text are copied and their positions are shifted, like llama-server's cache reuse. They were computed after other
+text, so the answer is not that of a fresh evaluation. Therefore this is done only for requests that allow it, and only
+with sequences of the same client: the text of one client must not show in the answers to another. docs/adr/0010 has the
+costs and gains.
 """
 
 import sys
@@ -11,35 +12,38 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lsp_harness.engine.decode.cached_sequence import common
-from lsp_harness.engine.decode.host_cache import Lot, Parked
-from lsp_harness.engine.decode.kv_cache import Kv, Slot
+from lsp_harness.engine.decode.cached_sequence import common_prefix_length
+from lsp_harness.engine.decode.host_cache import HostCache, HostSequence
+from lsp_harness.engine.decode.kv_cache import KvCache
+from lsp_harness.engine.decode.slot import Slot
 from lsp_harness.errors import HarnessError
 
-STEP = 8
-"""Tokens that are looked up at once: every run of twice as many has such a group at any multiple of it."""
-TRIED, RUNS, MOST = 8, 64, 256
-"""Places of the same few tokens that are looked at; runs that are put in order, the longest ones, of so many found: code
-repeats itself."""
+GRAM_TOKENS = 8
+"""Tokens that are looked up together. A run of twice this length contains such a group at a multiple of this length."""
+MAX_PLACES_PER_GRAM = 8
+"""Places of one group of tokens that are tried, because code repeats itself."""
+MAX_FOUND_RUNS = 256
+"""Runs that are searched."""
+MAX_CHAINED_RUNS = 64
+"""Runs, the longest ones, of which the best chain is computed."""
+MAX_MISSING_CONTEXT_TOKENS = 128
+"""Tokens before a run that did not stand before it when it was evaluated. This is the length of a suffix, which changes
+when the cursor jumps. Text of other files is longer: a run must not ignore it."""
 
-MISSED = 128
-"""Tokens that may stand before a run and did not where it was evaluated: it knows nothing of them, however near they are. As many
-as the suffix has, which is another after a jump; what other files say is more."""
-
-Places = dict[tuple[int, ...], list[int]]
+PlacesByGram = dict[tuple[int, ...], list[int]]
 
 
-class Memory(Protocol):
-    """What llama.cpp can do with a sequence."""
+class ShiftMemory(Protocol):
+    """The operations of llama.cpp's memory that move cells."""
 
-    def state(self, seq: int) -> Any: ...
-    def put(self, seq: int, state: Any) -> bool: ...
-    def move(self, seq: int, runs: Sequence[tuple[int, int, int]]) -> None: ...
+    def read_state(self, seq: int) -> Any: ...
+    def load_state(self, seq: int, state: Any) -> bool: ...
+    def move_cells(self, seq: int, runs: Sequence[tuple[int, int, int]]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """`size` tokens from `source` on of a sequence are those from `target` on of a prompt."""
+class TokenRun:
+    """`size` tokens that a sequence has from position `source` on and a prompt has from position `target` on."""
 
     source: int
     target: int
@@ -47,199 +51,270 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """What of a prompt can be moved, and where from."""
+class ShiftPlan:
+    """The runs of a sequence that can be moved to their positions in a prompt."""
 
-    held: Slot | Parked
-    pieces: list[Piece]
+    sequence: Slot | HostSequence
+    runs: list[TokenRun]
 
     @property
     def gain(self) -> int:
-        """Tokens that need not be evaluated."""
-        return sum(piece.size for piece in self.pieces)
+        """Number of tokens that need no evaluation."""
+        return sum(run.size for run in self.runs)
 
     def gaps(self, start: int, end: int) -> Iterator[int]:
-        """Tokens to evaluate of a prompt that ends at `end` and is resident up to `start`: before each piece, and after
-        the last."""
-        for piece in self.pieces:
-            if piece.target > start:
-                yield piece.target - start
-            start = piece.target + piece.size
+        """Yield the number of tokens to evaluate before each run and after the last one.
+
+        Args:
+            start: Number of leading tokens of the prompt that are cached.
+            end: Number of tokens of the prompt.
+        """
+        for run in self.runs:
+            if run.target > start:
+                yield run.target - start
+            start = run.target + run.size
         yield end - start
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
-    """What a plan needs of a sequence, which may be given up once this was made: its `size` in tokens, its cells."""
+class SourceCopy:
+    """A plan and a copy of the cells it needs. Once it is made, the sequence may be evicted."""
 
-    plan: Plan
+    plan: ShiftPlan
     size: int
+    """Number of tokens of the sequence."""
     state: Any
     persist: bool
 
 
-class Moved:
-    """Pieces that wait, in a slot of their own and at their new positions, until what comes before them is evaluated."""
+class StagedRuns:
+    """Moved runs that wait in a staging slot until the tokens before them are evaluated.
 
-    def __init__(self, kv: Kv, aside: Slot, pieces: list[Piece], *, persist: bool) -> None:
+    Args:
+        kv: The cells.
+        staging: The slot that holds the runs, one after the other, at their positions in the prompt.
+        runs: The runs, in order.
+        persist: Whether the source of the runs may be written to disk.
+    """
+
+    def __init__(self, kv: KvCache, staging: Slot, runs: list[TokenRun], *, persist: bool) -> None:
         self._kv = kv
-        self._aside: Slot | None = aside
-        self._pieces = pieces
-        self._at = 0
+        self._staging: Slot | None = staging
+        self._runs = runs
+        self._offset = 0
+        """Index in the staging slot of the first cell that waits."""
         self._persist = persist
 
-    def settle(self, slot: Slot, prompt: Sequence[int]) -> int:
-        """Let `slot` go on with what waits for just its place; the number of tokens."""
+    def attach_reached(self, slot: Slot, prompt: Sequence[int]) -> int:
+        """Attach the runs whose position `slot` has reached.
+
+        Returns:
+            The number of attached tokens.
+        """
         before = len(slot.tokens)
-        while self._aside and self._pieces and self._pieces[0].target <= (at := len(slot.tokens)):
-            piece = self._pieces.pop(0)
-            # others may have evaluated part of it meanwhile
-            skip = min(at - piece.target, piece.size)
-            if piece.size > skip:
-                self._kv.adopt(slot, self._aside, self._at + skip, prompt[at : piece.target + piece.size])
+        while self._staging and self._runs and self._runs[0].target <= (position := len(slot.tokens)):
+            run = self._runs.pop(0)
+            # Another request may have evaluated part of the run meanwhile.
+            skip = min(position - run.target, run.size)
+            if run.size > skip:
+                tokens = prompt[position : run.target + run.size]
+                self._kv.attach_staged(slot, self._staging, self._offset + skip, tokens)
                 slot.persist = slot.persist and self._persist
-            self._at += piece.size
-        slot.coming = sum(piece.size for piece in self._pieces)
-        if not self._pieces:
+            self._offset += run.size
+        slot.staged_tokens = sum(run.size for run in self._runs)
+        if not self._runs:
             self.close()
         return len(slot.tokens) - before
 
-    def ahead(self, at: int) -> int | None:
-        """Tokens to be evaluated from position `at` on before the next piece; None when nothing waits."""
-        return self._pieces[0].target - at if self._pieces else None
+    def tokens_before_next(self, position: int) -> int | None:
+        """Return how many tokens to evaluate from `position` up to the next run, or None if no run waits."""
+        return self._runs[0].target - position if self._runs else None
 
     def close(self) -> None:
-        """Give up what still waits."""
-        self._pieces.clear()
-        # the slot is anybody's from then on
-        aside, self._aside = self._aside, None
-        if aside:
-            self._kv.release(aside)
-            self._kv.forget(aside)
+        """Drop the runs that still wait."""
+        self._runs.clear()
+        # From here on the slot may serve any other request.
+        staging, self._staging = self._staging, None
+        if staging:
+            self._kv.release(staging)
+            self._kv.clear(staging)
 
 
-class Shift:
-    """Finds what can be moved, in the cells and in the lot, and moves it: runs of `least` tokens unless a request says
-    otherwise, none with 0."""
+class KvShift:
+    """The search for runs of tokens in the cells and in host memory, and the move of their cells.
 
-    LEAST = 16
-    """No shorter runs, whoever asks: what is found would be chance, and each takes a step of its own."""
+    Args:
+        memory: The memory of the model.
+        kv: The cells.
+        host_cache: The sequences in host memory, if there are any.
+        min_run_tokens: Shortest run that is moved if the request does not say; 0 moves none.
+    """
 
-    def __init__(self, memory: Memory, kv: Kv, lot: Lot | None = None, *, least: int = 0) -> None:
+    MIN_RUN_TOKENS = 16
+    """Shorter runs are never moved: they occur by chance, and each takes a step of its own."""
+
+    def __init__(
+        self, memory: ShiftMemory, kv: KvCache, host_cache: HostCache | None = None, *, min_run_tokens: int = 0
+    ) -> None:
         self._memory = memory
         self._kv = kv
-        self._lot = lot
-        self.least = least
+        self._host_cache = host_cache
+        self.min_run_tokens = min_run_tokens
 
     def plan(
-        self, prompt: Sequence[int], client: str, least: int, start: int, extra: int = 0, branches: int = 1
-    ) -> Plan | None:
-        """The most that can be had of `prompt` from `start` on, in runs of `least` tokens or more, if there is room for
-        that, too, where `extra` tokens are to be generated in each of `branches`."""
-        least = max(self.LEAST, least)
-        places = _places(prompt, start)
-        plans = [
-            Plan(held, found)
-            for held in self._of(client)
-            if (found := knowing(pieces(held.tokens, prompt, places, least, start), common(held.tokens, prompt)))
-        ]
+        self,
+        prompt: Sequence[int],
+        client: str,
+        min_run_tokens: int,
+        start: int,
+        new_tokens: int = 0,
+        branches: int = 1,
+    ) -> ShiftPlan | None:
+        """Return the plan that saves most tokens, or None if there is none or no room for it.
+
+        Args:
+            prompt: The tokens of the request.
+            client: The client whose sequences are searched.
+            min_run_tokens: Shortest run that is moved.
+            start: Number of leading tokens of `prompt` that are cached.
+            new_tokens: Number of tokens that each candidate generates at most.
+            branches: Number of candidates.
+        """
+        min_run_tokens = max(self.MIN_RUN_TOKENS, min_run_tokens)
+        places = find_grams(prompt, start)
+        plans: list[ShiftPlan] = []
+        for sequence in self._sequences_of(client):
+            runs = find_runs(sequence.tokens, prompt, places, min_run_tokens, start)
+            runs = limit_missing_context(runs, common_prefix_length(sequence.tokens, prompt))
+            if runs:
+                plans.append(ShiftPlan(sequence, runs))
         best = max(plans, key=lambda plan: plan.gain, default=None)
         if best is None:
             return None
-        room = len(best.held.tokens) + 1 + len(prompt) - best.gain + extra * branches
-        return best if self._kv.fits(room, branches + 1) else None
+        room = len(best.sequence.tokens) + 1 + len(prompt) - best.gain + new_tokens * branches
+        return best if self._kv.admission.has_room(room, branches + 1) else None
 
-    def copy(self, plan: Plan) -> Copy | None:
-        """None where the machine has no memory for it."""
-        held = plan.held
+    def copy_source(self, plan: ShiftPlan) -> SourceCopy | None:
+        """Copy the cells of the plan's sequence. Return None if the machine has no memory for the copy."""
+        sequence = plan.sequence
         try:
-            state = self._memory.state(held.seq) if isinstance(held, Slot) else held.state
+            state = self._memory.read_state(sequence.seq) if isinstance(sequence, Slot) else sequence.state
         except MemoryError:
             return None
-        return Copy(plan, len(held.tokens), state, held.persist)
+        return SourceCopy(plan, len(sequence.tokens), state, sequence.persist)
 
-    def move(self, copy: Copy, slot: Slot, *, urgent: bool) -> Moved | None:
-        """Put the pieces for `slot` aside, at their new positions; None where there is no room."""
-        plan = copy.plan
-        # they need no cells again
-        slot.coming = plan.gain
-        aside = self._kv.aside(copy.size + 1, plan.gain, urgent=urgent)
-        if aside is None:
-            slot.coming = 0
+    def stage(self, source: SourceCopy, slot: Slot, *, urgent: bool) -> StagedRuns | None:
+        """Move the runs for `slot` in a staging slot. Return None if there is no room.
+
+        Args:
+            source: The runs and their cells.
+            slot: The slot that will attach the runs.
+            urgent: Whether the request may take the spare cells and slots.
+        """
+        plan = source.plan
+        # The staged runs need no cells of `slot`.
+        slot.staged_tokens = plan.gain
+        staging = self._kv.acquire_staging(source.size + 1, plan.gain, urgent=urgent)
+        if staging is None:
+            slot.staged_tokens = 0
             return None
-        moved = Moved(self._kv, aside, list(plan.pieces), persist=copy.persist)
+        staged = StagedRuns(self._kv, staging, list(plan.runs), persist=source.persist)
         try:
-            if self._memory.put(aside.seq, copy.state):
-                self._memory.move(aside.seq, [(piece.source, piece.target, piece.size) for piece in plan.pieces])
-                return moved
+            if self._memory.load_state(staging.seq, source.state):
+                self._memory.move_cells(staging.seq, [(run.source, run.target, run.size) for run in plan.runs])
+                return staged
         except HarnessError as error:
             sys.stderr.write(f"a part of a prompt could not be reused and is evaluated again: {error}\n")
-        slot.coming = 0
-        moved.close()
+        slot.staged_tokens = 0
+        staged.close()
         return None
 
-    def _of(self, client: str) -> list[Slot | Parked]:
-        return [
-            held for held in (*self._kv.sequences, *(self._lot.sequences if self._lot else ())) if held.client == client
-        ]
+    def _sequences_of(self, client: str) -> list[Slot | HostSequence]:
+        in_host = self._host_cache.sequences if self._host_cache else ()
+        return [sequence for sequence in (*self._kv.sequences, *in_host) if sequence.client == client]
 
 
-def _places(prompt: Sequence[int], start: int) -> Places:
-    """Where each `STEP` tokens of `prompt` are from `start` on. Its last token is always evaluated: what it predicts is
-    wanted."""
-    places: Places = {}
-    for at in range(start, len(prompt) - STEP):
-        places.setdefault(tuple(prompt[at : at + STEP]), []).append(at)
+def find_grams(prompt: Sequence[int], start: int) -> PlacesByGram:
+    """Return the positions of each group of `GRAM_TOKENS` tokens in `prompt` from `start` on.
+
+    The last token is left out: it is always evaluated, because the logits after it are needed.
+    """
+    places: PlacesByGram = {}
+    for position in range(start, len(prompt) - GRAM_TOKENS):
+        places.setdefault(tuple(prompt[position : position + GRAM_TOKENS]), []).append(position)
     return places
 
 
-def pieces(old: Sequence[int], prompt: Sequence[int], places: Places, least: int, start: int) -> list[Piece]:
-    """Those runs of `least` (twice STEP) or more tokens that are in `old` and in `prompt` from `start` on, in the same
-    order in both, which are the most tokens together."""
-    runs: list[Piece] = []
-    known: dict[int, int] = {}
-    for at in range(0, len(old) - STEP + 1, STEP):
-        for place in places.get(tuple(old[at : at + STEP]), ())[:TRIED]:
-            # by how far it moved: the end of the last run
-            if known.get(place - at, 0) <= at and len(runs) < MOST:
-                run = _run(old, prompt, at, place, start)
-                known[place - at] = run.source + run.size
+def find_runs(
+    old: Sequence[int], prompt: Sequence[int], places: PlacesByGram, min_tokens: int, start: int
+) -> list[TokenRun]:
+    """Return the runs common to `old` and `prompt` that have most tokens together and the same order in both.
+
+    Args:
+        old: The tokens of a cached sequence.
+        prompt: The tokens of the request.
+        places: The groups of tokens in `prompt` (see `find_grams`).
+        min_tokens: Shortest run; at least twice `GRAM_TOKENS`.
+        start: First position in `prompt` that is searched.
+    """
+    runs: list[TokenRun] = []
+    # The end in `old` of the last run that was found, by the distance it moves.
+    ends: dict[int, int] = {}
+    for source in range(0, len(old) - GRAM_TOKENS + 1, GRAM_TOKENS):
+        for target in places.get(tuple(old[source : source + GRAM_TOKENS]), ())[:MAX_PLACES_PER_GRAM]:
+            if ends.get(target - source, 0) <= source and len(runs) < MAX_FOUND_RUNS:
+                run = _extend_run(old, prompt, source, target, start)
+                ends[target - source] = run.source + run.size
                 runs.append(run)
-    longest = sorted((run for run in runs if run.size >= least), key=lambda run: -run.size)[:RUNS]
-    chains: list[tuple[int, list[Piece]]] = [(0, [])]
+    longest = sorted((run for run in runs if run.size >= min_tokens), key=lambda run: -run.size)[:MAX_CHAINED_RUNS]
+    chains: list[tuple[int, list[TokenRun]]] = [(0, [])]
     for run in sorted(longest, key=lambda run: run.source):
-        longer = [(gain + rest.size, [*chain, rest]) for gain, chain in chains if (rest := _after(run, chain, least))]
-        chains.append(max(longer, key=_gain))
-    return max(chains, key=_gain)[1]
+        longer = [
+            (gain + rest.size, [*chain, rest])
+            for gain, chain in chains
+            if (rest := _rest_after(run, chain, min_tokens))
+        ]
+        chains.append(max(longer, key=_gain_of))
+    return max(chains, key=_gain_of)[1]
 
 
-def knowing(found: list[Piece], shared: int) -> list[Piece]:
-    """Those in order that were evaluated after nearly all that stands before them now, `shared` tokens being the same from the
-    beginning: what is moved past more would say what it said without that."""
-    known = shared
-    for n, piece in enumerate(found):
-        if piece.target - known > MISSED:
-            return found[:n]
-        # what is shared may reach into the first of them
-        known += max(0, piece.target + piece.size - max(piece.target, shared))
-    return found
+def limit_missing_context(runs: list[TokenRun], shared: int) -> list[TokenRun]:
+    """Return the leading runs that were evaluated after nearly all tokens that stand before them in the prompt.
+
+    A later run would predict what it predicted without the missing text.
+
+    Args:
+        runs: Runs in order.
+        shared: Length of the common prefix of the sequence and the prompt.
+    """
+    known_tokens = shared
+    for index, run in enumerate(runs):
+        if run.target - known_tokens > MAX_MISSING_CONTEXT_TOKENS:
+            return runs[:index]
+        # The common prefix may reach into the first run.
+        known_tokens += max(0, run.target + run.size - max(run.target, shared))
+    return runs
 
 
-def _gain(chain: tuple[int, list[Piece]]) -> int:
+def _gain_of(chain: tuple[int, list[TokenRun]]) -> int:
     return chain[0]
 
 
-def _after(run: Piece, chain: list[Piece], least: int) -> Piece | None:
-    """What of `run` comes after `chain` in both, if it is `least` tokens."""
-    last = chain[-1] if chain else Piece(0, 0, 0)
-    cut = max(0, last.source + last.size - run.source, last.target + last.size - run.target)
-    return Piece(run.source + cut, run.target + cut, run.size - cut) if run.size - cut >= least else None
+def _rest_after(run: TokenRun, chain: list[TokenRun], min_tokens: int) -> TokenRun | None:
+    """Return the part of `run` that comes after `chain` in both texts, if it is long enough."""
+    last = chain[-1] if chain else TokenRun(0, 0, 0)
+    skip = max(0, last.source + last.size - run.source, last.target + last.size - run.target)
+    return TokenRun(run.source + skip, run.target + skip, run.size - skip) if run.size - skip >= min_tokens else None
 
 
-def _run(old: Sequence[int], prompt: Sequence[int], at: int, place: int, start: int) -> Piece:
-    """All that the two have in common around `at` and `place`."""
-    back = 0
-    while at > back and place - back > start and old[at - back - 1] == prompt[place - back - 1]:
-        back += 1
-    at, place = at - back, place - back
-    return Piece(at, place, common(old[at:], prompt[place:-1]))
+def _extend_run(old: Sequence[int], prompt: Sequence[int], source: int, target: int, start: int) -> TokenRun:
+    """Return the longest run that contains position `source` of `old` and position `target` of `prompt`."""
+    extension = 0
+    while (
+        source > extension
+        and target - extension > start
+        and old[source - extension - 1] == prompt[target - extension - 1]
+    ):
+        extension += 1
+    source, target = source - extension, target - extension
+    return TokenRun(source, target, common_prefix_length(old[source:], prompt[target:-1]))

@@ -1,67 +1,76 @@
-"""Drafts from the prompt's own text: what followed the last few tokens where they stood before.
+"""Drafts from the text of the prompt: the tokens that followed the last few tokens at an earlier place.
 
-An edit mostly repeats its original, so the tokens after such a place are likely to come again. A draft is verified in
-the batch that evaluates it: it changes when tokens come, never which.
+An edit mostly repeats its original, so these tokens are likely to come again. The batch that evaluates a draft also
+verifies it. A draft changes when tokens come, but never which ones.
 """
 
 from collections.abc import Callable, Sequence
 
 
-class Lookup:
-    """Guesses for one candidate. `cost(n)` is the time of a decode step over n tokens, in any unit."""
+class PromptLookup:
+    """The drafts of one candidate.
 
-    GRAM = 3
-    SIZES = (2, 3, 5, 7, 11, 15)
-    """Draft lengths that are tried; with the token itself they are the batch sizes that CPUs are good at."""
+    Args:
+        step_cost: The time of a decode step over n tokens, in any unit.
+    """
 
-    HOPE = 0.9
-    """The share of right guesses that is assumed before there are any, and come back to when there are none."""
-    LONG = 16
+    GRAM_TOKENS = 3
+    """Number of last tokens that are looked up."""
+    DRAFT_LENGTHS = (2, 3, 5, 7, 11, 15)
+    """Lengths that are considered. With the token before them they are batch sizes at which CPUs are efficient."""
+    INITIAL_ACCEPT_RATE = 0.9
+    """Assumed share of accepted tokens. The rate slowly returns to it while there are no drafts."""
+    MAX_MATCH_TOKENS = 16
+    """Number of tokens that are compared at most at the two places."""
+    MIN_SPEEDUP = 1.05
+    """A longer draft must give so many times the tokens per time."""
 
-    def __init__(self, cost: Callable[[int], float]) -> None:
-        self._cost = cost
+    def __init__(self, step_cost: Callable[[int], float]) -> None:
+        self._step_cost = step_cost
         self._places: dict[tuple[int, ...], list[int]] = {}
-        self._seen = 0
-        self._near = 0
-        self._rate = self.HOPE
+        """End positions of each group of `GRAM_TOKENS` tokens."""
+        self._indexed_tokens = 0
+        self._last_place = 0
+        """The end of the text that the last draft repeated."""
+        self._accept_rate = self.INITIAL_ACCEPT_RATE
 
-    def draft(self, tokens: Sequence[int], most: int) -> list[int]:
-        """Up to `most` tokens that may follow `tokens`; none where it would not pay."""
-        for end in range(max(self._seen, self.GRAM), len(tokens)):
-            # the places before the end: the last gram itself is what is looked for
-            self._places.setdefault(tuple(tokens[end - self.GRAM : end]), []).append(end)
-        self._seen = max(self._seen, len(tokens))
-        self._rate += 0.02 * (self.HOPE - self._rate)
-        places = self._places.get(tuple(tokens[-self.GRAM :]))
-        if not places or len(tokens) < self.GRAM:
+    def draft(self, tokens: Sequence[int], max_tokens: int) -> list[int]:
+        """Return up to `max_tokens` tokens that are likely to follow `tokens`, or none if a draft would cost time."""
+        for end in range(max(self._indexed_tokens, self.GRAM_TOKENS), len(tokens)):
+            # The last group is left out because it is the one that is looked up.
+            self._places.setdefault(tuple(tokens[end - self.GRAM_TOKENS : end]), []).append(end)
+        self._indexed_tokens = max(self._indexed_tokens, len(tokens))
+        self._accept_rate += 0.02 * (self.INITIAL_ACCEPT_RATE - self._accept_rate)
+        places = self._places.get(tuple(tokens[-self.GRAM_TOKENS :]))
+        if not places or len(tokens) < self.GRAM_TOKENS:
             return []
-        # a copy goes on where it was: the first place at or after the last one
-        place = next((p for p in places if p >= self._near), places[-1])
-        alike = self.GRAM
-        while alike < min(self.LONG, place) and tokens[place - alike - 1] == tokens[-alike - 1]:
-            alike += 1
-        # the longer two places are alike, the likelier they go on alike
-        rate = (self._rate + 1 - 0.5 / (alike - 1)) / 2
-        size = self._size(min(most, len(tokens) - place), rate)
+        # A copied text usually goes on where it was, so the first place from there on is preferred.
+        place = next((p for p in places if p >= self._last_place), places[-1])
+        equal = self.GRAM_TOKENS
+        while equal < min(self.MAX_MATCH_TOKENS, place) and tokens[place - equal - 1] == tokens[-equal - 1]:
+            equal += 1
+        # The more tokens before the two places are equal, the likelier the next ones are.
+        rate = (self._accept_rate + 1 - 0.5 / (equal - 1)) / 2
+        size = self._best_length(min(max_tokens, len(tokens) - place), rate)
         if size:
-            self._near = place
+            self._last_place = place
         return list(tokens[place : place + size])
 
-    def learn(self, drafted: int, accepted: int) -> None:
-        """How much of the last draft was right."""
-        self._near += accepted
+    def record(self, drafted: int, accepted: int) -> None:
+        """Record how many tokens of the last draft were accepted."""
+        self._last_place += accepted
         tried = min(drafted, accepted + 1)
         if tried:
-            self._rate += (1 - 0.85**tried) * (accepted / tried - self._rate)
-        self._rate = min(0.97, max(0.05, self._rate))
+            self._accept_rate += (1 - 0.85**tried) * (accepted / tried - self._accept_rate)
+        self._accept_rate = min(0.97, max(0.05, self._accept_rate))
 
-    def _size(self, most: int, rate: float) -> int:
-        """The length with the best tokens per time when each guess is right with probability `rate`."""
-        best, size = 1 / self._cost(1), 0
-        for n in self.SIZES:
-            if n > most:
+    def _best_length(self, max_tokens: int, rate: float) -> int:
+        """Return the length that gives most tokens per time if each token is accepted with probability `rate`."""
+        best, length = 1 / self._step_cost(1), 0
+        for n in self.DRAFT_LENGTHS:
+            if n > max_tokens:
                 break
-            expected = sum(rate**i for i in range(n + 1))
-            if (value := expected / self._cost(n + 1)) > best * 1.05:
-                best, size = value, n
-        return size
+            expected_tokens = sum(rate**i for i in range(n + 1))
+            if (speed := expected_tokens / self._step_cost(n + 1)) > best * self.MIN_SPEEDUP:
+                best, length = speed, n
+        return length

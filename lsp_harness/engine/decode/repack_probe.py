@@ -1,10 +1,13 @@
-"""Does this machine survive llama.cpp's special weight layouts?
+"""Whether llama.cpp's special weight layouts work on this machine.
 
-Some virtual machines advertise AMX and then fault on it, which kills the process. So the first start of an engine on
-a machine tries one small batch in a child process; the answer is kept per processor and binding version.
+Some virtual machines advertise AMX and then fault on it, which kills the process. Therefore the first engine that
+starts on a machine tries one small batch in a child process. The result is kept for each processor and version of the
+binding.
 """
 
+import hashlib
 import json
+import platform
 import subprocess
 import sys
 from importlib.metadata import version
@@ -16,52 +19,51 @@ from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import put_file
 from lsp_harness.errors import FileProblem
 
+PROBE_TIMEOUT_S = 120
 
-def processor() -> str:
-    """What tells this kind of processor from others."""
+
+def processor_id() -> str:
+    """Return a name for this kind of processor."""
     try:
         for line in Path("/proc/cpuinfo").read_text().splitlines():
             if line.startswith("flags"):
-                import hashlib
-
                 return hashlib.sha256(line.encode()).hexdigest()[:16]
     except OSError:
         pass
-    import platform
-
     return platform.processor() or platform.machine()
 
 
 def repacking_works(model: Path) -> bool:
-    """Whether the model can be loaded with repacked weights (`use_extra_bufts`)."""
+    """Return whether the model can be used with repacked weights (`use_extra_bufts`)."""
     file = paths.cache() / "probe.json"
-    key = f"{processor()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
+    key = f"{processor_id()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
     try:
-        found: Any = json.loads(read_text(file))
+        content: Any = json.loads(read_text(file))
     except (FileProblem, ValueError):
-        found = {}
-    known = cast("dict[str, bool]", found) if isinstance(found, dict) else {}
-    if key not in known:
+        content = {}
+    results = cast("dict[str, bool]", content) if isinstance(content, dict) else {}
+    if key not in results:
         try:
             child = subprocess.run(
-                [sys.executable, "-P", "-m", __name__, str(model)], capture_output=True, check=False, timeout=120
+                [sys.executable, "-P", "-m", __name__, str(model)],
+                capture_output=True,
+                check=False,
+                timeout=PROBE_TIMEOUT_S,
             )
-            known[key] = child.returncode == 0
+            results[key] = child.returncode == 0
         except subprocess.TimeoutExpired:
-            known[key] = False
-        # a disk that is full costs the next start another look, not this one the engine
+            results[key] = False
+        # If the disk is full, this engine starts all the same and the next one tries again.
         try:
-            put_file(file, json.dumps(known).encode())
+            put_file(file, json.dumps(results).encode())
         except OSError as error:
             paths.unkept("what this processor can do", paths.CACHE, file, error)
-    return known[key]
+    return results[key]
 
 
 if __name__ == "__main__":
     from lsp_harness.engine.decode.llama import Llama, Row
 
-    llama = Llama(
-        Path(sys.argv[1]), n_ctx=64, n_seq=1, n_batch=32, threads=1, decode_threads=1, n_gpu_layers=0, repack=True
-    )
+    llama = Llama(Path(sys.argv[1]), n_ctx=64, n_seq=1, n_batch=32, threads=1, n_gpu_layers=0, repack=True)
     llama.decode([Row(0, 0, [1] * 32)])
     llama.decode([Row(0, 32, [1])])

@@ -1,6 +1,6 @@
-"""How one candidate chooses its tokens: llama.cpp's samplers, and grammars among them."""
+"""How one candidate chooses its tokens: llama.cpp's samplers and grammars."""
 
-# the binding is generated ctypes code, mostly untyped; what leaves this file is typed
+# The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false, reportIndexIssue=false
 
@@ -11,121 +11,127 @@ from typing import Any
 import llama_cpp as lib
 import numpy as np
 
-from lsp_harness.engine.decode.llama import Llama, Logits, Tokens
+from lsp_harness.engine.decode.llama import Logits
+from lsp_harness.engine.decode.vocabulary import Tokens, Vocabulary
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.request import Sampling
 
-CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)], align=True)
-"""`llama_token_data` as numpy sees it."""
+TOKEN_DATA = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)], align=True)
+"""llama.cpp's `llama_token_data` as a numpy type."""
 
 
 class Sampler:
-    """How one candidate chooses its tokens.
+    """The choice of tokens for one candidate.
 
-    A grammar is asked about the chosen token first and about the whole vocabulary only when it refuses that one:
-    filtering 150,000 candidates at every token would cost more than evaluating it.
+    A grammar is asked about the chosen token first. It is asked about the whole vocabulary only after several refusals:
+    to filter 150,000 tokens at every step would cost more than the step.
+
+    Args:
+        vocabulary: The vocabulary of the model.
+        sampling: The settings of the request.
+        index: Number of the candidate. It is added to the seed.
+
+    Raises:
+        EngineRefused: The grammar is not valid.
     """
 
-    TRIES = 8
-    """Tokens a grammar may refuse before it is shown the whole vocabulary."""
+    MAX_REFUSALS = 8
+    """Tokens a grammar may refuse before it is asked about the whole vocabulary."""
 
-    def __init__(self, llama: Llama, *, temperature: float, seed: int, top_k: int, top_p: float, grammar: str) -> None:
-        self._llama = llama
+    def __init__(self, vocabulary: Vocabulary, sampling: Sampling, index: int) -> None:
+        self._vocabulary = vocabulary
         self._grammar: Any = None
-        if grammar:
-            self._grammar = lib.llama_sampler_init_grammar(llama.vocab, grammar.encode("utf-8", "replace"), b"root")
+        if sampling.grammar:
+            source = sampling.grammar.encode("utf-8", "replace")
+            self._grammar = lib.llama_sampler_init_grammar(vocabulary.pointer, source, b"root")
             if not self._grammar:
                 raise EngineRefused("the grammar is not valid GBNF with a rule named root")
-        self._greedy = temperature <= 0
+        self._is_greedy = sampling.temperature <= 0
         chain: Any = lib.llama_sampler_chain_init(lib.llama_sampler_chain_default_params())
-        if self._greedy:
+        if self._is_greedy:
             lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_greedy())
         else:
-            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(top_k))
-            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_p(top_p, 1))
-            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_temp(temperature))
-            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_dist(seed & 0xFFFFFFFF))
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_k(sampling.top_k))
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_top_p(sampling.top_p, 1))
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_temp(sampling.temperature))
+            lib.llama_sampler_chain_add(chain, lib.llama_sampler_init_dist((sampling.seed + index) & 0xFFFFFFFF))
         self._chain = chain
 
-    @classmethod
-    def of(cls, llama: Llama, sampling: Sampling, index: int) -> "Sampler":
-        """The sampler of candidate `index`: the same settings, another seed."""
-        return cls(
-            llama,
-            temperature=sampling.temperature,
-            seed=sampling.seed + index,
-            top_k=sampling.top_k,
-            top_p=sampling.top_p,
-            grammar=sampling.grammar,
-        )
-
     def sample(self, logits: Logits) -> int | None:
-        """The next token; it counts as chosen. None where the grammar allows none at all."""
-        token = self._pick(logits)
+        """Choose the next token and move the grammar past it. Return None if the grammar allows no token."""
+        token = self._choose(logits)
         if self._grammar is not None:
-            if not self._allowed(token):
-                token = self._next_allowed(logits.copy(), token)
+            if not self._is_allowed(token):
+                token = self._choose_allowed(logits.copy(), token)
                 if token is None:
                     return None
             lib.llama_sampler_accept(self._grammar, token)
         return token
 
-    def _pick(self, logits: Logits) -> int:
-        return int(np.argmax(logits)) if self._greedy else self._choose(logits, filtered=False)
-
-    def _next_allowed(self, logits: Logits, refused: int) -> int | None:
-        """Leave out what the grammar refuses, a token at a time: mostly the next one or two are right."""
-        for _ in range(self.TRIES):
-            logits[refused] = -np.inf
-            refused = self._pick(logits)
-            if self._allowed(refused):
-                return refused
-        token = self._choose(logits, filtered=True)
-        # llama.cpp selects one of them even if all were refused, and dies when it is accepted
-        return token if self._allowed(token) else None
-
-    def _choose(self, logits: Logits, *, filtered: bool) -> int:
-        room = np.empty(len(logits), dtype=CANDIDATE)
-        room["id"] = self._llama.ids
-        room["logit"] = logits
-        room["p"] = 0
-        array = _candidates(room)
-        if filtered:
-            room["logit"][self._llama.marks] = -np.inf
-            lib.llama_sampler_apply(self._grammar, ctypes.byref(array))
-        lib.llama_sampler_apply(self._chain, ctypes.byref(array))
-        return int(array.data[array.selected].id)
-
-    def _allowed(self, token: int) -> bool:
-        # a grammar takes a mark for the text it is written as, but it would end the answer
-        if token in self._llama.marks:
-            return False
-        room = np.array([(token, 1.0, 0.0)], dtype=CANDIDATE)
-        array = _candidates(room)
-        lib.llama_sampler_apply(self._grammar, ctypes.byref(array))
-        return float(room["logit"][0]) != float("-inf")
-
     def close(self) -> None:
+        """Free the samplers."""
         lib.llama_sampler_free(self._chain)
         if self._grammar is not None:
             lib.llama_sampler_free(self._grammar)
 
+    def _choose(self, logits: Logits) -> int:
+        return int(np.argmax(logits)) if self._is_greedy else self._run_chain(logits, use_grammar=False)
 
-def best(logits: Logits, allowed: Sequence[int] | Tokens) -> int:
-    """The likeliest of `allowed`."""
+    def _choose_allowed(self, logits: Logits, refused: int) -> int | None:
+        """Choose a token that the grammar allows. Usually that is the next one or the one after it."""
+        for _ in range(self.MAX_REFUSALS):
+            logits[refused] = -np.inf
+            refused = self._choose(logits)
+            if self._is_allowed(refused):
+                return refused
+        token = self._run_chain(logits, use_grammar=True)
+        # llama.cpp selects a token even if the grammar refuses all of them, and the process dies if it is accepted.
+        return token if self._is_allowed(token) else None
+
+    def _run_chain(self, logits: Logits, *, use_grammar: bool) -> int:
+        data = np.empty(len(logits), dtype=TOKEN_DATA)
+        data["id"] = self._vocabulary.ids
+        data["logit"] = logits
+        data["p"] = 0
+        array = _token_data_array(data)
+        if use_grammar:
+            data["logit"][self._vocabulary.control_tokens] = -np.inf
+            lib.llama_sampler_apply(self._grammar, ctypes.byref(array))
+        lib.llama_sampler_apply(self._chain, ctypes.byref(array))
+        return int(array.data[array.selected].id)
+
+    def _is_allowed(self, token: int) -> bool:
+        # A grammar reads a control token as the text of its mark, but the token would end the answer.
+        if token in self._vocabulary.control_tokens:
+            return False
+        data = np.array([(token, 1.0, 0.0)], dtype=TOKEN_DATA)
+        array = _token_data_array(data)
+        lib.llama_sampler_apply(self._grammar, ctypes.byref(array))
+        return float(data["logit"][0]) != float("-inf")
+
+
+def likeliest_token(logits: Logits, allowed: Sequence[int] | Tokens) -> int:
+    """Return the likeliest of the `allowed` tokens."""
     return int(allowed[int(np.argmax(logits[np.asarray(allowed)]))])
 
 
-def agreeing(llama: Llama, logits: Logits, text: bytes, *, within: bool = False) -> int | None:
-    """The likeliest token that agrees with `text` (see `Llama.spelled`); `within`: none that goes beyond it."""
-    allowed: Sequence[int] | Tokens = llama.spelled(text)
+def likeliest_match(vocabulary: Vocabulary, logits: Logits, text: bytes, *, within: bool = False) -> int | None:
+    """Return the likeliest token that agrees with `text` (see `Vocabulary.matching_tokens`), or None.
+
+    Args:
+        vocabulary: The vocabulary of the model.
+        logits: The scores of all tokens.
+        text: The text.
+        within: Whether a token that is longer than `text` is left out.
+    """
+    allowed: Sequence[int] | Tokens = vocabulary.matching_tokens(text)
     if within:
-        allowed = [int(token) for token in allowed if len(llama.piece(int(token))) <= len(text)]
-    return best(logits, allowed) if len(allowed) else None
+        allowed = [int(token) for token in allowed if len(vocabulary.piece(int(token))) <= len(text)]
+    return likeliest_token(logits, allowed) if len(allowed) else None
 
 
-def likeliest(logits: Logits, token: int, top: int) -> tuple[float, list[tuple[int, float]]]:
-    """Natural log probability of `token`, and the `top` likeliest tokens with theirs, best first."""
+def top_logprobs(logits: Logits, token: int, top: int) -> tuple[float, list[tuple[int, float]]]:
+    """Return the natural log probability of `token`, and the `top` likeliest (token, log probability), best first."""
     shifted = logits.astype(np.float64) - float(logits.max())
     total = float(np.log(np.exp(shifted).sum()))
     ids = np.argpartition(shifted, -top)[-top:] if top else np.empty(0, dtype=np.int64)
@@ -133,13 +139,19 @@ def likeliest(logits: Logits, token: int, top: int) -> tuple[float, list[tuple[i
     return float(shifted[token]) - total, [(int(i), float(shifted[i]) - total) for i in ids]
 
 
-def confidence(logits: Logits, token: int, among: Tokens | None = None) -> float:
-    """Natural log probability of `token`, of all tokens or `among` some; several times as quick as `likeliest`."""
+def token_logprob(logits: Logits, token: int, among: Tokens | None = None) -> float:
+    """Return the natural log probability of `token`. This is several times as fast as `top_logprobs`.
+
+    Args:
+        logits: The scores of all tokens.
+        token: A token.
+        among: The tokens that are possible; None means all.
+    """
     rows = logits if among is None or not len(among) else logits[among]
     top = float(rows.max())
     return float(logits[token]) - top - float(np.log(np.exp(rows - top).sum()))
 
 
-def _candidates(room: Any) -> Any:
-    pointer = room.ctypes.data_as(ctypes.POINTER(lib.llama_token_data))
-    return lib.llama_token_data_array(data=pointer, size=len(room), selected=-1, sorted=False)
+def _token_data_array(data: Any) -> Any:
+    pointer = data.ctypes.data_as(ctypes.POINTER(lib.llama_token_data))
+    return lib.llama_token_data_array(data=pointer, size=len(data), selected=-1, sorted=False)

@@ -1,4 +1,4 @@
-"""What one decode step costs on this machine, by the number of tokens in it. Measured at load, corrected while used."""
+"""The time of a decode step on this machine, by its number of tokens. It is measured at load and corrected in use."""
 
 import json
 from bisect import bisect_left
@@ -13,122 +13,148 @@ from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import put_file
 from lsp_harness.errors import FileProblem
 
-SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128)
-NEAR = 0.8
-WORTH = 1.02
-"""A larger number of candidates must give at least so much more tokens a second to be chosen."""
+MEASURED_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128)
+"""Numbers of tokens whose steps are measured."""
+CHUNK_SPEED_RATIO = 0.8
+"""A part of a prompt must be read at this share of the best speed at least."""
+MIN_CHUNK_TOKENS = 16
+"""Number of tokens in a part of a prompt at least."""
+MIN_CANDIDATE_GAIN = 1.02
+"""A larger number of candidates must give so many times the tokens per second."""
+SLOWDOWN_UPDATE_RATE = 0.05
+"""Weight of the newest step in the slowdown."""
+MAX_STEP_SLOWDOWN = 4.0
+"""A single step counts as this many times its measured time at most, so that one stall does not change the slowdown."""
 
 
-class Machine:
-    """The curve `step_ms[n]`: milliseconds of a step over n tokens, as measured at load.
+class StepCost:
+    """The time of a decode step by its number of tokens.
 
-    How full the cache is and what else the machine does makes all of it slower: `pace` is by how much lately.
+    Args:
+        measured_ms: Milliseconds of a step by its number of tokens, as measured at load.
+        move_ms: Milliseconds to move cells to other positions, or None if this model cannot do that.
     """
 
-    def __init__(self, step_ms: dict[int, float], move_ms: float | None = None) -> None:
-        self.step_ms = dict(sorted(step_ms.items()))
+    def __init__(self, measured_ms: dict[int, float], move_ms: float | None = None) -> None:
+        self.measured_ms = dict(sorted(measured_ms.items()))
         self.move_ms = move_ms
-        """What it costs to move cells to other positions; None where that cannot be done."""
-        self.pace = 1.0
+        self.slowdown = 1.0
+        """Ratio of recent times to measured times. A full cache and other processes slow all steps down."""
 
     @classmethod
-    def measured(
+    def measure(
         cls,
         decode: Callable[[Sequence[int]], None],
         forget: Callable[[], object],
-        move_ms: Callable[[], float | None] = lambda: None,
-    ) -> "Machine":
-        """Run steps of every size; the first of each is thrown away where it is cheap."""
-        curve: dict[int, float] = {}
+        measure_move_ms: Callable[[], float | None] = lambda: None,
+    ) -> "StepCost":
+        """Run steps of every size in `MEASURED_SIZES`.
+
+        Args:
+            decode: Evaluates tokens.
+            forget: Drops the evaluated tokens.
+            measure_move_ms: Measures the time to move cells.
+        """
+        measured_ms: dict[int, float] = {}
+        # The first step after the load is slower than all others.
         decode(range(16))
         forget()
-        for size in SIZES:
-            times: list[float] = []
+        for size in MEASURED_SIZES:
+            times_ms: list[float] = []
             for _ in range(3 if size <= 4 else 2):
-                began = perf_counter()
+                start_s = perf_counter()
                 decode(range(size))
-                times.append((perf_counter() - began) * 1000)
+                times_ms.append((perf_counter() - start_s) * 1000)
                 forget()
-            # a larger step costs no less: where it seems to, the smaller one was held up
-            best = min(times)
-            curve = {smaller: min(ms, best) for smaller, ms in curve.items()} | {size: best}
-        return cls(curve, move_ms())
+            # A larger step never takes less time. Where it seems to, the smaller one was delayed.
+            best_ms = min(times_ms)
+            measured_ms = {smaller: min(ms, best_ms) for smaller, ms in measured_ms.items()} | {size: best_ms}
+        return cls(measured_ms, measure_move_ms())
 
     @classmethod
-    def remembered(cls, file: Path, key: str) -> "Machine | None":
-        """The curve an earlier load measured under `key`."""
+    def load(cls, file: Path, key: str) -> "StepCost | None":
+        """Return the times that `save` stored under `key`, or None if there are none."""
         try:
-            kept = json.loads(read_text(file))[key]
-            curve = {int(size): float(ms) for size, ms in kept["step_ms"].items()}
-            move_ms = None if kept["move_ms"] is None else float(kept["move_ms"])
+            stored = json.loads(read_text(file))[key]
+            measured_ms = {int(size): float(ms) for size, ms in stored["step_ms"].items()}
+            move_ms = None if stored["move_ms"] is None else float(stored["move_ms"])
         except (FileProblem, ValueError, KeyError, AttributeError, TypeError):
             return None
-        return cls(curve, move_ms) if set(SIZES) <= set(curve) and min(curve.values()) > 0 else None
+        is_complete = set(MEASURED_SIZES) <= set(measured_ms) and min(measured_ms.values()) > 0
+        return cls(measured_ms, move_ms) if is_complete else None
 
-    def remember(self, file: Path, key: str) -> None:
-        """Keep the curve for the next load; where it cannot be kept, that one measures again."""
+    def save(self, file: Path, key: str) -> None:
+        """Store the times for the next load. If that is not possible, the next load measures again."""
         try:
-            kept = dict(json.loads(read_text(file)))
+            stored = dict(json.loads(read_text(file)))
         except (FileProblem, ValueError, TypeError):
-            kept = {}
+            stored = {}
         try:
-            put_file(file, json.dumps(kept | {key: {"step_ms": self.step_ms, "move_ms": self.move_ms}}).encode())
+            entry = {"step_ms": self.measured_ms, "move_ms": self.move_ms}
+            put_file(file, json.dumps(stored | {key: entry}).encode())
         except OSError as error:
             paths.unkept("what this machine can do", paths.CACHE, file, error)
 
-    def cost(self, tokens: int) -> float:
-        """Milliseconds of a step over so many tokens, at the pace of late."""
-        return self._measured(tokens) * self.pace
+    def step_ms(self, tokens: int) -> float:
+        """Return the milliseconds of a step over this many tokens."""
+        return self._measured_step_ms(tokens) * self.slowdown
 
     @property
-    def move_cost(self) -> float:
-        """Milliseconds to move cells, at the pace of late."""
-        return inf if self.move_ms is None else self.move_ms * self.pace
-
-    def _measured(self, tokens: int) -> float:
-        """Between measured sizes on a line, past the last one in proportion."""
-        sizes = list(self.step_ms)
-        if tokens >= sizes[-1]:
-            return self.step_ms[sizes[-1]] * tokens / sizes[-1]
-        at = bisect_left(sizes, max(1, tokens))
-        if sizes[at] == tokens or at == 0:
-            return self.step_ms[sizes[at]]
-        low, high = sizes[at - 1], sizes[at]
-        share = (tokens - low) / (high - low)
-        return self.step_ms[low] + share * (self.step_ms[high] - self.step_ms[low])
+    def move_cost_ms(self) -> float:
+        """Milliseconds to move cells, infinite if this model cannot do that."""
+        return inf if self.move_ms is None else self.move_ms * self.slowdown
 
     def observe(self, tokens: int, ms: float) -> None:
-        """A step over `tokens` took `ms`: the pace moves a little towards it. One stall is not a pace."""
-        self.pace += 0.05 * (min(ms / self._measured(tokens), 4.0) - self.pace)
+        """Correct the slowdown after a step over `tokens` that took `ms`."""
+        ratio = min(ms / self._measured_step_ms(tokens), MAX_STEP_SLOWDOWN)
+        self.slowdown += SLOWDOWN_UPDATE_RATE * (ratio - self.slowdown)
 
     @property
-    def prompt_per_second(self) -> float:
-        return max(size * 1000 / ms for size, ms in self.step_ms.items()) / self.pace
+    def prompt_tokens_per_second(self) -> float:
+        """Speed at which a prompt is read."""
+        return max(size * 1000 / ms for size, ms in self.measured_ms.items()) / self.slowdown
 
     @property
-    def generated_per_second(self) -> float:
-        return 1000 / self.cost(1)
+    def generated_tokens_per_second(self) -> float:
+        """Speed at which one candidate is generated."""
+        return 1000 / self.step_ms(1)
 
-    def candidates(self, most: int = 8) -> int:
-        """How many candidates give the most tokens a second: on a CPU some sizes cost what a smaller one does."""
+    def best_candidate_count(self, max_candidates: int = 8) -> int:
+        """Return how many candidates give most tokens per second.
+
+        On a CPU a step of some sizes takes no longer than a smaller one.
+        """
         best = 1
-        for n in range(2, most + 1):
-            if n / self.cost(n) > WORTH * best / self.cost(best):
+        for n in range(2, max_candidates + 1):
+            if n / self.step_ms(n) > MIN_CANDIDATE_GAIN * best / self.step_ms(best):
                 best = n
         return best
 
-    def chunk(self) -> int:
-        """Tokens of a prompt to read in one step: the fewest that come near the best speed, but not just a few."""
-        near = min(size for size in self.step_ms if size * 1000 / self.cost(size) >= NEAR * self.prompt_per_second)
-        return max(16, near)
+    def chunk_tokens(self) -> int:
+        """Return how many tokens of a prompt to read in one step: the fewest that come close to the best speed."""
+        min_speed = CHUNK_SPEED_RATIO * self.prompt_tokens_per_second
+        fast_enough = min(size for size in self.measured_ms if size * 1000 / self.step_ms(size) >= min_speed)
+        return max(MIN_CHUNK_TOKENS, fast_enough)
 
-    def facts(self) -> dict[str, Any]:
-        """For `/props`."""
+    def props(self) -> dict[str, Any]:
+        """Return the field `curve` of `/props`."""
         return {
-            "prompt_per_second": round(self.prompt_per_second, 1),
-            "generated_per_second": round(self.generated_per_second, 1),
-            "decode_ms": {str(size): round(self.cost(size), 1) for size in self.step_ms},
-            "move_ms": None if self.move_ms is None else round(self.move_cost, 1),
-            "candidates": self.candidates(),
-            "chunk": self.chunk(),
+            "prompt_per_second": round(self.prompt_tokens_per_second, 1),
+            "generated_per_second": round(self.generated_tokens_per_second, 1),
+            "decode_ms": {str(size): round(self.step_ms(size), 1) for size in self.measured_ms},
+            "move_ms": None if self.move_ms is None else round(self.move_cost_ms, 1),
+            "candidates": self.best_candidate_count(),
+            "chunk": self.chunk_tokens(),
         }
+
+    def _measured_step_ms(self, tokens: int) -> float:
+        """Interpolate between the measured sizes. Past the last one the time grows in proportion."""
+        sizes = list(self.measured_ms)
+        if tokens >= sizes[-1]:
+            return self.measured_ms[sizes[-1]] * tokens / sizes[-1]
+        index = bisect_left(sizes, max(1, tokens))
+        if sizes[index] == tokens or index == 0:
+            return self.measured_ms[sizes[index]]
+        low, high = sizes[index - 1], sizes[index]
+        share = (tokens - low) / (high - low)
+        return self.measured_ms[low] + share * (self.measured_ms[high] - self.measured_ms[low])

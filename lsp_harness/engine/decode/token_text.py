@@ -1,33 +1,41 @@
-"""From the bytes of tokens to text that may be shown."""
+"""From the bytes of tokens to text that can be shown."""
 
 import codecs
 from collections.abc import Sequence
 
 
-class Text:
-    """Bytes of pieces → text to show: whole characters only, never past or within a stop string."""
+class TextDecoder:
+    """A decoder from the bytes of tokens to text.
+
+    The text has whole characters only, and nothing of a stop string or after it.
+
+    Args:
+        stops: The stop strings.
+    """
 
     def __init__(self, stops: Sequence[str]) -> None:
         self._stops = [stop.encode("utf-8", "replace") for stop in stops if stop]
         self._pending = b""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        self.stopped = False
+        self.is_stopped = False
+        """Whether a stop string has occurred."""
 
     def add(self, piece: bytes) -> str:
+        """Add the bytes of a token. Return the text that can be shown now."""
         self._pending += piece
-        ends = [at for stop in self._stops if (at := self._pending.find(stop)) >= 0]
-        if ends:
-            self.stopped = True
-            self._pending = self._pending[: min(ends)]
+        positions = [position for stop in self._stops if (position := self._pending.find(stop)) >= 0]
+        if positions:
+            self.is_stopped = True
+            self._pending = self._pending[: min(positions)]
             return self.flush()
-        hold = max(
+        withheld = max(
             (size for stop in self._stops for size in range(1, len(stop)) if self._pending.endswith(stop[:size])),
             default=0,
         )
-        return self._take(len(self._pending) - hold)
+        return self._take(len(self._pending) - withheld)
 
     def flush(self) -> str:
-        """What was held back for a stop string that did not come. A character cut in two is never shown."""
+        """Return the text that was withheld for an incomplete stop string. Incomplete characters are dropped."""
         return self._take(len(self._pending))
 
     def _take(self, size: int) -> str:

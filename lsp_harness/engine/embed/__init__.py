@@ -1,1 +1,1 @@
-"""Vectors of texts, by a second small model."""
+"""Vectors of texts, made by a second, small model."""

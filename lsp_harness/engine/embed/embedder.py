@@ -1,7 +1,7 @@
-"""The second, small model: texts → vectors, on a thread of its own, one text at a time.
+"""The embedding model, a second and small model: it turns texts into vectors on a thread of its own, one at a time.
 
-Between two texts it looks again: a more urgent request goes first, and background ones wait while the language model
-has more urgent work. So an answer that somebody waits for meets one text at most, and the system prefers the answer.
+Between two texts a more urgent request goes first, and background requests wait while the language model has more
+urgent work. Thus an answer that a user waits for is delayed by one text at most.
 """
 
 import asyncio
@@ -12,110 +12,146 @@ from collections.abc import AsyncGenerator, Callable
 from itertools import count
 from pathlib import Path
 from time import monotonic
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineUnavailable, HarnessError
 from lsp_harness.inference.embedding_request import Embedding
 from lsp_harness.inference.models.model_files import resolve
 from lsp_harness.inference.request import PRIORITIES
 
-File = tuple[Path, int, int, int]
-Vector = tuple[list[float], int]
-"""Of length 1, and the tokens that were evaluated for it."""
-NICE = 10
-"""Added to its thread: where both models want the same core, the language model gets nine tenths of it."""
-CLOSE_S = 5.0
-LOOK_SECONDS = 0.005
-"""How often a background text asks whether the language model is free."""
+FileIdentity = tuple[Path, int, int, int]
+"""Path, inode, size and time of the last change of a file."""
+THREAD_NICENESS = 10
+"""Added to the niceness of the thread. If both models want the same core, the language model gets nine tenths of it."""
+CLOSE_TIMEOUT_S = 5.0
+BUSY_POLL_S = 0.005
+"""Time between two checks whether the language model is free for a background request."""
 
 
-class Encodes(Protocol):
-    """What is needed of an embedding model."""
+class EmbeddedText(NamedTuple):
+    """The vector of a text, of length 1, and the number of its tokens that were evaluated."""
+
+    vector: list[float]
+    tokens: int
+
+
+class EmbeddingModel(Protocol):
+    """The operations of an embedding model."""
 
     dimensions: int
 
-    def tokenize(self, text: str, most: int) -> list[int]: ...
+    def tokenize(self, text: str, max_tokens: int) -> list[int]: ...
     def encode(self, tokens: list[int]) -> list[float]: ...
     def close(self) -> None: ...
 
 
-def load(path: Path, pooling: str = "auto", *, silent: bool = False) -> Encodes:
-    """The model in one thread: a second one gains nothing for texts this short and takes a core from the answers."""
+def load_encoder(path: Path, pooling: str = "auto", *, silent: bool = False) -> EmbeddingModel:
+    """Load a model with one thread.
+
+    A second thread gains nothing with texts this short and takes a core from the language model.
+
+    Args:
+        path: The model file.
+        pooling: How the vectors of the tokens are combined (see `Encoder`).
+        silent: Whether llama.cpp writes no log.
+    """
     from lsp_harness.engine.embed.encoder import Encoder
 
     return Encoder(path, threads=1, pooling=pooling, silent=silent)
 
 
-class Job:
-    """One request and how far it got."""
+class EmbeddingJob:
+    """A request and its progress.
+
+    Args:
+        order: The sort key of the request: its class, then its arrival.
+        request: The request.
+    """
 
     def __init__(self, order: tuple[int, int], request: Embedding) -> None:
         self.order = order
         self.request = request
-        self.done = 0
-        self.loop = asyncio.get_running_loop()
-        self.answers: asyncio.Queue[Vector | Exception] = asyncio.Queue()
-        self.cancelled = False
+        self.finished_texts = 0
+        self.answers: asyncio.Queue[EmbeddedText | Exception] = asyncio.Queue()
+        self.is_cancelled = False
+        self._loop = asyncio.get_running_loop()
 
     @property
-    def left(self) -> int:
-        return len(self.request.texts) - self.done
+    def remaining_texts(self) -> int:
+        """Number of texts that are not embedded yet."""
+        return len(self.request.texts) - self.finished_texts
 
-    def tell(self, answer: Vector | Exception) -> None:
-        """From the worker thread; a loop that is gone has nobody left to tell."""
+    def send(self, answer: EmbeddedText | Exception) -> None:
+        """Send an answer from the worker thread to the event loop."""
         try:
-            self.loop.call_soon_threadsafe(self.answers.put_nowait, answer)
+            self._loop.call_soon_threadsafe(self.answers.put_nowait, answer)
         except RuntimeError:
-            self.cancelled = True
+            # The event loop is closed, so the answer has no reader.
+            self.is_cancelled = True
 
 
 class Embedder:
-    """`name` is a catalogue name or a path, loaded at the first request, and again where its file has become another one;
-    `busy` says whether background texts must wait."""
+    """The queue of requests and the thread that runs them on the embedding model.
+
+    The model is loaded at the first request, and again if its file changes.
+
+    Args:
+        name: A name in the catalogue, or a path.
+        is_busy: Returns whether background requests must wait.
+        load: Loads a model file.
+        max_texts: Number of texts that may wait.
+    """
 
     def __init__(
         self,
         name: str,
         *,
-        busy: Callable[[], bool],
-        load: Callable[[Path], Encodes] = load,
-        limit: int = 8192,
+        is_busy: Callable[[], bool],
+        load: Callable[[Path], EmbeddingModel] = load_encoder,
+        max_texts: int = 8192,
     ) -> None:
         self.name = name
-        self._busy = busy
+        self._is_busy = is_busy
         self._load = load
-        self._limit = limit
-        self._model: Encodes | None = None
-        self._file: File | None = None
-        """Which file the model was loaded from."""
+        self._max_texts = max_texts
+        self._model: EmbeddingModel | None = None
+        self._file: FileIdentity | None = None
+        """The file from which the model was loaded."""
         self._arrivals = count()
-        self._jobs: list[Job] = []
-        self._wake = threading.Condition()
-        self._closing = False
-        self._began: float | None = None
-        """When the text at work was begun."""
+        self._jobs: list[EmbeddingJob] = []
+        self._condition = threading.Condition()
+        self._is_closing = False
+        self._text_started_s: float | None = None
+        """When the text in progress was started."""
         self._thread: threading.Thread | None = None
 
     @property
     def pending(self) -> int:
-        """Texts that wait or are at work."""
-        return sum(job.left for job in list(self._jobs))
+        """Number of texts that wait or are in progress."""
+        return sum(job.remaining_texts for job in list(self._jobs))
 
     @property
     def silent_s(self) -> float:
-        """Seconds that the thread has been at one text."""
-        began = self._began
-        return 0.0 if began is None else monotonic() - began
+        """Seconds that the thread has worked on the current text."""
+        started_s = self._text_started_s
+        return 0.0 if started_s is None else monotonic() - started_s
 
     @property
     def dimensions(self) -> int:
-        """Of the vectors; 0 until the first was made."""
+        """Length of the vectors, or 0 before the first one."""
         return self._model.dimensions if self._model else 0
 
-    async def embed(self, request: Embedding) -> AsyncGenerator[Vector]:
-        """One vector a text, in order. Leaving early drops the rest. Raises ModelError where the model cannot be had."""
-        job = Job((PRIORITIES.index(request.priority), next(self._arrivals)), request)
-        self._queue(job)
+    async def embed(self, request: Embedding) -> AsyncGenerator[EmbeddedText]:
+        """Yield one vector for each text, in order. Closing the iterator cancels the rest.
+
+        Raises:
+            ModelError: The model is not available.
+            EngineBusy: Too many texts are waiting.
+            EngineUnavailable: The engine is shutting down.
+            EngineError: A text could not be embedded.
+        """
+        job = EmbeddingJob((PRIORITIES.index(request.priority), next(self._arrivals)), request)
+        self._add(job)
         try:
             for _ in request.texts:
                 answer = await job.answers.get()
@@ -123,80 +159,81 @@ class Embedder:
                     raise answer
                 yield answer
         finally:
-            job.cancelled = True
+            job.is_cancelled = True
 
     def close(self) -> None:
-        """Drop everything, wait for the thread and let go of the model."""
-        with self._wake:
-            self._closing = True
+        """Cancel all requests, wait for the thread and free the model."""
+        with self._condition:
+            self._is_closing = True
             for job in self._jobs:
-                job.tell(EngineUnavailable("the engine is shutting down; the next request starts another"))
+                job.send(EngineUnavailable("the engine is shutting down; the next request starts another"))
             self._jobs.clear()
-            self._wake.notify()
+            self._condition.notify()
         if self._thread:
-            self._thread.join(CLOSE_S)
+            self._thread.join(CLOSE_TIMEOUT_S)
             if self._thread.is_alive():
-                # a process that ends does not wait for a disk; the model is not taken from under its thread
+                # The thread may wait for a slow disk. The process ends without it, so the model must not be freed.
                 return
         if self._model:
             self._model.close()
             self._model = None
 
-    def _queue(self, job: Job) -> None:
-        with self._wake:
-            if self._closing:
+    def _add(self, job: EmbeddingJob) -> None:
+        with self._condition:
+            if self._is_closing:
                 raise EngineUnavailable("the engine is shutting down; the next request starts another")
-            if self.pending + job.left > self._limit:
+            if self.pending + job.remaining_texts > self._max_texts:
                 raise EngineBusy(f"{self.pending} texts are waiting to be embedded already; try again")
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="embedder", daemon=True)
                 self._thread.start()
             self._jobs.append(job)
-            self._wake.notify()
+            self._condition.notify()
 
     def _work(self) -> None:
-        # on Linux this thread's alone, elsewhere the whole process's
+        # On Linux this changes the niceness of this thread, elsewhere that of the whole process.
         if sys.platform == "linux":
-            os.nice(NICE)
-        while job := self._next():
+            os.nice(THREAD_NICENESS)
+        while job := self._next_job():
             try:
-                answer = self._embed(job)
+                answer = self._embed_next(job)
             except HarnessError as error:
                 answer = error
             except Exception as error:  # noqa: BLE001 - the thread must outlive any one request
                 answer = EngineError(f"the model process failed on this text: {error}")
-            job.done += 1
-            job.tell(answer)
+            job.finished_texts += 1
+            job.send(answer)
             if isinstance(answer, Exception):
-                job.cancelled = True
+                job.is_cancelled = True
 
-    def _next(self) -> Job | None:
-        """The most urgent request that may go on now; None at the end."""
-        with self._wake:
-            while not self._closing:
-                self._jobs = [job for job in self._jobs if job.left and not job.cancelled]
+    def _next_job(self) -> EmbeddingJob | None:
+        """Wait for a request and return the most urgent one, or None when the engine is shutting down."""
+        with self._condition:
+            while not self._is_closing:
+                self._jobs = [job for job in self._jobs if job.remaining_texts and not job.is_cancelled]
                 job = min(self._jobs, key=lambda job: job.order, default=None)
                 if job is None:
-                    self._wake.wait()
-                elif job.request.priority == "background" and self._busy():
-                    self._wake.wait(LOOK_SECONDS)
+                    self._condition.wait()
+                elif job.request.priority == "background" and self._is_busy():
+                    self._condition.wait(BUSY_POLL_S)
                 else:
                     return job
         return None
 
-    def _embed(self, job: Job) -> Vector:
-        # a file that is replaced while it is mapped would give vectors of neither; all of a request are of one model
-        if self._model is None or not job.done:
+    def _embed_next(self, job: EmbeddingJob) -> EmbeddedText:
+        # The file is checked only before the first text of a request, so that one model makes all vectors of a request.
+        if self._model is None or not job.finished_texts:
             self._open(resolve(self.name, "embedding"))
         assert self._model is not None
-        self._began = monotonic()
+        self._text_started_s = monotonic()
         try:
-            tokens = self._model.tokenize(job.request.texts[job.done], job.request.max_tokens)
-            return self._model.encode(tokens), len(tokens)
+            tokens = self._model.tokenize(job.request.texts[job.finished_texts], job.request.max_tokens)
+            return EmbeddedText(self._model.encode(tokens), len(tokens))
         finally:
-            self._began = None
+            self._text_started_s = None
 
     def _open(self, path: Path) -> None:
+        """Load the model, unless it was loaded from this file."""
         info = path.stat()
         file = (path, info.st_ino, info.st_size, info.st_mtime_ns)
         if self._model and file != self._file:

@@ -1,10 +1,10 @@
-"""One llama.cpp model that turns a text into a vector, and its context. Beside `llama`, the only file that knows `llama_cpp`.
+"""A llama.cpp model that turns a text into a vector, and its context.
 
-Everything here belongs to one thread. llama.cpp's log goes where `llama` has sent it, or nowhere. A text is one batch of its
-own: batched together, texts share one attention matrix and take longer than one after the other.
+Everything here belongs to one thread. llama.cpp's log goes where `decode.llama` has sent it, or nowhere. Each text is a
+batch of its own: texts in one batch share an attention matrix and take longer than one after the other.
 """
 
-# the binding is generated ctypes code, mostly untyped; what leaves this file is typed
+# The binding is generated ctypes code and mostly untyped. Everything this file returns is typed.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false
 
@@ -19,43 +19,52 @@ import llama_cpp as lib
 from lsp_harness.errors import EngineError, EngineRefused, ModelError
 from lsp_harness.inference.embedding_recipe import POOLINGS
 
-MOST_TOKENS = 512
-"""llama.cpp ends the process when an encoder's text is longer than its batch: context and batch have this one size."""
-CHARACTERS_A_TOKEN = 64
-"""Text is cut to so many characters for each token it may have before it is tokenized, as whole files may come."""
+MAX_TOKENS = 512
+"""Size of context and batch. llama.cpp ends the process if the text of an encoder is longer than its batch."""
+CHARS_PER_TOKEN = 64
+"""Before a text is tokenized, it is cut to this many characters for each token, because it may be a whole file."""
 
 
-def _silent(level: int, text: bytes, data: object) -> None: ...
+def _discard_log(level: int, text: bytes, data: object) -> None: ...
 
 
-SILENT = lib.llama_log_callback(_silent)
-"""llama.cpp keeps the pointer for good, so it must not belong to any one model."""
+SILENT_LOG_CALLBACK = lib.llama_log_callback(_discard_log)
+"""llama.cpp keeps the pointer until the process ends, so it must not belong to one model."""
 
 
 class Encoder:
-    """A loaded embedding model. `limit` is how many tokens of a text it can take, `dimensions` the vector's length. In a process
-    that has no log it is `silent`."""
+    """A loaded embedding model.
+
+    Args:
+        path: The model file (GGUF).
+        threads: Number of threads.
+        pooling: How the vectors of the tokens are combined: `auto` (as the file says), `mean`, `cls` or `last`.
+        silent: Whether llama.cpp writes no log.
+
+    Raises:
+        ModelError: The file is no embedding model, or llama.cpp cannot load it.
+    """
 
     def __init__(self, path: Path, *, threads: int, pooling: str = "auto", silent: bool = False) -> None:
         if pooling not in POOLINGS:
             raise ModelError(f"index.embedding_pooling must be one of {', '.join(POOLINGS)}, not {pooling!r}")
         if silent:
-            lib.llama_log_set(SILENT, ctypes.c_void_p(0))
-        wanted = lib.llama_model_default_params()
-        # special layouts of 8-bit weights are for AMX, and machines that advertise it falsely die of them
-        wanted.use_extra_bufts = False
-        # small enough for the CPU, and a GPU belongs to the model that people wait for
-        wanted.n_gpu_layers = 0
-        self._model = lib.llama_model_load_from_file(os.fsencode(path), wanted)
+            lib.llama_log_set(SILENT_LOG_CALLBACK, ctypes.c_void_p(0))
+        model_params = lib.llama_model_default_params()
+        # Special layouts of 8-bit weights use AMX. On machines that advertise AMX falsely they kill the process.
+        model_params.use_extra_bufts = False
+        # The model is small enough for the CPU. The GPU is for the language model, because users wait for it.
+        model_params.n_gpu_layers = 0
+        self._model = lib.llama_model_load_from_file(os.fsencode(path), model_params)
         if not self._model:
             raise ModelError(f"llama.cpp cannot load {path.name}: the file is damaged, or its architecture is unknown")
         self._vocab = lib.llama_model_get_vocab(self._model)
-        size = min(MOST_TOKENS, int(lib.llama_model_n_ctx_train(self._model)))
+        size = min(MAX_TOKENS, int(lib.llama_model_n_ctx_train(self._model)))
         params = lib.llama_context_default_params()
         params.n_ctx = params.n_batch = params.n_ubatch = size
         params.n_threads = params.n_threads_batch = threads
         params.embeddings = True
-        # `auto` is "unspecified" there
+        # llama.cpp calls `auto` unspecified.
         name = "UNSPECIFIED" if pooling == "auto" else pooling.upper()
         params.pooling_type = getattr(lib, f"LLAMA_POOLING_TYPE_{name}")
         params.no_perf = True
@@ -67,24 +76,32 @@ class Encoder:
         if lib.llama_pooling_type(self._context) in (lib.LLAMA_POOLING_TYPE_NONE, lib.LLAMA_POOLING_TYPE_RANK):
             self.close()
             raise ModelError(f"{path.name} is not an embedding model: set index.embedding_model to an embedding model")
-        frame = self._tokens("", framed=True)
-        head = 1 if frame and frame[0] == lib.llama_vocab_bos(self._vocab) else 0
-        self._head, self._tail = frame[:head], frame[head:]
-        self.limit = size - len(frame)
+        frame = self._tokenize("", add_special=True)
+        start_count = 1 if frame and frame[0] == lib.llama_vocab_bos(self._vocab) else 0
+        self._start_tokens, self._end_tokens = frame[:start_count], frame[start_count:]
+        self.max_text_tokens = size - len(frame)
+        """Number of tokens of a text that fit."""
         self.dimensions = int(lib.llama_model_n_embd_out(self._model))
+        """Length of a vector."""
 
     def close(self) -> None:
+        """Free the model and its context."""
         lib.llama_batch_free(self._batch)
         lib.llama_free(self._context)
         lib.llama_model_free(self._model)
 
-    def tokenize(self, text: str, most: int) -> list[int]:
-        """The first `most` tokens of the text, between the marks the model wants around it."""
-        tokens = self._tokens(text[: most * CHARACTERS_A_TOKEN], framed=False)
-        return [*self._head, *tokens[: min(most, self.limit)], *self._tail]
+    def tokenize(self, text: str, max_tokens: int) -> list[int]:
+        """Return the first `max_tokens` tokens of the text, between the marks that the model needs around a text."""
+        tokens = self._tokenize(text[: max_tokens * CHARS_PER_TOKEN], add_special=False)
+        return [*self._start_tokens, *tokens[: min(max_tokens, self.max_text_tokens)], *self._end_tokens]
 
     def encode(self, tokens: Sequence[int]) -> list[float]:
-        """The vector of a text, of length 1."""
+        """Return the vector of a text, scaled to length 1.
+
+        Raises:
+            EngineRefused: The text has no tokens.
+            EngineError: llama.cpp could not embed the text.
+        """
         if not tokens:
             raise EngineRefused("an empty text has no vector in this model")
         memory = lib.llama_get_memory(self._context)
@@ -108,11 +125,11 @@ class Encoder:
             raise EngineError("the embedding model returned a vector of zeros; its file may be damaged")
         return [value / length for value in vector]
 
-    def _tokens(self, text: str, *, framed: bool) -> list[int]:
+    def _tokenize(self, text: str, *, add_special: bool) -> list[int]:
         data = text.encode("utf-8", "replace")
-        size = len(data) + 8
-        room = (lib.llama_token * size)()
-        count = lib.llama_tokenize(self._vocab, data, len(data), room, size, framed, False)
+        capacity = len(data) + 8
+        buffer = (lib.llama_token * capacity)()
+        count = lib.llama_tokenize(self._vocab, data, len(data), buffer, capacity, add_special, False)
         if count < 0:
             raise EngineRefused("the text cannot be tokenized")
-        return list(room[:count])
+        return list(buffer[:count])

@@ -1,1 +1,1 @@
-"""Grammars that the engine makes of JSON schemas, in llama.cpp's GBNF."""
+"""Grammars in llama.cpp's GBNF that the engine makes from JSON schemas."""

@@ -1,11 +1,11 @@
-"""JSON schemas → GBNF, so that a model can write nothing but JSON which fits.
+"""Grammars (GBNF) from JSON schemas, so that a model can only write JSON that fits the schema.
 
-A schema that cannot be followed exactly is refused by the name of the keyword: an answer that only looks as if it had
-been checked would be worse. Two things are narrower than JSON Schema: members come in the order the schema names them,
-and names the schema does not mention appear only where it mentions none.
+A schema that the grammar cannot follow exactly is refused with the name of the keyword: an answer that only seems to be
+checked would be worse. The grammar is narrower than JSON Schema in two points: members come in the order of the schema,
+and undeclared members appear only where the schema declares none.
 
-llama-cpp-python brings a converter, which is not used: it copies JSON escapes unescaped into GBNF, lets raw newlines
-into strings, mixes up definitions whose pointers end alike, and passes silently over bounds it does not know.
+The converter of llama-cpp-python is not used. It copies JSON escapes unescaped into GBNF, allows raw newlines in
+strings, mixes up definitions whose pointers have the same end, and silently ignores bounds that it does not know.
 """
 
 import json
@@ -14,17 +14,17 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, cast
 from urllib.parse import unquote
 
-from lsp_harness.engine.grammar.number_range import DIGITS, MOST, decimals, integers
+from lsp_harness.engine.grammar.number_range import MAX_DIGITS, MAX_MAGNITUDE, decimal_range, integer_range
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.grammar import literal
 
 Schema = dict[str, Any]
-DEEPEST = 64
-"""Schemas within schemas."""
-REPEATS = 2000
-"""llama.cpp takes larger repetitions for endless ones."""
-NESTED = 3
-"""Containers within containers, where anything may be written and the answer must end by itself."""
+MAX_SCHEMA_DEPTH = 64
+"""Levels of schemas within schemas."""
+MAX_REPETITIONS = 2000
+"""llama.cpp treats larger repetitions as endless."""
+MAX_ANY_DEPTH = 3
+"""Levels of containers in a value of any type, if the answer must end by itself."""
 
 ANNOTATIONS = frozenset(
     {
@@ -42,7 +42,8 @@ KEYWORDS: dict[str, frozenset[str]] = {
     "boolean": frozenset(),
     "null": frozenset(),
 }
-KINDS: dict[str, tuple[type, ...]] = {
+"""The keywords of each type."""
+PYTHON_TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
     "string": (str,),
@@ -51,16 +52,17 @@ KINDS: dict[str, tuple[type, ...]] = {
     "boolean": (bool,),
     "null": (type(None),),
 }
+"""The types that `json.loads` returns for each type."""
 
-PLAIN = {
+BASE_RULES = {
     "ws": r'(" " | "\n" " "{0,16})?',
-    # no control characters, no half of a surrogate pair, nothing beyond Unicode
+    # A string has no control characters, no half of a surrogate pair and nothing beyond Unicode.
     "char": r'[\x20-\x21\x23-\x5b\x5d-\ud7ff\ue000-\U0010ffff] | "\\" (["\\/bfnrt] | "u" ([0-9a-cA-CefEF] hex hex hex | [dD] [0-7] hex hex))',
     "hex": "[0-9a-fA-F]",
     "boolean": '"true" | "false"',
     "null": '"null"',
-    "integer": f'"-"? ("0" | [1-9] [0-9]{{0,{DIGITS - 1}}})',
-    "number": f'integer ("." [0-9]{{1,{DIGITS}}})? ([eE] [-+]? [0-9]{{1,2}})?',
+    "integer": f'"-"? ("0" | [1-9] [0-9]{{0,{MAX_DIGITS - 1}}})',
+    "number": f'integer ("." [0-9]{{1,{MAX_DIGITS}}})? ([eE] [-+]? [0-9]{{1,2}})?',
     "day": '[0-9]{4} "-" ("0" [1-9] | "1" [0-2]) "-" ("0" [1-9] | "1" [0-9] | "2" [0-8])',
     "clock": '([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9] ":" [0-5] [0-9] ("." [0-9]{1,6})? zone',
     "zone": '"Z" | [-+] ([01] [0-9] | "2" [0-3]) ":" [0-5] [0-9]',
@@ -73,86 +75,99 @@ FORMATS = {
 }
 
 
-def from_json_schema(schema: Any, *, most_chars: int | None = 256, most_items: int | None = 16) -> str:
-    """The grammar of the JSON that fits `schema`. Raises EngineRefused for what it cannot express.
+def from_json_schema(schema: Any, *, max_chars: int | None = 256, max_items: int | None = 16) -> str:
+    """Return the grammar of the JSON that fits `schema`.
 
-    `most_chars` of a string and `most_items` of an array or map hold where the schema sets no maximum, so that every
-    answer ends; None leaves that to the caller's token limit. A recursive schema may go on in any case.
+    The two limits apply where the schema sets no maximum, so that every answer ends. With None only the token limit of
+    the request ends an answer. An answer to a recursive schema may be endless in any case.
+
+    Args:
+        schema: The schema.
+        max_chars: Number of characters of a string.
+        max_items: Number of items of an array or members of a map.
+
+    Raises:
+        EngineRefused: The grammar cannot express the schema.
     """
-    return _Converter(schema, most_chars, most_items).grammar()
+    return _Converter(schema, max_chars, max_items).convert()
 
 
 class _Converter:
-    """Collects rules; its methods return the name of a rule or a whole body."""
+    """A collection of rules. Methods whose name ends in `_rule` return the name of a rule, the others an expression."""
 
-    def __init__(self, schema: Any, most_chars: int | None, most_items: int | None) -> None:
+    def __init__(self, schema: Any, max_chars: int | None, max_items: int | None) -> None:
         self._schema = schema
-        self._most_chars = most_chars
-        self._most_items = most_items
-        self._rules = dict(PLAIN)
-        self._named: dict[str, str] = {}
-        self._refs: dict[str, str] = {}
+        self._max_chars = max_chars
+        self._max_items = max_items
+        self._rules = dict(BASE_RULES)
+        self._names: dict[str, str] = {}
+        """Name of the rule by its expression."""
+        self._reference_names: dict[str, str] = {}
+        """Name of the rule by the JSON pointer of its schema."""
         self._depth = 0
 
-    def grammar(self) -> str:
-        root = self._rule(self._body(self._schema))
+    def convert(self) -> str:
+        """Return the grammar."""
+        root = self._add_rule(self._schema_expression(self._schema))
         return "\n".join(f"{name} ::= {body}" for name, body in {"root": root, **self._rules}.items()) + "\n"
 
-    def _rule(self, body: str) -> str:
-        if body not in self._named:
-            self._named[body] = f"r{len(self._rules)}"
-            self._rules[self._named[body]] = body
-        return self._named[body]
+    def _add_rule(self, expression: str) -> str:
+        """Return the name of the rule with this expression."""
+        if expression not in self._names:
+            self._names[expression] = f"r{len(self._rules)}"
+            self._rules[self._names[expression]] = expression
+        return self._names[expression]
 
-    def _visit(self, schema: Any) -> str:
-        return self._rule(self._body(schema))
+    def _schema_rule(self, schema: Any) -> str:
+        return self._add_rule(self._schema_expression(schema))
 
-    def _body(self, schema: Any) -> str:
+    def _schema_expression(self, schema: Any) -> str:
         self._depth += 1
-        if self._depth > DEEPEST:
-            raise EngineRefused(f"the JSON schema is nested deeper than {DEEPEST} levels; make it flatter")
+        if self._depth > MAX_SCHEMA_DEPTH:
+            raise EngineRefused(f"the JSON schema is nested deeper than {MAX_SCHEMA_DEPTH} levels; make it flatter")
         try:
-            return self._expression({} if schema is True else schema)
+            return self._keyword_expression({} if schema is True else schema)
         finally:
             self._depth -= 1
 
-    def _expression(self, schema: Any) -> str:
+    def _keyword_expression(self, schema: Any) -> str:
         if not isinstance(schema, dict):
             raise EngineRefused("a JSON schema must be an object; `true` is allowed within one")
-        given = cast("Schema", schema)
-        if "$ref" in given:
-            self._only(given, "$ref")
-            return self._reference(given["$ref"])
+        schema = cast("Schema", schema)
+        if "$ref" in schema:
+            self._check_keywords(schema, "$ref")
+            return self._reference_rule(schema["$ref"])
         for keyword in ("anyOf", "oneOf", "allOf"):
-            if keyword in given:
-                self._only(given, keyword)
-                return self._combined(keyword, given[keyword])
+            if keyword in schema:
+                self._check_keywords(schema, keyword)
+                return self._combination(keyword, schema[keyword])
         for keyword in ("enum", "const"):
-            if keyword in given:
-                self._only(given, keyword, "type")
-                return self._values(given, given["enum"] if keyword == "enum" else [given["const"]])
-        kinds = self._kinds(given)
-        self._only(given, "type", *(keyword for kind in kinds for keyword in KEYWORDS[kind]))
-        if not kinds:
-            return self._anything(NESTED)
-        return " | ".join(self._rule(self._typed(kind, given)) for kind in kinds)
+            if keyword in schema:
+                self._check_keywords(schema, keyword, "type")
+                return self._literals(schema, schema["enum"] if keyword == "enum" else [schema["const"]])
+        types = self._types(schema)
+        self._check_keywords(schema, "type", *(keyword for kind in types for keyword in KEYWORDS[kind]))
+        if not types:
+            return self._any_value_rule(MAX_ANY_DEPTH)
+        return " | ".join(self._add_rule(self._typed_value(kind, schema)) for kind in types)
 
-    def _only(self, schema: Schema, *keywords: str) -> None:
+    def _check_keywords(self, schema: Schema, *keywords: str) -> None:
+        """Refuse a schema that has other keywords than these and annotations."""
         if unknown := sorted(schema.keys() - ANNOTATIONS - set(keywords)):
             beside = f" beside `{keywords[0]}`" if keywords[0] in schema else ""
-            _refuse(f"`{unknown[0]}`{beside}")
+            _raise_unsupported(f"`{unknown[0]}`{beside}")
 
-    def _kinds(self, schema: Schema) -> list[str]:
-        """The types a schema names, or that its keywords are about."""
-        named = schema.get("type")
-        if named is None:
+    def _types(self, schema: Schema) -> list[str]:
+        """Return the types that a schema names, or those to which its keywords belong."""
+        value = schema.get("type")
+        if value is None:
             return [kind for kind in ("object", "array", "string", "number") if KEYWORDS[kind] & schema.keys()]
-        kinds = cast("list[Any]", named) if isinstance(named, list) else [named]
-        if not kinds or not all(isinstance(kind, str) and kind in KEYWORDS for kind in kinds):
+        types = cast("list[Any]", value) if isinstance(value, list) else [value]
+        if not types or not all(isinstance(kind, str) and kind in KEYWORDS for kind in types):
             raise EngineRefused(f"the JSON schema's `type` must be one of {', '.join(KEYWORDS)}, or a list of them")
-        return kinds
+        return types
 
-    def _typed(self, kind: str, schema: Schema) -> str:
+    def _typed_value(self, kind: str, schema: Schema) -> str:
         match kind:
             case "object":
                 return self._object(schema)
@@ -161,21 +176,21 @@ class _Converter:
             case "string":
                 return self._string(schema)
             case "integer" | "number" if BOUNDS & schema.keys():
-                return _number(schema, whole=kind == "integer")
+                return _bounded_number(schema, is_integer=kind == "integer")
             case _:
                 return kind
 
     # -- references and combinations
-    def _reference(self, pointer: Any) -> str:
+    def _reference_rule(self, pointer: Any) -> str:
         if not isinstance(pointer, str) or not (pointer == "#" or pointer.startswith("#/")):
-            _refuse(f"`$ref` {pointer!r}, which is not within the schema")
-        if pointer not in self._refs:
-            name = self._refs[pointer] = f"d{len(self._refs)}"
+            _raise_unsupported(f"`$ref` {pointer!r}, which is not within the schema")
+        if pointer not in self._reference_names:
+            name = self._reference_names[pointer] = f"d{len(self._reference_names)}"
             self._rules[name] = ""
-            self._rules[name] = self._body(self._target(pointer))
-        return self._refs[pointer]
+            self._rules[name] = self._schema_expression(self._resolve(pointer))
+        return self._reference_names[pointer]
 
-    def _target(self, pointer: str) -> Any:
+    def _resolve(self, pointer: str) -> Any:
         target = self._schema
         for part in pointer.split("/")[1:]:
             step = unquote(part).replace("~1", "/").replace("~0", "~")
@@ -184,101 +199,107 @@ class _Converter:
             elif isinstance(target, list) and step.isdecimal() and int(step) < len(cast("list[Any]", target)):
                 target = cast("list[Any]", target)[int(step)]
             else:
-                raise EngineRefused(f"the JSON schema's `$ref` {pointer!r} leads nowhere")
+                raise EngineRefused(f"the JSON schema's `$ref` {pointer!r} points to nothing")
         return target
 
-    def _combined(self, keyword: str, parts: Any) -> str:
+    def _combination(self, keyword: str, parts: Any) -> str:
         if not isinstance(parts, list) or not parts:
             raise EngineRefused(f"the JSON schema's `{keyword}` must be a list of schemas")
         schemas = cast("list[Any]", parts)
         if keyword == "allOf" and len(schemas) > 1:
-            _refuse("`allOf` of several schemas")
-        return " | ".join(self._visit(schema) for schema in schemas)
+            _raise_unsupported("`allOf` of several schemas")
+        return " | ".join(self._schema_rule(schema) for schema in schemas)
 
-    def _values(self, schema: Schema, values: Any) -> str:
+    def _literals(self, schema: Schema, values: Any) -> str:
         if not isinstance(values, list) or not values:
             raise EngineRefused("the JSON schema's `enum` must be a list of values")
-        kinds = self._kinds(schema) if "type" in schema else []
-        if not all(any(_is(value, kind) for kind in kinds or KINDS) for value in cast("list[Any]", values)):
-            raise EngineRefused("the JSON schema has a value in `enum` or `const` which is not of its `type`")
+        types = self._types(schema) if "type" in schema else []
+        if not all(
+            any(_has_type(value, kind) for kind in types or PYTHON_TYPES) for value in cast("list[Any]", values)
+        ):
+            raise EngineRefused("the JSON schema has a value in `enum` or `const` that is not of its `type`")
         return " | ".join(literal(json.dumps(value, ensure_ascii=False)) for value in cast("list[Any]", values))
 
     # -- containers
     def _object(self, schema: Schema) -> str:
-        properties, required, others = _members(schema)
+        properties, required, additional = _read_members(schema)
         if not properties and not required:
-            return '"{" ws "}"' if others is False else self._map(self._visit(others))
-        if properties and not isinstance(others, bool):
-            _refuse("`additionalProperties` with a schema beside `properties`")
+            return '"{" ws "}"' if additional is False else self._map(self._schema_rule(additional))
+        if properties and not isinstance(additional, bool):
+            _raise_unsupported("`additionalProperties` with a schema beside `properties`")
         undeclared = [name for name in required if name not in properties]
-        if undeclared and others is False:
+        if undeclared and additional is False:
             raise EngineRefused(f"the JSON schema requires `{undeclared[0]}` and forbids it")
         members: list[tuple[str, bool]] = []
-        for name, value in (properties | dict.fromkeys(undeclared, others)).items():
+        for name, value in (properties | dict.fromkeys(undeclared, additional)).items():
             label = literal(json.dumps(name, ensure_ascii=False) + ":")
-            members.append((self._rule(f"{label} ws {self._visit(value)}"), name in required))
+            members.append((self._add_rule(f"{label} ws {self._schema_rule(value)}"), name in required))
+        # There is one alternative for each member that can be the first.
         starts: list[str] = []
-        for at, (member, needed) in enumerate(members):
-            tail = "".join(f' "," ws {m}' if n else f' ("," ws {m})?' for m, n in members[at + 1 :])
+        for index, (member, is_required) in enumerate(members):
+            tail = "".join(
+                f' "," ws {later}' if is_needed else f' ("," ws {later})?' for later, is_needed in members[index + 1 :]
+            )
             starts.append(member + tail)
-            if needed:
+            if is_required:
                 break
-        optional = "" if any(needed for _, needed in members) else "?"
+        optional = "" if any(is_required for _, is_required in members) else "?"
         return f'"{{" ws (({" | ".join(starts)}) ws){optional} "}}"'
 
     def _map(self, value: str) -> str:
-        member = self._rule(f'{self._string({})} ":" ws {value}')
-        return f'"{{" ws {_list(member, 0, self._most_items)} "}}"'
+        member = self._add_rule(f'{self._string({})} ":" ws {value}')
+        return f'"{{" ws {_list(member, 0, self._max_items)} "}}"'
 
     def _array(self, schema: Schema) -> str:
-        least, most = _sizes(schema, "minItems", "maxItems")
-        first, items = schema.get("prefixItems", []), schema.get("items", True)
-        if not isinstance(first, list):
+        minimum, maximum = _read_sizes(schema, "minItems", "maxItems")
+        prefix, items = schema.get("prefixItems", []), schema.get("items", True)
+        if not isinstance(prefix, list):
             raise EngineRefused("the JSON schema's `prefixItems` must be a list of schemas")
-        if first:
-            # a tuple: all of it, and nothing after
-            heads = [self._visit(item) for item in cast("list[Any]", first)]
-            if items not in (True, False) or least > len(heads) or (most is not None and most < len(heads)):
-                _refuse("`prefixItems` with other `items` or other sizes than its own")
+        if prefix:
+            # A tuple has all of these items and no others.
+            heads = [self._schema_rule(item) for item in cast("list[Any]", prefix)]
+            if items not in (True, False) or minimum > len(heads) or (maximum is not None and maximum < len(heads)):
+                _raise_unsupported("`prefixItems` with other `items` or other sizes than its own")
             return '"[" ws ' + ' "," ws '.join(heads) + ' ws "]"'
-        if items is False and not least:
+        if items is False and not minimum:
             return '"[" ws "]"'
-        most = most if most is not None or self._most_items is None else max(least, self._most_items)
-        return f'"[" ws {_list(self._visit(items), least, most)} "]"'
+        maximum = maximum if maximum is not None or self._max_items is None else max(minimum, self._max_items)
+        return f'"[" ws {_list(self._schema_rule(items), minimum, maximum)} "]"'
 
-    def _anything(self, depth: int) -> str:
-        """Any value. Where items are bounded, `depth` levels of containers are too."""
+    def _any_value_rule(self, depth: int) -> str:
+        """Return the rule for any value. If the number of items is limited, so are the `depth` levels of containers."""
         name = f"any{depth}"
         if name not in self._rules:
-            scalars = f"{self._rule(self._string({}))} | number | boolean | null"
+            scalars = f"{self._add_rule(self._string({}))} | number | boolean | null"
             self._rules[name] = scalars
-            if self._most_items is None or depth:
-                inner = self._anything(depth - 1) if self._most_items is not None else name
-                array = self._rule(f'"[" ws {_list(inner, 0, self._most_items)} "]"')
-                self._rules[name] = f"{scalars} | {array} | {self._rule(self._map(inner))}"
+            if self._max_items is None or depth:
+                inner = self._any_value_rule(depth - 1) if self._max_items is not None else name
+                array = self._add_rule(f'"[" ws {_list(inner, 0, self._max_items)} "]"')
+                self._rules[name] = f"{scalars} | {array} | {self._add_rule(self._map(inner))}"
         return name
 
     # -- scalars
     def _string(self, schema: Schema) -> str:
-        least, most = _sizes(schema, "minLength", "maxLength")
-        form = schema.get("format")
-        if form is not None:
-            if form not in FORMATS or "minLength" in schema or "maxLength" in schema:
-                _refuse(f"`format` {form!r}" + (" with a length" if form in FORMATS else ""))
-            return f'"\\"" {FORMATS[form]} "\\""'
-        most = most if most is not None or self._most_chars is None else max(least, self._most_chars)
-        return f'"\\"" char{{{least},{"" if most is None else most}}} "\\""'
+        minimum, maximum = _read_sizes(schema, "minLength", "maxLength")
+        name = schema.get("format")
+        if name is not None:
+            if name not in FORMATS or "minLength" in schema or "maxLength" in schema:
+                _raise_unsupported(f"`format` {name!r}" + (" with a length" if name in FORMATS else ""))
+            return f'"\\"" {FORMATS[name]} "\\""'
+        maximum = maximum if maximum is not None or self._max_chars is None else max(minimum, self._max_chars)
+        return f'"\\"" char{{{minimum},{"" if maximum is None else maximum}}} "\\""'
 
 
-def _list(item: str, least: int, most: int | None) -> str:
-    """`least` to `most` items with commas between them, and blanks after the last."""
-    if most == 0:
+def _list(item: str, minimum: int, maximum: int | None) -> str:
+    """Return the expression for `minimum` to `maximum` items with commas between them and blanks after the last one."""
+    if maximum == 0:
         return ""
-    more = "" if most == 1 else f' ("," ws {item}){{{max(0, least - 1)},{"" if most is None else most - 1}}}'
-    return f"({item}{more} ws)" + ("" if least else "?")
+    upper = "" if maximum is None else maximum - 1
+    more = "" if maximum == 1 else f' ("," ws {item}){{{max(0, minimum - 1)},{upper}}}'
+    return f"({item}{more} ws)" + ("" if minimum else "?")
 
 
-def _members(schema: Schema) -> tuple[Schema, Sequence[str], Any]:
+def _read_members(schema: Schema) -> tuple[Schema, Sequence[str], Any]:
     properties, required = schema.get("properties", {}), schema.get("required", [])
     if not isinstance(properties, dict):
         raise EngineRefused("the JSON schema's `properties` must be an object of schemas")
@@ -291,44 +312,44 @@ def _members(schema: Schema) -> tuple[Schema, Sequence[str], Any]:
     )
 
 
-def _sizes(schema: Schema, least: str, most: str) -> tuple[int, int | None]:
-    low, high = schema.get(least, 0), schema.get(most)
-    for name, value in ((least, low), (most, high if high is not None else 0)):
-        if type(value) is not int or not 0 <= value <= REPEATS:
-            raise EngineRefused(f"the JSON schema's `{name}` must be a number from 0 to {REPEATS}")
+def _read_sizes(schema: Schema, min_keyword: str, max_keyword: str) -> tuple[int, int | None]:
+    low, high = schema.get(min_keyword, 0), schema.get(max_keyword)
+    for name, value in ((min_keyword, low), (max_keyword, high if high is not None else 0)):
+        if type(value) is not int or not 0 <= value <= MAX_REPETITIONS:
+            raise EngineRefused(f"the JSON schema's `{name}` must be a number from 0 to {MAX_REPETITIONS}")
     if high is not None and high < low:
-        raise EngineRefused(f"the JSON schema's `{most}` is below its `{least}`")
+        raise EngineRefused(f"the JSON schema's `{max_keyword}` is below its `{min_keyword}`")
     return low, high
 
 
-def _number(schema: Schema, *, whole: bool) -> str:
-    lows = [_bound(schema, "minimum", whole=whole), _bound(schema, "exclusiveMinimum", whole=whole)]
-    highs = [_bound(schema, "maximum", whole=whole), _bound(schema, "exclusiveMaximum", whole=whole)]
-    least = max((low for low in lows if low is not None), default=None)
-    most = min((high for high in highs if high is not None), default=None)
-    if least is not None and most is not None and least > most:
+def _bounded_number(schema: Schema, *, is_integer: bool) -> str:
+    lows = [_read_bound(schema, keyword, is_integer=is_integer) for keyword in ("minimum", "exclusiveMinimum")]
+    highs = [_read_bound(schema, keyword, is_integer=is_integer) for keyword in ("maximum", "exclusiveMaximum")]
+    minimum = max((low for low in lows if low is not None), default=None)
+    maximum = min((high for high in highs if high is not None), default=None)
+    if minimum is not None and maximum is not None and minimum > maximum:
         raise EngineRefused("the JSON schema allows no number: its minimum is above its maximum")
-    return integers(least, most) if whole else decimals(least, most)
+    return integer_range(minimum, maximum) if is_integer else decimal_range(minimum, maximum)
 
 
-def _bound(schema: Schema, keyword: str, *, whole: bool) -> int | None:
-    """A bound as an integer that is included."""
+def _read_bound(schema: Schema, keyword: str, *, is_integer: bool) -> int | None:
+    """Return a bound as an inclusive integer."""
     value = schema.get(keyword)
     if value is None:
         return None
-    if not _is(value, "number") or not math.isfinite(value) or abs(value) > MOST:
-        raise EngineRefused(f"the JSON schema's `{keyword}` must be a number of up to {DIGITS} digits")
+    if not _has_type(value, "number") or not math.isfinite(value) or abs(value) > MAX_MAGNITUDE:
+        raise EngineRefused(f"the JSON schema's `{keyword}` must be a number of up to {MAX_DIGITS} digits")
     exclusive = keyword.startswith("exclusive")
-    if not whole and (exclusive or value != int(value)):
-        _refuse(f"`{keyword}` {value} of a number that need not be an integer")
+    if not is_integer and (exclusive or value != int(value)):
+        _raise_unsupported(f"`{keyword}` {value} of a number that need not be an integer")
     if keyword.endswith("inimum"):
         return math.floor(value) + 1 if exclusive else math.ceil(value)
     return math.ceil(value) - 1 if exclusive else math.floor(value)
 
 
-def _is(value: Any, kind: str) -> bool:
-    return isinstance(value, KINDS[kind]) and (kind == "boolean" or not isinstance(value, bool))
+def _has_type(value: Any, kind: str) -> bool:
+    return isinstance(value, PYTHON_TYPES[kind]) and (kind == "boolean" or not isinstance(value, bool))
 
 
-def _refuse(what: str) -> NoReturn:
-    raise EngineRefused(f"{what} in a JSON schema cannot be turned into a grammar; leave it out")
+def _raise_unsupported(subject: str) -> NoReturn:
+    raise EngineRefused(f"{subject} in a JSON schema cannot be turned into a grammar; leave it out")

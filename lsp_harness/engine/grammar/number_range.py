@@ -1,69 +1,75 @@
-"""Numbers between two bounds, as GBNF: JSON's decimal notation without an exponent."""
+"""Numbers between two bounds as GBNF, in JSON's decimal notation without an exponent."""
 
-DIGITS = 15
-"""Of an integer part: so many fit into a double."""
-MOST = 10**DIGITS - 1
-FRACTION = f'("." [0-9]{{1,{DIGITS}}})?'
-ZEROS = f'("." "0"{{1,{DIGITS}}})?'
+MAX_DIGITS = 15
+"""Digits of an integer part. A double holds this many exactly."""
+MAX_MAGNITUDE = 10**MAX_DIGITS - 1
+FRACTION = f'("." [0-9]{{1,{MAX_DIGITS}}})?'
+ZERO_FRACTION = f'("." "0"{{1,{MAX_DIGITS}}})?'
 
 
-def integers(least: int | None, most: int | None) -> str:
-    """Integers from `least` to `most`, both included; `MOST` in size where a bound is missing."""
-    least = -MOST if least is None else max(least, -MOST)
-    most = MOST if most is None else min(most, MOST)
+def integer_range(minimum: int | None, maximum: int | None) -> str:
+    """Return the rule for the integers from `minimum` to `maximum`. A missing bound is `MAX_MAGNITUDE` in size."""
+    minimum, maximum = _clamp(minimum, maximum)
     signed: list[str] = []
-    if least < 0:
-        signed.append(f'"-" ({_naturals(max(1, -most), -least)})')
-    if most >= 0:
-        signed.append(_naturals(max(0, least), most))
+    if minimum < 0:
+        signed.append(f'"-" ({_natural_range(max(1, -maximum), -minimum)})')
+    if maximum >= 0:
+        signed.append(_natural_range(max(0, minimum), maximum))
     return " | ".join(signed)
 
 
-def decimals(least: int | None, most: int | None) -> str:
-    """Decimal fractions from `least` to `most`, both included."""
-    least = -MOST if least is None else max(least, -MOST)
-    most = MOST if most is None else min(most, MOST)
+def decimal_range(minimum: int | None, maximum: int | None) -> str:
+    """Return the rule for the decimal fractions from `minimum` to `maximum`, see `integer_range`."""
+    minimum, maximum = _clamp(minimum, maximum)
     signed: list[str] = []
-    if least < 0:
-        signed.append(f'"-" ({_magnitudes(max(0, -most), -least)})')
-    if most >= 0:
-        signed.append(_magnitudes(max(0, least), most))
+    if minimum < 0:
+        signed.append(f'"-" ({_magnitude_range(max(0, -maximum), -minimum)})')
+    if maximum >= 0:
+        signed.append(_magnitude_range(max(0, minimum), maximum))
     return " | ".join(signed)
 
 
-def _magnitudes(least: int, most: int) -> str:
-    whole = f'"{most}" {ZEROS}'
-    return f"({_naturals(least, most - 1)}) {FRACTION} | {whole}" if least < most else whole
+def _clamp(minimum: int | None, maximum: int | None) -> tuple[int, int]:
+    return (
+        -MAX_MAGNITUDE if minimum is None else max(minimum, -MAX_MAGNITUDE),
+        MAX_MAGNITUDE if maximum is None else min(maximum, MAX_MAGNITUDE),
+    )
 
 
-def _naturals(least: int, most: int) -> str:
-    """Integers from `least` to `most`, neither negative, without leading zeros."""
-    if most == MOST and least <= 1:
-        large = f"[1-9] [0-9]{{0,{DIGITS - 1}}}"
-        return large if least else f'"0" | {large}'
-    spans: list[str] = []
-    for size in range(len(str(least)), len(str(most)) + 1):
-        low = max(least, 10 ** (size - 1) if size > 1 else 0)
-        spans.append(_digits(str(low), str(min(most, 10**size - 1))))
-    return " | ".join(spans)
+def _magnitude_range(minimum: int, maximum: int) -> str:
+    """Return the rule for decimal fractions that are not negative."""
+    upper_end = f'"{maximum}" {ZERO_FRACTION}'
+    return f"({_natural_range(minimum, maximum - 1)}) {FRACTION} | {upper_end}" if minimum < maximum else upper_end
 
 
-def _digits(least: str, most: str) -> str:
-    """Digit strings of one length from `least` to `most`."""
-    if not least:
+def _natural_range(minimum: int, maximum: int) -> str:
+    """Return the rule for integers that are not negative, without leading zeros."""
+    if maximum == MAX_MAGNITUDE and minimum <= 1:
+        positive = f"[1-9] [0-9]{{0,{MAX_DIGITS - 1}}}"
+        return positive if minimum else f'"0" | {positive}'
+    alternatives: list[str] = []
+    for size in range(len(str(minimum)), len(str(maximum)) + 1):
+        low = max(minimum, 10 ** (size - 1) if size > 1 else 0)
+        alternatives.append(_digit_range(str(low), str(min(maximum, 10**size - 1))))
+    return " | ".join(alternatives)
+
+
+def _digit_range(minimum: str, maximum: str) -> str:
+    """Return the rule for the digit strings from `minimum` to `maximum`, which have the same length."""
+    if not minimum:
         return ""
-    rest = len(least) - 1
+    rest = len(minimum) - 1
     tail = f" [0-9]{{{rest}}}" if rest else ""
-    if least[0] == most[0]:
-        return f'"{least[0]}" {_digits(least[1:], most[1:])}'.rstrip()
-    low, high = int(least[0]), int(most[0])
-    spans: list[str] = []
-    if least[1:].strip("0"):
-        spans.append(f'"{low}" {_digits(least[1:], "9" * rest)}')
+    if minimum[0] == maximum[0]:
+        return f'"{minimum[0]}" {_digit_range(minimum[1:], maximum[1:])}'.rstrip()
+    low, high = int(minimum[0]), int(maximum[0])
+    alternatives: list[str] = []
+    if minimum[1:].strip("0"):
+        alternatives.append(f'"{low}" {_digit_range(minimum[1:], "9" * rest)}')
         low += 1
-    if most[1:].strip("9"):
-        spans.append(f'"{high}" {_digits("0" * rest, most[1:])}')
+    if maximum[1:].strip("9"):
+        alternatives.append(f'"{high}" {_digit_range("0" * rest, maximum[1:])}')
         high -= 1
     if low <= high:
-        spans.append(f"[{low}-{high}]{tail}")
-    return spans[0] if len(spans) == 1 else f"({' | '.join(spans)})"
+        alternatives.append(f"[{low}-{high}]{tail}")
+    return alternatives[0] if len(alternatives) == 1 else f"({' | '.join(alternatives)})"

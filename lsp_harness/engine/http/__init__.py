@@ -1,1 +1,1 @@
-"""The engine's HTTP door: one module for each dialect it speaks."""
+"""The HTTP interface of the engine: one module for each dialect."""

@@ -1,4 +1,4 @@
-"""The application behind the engine's socket: every dialect's routes over one host."""
+"""The HTTP application of the engine: the routes of all dialects."""
 
 from time import monotonic
 
@@ -9,14 +9,14 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from lsp_harness.engine.http import embedding_routes, metrics_route, native_routes, openai_routes
-from lsp_harness.engine.http.engine_host import Host
+from lsp_harness.engine.http.engine_host import EngineHost
 
 
-def make_app(host: Host) -> ASGIApp:
-    """The application; `host.last_used` moves with every request that uses the model."""
+def make_app(host: EngineHost) -> ASGIApp:
+    """Return the application. Each POST request updates `host.last_used_s`."""
 
     async def health(_: Request) -> Response:
-        # the model has a thread of its own: that this one answers says nothing of it
+        # This route answers even if the thread of the model is stuck, so it reports how long that thread is silent.
         return JSONResponse({"status": "ok", "silent_s": round(host.silent_s, 3)})
 
     routes = [
@@ -24,14 +24,14 @@ def make_app(host: Host) -> ASGIApp:
         *native_routes.routes(host),
         *openai_routes.routes(host),
         *embedding_routes.routes(host.embedder),
-        *metrics_route.routes(host.meter, host.load),
+        *metrics_route.routes(host.meter, host.current_load),
     ]
     paths = {route.path for route in routes if isinstance(route, Route)}
-    app = metrics_route.counted(Starlette(routes=routes), host.meter, paths)
+    app = metrics_route.count_calls(Starlette(routes=routes), host.meter, paths)
 
-    async def seen(scope: Scope, receive: Receive, send: Send) -> None:
+    async def record_use(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["method"] == "POST":
-            host.last_used = monotonic()
+            host.last_used_s = monotonic()
         await app(scope, receive, send)
 
-    return seen
+    return record_use

@@ -1,4 +1,4 @@
-"""Texts to vectors: `/embedding` as llama-server has it, `/v1/embeddings` as OpenAI has it."""
+"""The routes that turn texts into vectors: `/embedding` of llama-server and `/v1/embeddings` of OpenAI."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -9,82 +9,87 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from lsp_harness.engine.embed.embedder import Embedder, Vector
-from lsp_harness.engine.http.response import error, posted
+from lsp_harness.engine.embed.embedder import EmbeddedText, Embedder
+from lsp_harness.engine.http.response import error_response, json_endpoint
 from lsp_harness.errors import EngineRefused, ModelError
 from lsp_harness.inference import embedding_request as embedding
 
 Json = dict[str, Any]
-Handle = Callable[[Request, Json], Awaitable[Response]]
+Handler = Callable[[Request, Json], Awaitable[Response]]
 NOT_IMPLEMENTED = 501
 
 
 def routes(embedder: Embedder) -> list[BaseRoute]:
-    """The routes over `embedder`."""
+    """Return the routes over `embedder`."""
 
-    async def native(request: Request, body: Json) -> Response:
-        wanted = embedding.read(body, "content" if "content" in body else "input")
+    async def embed_native(request: Request, body: Json) -> Response:
+        embedding_request = embedding.read(body, "content" if "content" in body else "input")
 
-        def item(index: int, vector: Vector) -> str:
-            return json.dumps({"index": index, "embedding": [vector[0]]})
+        def to_json(index: int, embedded: EmbeddedText) -> str:
+            return json.dumps({"index": index, "embedding": [embedded.vector]})
 
-        items, _ = await _embedded(embedder, wanted, request, item)
-        return _sent(f"[{','.join(items)}]")
+        items, _ = await _embed(embedder, embedding_request, request, to_json)
+        return _json_response(f"[{','.join(items)}]")
 
-    async def openai(request: Request, body: Json) -> Response:
-        wanted = embedding.read(body, "input")
-        packed = embedding.in_base64(body)
+    async def embed_openai(request: Request, body: Json) -> Response:
+        embedding_request = embedding.read(body, "input")
+        use_base64 = embedding.in_base64(body)
 
-        def item(index: int, vector: Vector) -> str:
-            if body.get("dimensions") not in (None, len(vector[0])):
-                raise EngineRefused(
-                    f"vectors of {embedder.name} have {len(vector[0])} `dimensions`, no more and no fewer"
-                )
-            values = embedding.packed(vector[0]) if packed else vector[0]
+        def to_json(index: int, embedded: EmbeddedText) -> str:
+            vector = embedded.vector
+            if body.get("dimensions") not in (None, len(vector)):
+                raise EngineRefused(f"vectors of {embedder.name} have exactly {len(vector)} `dimensions`")
+            values = embedding.packed(vector) if use_base64 else vector
             return json.dumps({"object": "embedding", "index": index, "embedding": values})
 
-        items, tokens = await _embedded(embedder, wanted, request, item)
+        items, tokens = await _embed(embedder, embedding_request, request, to_json)
         usage = json.dumps({"prompt_tokens": tokens, "total_tokens": tokens})
         model = json.dumps(embedder.name)
-        return _sent(f'{{"object": "list", "model": {model}, "data": [{",".join(items)}], "usage": {usage}}}')
+        return _json_response(f'{{"object": "list", "model": {model}, "data": [{",".join(items)}], "usage": {usage}}}')
 
     return [
-        Route("/embedding", _served(native), methods=["POST"]),
-        Route("/embeddings", _served(native), methods=["POST"]),
-        Route("/v1/embeddings", _served(openai), methods=["POST"]),
+        Route("/embedding", _endpoint(embed_native), methods=["POST"]),
+        Route("/embeddings", _endpoint(embed_native), methods=["POST"]),
+        Route("/v1/embeddings", _endpoint(embed_openai), methods=["POST"]),
     ]
 
 
-def _served(handle: Handle) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(handle: Handler) -> Callable[[Request], Awaitable[Response]]:
+    """Return a route that passes a request and its JSON body to `handle`."""
+
     async def endpoint(request: Request) -> Response:
         async def answer(body: Json) -> Response:
             try:
                 return await handle(request, body)
             except ModelError as failure:
-                return error(NOT_IMPLEMENTED, failure.message)
+                return error_response(NOT_IMPLEMENTED, failure.message)
 
-        return await posted(answer)(request)
+        return await json_endpoint(answer)(request)
 
     return endpoint
 
 
-async def _embedded(
-    embedder: Embedder, wanted: embedding.Embedding, request: Request, item: Callable[[int, Vector], str]
+async def _embed(
+    embedder: Embedder,
+    embedding_request: embedding.Embedding,
+    request: Request,
+    to_json: Callable[[int, EmbeddedText], str],
 ) -> tuple[list[str], int]:
-    """The vectors as JSON, and the tokens of all. Stops when nobody waits for them any more.
+    """Return the vectors as JSON and the number of tokens of all texts. Stop if the client disconnects.
 
-    Each is written when it comes: spelling a thousand vectors at once would hold up the streams of everybody else.
+    Each vector is formatted when it arrives. To format a thousand of them at once would delay the streams of all other
+    clients.
     """
     items: list[str] = []
     tokens = 0
-    async with aclosing(embedder.embed(wanted)) as vectors:
-        async for vector in vectors:
+    async with aclosing(embedder.embed(embedding_request)) as embedded_texts:
+        async for embedded in embedded_texts:
             if await request.is_disconnected():
                 break
-            items.append(item(len(items), vector))
-            tokens += vector[1]
+            items.append(to_json(len(items), embedded))
+            tokens += embedded.tokens
     return items, tokens
 
 
-def _sent(text: str) -> Response:
+def _json_response(text: str) -> Response:
     return Response(text, media_type="application/json")

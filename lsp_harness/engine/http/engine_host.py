@@ -1,174 +1,220 @@
-"""What every route of the door can use: the model, its scheduler, and what is known of both."""
+"""The state that all HTTP routes share: the models, the scheduler, and what is known about them."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from time import monotonic
 from typing import Any, TypeVar
 
-from lsp_harness.engine.decode.fim_prompt import Order, assemble
-from lsp_harness.engine.decode.generation import Model, Prompt, Work
-from lsp_harness.engine.decode.host_cache import Parked
-from lsp_harness.engine.decode.kv_cache import Slot
+from lsp_harness.engine.decode.fim_prompt import FimOrder, tokenize_infill
+from lsp_harness.engine.decode.host_cache import HostSequence
+from lsp_harness.engine.decode.model_runtime import ModelRuntime, Prompt, TokenRequest
 from lsp_harness.engine.decode.scheduler import Scheduler
+from lsp_harness.engine.decode.slot import Slot
 from lsp_harness.engine.embed.embedder import Embedder
-from lsp_harness.engine.meter import Load, Meter
+from lsp_harness.engine.meter import EngineLoad, Meter
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.request import Chunk, Continuation, Infill
 from lsp_harness.process.offload import offload
 
 Json = dict[str, Any]
 T = TypeVar("T")
-SHORT_PROMPT_CHARACTERS = 20_000
-"""Characters that are split into tokens at once; it takes about two milliseconds."""
-LONGEST_TOKEN = 128
-"""Characters of one token at most: runs of blanks are the longest."""
+SHORT_TEXT_CHARS = 20_000
+"""A text up to this length is tokenized on the event loop, which takes about two milliseconds."""
+MAX_CHARS_PER_TOKEN = 128
+"""Length of the longest token, a run of blanks."""
 
 
-async def apart(make: Callable[[], T], size: int) -> T:
-    """Return what `make` makes of a text of `size` characters; other requests go on while it works on a long one."""
-    return await offload(size, make, limit=SHORT_PROMPT_CHARACTERS)
+async def offload_long(function: Callable[[], T], chars: int) -> T:
+    """Return the result of a function that reads `chars` characters. A long text is read in a thread."""
+    return await offload(chars, function, limit=SHORT_TEXT_CHARS)
 
 
-class Host:
-    """The models behind the door: the one that writes, and the small one that embeds."""
+class EngineHost:
+    """The language model and the embedding model behind the HTTP routes.
+
+    Args:
+        model: The language model, its caches and its step costs.
+        scheduler: Runs requests on the language model.
+        embedder: Runs requests on the embedding model.
+        meter: The counters.
+        name: The name of the language model for clients.
+        order: The order of a fill-in-the-middle prompt that suits the model.
+        facts: Further fields of `/props`.
+    """
 
     def __init__(
         self,
-        model: Model,
+        model: ModelRuntime,
         scheduler: Scheduler,
         embedder: Embedder,
         meter: Meter,
         *,
         name: str,
-        order: Order,
+        order: FimOrder,
         facts: Json,
     ) -> None:
         self.model = model
-        self.llama = model.llama
+        self.vocabulary = model.llama.vocabulary
         self.scheduler = scheduler
         self.embedder = embedder
         self.meter = meter
         self.name = name
-        self.order: Order = order
+        self.order: FimOrder = order
         self.facts = facts
-        self.last_used = monotonic()
-        self.context = model.kv.context
-        """Tokens that a prompt and its answers may have together."""
+        self.last_used_s = monotonic()
+        self.context_length = model.kv.context_length
+        """Number of tokens that a prompt and its answers may have together."""
 
     @property
     def silent_s(self) -> float:
-        """Seconds since a thread that has something to do, with either model, gave a sign of it."""
+        """Seconds without a sign of life from a thread that has work, with either model."""
         return max(self.scheduler.silent_s, self.embedder.silent_s)
 
     def props(self) -> Json:
-        """What `/props` says: llama-server's fields, and ours."""
+        """Return the content of `/props`: the fields of llama-server and our own."""
         return {
             "model_alias": self.name,
-            "default_generation_settings": {"n_ctx": self.context},
-            "total_slots": self.llama.n_seq,
+            "default_generation_settings": {"n_ctx": self.context_length},
+            "total_slots": self.model.llama.n_seq,
             "pid": os.getpid(),
             "fim_order": self.order,
-            "fim_tokens": self.llama.fim,
-            "opening": len(self.llama.opening),
+            "fim_tokens": self.vocabulary.fim_tokens,
+            "opening": len(self.vocabulary.bos_tokens),
             "pending": self.scheduler.pending,
-            "tokens_generated_total": self.llama.tokens_generated,
-            "curve": self.model.machine.facts(),
-            "kv": self._kv(),
-            "residents": self.residents(),
+            "tokens_generated_total": self.model.llama.generated_tokens,
+            "curve": self.model.step_cost.props(),
+            "kv": self._kv_props(),
+            "residents": self.cached_sequences(),
             "totals": self.meter.totals(),
             "features": self._features(),
             "embedding": {"model": self.embedder.name, "dimensions": self.embedder.dimensions},
             **self.facts,
         }
 
-    def residents(self) -> list[Json]:
-        """The resident sequences, newest first."""
-        parked = list(self.model.lot.sequences) if self.model.lot else []
+    def cached_sequences(self) -> list[Json]:
+        """Return the sequences in the cells and in host memory, the newest first, in the form of `/slots`."""
+        in_host = list(self.model.host_cache.sequences) if self.model.host_cache else []
+        sequences = sorted([*self.model.kv.sequences, *in_host], key=lambda sequence: -sequence.last_used_s)
         return [
             {
-                "client": held.client,
-                "tokens": len(held.tokens),
-                "age_s": round(monotonic() - held.used, 1),
-                "busy": isinstance(held, Slot) and held.busy,
-                "parked": isinstance(held, Parked),
-                "persist": held.persist,
+                "client": sequence.client,
+                "tokens": len(sequence.tokens),
+                "age_s": round(monotonic() - sequence.last_used_s, 1),
+                "busy": isinstance(sequence, Slot) and sequence.is_busy,
+                "parked": isinstance(sequence, HostSequence),
+                "persist": sequence.persist,
             }
-            for held in sorted([*self.model.kv.sequences, *parked], key=lambda held: -held.used)
+            for sequence in sequences
         ]
 
-    def _features(self) -> Json:
-        """Those that depend on the model and the settings."""
-        cuts = self.model.kv.cuts
-        fills = min(self.llama.fim[name] for name in ("pre", "suf", "mid")) >= 0
-        return {
-            "infill": fills,
-            "heal": fills,
-            "shorter": fills,
-            "lookup": cuts,
-            "persist": self.model.saved is not None,
-            "shift": self.model.shift is not None,
-        }
+    def current_load(self) -> EngineLoad:
+        """Return what the engine holds now, for `/metrics`."""
+        kv, host_cache = self.model.kv, self.model.host_cache
+        return EngineLoad(
+            pending=self.scheduler.pending,
+            sequences=len(kv.sequences) + (len(host_cache.sequences) if host_cache else 0),
+            cells_used=kv.used_cells,
+            cells_total=self.model.llama.n_ctx,
+            host_tokens=host_cache.used_tokens if host_cache else 0,
+            texts_pending=self.embedder.pending,
+        )
 
-    def _kv(self) -> Json:
-        kv, lot, saved = self.model.kv, self.model.lot, self.model.saved
-        known: Json = {"cells": self.llama.n_ctx, "hot": kv.hot, "used": kv.used}
-        known["parked"] = lot.used if lot else 0
-        known["evicted"] = lot.lost if lot else kv.evicted
-        return known | ({"saved": saved.written, "restored": saved.restored} if saved else {})
+    async def submit(self, request: Continuation | Infill, order: FimOrder | None = None) -> AsyncIterator[Chunk]:
+        """Tokenize a request and queue it.
 
-    def load(self) -> Load:
-        """What is held now, for `/metrics`."""
-        kv = self.model.kv
-        lot = self.model.lot
-        sequences = len(kv.sequences) + (len(lot.sequences) if lot else 0)
-        aside = lot.used if lot else 0
-        return Load(self.scheduler.pending, sequences, kv.used, self.llama.n_ctx, aside, self.embedder.pending)
+        Args:
+            request: The request.
+            order: The order of a fill-in-the-middle prompt; None for the one that suits the model.
 
-    async def ask(self, request: Continuation | Infill, order: Order | None = None) -> AsyncIterator[Chunk]:
-        """Queue a request; its chunks. Raises EngineRefused when it cannot be understood."""
+        Returns:
+            The chunks of the answer.
+
+        Raises:
+            EngineRefused: The request cannot be tokenized or is too long.
+        """
         if isinstance(request, Infill):
-            given = (request.around, *request.shorter)
-            texts = (part for it in given for part in (it.prefix, it.suffix, *(text for _, text in it.extra)))
-            work = await self.aside(lambda: assemble(self.llama, request, order or self.order), *texts)
-            return self.scheduler.submit(work, request.priority)
-        work = Work(
-            (Prompt(await self.tokens(request.prompt)),),
+            prompts = (request.around, *request.shorter)
+            texts = (
+                text
+                for prompt in prompts
+                for text in (prompt.prefix, prompt.suffix, *(text for _, text in prompt.extra))
+            )
+            tokenized = await self.process_texts(
+                lambda: tokenize_infill(self.vocabulary, request, order or self.order), *texts
+            )
+            return self.scheduler.submit(tokenized, request.priority)
+        tokenized = TokenRequest(
+            (Prompt(await self.tokenize_prompt(request.prompt)),),
             request.sampling,
             request.owner,
             cache_reuse=request.cache_reuse or 0,
         )
-        return self.scheduler.submit(work, request.priority)
+        return self.scheduler.submit(tokenized, request.priority)
 
-    async def chat(self, messages: Sequence[tuple[str, str]]) -> str:
-        """The prompt of a conversation of (role, content), by the model's own template."""
-        return await self.aside(lambda: self.llama.chat(messages), *(content for _, content in messages))
+    async def format_chat(self, messages: Sequence[tuple[str, str]]) -> str:
+        """Return the prompt of a conversation of (role, content) by the chat template of the model."""
+        template = self.model.llama.chat_template
+        return await self.process_texts(lambda: template.render(messages), *(content for _, content in messages))
 
-    async def aside(self, make: Callable[[], T], *texts: str) -> T:
-        """What `make` makes of the texts of a prompt, which are refused unread where no model could take them."""
-        size = sum(map(len, texts))
-        if size > LONGEST_TOKEN * self.context:
+    async def process_texts(self, function: Callable[[], T], *texts: str) -> T:
+        """Return the result of a function that reads the texts of a prompt.
+
+        Raises:
+            EngineRefused: The texts are too long, whatever their tokens are.
+        """
+        chars = sum(map(len, texts))
+        if chars > MAX_CHARS_PER_TOKEN * self.context_length:
             raise EngineRefused(
-                f"{size:,} characters do not fit into the {self.context:,} tokens of model.context_length"
+                f"{chars:,} characters do not fit into the {self.context_length:,} tokens of model.context_length"
             )
-        return await apart(make, size)
+        return await offload_long(function, chars)
 
-    async def tokens(self, prompt: str | tuple[int | str, ...]) -> list[int]:
-        """Tokens of a prompt that may mix texts and tokens. One that begins with text gets the model's own beginning."""
+    async def tokenize_prompt(self, prompt: str | tuple[int | str, ...]) -> list[int]:
+        """Return the tokens of a prompt that may mix texts and tokens.
+
+        If it begins with a text, it gets the token for the beginning of a text, where the model has one.
+
+        Raises:
+            EngineRefused: The prompt is empty or too long, or a token is not in the vocabulary.
+        """
         parts = (prompt,) if isinstance(prompt, str) else prompt
         texts = [part for part in parts if isinstance(part, str)]
-        return await self.aside(lambda: self._tokens(parts), *texts)
+        return await self.process_texts(lambda: self._tokenize_parts(parts), *texts)
 
-    def _tokens(self, parts: tuple[int | str, ...]) -> list[int]:
+    def _tokenize_parts(self, parts: tuple[int | str, ...]) -> list[int]:
         tokens: list[int] = []
         for part in parts:
             if isinstance(part, str):
-                tokens += self.llama.tokenize(part, special=True)
-            elif 0 <= part < self.llama.n_vocab:
+                tokens += self.vocabulary.tokenize(part, special=True)
+            elif 0 <= part < self.vocabulary.size:
                 tokens.append(part)
             else:
                 raise EngineRefused(f"token {part} is not in this model's vocabulary")
         if not tokens:
             raise EngineRefused("the prompt is empty")
-        opening = self.llama.opening if isinstance(parts[0], str) else ()
-        # a chat template may have written it already
-        return tokens if tuple(tokens[: len(opening)]) == opening else [*opening, *tokens]
+        bos_tokens = self.vocabulary.bos_tokens if isinstance(parts[0], str) else ()
+        # A chat template may have written the token already.
+        return tokens if tuple(tokens[: len(bos_tokens)]) == bos_tokens else [*bos_tokens, *tokens]
+
+    def _features(self) -> Json:
+        """Return the features that depend on the model and the settings."""
+        can_truncate = self.model.kv.can_truncate
+        can_infill = min(self.vocabulary.fim_tokens[name] for name in ("pre", "suf", "mid")) >= 0
+        return {
+            "infill": can_infill,
+            "heal": can_infill,
+            "shorter": can_infill,
+            "lookup": can_truncate,
+            "persist": self.model.disk_cache is not None,
+            "shift": self.model.kv_shift is not None,
+        }
+
+    def _kv_props(self) -> Json:
+        """Return the field `kv` of `/props`."""
+        kv, host_cache, disk_cache = self.model.kv, self.model.host_cache, self.model.disk_cache
+        props: Json = {"cells": self.model.llama.n_ctx, "hot": kv.fast_cells, "used": kv.used_cells}
+        props["parked"] = host_cache.used_tokens if host_cache else 0
+        props["evicted"] = host_cache.eviction_count if host_cache else kv.eviction_count
+        if disk_cache:
+            props |= {"saved": disk_cache.written_count, "restored": disk_cache.restored_count}
+        return props

@@ -1,4 +1,4 @@
-"""`GET /metrics`: what the engine does, for Prometheus and whatever reads its text format."""
+"""`GET /metrics`: the counters of the engine in the text format of Prometheus."""
 
 from collections.abc import Callable, Collection
 
@@ -7,30 +7,41 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from lsp_harness.engine.meter import CONTENT_TYPE, Load, Meter
+from lsp_harness.engine.meter import CONTENT_TYPE, EngineLoad, Meter
 
-ELSEWHERE = "other"
-"""The label of paths that are no route: a caller must not be able to make up new ones."""
+OTHER_PATH = "other"
+"""The label of a path that is no route. Without it a caller could create any number of labels."""
 
 
-def routes(meter: Meter, load: Callable[[], Load]) -> list[BaseRoute]:
-    """The route over `meter`; `load` tells what the engine holds at that moment."""
+def routes(meter: Meter, read_load: Callable[[], EngineLoad]) -> list[BaseRoute]:
+    """Return the route of the metrics.
+
+    Args:
+        meter: The counters.
+        read_load: Returns what the engine holds at that moment.
+    """
 
     async def metrics(_: Request) -> Response:
-        return Response(meter.exposition(load()), headers={"Content-Type": CONTENT_TYPE})
+        return Response(meter.render(read_load()), headers={"Content-Type": CONTENT_TYPE})
 
     return [Route("/metrics", metrics)]
 
 
-def counted(app: ASGIApp, meter: Meter, paths: Collection[str]) -> ASGIApp:
-    """The same application; each call to one of its `paths` is counted with the status of its answer."""
+def count_calls(app: ASGIApp, meter: Meter, paths: Collection[str]) -> ASGIApp:
+    """Return an application that counts each call of `app` by path and status.
+
+    Args:
+        app: The application.
+        meter: The counters.
+        paths: The paths that get a label of their own.
+    """
 
     async def call(scope: Scope, receive: Receive, send: Send) -> None:
-        async def noting(message: Message) -> None:
+        async def send_and_count(message: Message) -> None:
             if message["type"] == "http.response.start":
-                meter.called(scope["path"] if scope["path"] in paths else ELSEWHERE, message["status"])
+                meter.record_call(scope["path"] if scope["path"] in paths else OTHER_PATH, message["status"])
             await send(message)
 
-        await app(scope, receive, noting if scope["type"] == "http" else send)
+        await app(scope, receive, send_and_count if scope["type"] == "http" else send)
 
     return call

@@ -1,4 +1,7 @@
-"""llama-server's own routes: `/props`, `/slots`, `/tokenize`, `/detokenize`, `/apply-template`, `/completion`, `/infill`, `/cancel`."""
+"""The routes of llama-server, and our own route `/cancel`.
+
+They are `/props`, `/slots`, `/tokenize`, `/detokenize`, `/apply-template`, `/completion` and `/infill`.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
@@ -7,10 +10,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from lsp_harness.engine.decode.fim_prompt import Order
+from lsp_harness.engine.decode.fim_prompt import FimOrder
 from lsp_harness.engine.http import openai_routes
-from lsp_harness.engine.http.engine_host import Host, apart
-from lsp_harness.engine.http.response import Answer, posted
+from lsp_harness.engine.http.engine_host import EngineHost, offload_long
+from lsp_harness.engine.http.response import ChunkResponse, json_endpoint
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
 from lsp_harness.inference.request import Chunk
@@ -18,8 +21,13 @@ from lsp_harness.inference.request import Chunk
 Json = dict[str, Any]
 
 
-class Native:
-    """Chunks as llama-server writes them; with `fields` only those of them, in the last event of a stream."""
+class NativeFormat:
+    """The form of chunks in the dialect of llama-server.
+
+    Args:
+        fields: The only fields of the answer that the client wants; none means all. In a stream this applies to the
+            last event.
+    """
 
     ending = ""
 
@@ -27,11 +35,12 @@ class Native:
         self._fields = list(fields)
 
     def events(self, chunk: Chunk) -> Iterable[Json]:
+        """Return the event for one chunk."""
         body = dialect.from_chunk(chunk)
         return (dialect.only(body, self._fields) if chunk.stop and self._fields else body,)
 
     def whole(self, chunks: Sequence[Chunk]) -> Any:
-        """One object; with `n_cmpl` above 1 a list of them."""
+        """Return one object, or with several candidates (`n_cmpl`) a list of objects."""
         bodies: list[Json] = []
         for last in sorted((chunk for chunk in chunks if chunk.stop), key=lambda chunk: chunk.index):
             own = [chunk for chunk in chunks if chunk.index == last.index]
@@ -44,16 +53,16 @@ class Native:
         return bodies[0] if len(bodies) == 1 else bodies
 
 
-def turns(messages: Any) -> list[tuple[str, str]]:
-    """(role, content) of a list of messages."""
-    found = [_turn(m) for m in cast("list[Any]", messages)] if isinstance(messages, list) else []
-    if not found:
+def read_messages(value: Any) -> list[tuple[str, str]]:
+    """Return the (role, content) of the messages in a request."""
+    messages = [_read_message(m) for m in cast("list[Any]", value)] if isinstance(value, list) else []
+    if not messages:
         raise EngineRefused("`messages` must be a list of {role, content}")
-    return found
+    return messages
 
 
-def fim_order(body: Json) -> Order | None:
-    """The order that is asked for; None for the model's own."""
+def read_fim_order(body: Json) -> FimOrder | None:
+    """Return the order of a fill-in-the-middle prompt, or None for the one that suits the model."""
     match body.get("fim_order"):
         case None:
             return None
@@ -63,55 +72,59 @@ def fim_order(body: Json) -> Order | None:
             raise EngineRefused("`fim_order` must be suffix-first or prefix-suffix-middle")
 
 
-def _turn(message: Any) -> tuple[str, str]:
-    match message:
+def _read_message(value: Any) -> tuple[str, str]:
+    match value:
         case {"role": str(role), "content": str(content)}:
             return role, content
         case _:
             raise EngineRefused("`messages` must be a list of {role, content}")
 
 
-def routes(host: Host) -> list[BaseRoute]:
-    """The routes over `host`."""
+def routes(host: EngineHost) -> list[BaseRoute]:
+    """Return the routes over `host`."""
+    vocabulary = host.vocabulary
 
     async def props(_: Request) -> Response:
         return JSONResponse(host.props())
 
     async def slots(_: Request) -> Response:
-        return JSONResponse(host.residents())
+        return JSONResponse(host.cached_sequences())
 
     async def tokenize(body: Json) -> Response:
         content = body.get("content", "")
         if body.get("count") and isinstance(content, list):
             texts = [str(text) for text in cast("list[Any]", content)]
-            counts = await apart(lambda: [len(host.llama.tokenize(text)) for text in texts], sum(map(len, texts)))
+            counts = await offload_long(
+                lambda: [len(vocabulary.tokenize(text)) for text in texts], sum(map(len, texts))
+            )
             return JSONResponse({"counts": counts})
         if not isinstance(content, str):
             raise EngineRefused("`content` must be a text, or a list of texts with `count`")
         special = bool(body.get("parse_special", True))
-        tokens = await apart(lambda: host.llama.tokenize(content, special=special), len(content))
+        tokens = await offload_long(lambda: vocabulary.tokenize(content, special=special), len(content))
         return JSONResponse({"tokens": tokens})
 
     async def detokenize(body: Json) -> Response:
         tokens = body.get("tokens")
         if not isinstance(tokens, list) or not all(
-            type(t) is int and 0 <= t < host.llama.n_vocab for t in cast("list[Any]", tokens)
+            type(token) is int and 0 <= token < vocabulary.size for token in cast("list[Any]", tokens)
         ):
             raise EngineRefused("`tokens` must be a list of token ids")
-        data = b"".join(host.llama.piece(t, special=True) for t in cast("list[int]", tokens))
+        data = b"".join(vocabulary.piece(token, special=True) for token in cast("list[int]", tokens))
         return JSONResponse({"content": data.decode("utf-8", "replace")})
 
     async def apply_template(body: Json) -> Response:
-        return JSONResponse({"prompt": await host.chat(turns(body.get("messages")))})
+        return JSONResponse({"prompt": await host.format_chat(read_messages(body.get("messages")))})
 
     async def completion(body: Json) -> Response:
-        asked = dialect.completion(body | {"grammar": openai_routes.grammar(body)})
-        return Answer(await host.ask(asked), Native(dialect.response_fields(body)), stream=bool(body.get("stream")))
+        request = dialect.completion(body | {"grammar": openai_routes.read_grammar(body)})
+        chunks = await host.submit(request)
+        return ChunkResponse(chunks, NativeFormat(dialect.response_fields(body)), stream=bool(body.get("stream")))
 
     async def infill(body: Json) -> Response:
         request = dialect.infill(body)
-        chunks = await host.ask(request, fim_order(body))
-        return Answer(chunks, Native(dialect.response_fields(body)), stream=bool(body.get("stream")))
+        chunks = await host.submit(request, read_fim_order(body))
+        return ChunkResponse(chunks, NativeFormat(dialect.response_fields(body)), stream=bool(body.get("stream")))
 
     async def cancel(body: Json) -> Response:
         name, index = body.get("id"), body.get("index")
@@ -122,10 +135,10 @@ def routes(host: Host) -> list[BaseRoute]:
     return [
         Route("/props", props),
         Route("/slots", slots),
-        Route("/tokenize", posted(tokenize), methods=["POST"]),
-        Route("/detokenize", posted(detokenize), methods=["POST"]),
-        Route("/apply-template", posted(apply_template), methods=["POST"]),
-        Route("/completion", posted(completion), methods=["POST"]),
-        Route("/infill", posted(infill), methods=["POST"]),
-        Route("/cancel", posted(cancel), methods=["POST"]),
+        Route("/tokenize", json_endpoint(tokenize), methods=["POST"]),
+        Route("/detokenize", json_endpoint(detokenize), methods=["POST"]),
+        Route("/apply-template", json_endpoint(apply_template), methods=["POST"]),
+        Route("/completion", json_endpoint(completion), methods=["POST"]),
+        Route("/infill", json_endpoint(infill), methods=["POST"]),
+        Route("/cancel", json_endpoint(cancel), methods=["POST"]),
     ]

@@ -1,7 +1,7 @@
-"""OpenAI's routes: `/v1/chat/completions`, `/v1/completions`, `/v1/models`.
+"""The routes of OpenAI: `/v1/chat/completions`, `/v1/completions`, `/v1/models`.
 
-Fields that change nothing here are ignored, as servers do; those that would change the answer if we had them are
-refused by name.
+Unknown fields are ignored, as other servers do, if they would not change the answer. A field that would change the
+answer but is not supported is refused by its name.
 """
 
 import secrets
@@ -16,43 +16,46 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from lsp_harness.engine.grammar.json_schema import from_json_schema
-from lsp_harness.engine.http.engine_host import Host
+from lsp_harness.engine.http.engine_host import EngineHost
 from lsp_harness.engine.http.openai_choices import ChatChoices, TextChoices
-from lsp_harness.engine.http.response import Answer, error, posted
+from lsp_harness.engine.http.response import ChunkResponse, error_response, json_endpoint
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling
 
 Json = dict[str, Any]
-CHAT_TOKENS = 1024
-"""Tokens of an answer where the request sets no limit: cells for them are set aside, so it cannot be all there are."""
-TEXT_TOKENS = 16
-"""The same for `/v1/completions`, by OpenAI's documentation."""
+TokenPrompt = str | tuple[int, ...]
+"""A prompt as text or as tokens."""
+DEFAULT_CHAT_TOKENS = 1024
+"""Tokens of a chat answer if the request sets no limit. Cells are reserved for them, so it is not the whole context."""
+DEFAULT_TEXT_TOKENS = 16
+"""Tokens of a text answer if the request sets no limit. OpenAI's documentation has this number."""
 ROLES = {"system": "system", "developer": "system", "user": "user", "assistant": "assistant"}
-MISSING = ("functions", "logit_bias", "frequency_penalty", "presence_penalty", "echo", "audio")
+"""The roles of messages in a chat template by OpenAI's roles."""
+UNSUPPORTED_FIELDS = ("functions", "logit_bias", "frequency_penalty", "presence_penalty", "echo", "audio")
 
 
-def turns(messages: Any) -> list[tuple[str, str]]:
-    """(role, text) of `messages`; a text may be given in parts."""
+def read_messages(messages: Any) -> list[tuple[str, str]]:
+    """Return the (role, text) of the messages in a request. A content may consist of text parts."""
     if not isinstance(messages, list) or not messages:
         raise EngineRefused("`messages` must be a list of {role, content}")
-    return [_turn(message) for message in cast("list[Any]", messages)]
+    return [_read_message(message) for message in cast("list[Any]", messages)]
 
 
-def _turn(message: Any) -> tuple[str, str]:
+def _read_message(message: Any) -> tuple[str, str]:
     match message:
         case {"role": str(role), "content": str(text)} if role in ROLES:
             return ROLES[role], text
         case {"role": str(role), "content": [*parts]} if role in ROLES:
-            return ROLES[role], "".join(_part(part) for part in parts)
+            return ROLES[role], "".join(_read_part(part) for part in parts)
         case {"role": str(role)} if role not in ROLES:
             raise EngineRefused(f"the role {role!r} is not known here; use system, user or assistant")
         case _:
             raise EngineRefused("a message must have a `role` and a text as `content`; tool calls are not supported")
 
 
-def _part(part: Any) -> str:
+def _read_part(part: Any) -> str:
     match part:
         case {"type": "text", "text": str(text)}:
             return text
@@ -62,24 +65,24 @@ def _part(part: Any) -> str:
             raise EngineRefused("a part of a message must be {type: text, text}")
 
 
-def grammar(body: Json) -> str:
-    """The grammar that `response_format`, `json_schema` or `grammar` asks for; empty for none."""
-    form = body.get("response_format") or {"type": "text"}
-    asked = [key for key in ("grammar", "json_schema") if body.get(key)] + ["response_format"] * (
-        form != {"type": "text"}
-    )
-    if len(asked) > 1:
-        raise EngineRefused(f"`{asked[0]}` and `{asked[1]}` cannot be combined; send one of them")
-    if asked == ["json_schema"]:
-        return _following(body["json_schema"])
-    match form:
+def read_grammar(body: Json) -> str:
+    """Return the grammar that `response_format`, `json_schema` or `grammar` sets, or an empty text."""
+    response_format = body.get("response_format") or {"type": "text"}
+    fields = [key for key in ("grammar", "json_schema") if body.get(key)]
+    if response_format != {"type": "text"}:
+        fields.append("response_format")
+    if len(fields) > 1:
+        raise EngineRefused(f"`{fields[0]}` and `{fields[1]}` cannot be combined; send one of them")
+    if fields == ["json_schema"]:
+        return _grammar_of(body["json_schema"])
+    match response_format:
         case {"type": "text"}:
-            # of the wrong type it is refused with the other settings
+            # A grammar of the wrong type is refused together with the other settings.
             return body.get("grammar") or ""
         case {"type": "json_object"}:
-            return _following({"type": "object"})
+            return _grammar_of({"type": "object"})
         case {"type": "json_schema", "json_schema": {"schema": schema}}:
-            return _following(schema)
+            return _grammar_of(schema)
         case _:
             raise EngineRefused(
                 "`response_format` must be {type: text}, {type: json_object} or "
@@ -87,14 +90,20 @@ def grammar(body: Json) -> str:
             )
 
 
-def _following(schema: Any) -> str:
-    """No size but the schema's own: how long the answer may be, the caller says in tokens."""
-    return from_json_schema(schema, most_chars=None, most_items=None)
+def _grammar_of(schema: Any) -> str:
+    """Return the grammar of a schema. Sizes are not limited, because the request limits the tokens of the answer."""
+    return from_json_schema(schema, max_chars=None, max_items=None)
 
 
-def sampling(body: Json, room: int, default: int) -> Sampling:
-    """How tokens are chosen; at most `room` of them are shared out among the choices."""
-    for key in MISSING:
+def read_sampling(body: Json, room: int, default_tokens: int) -> Sampling:
+    """Return the sampling settings of a request.
+
+    Args:
+        body: The request.
+        room: Number of tokens that all choices together may have.
+        default_tokens: Number of tokens of a choice if the request sets no limit.
+    """
+    for key in UNSUPPORTED_FIELDS:
         if body.get(key):
             raise EngineRefused(f"`{key}` is not supported here; leave it out")
     if body.get("tools") and body.get("tool_choice") != "none":
@@ -103,70 +112,72 @@ def sampling(body: Json, room: int, default: int) -> Sampling:
     if dialect.between(body, "best_of", n, 1, dialect.MOST_CANDIDATES) > n:
         raise EngineRefused("`best_of` is not supported here; ask for `n` choices")
     key = "max_completion_tokens" if body.get("max_completion_tokens") is not None else "max_tokens"
-    wanted = dialect.between(body, key, default, 0, 10**9)
+    max_tokens = dialect.between(body, key, default_tokens, 0, 10**9)
     defaults = {"temperature": 1.0, "top_p": 1.0, "seed": secrets.randbits(32)}
-    given = {key: value for key, value in body.items() if value is not None}
-    settings = defaults | given | {"n_predict": min(wanted, max(1, room // n)), "grammar": grammar(body)}
+    fields = {key: value for key, value in body.items() if value is not None}
+    settings = defaults | fields | {"n_predict": min(max_tokens, max(1, room // n)), "grammar": read_grammar(body)}
     return replace(dialect.sampling(settings), n=n)
 
 
-async def _continuation(host: Host, body: Json, prompt: str | tuple[int, ...], default: int, top: int) -> Continuation:
-    tokens = await host.tokens(prompt)
-    room = host.context - len(tokens)
+async def _read_continuation(
+    host: EngineHost, body: Json, prompt: TokenPrompt, default_tokens: int, top_logprobs: int
+) -> Continuation:
+    tokens = await host.tokenize_prompt(prompt)
+    room = host.context_length - len(tokens)
     if room < 1:
         raise EngineRefused(
-            f"{len(tokens)} prompt tokens leave no room for an answer in the {host.context} tokens of "
-            "model.context_length; shorten the prompt or raise it"
+            f"{len(tokens)} prompt tokens leave no room for an answer in the {host.context_length} tokens of "
+            "model.context_length; shorten the prompt or raise model.context_length"
         )
-    settings = replace(sampling(body, room, default), top_logprobs=top)
-    return Continuation(tuple(tokens), settings, dialect.priority(body, "normal"), _owner(body))
+    sampling = replace(read_sampling(body, room, default_tokens), top_logprobs=top_logprobs)
+    return Continuation(tuple(tokens), sampling, dialect.priority(body, "normal"), _read_owner(body))
 
 
-async def _infill(host: Host, body: Json, prompt: str, suffix: str, top: int) -> Infill:
-    texts = (prompt, suffix)
-    used = await host.aside(lambda: sum(len(host.llama.tokenize(text)) for text in texts), *texts)
-    # the word before the cursor may have to be spelled letter by letter, in each choice
+async def _read_infill(host: EngineHost, body: Json, prompt: str, suffix: str, top_logprobs: int) -> Infill:
+    vocabulary, texts = host.vocabulary, (prompt, suffix)
+    used = await host.process_texts(lambda: sum(len(vocabulary.tokenize(text)) for text in texts), *texts)
+    # Healing may have to write the word before the cursor letter by letter in each choice.
     n = dialect.between(body, "n", 1, 1, dialect.MOST_CANDIDATES)
-    used += len(host.llama.fim) + n * len(heal(prompt)[1])
-    settings = replace(sampling(body, host.context - used, TEXT_TOKENS), top_logprobs=top)
+    used += len(vocabulary.fim_tokens) + n * len(heal(prompt)[1])
+    sampling = replace(read_sampling(body, host.context_length - used, DEFAULT_TEXT_TOKENS), top_logprobs=top_logprobs)
     return Infill(
         Around(prompt, suffix),
-        sampling=settings,
+        sampling=sampling,
         priority=dialect.priority(body, "normal"),
-        owner=_owner(body),
+        owner=_read_owner(body),
         cache_reuse=0,
     )
 
 
-def _owner(body: Json) -> Owner:
+def _read_owner(body: Json) -> Owner:
     user = body.get("user")
     if not isinstance(user, str | None):
         raise EngineRefused("`user` must be a text")
     return Owner(client=user or "")
 
 
-def prompts(given: Any) -> list[str | tuple[int, ...]]:
-    """Prompts as texts or tokens: one of either, or a list of them."""
-    several = cast("list[Any]", given) if isinstance(given, list) else [given]
-    if several and all(type(item) is int for item in several):
-        several = [several]
-    found: list[str | tuple[int, ...]] = []
-    for item in several:
+def read_prompts(value: Any) -> list[TokenPrompt]:
+    """Return the prompts of a request: one text, one list of tokens, or a list of these."""
+    items = cast("list[Any]", value) if isinstance(value, list) else [value]
+    if items and all(type(item) is int for item in items):
+        items = [items]
+    prompts: list[TokenPrompt] = []
+    for item in items:
         if isinstance(item, str):
-            found.append(item)
+            prompts.append(item)
         elif isinstance(item, list) and all(type(token) is int for token in cast("list[Any]", item)):
-            found.append(tuple(cast("list[int]", item)))
+            prompts.append(tuple(cast("list[int]", item)))
         else:
-            raise EngineRefused("`prompt` must be a text, a list of tokens, or a list of such")
-    if not found:
+            raise EngineRefused("`prompt` must be a text, a list of tokens, or a list of texts and lists of tokens")
+    if not prompts:
         raise EngineRefused("`prompt` is empty")
-    return found
+    return prompts
 
 
-async def _in_turn(host: Host, requests: Sequence[Continuation | Infill]) -> AsyncIterator[Chunk]:
-    """One request after the other, so that each finds what it shares with the one before it evaluated."""
+async def _run_in_turn(host: EngineHost, requests: Sequence[Continuation | Infill]) -> AsyncIterator[Chunk]:
+    """Run the requests one after the other, so that each can reuse what it shares with the ones before it."""
     for number, request in enumerate(requests):
-        async with aclosing(cast("Any", await host.ask(request))) as chunks:
+        async with aclosing(cast("Any", await host.submit(request))) as chunks:
             async for chunk in chunks:
                 yield replace(chunk, index=number * request.sampling.n + chunk.index)
 
@@ -179,14 +190,14 @@ def _wants_usage(body: Json) -> bool:
             return False
 
 
-def routes(host: Host) -> list[BaseRoute]:
-    """The routes over `host`."""
+def routes(host: EngineHost) -> list[BaseRoute]:
+    """Return the routes over `host`."""
     card: Json = {
         "id": host.name,
         "object": "model",
         "created": int(time()),
         "owned_by": "lsp-harness",
-        "meta": {"n_ctx": host.context, "n_vocab": host.llama.n_vocab},
+        "meta": {"n_ctx": host.context_length, "n_vocab": host.vocabulary.size},
     }
 
     async def models(_: Request) -> Response:
@@ -197,35 +208,40 @@ def routes(host: Host) -> list[BaseRoute]:
         return (
             JSONResponse(card)
             if name == host.name
-            else error(404, f"there is no model {name!r} here; this engine has {host.name!r}")
+            else error_response(404, f"there is no model {name!r} here; this engine has {host.name!r}")
         )
 
     async def chat(body: Json) -> Response:
-        prompt = await host.chat(turns(body.get("messages")))
-        wanted, top = body.get("logprobs") or False, dialect.between(body, "top_logprobs", 0, 0, dialect.MOST_LOGPROBS)
-        if not isinstance(wanted, bool) or (top and not wanted):
+        prompt = await host.format_chat(read_messages(body.get("messages")))
+        has_logprobs = body.get("logprobs") or False
+        top_logprobs = dialect.between(body, "top_logprobs", 0, 0, dialect.MOST_LOGPROBS)
+        if not isinstance(has_logprobs, bool) or (top_logprobs and not has_logprobs):
             raise EngineRefused("`logprobs` must be true or false, and true with `top_logprobs`")
-        request = await _continuation(host, body, prompt, CHAT_TOKENS, top if wanted else -1)
-        form = ChatChoices(host.name, n=request.sampling.n, usage=_wants_usage(body))
-        return Answer(await host.ask(request), form, stream=bool(body.get("stream")))
+        request = await _read_continuation(
+            host, body, prompt, DEFAULT_CHAT_TOKENS, top_logprobs if has_logprobs else -1
+        )
+        choices = ChatChoices(host.name, n=request.sampling.n, include_usage=_wants_usage(body))
+        return ChunkResponse(await host.submit(request), choices, stream=bool(body.get("stream")))
 
     async def completions(body: Json) -> Response:
-        top = dialect.between(body, "logprobs", -1, -1, dialect.MOST_LOGPROBS)
-        given, suffix = prompts(body.get("prompt")), body.get("suffix")
+        top_logprobs = dialect.between(body, "logprobs", -1, -1, dialect.MOST_LOGPROBS)
+        prompts, suffix = read_prompts(body.get("prompt")), body.get("suffix")
         requests: list[Continuation | Infill] = []
-        for prompt in given:
+        for prompt in prompts:
             if not suffix:
-                requests.append(await _continuation(host, body, prompt, TEXT_TOKENS, top))
+                requests.append(await _read_continuation(host, body, prompt, DEFAULT_TEXT_TOKENS, top_logprobs))
             elif isinstance(prompt, str) and isinstance(suffix, str):
-                requests.append(await _infill(host, body, prompt, suffix, top))
+                requests.append(await _read_infill(host, body, prompt, suffix, top_logprobs))
             else:
-                raise EngineRefused("`suffix` must be a text, and so must its `prompt`")
-        form = TextChoices(host.name, n=requests[0].sampling.n, prompts=len(requests), usage=_wants_usage(body))
-        return Answer(_in_turn(host, requests), form, stream=bool(body.get("stream")))
+                raise EngineRefused("`suffix` and `prompt` must both be texts")
+        choices = TextChoices(
+            host.name, n=requests[0].sampling.n, prompts=len(requests), include_usage=_wants_usage(body)
+        )
+        return ChunkResponse(_run_in_turn(host, requests), choices, stream=bool(body.get("stream")))
 
     return [
         Route("/v1/models", models),
         Route("/v1/models/{name:path}", model),
-        Route("/v1/chat/completions", posted(chat), methods=["POST"]),
-        Route("/v1/completions", posted(completions), methods=["POST"]),
+        Route("/v1/chat/completions", json_endpoint(chat), methods=["POST"]),
+        Route("/v1/completions", json_endpoint(completions), methods=["POST"]),
     ]
