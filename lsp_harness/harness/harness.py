@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from lsp_harness.harness.proposals import Proposals
     from lsp_harness.index.index_query import IndexQuery
     from lsp_harness.inference.client import Engine
-    from lsp_harness.knowledge.installed_packages import Installed
+    from lsp_harness.knowledge.installed_packages import InstalledPackages
     from lsp_harness.session.log import SessionLog
     from lsp_harness.syntax.symbols.declarations import Declaration
     from lsp_harness.syntax.tree import SyntaxTree
@@ -85,7 +85,7 @@ class Harness:
         self._proposals: Proposals | None = None
         self._indexes: Indexes | None = None
         self._recent: Recent | None = None
-        self._installed: Installed | None = None
+        self._installed: InstalledPackages | None = None
 
     # -- text
     def open(self, document: Document) -> None:
@@ -465,11 +465,11 @@ class Harness:
         return self._indexes
 
     @property
-    def installed(self) -> "Installed":
+    def installed(self) -> "InstalledPackages":
         if self._installed is None:
-            from lsp_harness.knowledge.installed_packages import Installed
+            from lsp_harness.knowledge.installed_packages import InstalledPackages
 
-            self._installed = Installed(python=self.config.knowledge.python)
+            self._installed = InstalledPackages(python=self.config.knowledge.python)
         return self._installed
 
     def _heard(self, root: Path, said: "Said") -> None:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lsp_harness.index.identifier_words import words
+from lsp_harness.index.identifier_words import split_words
 from lsp_harness.syntax.symbols.declarations import TYPES
 
-TESTS = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|\.(?:test|spec)\.")
+TEST_PATH = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|\.(?:test|spec)\.")
 """In the path of a file of tests."""
 HTTP = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "route"})
 """Decorators that make a function answer requests, and what some frameworks put around them (`@GetMapping`, `[HttpGet]`)."""
@@ -39,7 +39,7 @@ SIZES = (1, 2, 4)
 """Counts of parameters from which on a function is another sort of thing."""
 
 How = Literal["test", "decorated", "extending", "taking", "named", "ending"]
-Key = tuple[str, str, bool, How, str]
+ShapeKey = tuple[str, str, bool, How, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,51 +48,53 @@ class Shape:
 
     language: str
     kind: str
-    test: bool
-    how: How
-    what: str
-    written: str
+    is_test: bool
+    criterion: How
+    value: str
+    label: str
 
     @property
-    def key(self) -> Key:
+    def key(self) -> ShapeKey:
         """Equal for what belongs together."""
-        return self.language, self.kind, self.test, self.how, self.what
+        return self.language, self.kind, self.is_test, self.criterion, self.value
 
     @property
-    def weak(self) -> bool:
+    def is_name_only(self) -> bool:
         """Whether nothing but the name tells: that two are called alike need not mean anything."""
-        return self.how in ("named", "ending")
+        return self.criterion in ("named", "ending")
 
 
-def family(language: str) -> str:
+def base_language(language: str) -> str:
     """Of dialects the language that they are one of."""
     return "typescript" if language == "tsx" else language
 
 
-def shape(language: str, path: str, kind: str, name: str, bases: Sequence[str], before: str, head: str) -> Shape | None:
+def find_shape(
+    language: str, path: str, kind: str, name: str, bases: Sequence[str], before: str, head: str
+) -> Shape | None:
     """Of a declaration, `before` being the text before its name, decorators and all, and `head` that from its name to its body;
     None for one that nothing tells about."""
     marks = [mark for mark in _marks(language, before) if _last(mark).lower() not in SAY_NOTHING]
-    test = bool(TESTS.search(path))
+    test = bool(TEST_PATH.search(path))
     found = next(_told(language, kind, name, bases, marks, test, before, head), None)
     if found is None:
         return None
     how, what, written = found
-    return Shape(family(language), kind, test or how == "test", how, what, written)
+    return Shape(base_language(language), kind, test or how == "test", how, what, written)
 
 
-def name_of(shapes: Sequence[Shape]) -> str:
+def describe_shapes(shapes: Sequence[Shape]) -> str:
     """What declarations of one key are called, for people: `functions decorated with app.get, router.post`."""
     one = shapes[0]
     kinds = f"{one.kind}es" if one.kind == "class" else f"{one.kind}s"
-    ways = Counter(each.written for each in shapes)
+    ways = Counter(each.label for each in shapes)
     written = ", ".join(sorted(ways, key=lambda text: (-ways[text], text))[:2])
-    if one.how == "test":
+    if one.criterion == "test":
         return f"test {kinds}"
-    how = CALLED.get(one.language, "decorated with") if one.how == "decorated" else one.how
-    how = {"ending": "named", "extending": "embedding" if one.language == "go" else how}.get(one.how, how)
-    kinds = f"async {kinds}" if one.how == "named" and " async " in one.what else kinds
-    return f"{kinds} {how} {written}{' first' * (one.how == 'taking')}{' in tests' * one.test}"
+    how = CALLED.get(one.language, "decorated with") if one.criterion == "decorated" else one.criterion
+    how = {"ending": "named", "extending": "embedding" if one.language == "go" else how}.get(one.criterion, how)
+    kinds = f"async {kinds}" if one.criterion == "named" and " async " in one.value else kinds
+    return f"{kinds} {how} {written}{' first' * (one.criterion == 'taking')}{' in tests' * one.is_test}"
 
 
 def _told(
@@ -100,7 +102,7 @@ def _told(
 ) -> Iterator[tuple[How, str, str]]:
     """In which ways it belongs to others, by what, and how that is written; the surest way first."""
     inner = kind not in TYPES
-    called = words(name).lower().split()
+    called = split_words(name).lower().split()
     if inner and (any(_last(mark).lower() in TESTING for mark in marks) or (test and called[:1] == ["test"])):
         yield "test", "", ""
         return

@@ -14,7 +14,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, cast
 
-from lsp_harness.index.index_place import Place
+from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity, session
 from lsp_harness.process.detached_process import open_log
 from lsp_harness.process.leader_lock import lead
@@ -24,40 +24,42 @@ from lsp_harness.process.tool_run import end
 
 log = logging.getLogger(__name__)
 
-SHORT_SECONDS = 10.0
+SHORT_RUN_S = 10.0
 """A process that ends within it did not do its work."""
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
-SOON = 2.0
+FIRST_DELAY_S, LONGEST_DELAY_S = 0.5, 60.0
+LONGEST_DELAY_AFTER_PROGRESS_S = 2.0
 """The longest wait after one that got something done: what it has written need not be done again, so that the next comes further."""
-LEAVE_SECONDS = 1.0
+EXIT_TIMEOUT_S = 1.0
 
 
-class Keeper:
+class IndexKeeper:
     """Of one folder, for one front end. `tell` is called with what the process says, while it is ours, which takes up what
     changes on disk where it is to `follow` that."""
 
-    def __init__(self, place: Place, tell: Callable[[Mapping[str, Any]], None], *, follow: bool = True) -> None:
+    def __init__(
+        self, place: IndexPlace, on_state: Callable[[Mapping[str, Any]], None], *, follow: bool = True
+    ) -> None:
         self._place = place
-        self._tell = tell
+        self._on_state = on_state
         self._follow = follow
         self._process: asyncio.subprocess.Process | None = None
-        self._did_something = False
-        self._first: set[str] = set()
+        self._made_progress = False
+        self._priority_paths: set[str] = set()
         self._task = asyncio.create_task(self._keep(), name=f"index of {place.root}")
 
-    def first(self, paths: Collection[str]) -> None:
+    def prioritize(self, paths: Collection[str]) -> None:
         """Files that should be read before others, by their paths in the folder."""
-        self._first |= set(paths)
-        self._order(first=sorted(paths))
+        self._priority_paths |= set(paths)
+        self._send_order(first=sorted(paths))
 
-    def changed(self, paths: Collection[str]) -> None:
+    def report_changes(self, paths: Collection[str]) -> None:
         """Files that were written, by their paths in the folder. Where the process is another front end's, its own eyes must do; one
         that begins looks at everything."""
-        self._order(changed=sorted(paths))
+        self._send_order(changed=sorted(paths))
 
-    def scan(self) -> None:
+    def rescan(self) -> None:
         """Every file is to be looked at again."""
-        self._order(scan=True)
+        self._send_order(scan=True)
 
     async def close(self) -> None:
         self._task.cancel()
@@ -65,25 +67,25 @@ class Keeper:
             await self._task
 
     async def _keep(self) -> None:
-        pause = 0.0
+        delay = 0.0
         while True:
-            began = monotonic()
+            start = monotonic()
             try:
                 # who wants the room on the disk may have deleted it
                 self._place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._say({"state": "waiting"})
+                self._report({"state": "waiting"})
                 lock = await lead(self._place.lock)
-                began, self._did_something = monotonic(), False
+                start, self._made_progress = monotonic(), False
                 await self._run(lock)
             except OSError as error:
-                self._say({"state": "paused", "why": f"its process cannot be started: {error.strerror or error}"})
+                self._report({"state": "paused", "why": f"its process cannot be started: {error.strerror or error}"})
             except Exception:
                 # a bug of ours must not be the end of the index
                 log.exception("keeping the index failed")
-                self._say({"state": "paused", "why": "the process that updates the index failed; see the log"})
-            longest = SOON if self._did_something else LONGEST_WAIT
-            pause = min(max(2 * pause, FIRST_WAIT), longest) if monotonic() - began < SHORT_SECONDS else 0.0
-            await asyncio.sleep(pause)
+                self._report({"state": "paused", "why": "the process that updates the index failed; see the log"})
+            longest_delay = LONGEST_DELAY_AFTER_PROGRESS_S if self._made_progress else LONGEST_DELAY_S
+            delay = min(max(2 * delay, FIRST_DELAY_S), longest_delay) if monotonic() - start < SHORT_RUN_S else 0.0
+            await asyncio.sleep(delay)
 
     async def _run(self, lock: int) -> None:
         try:
@@ -93,24 +95,24 @@ class Keeper:
             os.close(lock)
         self._process = process
         try:
-            self._order(first=sorted(self._first))
+            self._send_order(first=sorted(self._priority_paths))
             assert process.stdout
-            said: dict[str, Any] = {"state": "scanning"}
+            status: dict[str, Any] = {"state": "scanning"}
 
-            def idle() -> bool:
-                return said["state"] != "scanning" and state(process.pid) not in STOPPED
+            def is_idle() -> bool:
+                return status["state"] != "scanning" and state(process.pid) not in STOPPED
 
-            activity = Activity(lambda: session(process.pid), SILENCE_S, idle)
+            activity = Activity(lambda: session(process.pid), SILENCE_S, is_idle)
             while line := await next_line(process.stdout, activity, LOOK_S):
-                if (known := _said(line)) is None:
+                if (parsed := _parse_status(line)) is None:
                     continue
-                said = known
-                self._did_something |= said["state"] == "ready" or said.get("done", 0) > 0
-                self._say(said)
-            async with asyncio.timeout(LEAVE_SECONDS):
-                self._say({"state": "ended", "code": await process.wait()})
+                status = parsed
+                self._made_progress |= status["state"] == "ready" or status.get("done", 0) > 0
+                self._report(status)
+            async with asyncio.timeout(EXIT_TIMEOUT_S):
+                self._report({"state": "ended", "code": await process.wait()})
         except TimeoutError:
-            self._say(
+            self._report(
                 {"state": "paused", "why": "its process gives no sign of life and is ended; another one is started"}
             )
         finally:
@@ -119,7 +121,7 @@ class Keeper:
             if process.stdin:
                 process.stdin.close()
             with suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), LEAVE_SECONDS)
+                await asyncio.wait_for(process.wait(), EXIT_TIMEOUT_S)
             await end(process)
 
     async def _start(self, lock: int) -> asyncio.subprocess.Process:
@@ -136,22 +138,22 @@ class Keeper:
                 start_new_session=True,
             )
 
-    def _say(self, said: Mapping[str, Any]) -> None:
+    def _report(self, status: Mapping[str, Any]) -> None:
         try:
-            self._tell(said)
+            self._on_state(status)
         except Exception:
             # whatever becomes of the news, the index is kept
             log.exception("telling of the index failed")
 
-    def _order(self, **order: Any) -> None:
+    def _send_order(self, **order: Any) -> None:
         if self._process and self._process.stdin:
             self._process.stdin.write(json.dumps(order).encode() + b"\n")
 
 
-def _said(line: bytes) -> dict[str, Any] | None:
+def _parse_status(line: bytes) -> dict[str, Any] | None:
     """What the process says in a line; None where it was killed in the middle of it."""
     try:
-        said: Any = json.loads(line)
+        status: Any = json.loads(line)
     except ValueError:
         return None
-    return cast("dict[str, Any]", said) if isinstance(said, dict) and "state" in said else None
+    return cast("dict[str, Any]", status) if isinstance(status, dict) and "state" in status else None

@@ -14,7 +14,7 @@ from lsp_harness.process.leader_lock import led
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IndexPlace:
     """Of one folder. `lock` is held by the process that writes."""
 
     root: Path
@@ -33,66 +33,66 @@ class Place:
         return self.folder / "index.log"
 
 
-def place(root: Path) -> Place:
+def prepare_place(root: Path) -> IndexPlace:
     """The place is made. A folder is told from others by where it really is. Where the cache cannot be written, an index is made
     in a folder for temporary files. Raises ConfigError or StoreError where that cannot be, either."""
     real = root.resolve()
-    folder = _all() / _name(real)
+    folder = _index_root() / _folder_name(real)
     try:
-        return _made(real, folder)
+        return _create(real, folder)
     except OSError as error:
         if (folder / "index.db").exists():
             # it can be read, if not brought up to date
             paths.unkept("what changed in the index", paths.CACHE, folder, error)
-            return Place(real, folder)
+            return IndexPlace(real, folder)
         paths.unkept("the index", paths.CACHE, folder, error)
-        return elsewhere(root)
+        return prepare_temporary_place(root)
 
 
-def elsewhere(root: Path) -> Place:
+def prepare_temporary_place(root: Path) -> IndexPlace:
     """The place of an index in a folder for temporary files. Raises ConfigError or StoreError."""
     real = root.resolve()
-    folder = paths.private(paths.temporary() / "index") / _name(real)
+    folder = paths.private(paths.temporary() / "index") / _folder_name(real)
     try:
-        return _made(real, folder)
+        return _create(real, folder)
     except OSError as error:
         raise StoreError(paths.not_written(paths.CACHE, folder, error)) from error
 
 
-def _name(real: Path) -> str:
+def _folder_name(real: Path) -> str:
     return f"{real.name or 'root'}-{blake2b(bytes(real), digest_size=6).hexdigest()}"
 
 
-def _made(real: Path, folder: Path) -> Place:
+def _create(real: Path, folder: Path) -> IndexPlace:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     # for people who wonder whose it is, and to find out whether there is room
-    if not _is_of(folder, real):
+    if not _belongs_to(folder, real):
         put_file(folder / "root", bytes(real))
-    return Place(real, folder)
+    return IndexPlace(real, folder)
 
 
-def _is_of(folder: Path, real: Path) -> bool:
+def _belongs_to(folder: Path, real: Path) -> bool:
     try:
         return read_file(folder / "root") == bytes(real)
     except FileProblem:
         return False
 
 
-def prune() -> list[Path]:
+def remove_orphaned_indexes() -> list[Path]:
     """Removes the indexes of folders that are gone; these folders."""
-    gone: list[Path] = []
+    removed: list[Path] = []
     # where no index was made yet there is no folder of them
-    for folder in _all().glob("*"):
+    for folder in _index_root().glob("*"):
         try:
             root = Path(os.fsdecode(read_file(folder / "root")))
             # of one that cannot be looked at nobody knows
-            if not root.is_dir() and not led(Place(root, folder).lock):
+            if not root.is_dir() and not led(IndexPlace(root, folder).lock):
                 shutil.rmtree(folder, ignore_errors=True)
-                gone.append(root)
+                removed.append(root)
         except (OSError, ValueError, FileProblem):
             continue
-    return gone
+    return removed
 
 
-def _all() -> Path:
+def _index_root() -> Path:
     return paths.cache() / "index"

@@ -23,17 +23,17 @@ from lsp_harness.errors import StoreDamaged, StoreError
 from lsp_harness.files.ignore_files import EXCLUDE
 from lsp_harness.files.walk import FOREIGN
 from lsp_harness.index.build.indexer import Indexer
-from lsp_harness.index.build.reader_processes import calm
-from lsp_harness.index.index_place import prune
-from lsp_harness.index.index_tables import SCHEMA, version
-from lsp_harness.store.database import Writer, remove
+from lsp_harness.index.build.reader_processes import lower_priority
+from lsp_harness.index.index_place import remove_orphaned_indexes
+from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.store.database import Writer, remove_database
 
-POLL_SECONDS = 5.0
+POLL_INTERVAL_S = 5.0
 """Between looks at everything where the system does not tell of changes."""
-PAUSE_SECONDS = 10.0
+RETRY_DELAY_S = 10.0
 """Before the next try where nothing can be written."""
 TICK_MS = 200
-WATCHES = 2
+MAX_WATCH_ATTEMPTS = 2
 """How often a watch is begun that then breaks; one that cannot be begun is not tried again."""
 
 
@@ -41,11 +41,11 @@ class Orders:
     """What comes on the standard input."""
 
     def __init__(self) -> None:
-        self.begun = threading.Event()
-        self.ended = threading.Event()
-        self.scan = threading.Event()
-        self.first: set[str] = set()
-        self.changed: SimpleQueue[str] = SimpleQueue()
+        self.started = threading.Event()
+        self.stopped = threading.Event()
+        self.rescan = threading.Event()
+        self.priority_paths: set[str] = set()
+        self.changed_paths: SimpleQueue[str] = SimpleQueue()
         threading.Thread(target=self._listen, name="orders", daemon=True).start()
 
     def _listen(self) -> None:
@@ -55,28 +55,28 @@ class Orders:
             except ValueError:
                 # who wrote it was killed in the middle of it: the end follows
                 continue
-            self.first |= set(order.get("first", ()))
+            self.priority_paths |= set(order.get("first", ()))
             for path in order.get("changed", ()):
-                self.changed.put(path)
+                self.changed_paths.put(path)
             if order.get("scan"):
-                self.scan.set()
-            self.begun.set()
-        self.ended.set()
-        self.begun.set()
+                self.rescan.set()
+            self.started.set()
+        self.stopped.set()
+        self.started.set()
 
 
-def say(state: str, **more: Any) -> None:
+def report_state(state: str, **fields: Any) -> None:
     # whoever listened may be gone; the input ends with them
     with suppress(BrokenPipeError):
-        sys.stdout.write(json.dumps({"state": state, **more}) + "\n")
+        sys.stdout.write(json.dumps({"state": state, **fields}) + "\n")
         sys.stdout.flush()
 
 
-def _progress(done: int, of: int) -> None:
-    say("scanning", done=done, of=of)
+def _report_progress(done: int, of: int) -> None:
+    report_state("scanning", done=done, of=of)
 
 
-class Process:
+class IndexProcess:
     """Of the folder `root` and its index at `database`. It takes up what changes on disk where it is to `follow` that."""
 
     def __init__(self, root: Path, database: Path, orders: Orders, *, follow: bool) -> None:
@@ -87,73 +87,73 @@ class Process:
 
     def run(self) -> None:
         """Until the input ends. A database that is damaged is made anew; one that cannot be written is tried again."""
-        self._orders.begun.wait()
-        while not self._orders.ended.is_set():
+        self._orders.started.wait()
+        while not self._orders.stopped.is_set():
             try:
-                with closing(Writer(self._database, SCHEMA, version())) as writer:
-                    indexer = Indexer(self._root, writer, _progress, gives_way=True)
+                with closing(Writer(self._database, SCHEMA, schema_version())) as writer:
+                    indexer = Indexer(self._root, writer, _report_progress, yields_to_typing=True)
                     with closing(indexer):
                         self._update(indexer, writer)
             except StoreDamaged as error:
-                say("paused", why=f"{error.message}; a new index is made")
+                report_state("paused", why=f"{error.message}; a new index is made")
                 try:
-                    remove(self._database)
+                    remove_database(self._database)
                 except StoreError as other:
-                    self._pause(other)
+                    self._wait_for_retry(other)
             except StoreError as error:
-                self._pause(error)
+                self._wait_for_retry(error)
 
-    def _pause(self, error: StoreError) -> None:
-        say("paused", why=error.message)
-        self._orders.ended.wait(PAUSE_SECONDS)
+    def _wait_for_retry(self, error: StoreError) -> None:
+        report_state("paused", why=error.message)
+        self._orders.stopped.wait(RETRY_DELAY_S)
 
     def _update(self, indexer: Indexer, writer: Writer) -> None:
         for paths in self._changes():
             # who wants it made anew deletes it
-            writer.check()
-            told = self._told()
-            paths = None if paths is None else {*paths, *told}
-            if paths is not None and not paths and not self._orders.scan.is_set():
+            writer.check_file()
+            reported = self._reported_changes()
+            paths = None if paths is None else {*paths, *reported}
+            if paths is not None and not paths and not self._orders.rescan.is_set():
                 continue
-            began = monotonic()
-            done = indexer.update(paths) if paths and not self._orders.scan.is_set() else None
-            if done is None:
-                self._orders.scan.clear()
-                done = indexer.scan(self._orders.first)
-            say("ready", **asdict(done), seconds=round(monotonic() - began, 3))
+            start = monotonic()
+            result = indexer.update(paths) if paths and not self._orders.rescan.is_set() else None
+            if result is None:
+                self._orders.rescan.clear()
+                result = indexer.scan(self._orders.priority_paths)
+            report_state("ready", **asdict(result), seconds=round(monotonic() - start, 3))
 
     def _changes(self) -> Iterator[Collection[Path] | None]:
         """Sets of files that changed, which are empty now and then; None for any file."""
         yield None
-        while not self._follow and not self._orders.ended.wait(TICK_MS / 1000):
+        while not self._follow and not self._orders.stopped.wait(TICK_MS / 1000):
             yield ()
-        why: Exception | None = None
-        for _ in range(WATCHES):
+        reason: Exception | None = None
+        for _ in range(MAX_WATCH_ATTEMPTS):
             try:
-                yield from self._watched()
+                yield from self._watch_changes()
                 return
             except OSError as error:
-                why = error
+                reason = error
                 break
             except RuntimeError as error:
                 # such is a change of a file whose name is no UTF-8: the watch ends, and what it had to tell is lost
-                why = error
-        say("polling", why=f"changes of files on disk are not noticed: {why}")
-        while not self._orders.ended.wait(POLL_SECONDS):
+                reason = error
+        report_state("polling", why=f"changes of files on disk are not noticed: {reason}")
+        while not self._orders.stopped.wait(POLL_INTERVAL_S):
             yield None
 
-    def _watched(self) -> Iterator[Collection[Path] | None]:
+    def _watch_changes(self) -> Iterator[Collection[Path] | None]:
         # imported late: a process that has nothing to index should be there at once
         from watchfiles import watch
 
         ticks = watch(
             self._root,
-            watch_filter=lambda _, path: self._counts(path),
+            watch_filter=lambda _, path: self._is_relevant(path),
             debounce=400,
             step=50,
             rust_timeout=TICK_MS,
             yield_on_timeout=True,
-            stop_event=self._orders.ended,
+            stop_event=self._orders.stopped,
             raise_interrupt=False,
         )
         # and again when the watch has begun: what changed before is told by nobody
@@ -161,19 +161,19 @@ class Process:
         for changes in ticks:
             yield {Path(path) for _, path in changes}
 
-    def _told(self) -> set[Path]:
+    def _reported_changes(self) -> set[Path]:
         """The files that somebody says they have written, since the last look."""
-        told: set[Path] = set()
+        paths: set[Path] = set()
         with suppress(Empty):
             while True:
-                path = self._root / self._orders.changed.get_nowait()
-                told |= {path} if self._counts(str(path)) else set()
-        return told
+                path = self._root / self._orders.changed_paths.get_nowait()
+                paths |= {path} if self._is_relevant(str(path)) else set()
+        return paths
 
-    def _counts(self, path: str) -> bool:
+    def _is_relevant(self, path: str) -> bool:
         """Whether a change there may change the index."""
-        inner = Path(path).relative_to(self._root)
-        return FOREIGN.isdisjoint(inner.parts) or inner.as_posix().endswith(EXCLUDE)
+        relative = Path(path).relative_to(self._root)
+        return FOREIGN.isdisjoint(relative.parts) or relative.as_posix().endswith(EXCLUDE)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -182,9 +182,9 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--database", type=Path, required=True)
     parser.add_argument("--no-follow", action="store_true", help="do not update the index when files change on disk")
     args = parser.parse_args(argv)
-    calm()
-    prune()
-    Process(args.root, args.database, Orders(), follow=not args.no_follow).run()
+    lower_priority()
+    remove_orphaned_indexes()
+    IndexProcess(args.root, args.database, Orders(), follow=not args.no_follow).run()
 
 
 if __name__ == "__main__":

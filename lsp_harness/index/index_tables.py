@@ -7,7 +7,7 @@ from lsp_harness.config.resources import resource
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import wheels
 
-FORMAT = 5
+FORMAT_VERSION = 5
 """Raised with every change of what is kept or how it is found."""
 
 SCHEMA = """
@@ -45,13 +45,13 @@ CREATE INDEX IF NOT EXISTS targets_target ON targets(target);
 """Made when the tables have something in them, at a third of what it costs to keep them while the first files come in."""
 
 
-def finished(reader: Reader) -> bool:
+def is_complete(reader: Reader) -> bool:
     """Whether an index has been made, and nothing in it waits for what imports mean."""
-    made = reader.rows("SELECT 1 FROM sqlite_master WHERE name = 'targets_target'")
-    return bool(made) and not reader.rows("SELECT 1 FROM unlinked LIMIT 1")
+    tables = reader.rows("SELECT 1 FROM sqlite_master WHERE name = 'targets_target'")
+    return bool(tables) and not reader.rows("SELECT 1 FROM unlinked LIMIT 1")
 
 
-def version() -> str:
+def schema_version() -> str:
     """Of the tables and the queries that fill them; the tags of other languages are those of the language pack."""
     digest = blake2b(digest_size=8)
     for file in sorted(resource("queries").glob("*/*.scm")):
@@ -59,4 +59,4 @@ def version() -> str:
             digest.update(f"{file.parent.name}/{file.name}".encode() + file.read_bytes())
     if grammars := wheels():
         digest.update(repr((grammars, metadata.version("tree-sitter-language-pack"))).encode())
-    return f"{FORMAT}-{digest.hexdigest()}"
+    return f"{FORMAT_VERSION}-{digest.hexdigest()}"

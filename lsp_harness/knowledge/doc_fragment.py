@@ -4,13 +4,13 @@ import re
 from dataclasses import dataclass
 
 KEYWORDS = re.compile(r"^(?:(?:async|def|function|func|fn|pub(?:\([^)]*\))?|unsafe|const|abstract|static|public)\s+)+")
-SELF = re.compile(r"\(\s*(?:self|cls|mcs)\b(?:\s*:[^,)]*)?\s*(?:,\s*(?:/\s*,\s*)?)?")
+SELF_PARAMETER = re.compile(r"\(\s*(?:self|cls|mcs)\b(?:\s*:[^,)]*)?\s*(?:,\s*(?:/\s*,\s*)?)?")
 RECEIVER = re.compile(r"^\([^)]*\)\s*(?=\w)")
 WORD = re.compile(r"[\w$]+")
 TYPE_WORDS = frozenset(
     {"class", "interface", "struct", "enum", "type", "trait", "union", "impl", "namespace", "module", "macro_rules"}
 )
-ENDS_WITH_NONE = re.compile(r"\s*->\s*None$")
+RETURNS_NONE = re.compile(r"\s*->\s*None$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +39,27 @@ class DocFragment:
         return f"{self.package} {self.version}".rstrip()
 
     @property
-    def called(self) -> str:
+    def usage(self) -> str:
         """How it is used, after its module: `get(url, params=None)`, of a class with what its constructor takes."""
         if self.constructor:
-            return self._made()
-        shown = RECEIVER.sub("", KEYWORDS.sub("", self.signature))
-        word = WORD.match(shown)
+            return self._constructor_usage()
+        signature = RECEIVER.sub("", KEYWORDS.sub("", self.signature))
+        word = WORD.match(signature)
         if not word or not self.name or word[0] in TYPE_WORDS:
-            return shown or self.name
-        return self.name + shown[word.end() :]
+            return signature or self.name
+        return self.name + signature[word.end() :]
 
-    def _made(self) -> str:
-        head, bracket, taken = self.constructor.partition("(")
+    def _constructor_usage(self) -> str:
+        head, bracket, parameters = self.constructor.partition("(")
         if head.startswith("func "):
             return KEYWORDS.sub("", self.constructor)
         if head.endswith("new"):
             return f"{self.name}.{KEYWORDS.sub('', self.constructor)}"
-        return self.name + ENDS_WITH_NONE.sub("", SELF.sub("(", bracket + taken, count=1))
+        return self.name + RETURNS_NONE.sub("", SELF_PARAMETER.sub("(", bracket + parameters, count=1))
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class AbsentName:
     """A name that a package is known not to have, and its names that are most like it."""
 
     package: str

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lsp_harness.knowledge.js_exports import SCRIPTS
-from lsp_harness.knowledge.package_source import Package, Text
+from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
+from lsp_harness.knowledge.package_source import Package, PackageText
 from lsp_harness.syntax.symbols.declarations import Import
 
 GO_VERSION = re.compile(r"(?:^|\.)v\d+\Z")
@@ -18,43 +18,45 @@ class Module:
 
     package: Package
     name: str
-    texts: tuple[Text, ...] = ()
-    plain: bool = False
+    texts: tuple[PackageText, ...] = ()
+    without_stubs: bool = False
     """Whether stubs were left aside."""
-    near: Path | None = None
+    importer_folder: Path | None = None
     """The folder it was imported from, where that counts."""
 
 
-class Rules(Protocol):
+class PackageRules(Protocol):
     """The packages that are installed for a workspace folder, in one language."""
 
-    looked: list[str]
+    searched_places: list[str]
     """Where packages were last looked for, for people."""
 
-    def module(self, name: str, near: Path | None = None, *, plain: bool = False) -> Module | None:
+    def find_module(
+        self, name: str, importer_folder: Path | None = None, *, without_stubs: bool = False
+    ) -> Module | None:
         """As it is imported by a file in the folder `near`; `plain` means its source, where it has stubs beside that."""
         ...
 
-    def inner(self, module: Module, name: str) -> Module | None:
+    def find_submodule(self, module: Module, name: str) -> Module | None:
         """A module within another."""
         ...
 
-    def target(self, module: Module, text: Text, one: Import) -> tuple[Module, str] | None:
+    def find_target(self, module: Module, text: PackageText, imported: Import) -> tuple[Module, str] | None:
         """The module that an import in a module means, and the name in it, empty for the module itself."""
         ...
 
-    def split(self, written: str) -> list[tuple[str, str]]:
+    def split_name(self, dotted_name: str) -> list[tuple[str, str]]:
         """What a name as a person writes it may mean: modules and names in them, with dots between."""
         ...
 
 
-def local(language: str, one: Import) -> str:
+def local_name(language: str, imported: Import) -> str:
     """What an import is called in its file; empty where it is called nothing."""
-    if one.alias or one.name or language in SCRIPTS:
-        return one.alias or one.name
+    if imported.alias or imported.name or language in SCRIPT_LANGUAGES:
+        return imported.alias or imported.name
     if language == "go":
         # by custom: a package may call itself otherwise
-        parts = one.module.strip('"').split("/")
+        parts = imported.module.strip('"').split("/")
         last = parts[-2] if len(parts) > 1 and GO_VERSION.fullmatch(parts[-1]) else parts[-1]
         return GO_VERSION.sub("", last).removeprefix("go-").removesuffix("-go").replace("-", "_")
-    return one.module.rpartition("::")[2] if language == "rust" else one.module.split(".")[0]
+    return imported.module.rpartition("::")[2] if language == "rust" else imported.module.split(".")[0]

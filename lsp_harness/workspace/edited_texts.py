@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from lsp_harness.files.secrets import secret_lines
-from lsp_harness.index.unsaved_text import Opened
+from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.syntax.scope import imports
 from lsp_harness.syntax.symbols.declarations import Declaration, declared
 from lsp_harness.syntax.tree import SyntaxTree
@@ -24,11 +24,11 @@ class OpenedTexts:
         self._edited = edited
         self._tree = tree
         self._declarations = declarations
-        self._known: dict[str, tuple[Document, Opened | None]] = {}
+        self._known: dict[str, tuple[Document, UnsavedText | None]] = {}
 
-    def of(self, root: Path) -> Mapping[str, Opened]:
+    def of(self, root: Path) -> Mapping[str, UnsavedText]:
         """Those of a workspace folder, by their paths there."""
-        found: dict[str, Opened] = {}
+        found: dict[str, UnsavedText] = {}
         edited = list(self._edited())
         # those that are closed are forgotten
         uris = {one.document.uri for one in edited}
@@ -43,14 +43,14 @@ class OpenedTexts:
                 found[Path(snapshot.path).as_posix()] = text
         return found
 
-    def _read(self, snapshot: Snapshot) -> Opened | None:
+    def _read(self, snapshot: Snapshot) -> UnsavedText | None:
         tree = self._tree(snapshot)
         if tree is None or not tree.language.queries:
             return None
         at_top = imports(tree)
         within = (at_top[0].start, at_top[-1].end) if at_top else (0, 0)
         brought = declared(tree.language, tree.data, tree.root, within)[1] if at_top else []
-        return Opened(tree.language.id, _shown(snapshot.document), self._declarations(snapshot), brought)
+        return UnsavedText(tree.language.id, _shown(snapshot.document), self._declarations(snapshot), brought)
 
 
 def _shown(document: Document) -> bytes:

@@ -12,8 +12,8 @@ import pytest
 from lsp_harness.index import index_process
 from lsp_harness.index.build import indexer, reader_processes
 from lsp_harness.index.build.indexer import Indexer
-from lsp_harness.index.index_process import Process
-from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.index.index_process import IndexProcess
+from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
 
 
@@ -62,12 +62,12 @@ class Told(list[dict[str, object]]):
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     said = Told()
-    monkeypatch.setattr(index_process, "say", said)
+    monkeypatch.setattr(index_process, "report_state", said)
     return said
 
 
 def ran(root: Path, orders: Orders, *, follow: bool) -> None:
-    Process(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
+    IndexProcess(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
 
 
 def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, told: Told):
@@ -203,9 +203,12 @@ def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
         return math.inf
 
     monkeypatch.setattr(indexer, "since", since)
-    for n in range(3 * reader_processes.BATCH):
+    for n in range(3 * reader_processes.BATCH_FILES):
         (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
-    with closing(Writer(root.parent / "other.db", SCHEMA, version())) as writer, closing(Indexer(root, writer)) as one:
+    with (
+        closing(Writer(root.parent / "other.db", SCHEMA, schema_version())) as writer,
+        closing(Indexer(root, writer)) as one,
+    ):
         one.scan()
     assert asked == []
     orders = Orders()

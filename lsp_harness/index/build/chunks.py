@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
 
-LINES = 80
+MAX_CHUNK_LINES = 80
 """A longer chunk is cut, at an empty line where there is one in its last third."""
-INNER = frozenset({"function", "method", "constructor", "macro"})
-OUTER = TYPES | {"module", "namespace"}
-SHOWN = INNER | OUTER
-INK = re.compile(rb"\S")
-OVERLOAD = b"overload"
+FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
+CONTAINER_KINDS = TYPES | {"module", "namespace"}
+CHUNK_KINDS = FUNCTION_KINDS | CONTAINER_KINDS
+NON_BLANK = re.compile(rb"\S")
+OVERLOAD_MARK = b"overload"
 """In the decorator of a signature that says nothing the function itself does not."""
-LEADS = (b"#", b"//", b"/*", b"*", b"--", b"@", b"[", b"///")
+LEADING_MARKS = (b"#", b"//", b"/*", b"*", b"--", b"@", b"[", b"///")
 """What a line may begin with that belongs to what is declared below it: comments and attributes."""
 
 
@@ -26,49 +26,49 @@ class Chunk(NamedTuple):
     end: int
 
 
-def chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]:
+def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]:
     """In the order of the text, whole lines, without those that are blank; the others are all of the text."""
-    found: list[Chunk] = []
-    outer: list[tuple[int, int]] = []
-    at = 0
+    result: list[Chunk] = []
+    containers: list[tuple[int, int]] = []
+    position = 0
 
-    def until(stop: int) -> None:
+    def close_until(stop: int) -> None:
         """What is before `stop` and in no function belongs to what is around it."""
-        nonlocal at
-        while outer and outer[-1][1] <= stop:
-            n, end = outer.pop()
-            cut(n, end)
-        cut(outer[-1][0] if outer else -1, stop)
+        nonlocal position
+        while containers and containers[-1][1] <= stop:
+            n, end = containers.pop()
+            add_chunk(n, end)
+        add_chunk(containers[-1][0] if containers else -1, stop)
 
-    def cut(n: int, stop: int) -> None:
-        nonlocal at
-        if at < stop:
-            found.extend(_cut(data, Chunk(n, at, stop)))
-            at = stop
+    def add_chunk(n: int, stop: int) -> None:
+        nonlocal position
+        if position < stop:
+            result.extend(_split_long(data, Chunk(n, position, stop)))
+            position = stop
 
-    for n, one in enumerate(declarations):
-        if one.kind not in SHOWN or one.start < at:
+    for n, declaration in enumerate(declarations):
+        if declaration.kind not in CHUNK_KINDS or declaration.start < position:
             continue
         # a signature without a body says most among the others
-        inner = one.kind in INNER and one.body < one.end and data.find(OVERLOAD, one.start, one.named) < 0
-        if not (inner or one.kind in OUTER):
+        is_function = declaration.kind in FUNCTION_KINDS and declaration.body < declaration.end and data.find(OVERLOAD_MARK, declaration.start, declaration.named) < 0
+        if not (is_function or declaration.kind in CONTAINER_KINDS):
             continue
-        until(lead(data, at, one.start))
-        end = _line_end(data, one.end)
-        if inner:
-            cut(n, end)
+        close_until(find_lead(data, position, declaration.start))
+        end = _line_end(data, declaration.end)
+        if is_function:
+            add_chunk(n, end)
         else:
-            outer.append((n, end))
-    until(len(data))
-    return found
+            containers.append((n, end))
+    close_until(len(data))
+    return result
 
 
-def lead(data: bytes, least: int, start: int) -> int:
+def find_lead(data: bytes, earliest: int, start: int) -> int:
     """Where the comments directly above begin, `least` at the earliest."""
-    start = max(least, data.rfind(b"\n", 0, start) + 1)
-    while start > least:
-        above = max(least, data.rfind(b"\n", 0, start - 1) + 1)
-        if not data[above:start].lstrip().startswith(LEADS):
+    start = max(earliest, data.rfind(b"\n", 0, start) + 1)
+    while start > earliest:
+        above = max(earliest, data.rfind(b"\n", 0, start - 1) + 1)
+        if not data[above:start].lstrip().startswith(LEADING_MARKS):
             break
         start = above
     return start
@@ -78,25 +78,25 @@ def _line_end(data: bytes, at: int) -> int:
     return data.find(b"\n", at) + 1 or len(data)
 
 
-def _cut(data: bytes, chunk: Chunk) -> Iterable[Chunk]:
+def _split_long(data: bytes, chunk: Chunk) -> Iterable[Chunk]:
     """Those that have something in them."""
     symbol, start, end = chunk
-    if data.count(b"\n", start, end) > LINES:
-        return _pieces(data, symbol, start, end)
-    return (chunk,) if INK.search(data, start, end) else ()
+    if data.count(b"\n", start, end) > MAX_CHUNK_LINES:
+        return _split_at_blank_lines(data, symbol, start, end)
+    return (chunk,) if NON_BLANK.search(data, start, end) else ()
 
 
-def _pieces(data: bytes, symbol: int, start: int, end: int) -> Iterator[Chunk]:
-    while data.count(b"\n", start, end) > LINES:
-        ends = start
-        blank = 0
-        for n in range(LINES):
-            next_end = data.find(b"\n", ends, end) + 1
-            if n > LINES * 2 // 3 and not data[ends:next_end].strip():
-                blank = next_end
-            ends = next_end
-        stop = blank or ends
+def _split_at_blank_lines(data: bytes, symbol: int, start: int, end: int) -> Iterator[Chunk]:
+    while data.count(b"\n", start, end) > MAX_CHUNK_LINES:
+        line_end = start
+        blank_end = 0
+        for n in range(MAX_CHUNK_LINES):
+            next_end = data.find(b"\n", line_end, end) + 1
+            if n > MAX_CHUNK_LINES * 2 // 3 and not data[line_end:next_end].strip():
+                blank_end = next_end
+            line_end = next_end
+        stop = blank_end or line_end
         yield Chunk(symbol, start, stop)
         start = stop
-    if INK.search(data, start, end):
+    if NON_BLANK.search(data, start, end):
         yield Chunk(symbol, start, end)

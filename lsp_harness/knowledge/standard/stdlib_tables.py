@@ -12,7 +12,7 @@ PARENTS = {"typescript": "javascript", "tsx": "typescript", "cpp": "c"}
 
 
 @dataclass(frozen=True, slots=True)
-class Standard:
+class StandardNames:
     """What a language has without a package.
 
     `statics` are the members of known values (`Math`, `console`), `modules` the exports of modules (`fs`, `strings`, `java.util`),
@@ -27,36 +27,36 @@ class Standard:
     modules: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def exporting(self, name: str) -> list[str]:
+    def find_exporting_modules(self, name: str) -> list[str]:
         """The modules that export a name."""
         return [module for module, names in self.modules.items() if name in names]
 
-    def exports(self, module: str) -> frozenset[str]:
+    def find_exports(self, module: str) -> frozenset[str]:
         """What a module exports; nothing where it is not known."""
         return self.modules.get(module) or self.modules.get(module.removeprefix("node:")) or frozenset()
 
 
 @cache
-def standard(language: str) -> Standard:
+def load_standard(language: str) -> StandardNames:
     """What a language has; nothing for a language without a table."""
-    base = standard(PARENTS[language]) if language in PARENTS else Standard()
+    base = load_standard(PARENTS[language]) if language in PARENTS else StandardNames()
     file = Path(__file__).with_name(f"{language}.toml")
     if not file.is_file():
         return base
-    read: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
-    listed = {key: frozenset(value.split()) for key, value in read.items() if isinstance(value, str)}
-    tables: dict[str, dict[str, str]] = {key: value for key, value in read.items() if isinstance(value, dict)}
-    named = {
+    tables_file: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    word_sets = {key: frozenset(value.split()) for key, value in tables_file.items() if isinstance(value, str)}
+    tables: dict[str, dict[str, str]] = {key: value for key, value in tables_file.items() if isinstance(value, dict)}
+    nested_sets = {
         table: {key: frozenset(names.split()) for key, names in tables.get(table, {}).items()}
         for table in ("statics", "modules")
     }
-    return Standard(
-        globals=base.globals | listed.get("globals", frozenset()),
-        types=base.types | listed.get("types", frozenset()),
-        keywords=base.keywords | listed.get("keywords", frozenset()),
-        members=base.members | listed.get("members", frozenset()),
-        statics={**base.statics, **named["statics"]},
-        modules={**base.modules, **named["modules"]},
+    return StandardNames(
+        globals=base.globals | word_sets.get("globals", frozenset()),
+        types=base.types | word_sets.get("types", frozenset()),
+        keywords=base.keywords | word_sets.get("keywords", frozenset()),
+        members=base.members | word_sets.get("members", frozenset()),
+        statics={**base.statics, **nested_sets["statics"]},
+        modules={**base.modules, **nested_sets["modules"]},
         aliases=tables.get("aliases", {}),
     )
 
