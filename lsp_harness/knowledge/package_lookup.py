@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
-from lsp_harness.knowledge.package_module import Module, PackageRules
+from lsp_harness.knowledge.package_module import Module, PackageRules, local_name
 from lsp_harness.knowledge.package_source import PackageText
 from lsp_harness.syntax.symbols.declarations import TYPES, Declaration, Import
 from lsp_harness.text.position import decode

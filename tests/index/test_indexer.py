@@ -269,7 +269,7 @@ class Watched(ImportLinks):
         self._reader = reader
         self.asked: dict[str, int] = {}
 
-    def targets(self, path: str, language: str, module: str, name: str) -> list[str]:
+    def find_targets(self, path: str, language: str, module: str, name: str) -> list[str]:
         [(seen,)] = self._reader.rows("SELECT count(*) FROM targets")
         self.asked[path] = seen
         return super().find_targets(path, language, module, name)

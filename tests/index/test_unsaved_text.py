@@ -118,7 +118,7 @@ def test_an_opened_text_that_is_as_it_was_saved_says_the_same(indexed: Indexed, 
     view = IndexView(indexed.reader, {path: opened(path, FILES[path])})
     (file, _), before = view.find_file(path) or (0, ""), indexed.view
     symbols = view.list_symbols(file)
-    assert symbols == before.all(file)
+    assert symbols == before.list_symbols(file)
     assert view.read_imports(file) == before.read_imports(file)
     for one in symbols:
         assert view.find_members(one) == before.find_members(one)
