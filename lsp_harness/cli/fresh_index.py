@@ -17,7 +17,8 @@ from lsp_harness.errors import StoreError, UsageError
 from lsp_harness.index.build.indexer import Indexer, ScanResult
 from lsp_harness.index.index_place import IndexPlace, prepare_place, prepare_temporary_place
 from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
-from lsp_harness.index.index_view import IndexView, Symbol
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.process.leader_lock import lead, led
 from lsp_harness.store.database import Reader, Writer
 
@@ -56,7 +57,9 @@ def named(symbol: str) -> tuple[str, str]:
 def called(view: IndexView, symbol: str) -> list[Symbol]:
     """The declarations of a name as people give it, one of several that are called the same in one file. Raises UsageError."""
     path, name = named(symbol)
-    found = {(one.path, one.qualified): one for one in reversed(view.find_qualified(name)) if path in ("", one.path)}
+    found = {
+        (one.path, one.qualified): one for one in reversed(view.symbols.find_qualified(name)) if path in ("", one.path)
+    }
     if not found:
         raise UsageError(f"there is no symbol {symbol!r} in this folder; lsp-harness search finds similar code")
     return [found[key] for key in sorted(found)]

@@ -103,7 +103,7 @@ class _Search:
 
         found: dict[str, set[str]] = {}
         own = {name, *(qualified.rpartition(".")[2] for _, qualified in keys)}
-        for symbol in filter(None, (view.find_symbol(*key) for key in keys)):
+        for symbol in filter(None, (view.symbols.find_symbol(*key) for key in keys)):
             for path, names in find_candidate_files(view, symbol, [symbol], MAX_FILES, MAX_IMPORT_HOPS).items():
                 found.setdefault(path, set()).update(names)
         for each in sorted(own):
@@ -154,8 +154,8 @@ class _Search:
 
 def _aliases(view: "IndexView", path: str, names: "Collection[str]", keys: "Collection[DeclarationKey]") -> set[str]:
     """What the imports of a text call these declarations, which have such names elsewhere."""
-    here = view.find_file(path)
-    called = {one.local_name for one in view.read_imports(here[0]) if one.name in names} if here else set[str]()
+    here = view.symbols.find_file(path)
+    called = {one.local_name for one in view.imports.read_imports(here[0]) if one.name in names} if here else set[str]()
     return {
         name for name in called if any((one.path, one.qualified) in keys for one in view.find_definitions(path, name))
     }

@@ -10,8 +10,8 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.harness.harness import Harness
-    from lsp_harness.index.index_view import Symbol
     from lsp_harness.index.query.symbol_lookup import Rank
+    from lsp_harness.index.symbol_table import Symbol
     from lsp_harness.store.database import Reader
     from lsp_harness.syntax.symbols.declarations import Declaration
 
@@ -51,7 +51,7 @@ async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
         ) -> "list[tuple[Rank, Spot]]":
             view = IndexView(reader)
             return [
-                (rank, _listed(root / one.path, one, view.read_line_start(one)))
+                (rank, _listed(root / one.path, one, view.texts.read_line_start(one)))
                 for rank, one in find_symbols(reader, query, without)
                 if not any(one.path.startswith(f"{folder}/") for folder in inner)
             ]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.index.declaration_shape import Shape, describe_shapes, find_shape
+from lsp_harness.index.declaration_shape import DeclarationHead, Shape, describe_shapes, find_shape
 from lsp_harness.index.query.code_patterns import (
     MAX_LINES,
     Example,
@@ -121,7 +121,9 @@ def of(indexed: Indexed, name: str) -> Pattern:
 
 
 def wanted(path: str, before: str, name: str, head: str, text: str, kind: str = "function") -> ExampleRequest:
-    its = find_shape({"py": "python", "ts": "typescript", "go": "go"}[path[-2:]], path, kind, name, (), before, head)
+    its = find_shape(
+        DeclarationHead({"py": "python", "ts": "typescript", "go": "go"}[path[-2:]], path, kind, name, (), before, head)
+    )
     assert its
     return ExampleRequest(path, its, name, f"{before}{name}{head}{text}", frozenset({name}))
 
@@ -241,7 +243,7 @@ def test_what_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
         assert names(find_examples(indexed.reader, handler("x.py", "read_thing", READ), 9)) == ["short.py read_short"]
         [one] = find_patterns(indexed.reader, 9)
         assert one.representative.name == "read_short"
-        assert key not in "".join(indexed.view.read_with_comments(it) for it in one.members)
+        assert key not in "".join(indexed.view.texts.read_with_comments(it) for it in one.members)
 
 
 @pytest.mark.parametrize(
@@ -264,19 +266,19 @@ def test_what_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
 def test_what_tells_what_a_declaration_is(language: str, path: str, kind: str, before: str, head: str, expected: str):
     name = head.partition("(")[0]
     bases = ("object",) if "object" in head else ()
-    its = find_shape(language, path, kind, name, bases, before, head[len(name) :])
+    its = find_shape(DeclarationHead(language, path, kind, name, bases, before, head[len(name) :]))
     assert its
     assert describe_shapes([its]) == expected
 
 
 def test_nothing_tells_what_some_are():
-    assert find_shape("python", "a.py", "class", "Circle", (), "class ", ":") is None
-    assert find_shape("python", "a.py", "method", "__init__", (), "def ", "(self, x):") is None
+    assert find_shape(DeclarationHead("python", "a.py", "class", "Circle", (), "class ", ":")) is None
+    assert find_shape(DeclarationHead("python", "a.py", "method", "__init__", (), "def ", "(self, x):")) is None
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.sampled_from(["python", "java", "go", "rust", "csharp", "lua"]))
 def test_a_broken_text_tells_something_or_nothing(before: str, head: str, language: str):
-    its = find_shape(language, "a", "function", "read_it", (), before, head)
+    its = find_shape(DeclarationHead(language, "a", "function", "read_it", (), before, head))
     assert isinstance(its, Shape)
     assert describe_shapes([its, its]).startswith(("functions ", "async functions ", "test functions"))
 

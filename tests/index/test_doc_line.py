@@ -56,6 +56,6 @@ FILES = {
 )
 def test_the_first_line(tmp_path: Path, path: str, name: str, expected: str):
     with closing(Indexed(tmp_path, FILES)) as indexed:
-        symbol = indexed.view.find_symbol(path, name)
+        symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol
         assert read_doc_line(indexed.view, symbol) == expected

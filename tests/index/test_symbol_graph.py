@@ -88,7 +88,7 @@ OTHERS = {
 
 def of(folder: Path, files: dict[str, str], path: str, name: str) -> SymbolGraph:
     with closing(Indexed(folder, files)) as indexed:
-        symbol = indexed.view.find_symbol(path, name)
+        symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol
         return build_graph(indexed.view, symbol)
 
@@ -166,7 +166,7 @@ def test_cycles_of_imports(tmp_path: Path):
 
 def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
     with closing(Indexed(tmp_path, PYTHON)) as made:
-        one = made.view.find_file("one.py")
+        one = made.view.symbols.find_file("one.py")
         assert one
         assert [*find_import_cycles(made.view, one[0])]
         made.writer.execute("DELETE FROM files WHERE path = 'two.py'")
@@ -188,7 +188,7 @@ def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_pat
         "web/APage.java": "package web;\nimport money.Rate;\n" + call.format("Page"),
     }
     with closing(Indexed(tmp_path, files)) as made:
-        rate = made.view.find_symbol("money/Rate.java", "Rate.convert")
+        rate = made.view.symbols.find_symbol("money/Rate.java", "Rate.convert")
         assert rate
         found = find_usages(Sources(made.view), rate, 3)
         assert {one.source.text.path for one in found} == {"money/ABeside.java", "web/APage.java"}

@@ -82,29 +82,29 @@ def test_what_is_declared_but_not_saved(indexed: Indexed):
     text = "import x\n\n\n# of carts\nclass Cart(Base):\n    def total(self, rate: int): ...\n    def tax(self):\n        return 1\n"
     view = viewed(indexed, shop__cart_dot_py=text)
     assert view.find_definitions("app.py", "helper") == []
-    assert view.find_by_name("helper", 5) == []
-    [cart] = [one for one in view.find_qualified("Cart") if one.path == "shop/cart.py"]
-    assert view.find_symbol("shop/cart.py", "Cart") == cart
-    assert [one.name for one in view.find_members(cart)] == ["total", "tax"]
-    assert view.read_signature(view.find_members(cart)[0]) == "def total(self, rate: int):"
-    assert view.read_with_comments(view.find_members(cart)[1]) == "    def tax(self):\n        return 1"
-    assert view.read_with_comments(cart).startswith("# of carts\nclass Cart")
-    assert view.read_body(cart).startswith("class Cart(Base):")
-    assert [one.name for one in view.list_symbols(cart.file)] == ["Cart", "total", "tax"]
-    assert view.read_file(cart.file) == text.encode()
+    assert view.symbols.find_by_name("helper", 5) == []
+    [cart] = [one for one in view.symbols.find_qualified("Cart") if one.path == "shop/cart.py"]
+    assert view.symbols.find_symbol("shop/cart.py", "Cart") == cart
+    assert [one.name for one in view.symbols.find_members(cart)] == ["total", "tax"]
+    assert view.texts.read_signature(view.symbols.find_members(cart)[0]) == "def total(self, rate: int):"
+    assert view.texts.read_with_comments(view.symbols.find_members(cart)[1]) == "    def tax(self):\n        return 1"
+    assert view.texts.read_with_comments(cart).startswith("# of carts\nclass Cart")
+    assert view.texts.read_body(cart).startswith("class Cart(Base):")
+    assert [one.name for one in view.symbols.list_symbols(cart.file)] == ["Cart", "total", "tax"]
+    assert view.texts.read_file(cart.file) == text.encode()
     assert [one.name for one in view.find_module_symbols("app.py", "python", "shop.cart")] == ["Cart"]
 
 
 def test_what_an_opened_text_no_longer_declares_keeps_nothing_else_out(indexed: Indexed):
-    assert [one.path for one in indexed.view.find_by_name("Cart", 1)] == ["shop/cart.py"]
+    assert [one.path for one in indexed.view.symbols.find_by_name("Cart", 1)] == ["shop/cart.py"]
     view = viewed(indexed, shop__cart_dot_py="\n")
-    assert [one.path for one in view.find_by_name("Cart", 1)] == ["web/cart.ts"]
+    assert [one.path for one in view.symbols.find_by_name("Cart", 1)] == ["web/cart.ts"]
 
 
 def test_a_type_of_other_files_has_what_is_declared_for_it_but_not_saved(indexed: Indexed):
     view = viewed(indexed, geo__area_dot_go="package geo\n\nfunc (c *Circle) Area() float64 { return 1 }\n")
-    [circle] = view.find_qualified("Circle")
-    assert [one.name for one in view.find_members(circle)] == ["R", "Area"]
+    [circle] = view.symbols.find_qualified("Circle")
+    assert [one.name for one in view.symbols.find_members(circle)] == ["R", "Area"]
 
 
 def test_a_file_that_was_never_saved_is_imported(indexed: Indexed):
@@ -116,14 +116,14 @@ def test_a_file_that_was_never_saved_is_imported(indexed: Indexed):
 @pytest.mark.parametrize("path", [path for path in FILES if not path.endswith((".mod", ".toml", ".json"))])
 def test_an_opened_text_that_is_as_it_was_saved_says_the_same(indexed: Indexed, path: str):
     view = IndexView(indexed.reader, {path: opened(path, FILES[path])})
-    (file, _), before = view.find_file(path) or (0, ""), indexed.view
-    symbols = view.list_symbols(file)
-    assert symbols == before.list_symbols(file)
-    assert view.read_imports(file) == before.read_imports(file)
+    (file, _), before = view.symbols.find_file(path) or (0, ""), indexed.view
+    symbols = view.symbols.list_symbols(file)
+    assert symbols == before.symbols.list_symbols(file)
+    assert view.imports.read_imports(file) == before.imports.read_imports(file)
     for one in symbols:
-        assert view.find_members(one) == before.find_members(one)
-        assert view.read_signature(one) == before.read_signature(one)
-        assert view.read_body(one).rstrip("\n") == before.read_body(one).rstrip("\n")
-        assert view.read_with_comments(one).rstrip("\n") == before.read_with_comments(one).rstrip("\n")
-        assert view.read_line_start(one) == before.read_line_start(one)
-        assert view.find_symbol(path, one.qualified) == before.find_symbol(path, one.qualified)
+        assert view.symbols.find_members(one) == before.symbols.find_members(one)
+        assert view.texts.read_signature(one) == before.texts.read_signature(one)
+        assert view.texts.read_body(one).rstrip("\n") == before.texts.read_body(one).rstrip("\n")
+        assert view.texts.read_with_comments(one).rstrip("\n") == before.texts.read_with_comments(one).rstrip("\n")
+        assert view.texts.read_line_start(one) == before.texts.read_line_start(one)
+        assert view.symbols.find_symbol(path, one.qualified) == before.symbols.find_symbol(path, one.qualified)

@@ -40,7 +40,9 @@ def graph(
     with closing(Reader(where.database)) as reader:
         view = IndexView(reader)
         named = called(view, symbol)
-        found = [(graph_of(view, one), view.read_signature(one), read_doc_line(view, one)) for one in named[:MOST]]
+        found = [
+            (graph_of(view, one), view.texts.read_signature(one), read_doc_line(view, one)) for one in named[:MOST]
+        ]
     if json:
         as_json([_as_row(*one) for one in found])
     else:

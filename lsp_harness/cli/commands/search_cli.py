@@ -72,7 +72,7 @@ def search(
     where = wanted(folder)
     where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
-        if near and IndexView(reader).find_file(near) is None:
+        if near and IndexView(reader).symbols.find_file(near) is None:
             raise UsageError(f"the index has no file {near!r}; write its path relative to the folder")
         asked = query or (_at(reader, where, at) if at else _named(reader, symbol))
         if isinstance(asked, str):
@@ -88,7 +88,9 @@ def search(
             )
         hits = CodeSearch(reader).search(asked, limit, alike, current_path=near, seconds=SEARCH_SECONDS)
         view = IndexView(reader)
-        docs = [read_doc_line(view, it) if (it := view.find_symbol(hit.path, hit.symbol)) else "" for hit in hits]
+        docs = [
+            read_doc_line(view, it) if (it := view.symbols.find_symbol(hit.path, hit.symbol)) else "" for hit in hits
+        ]
     if json:
         as_json([_as_row(hit) | {"doc": said} for hit, said in zip(hits, docs, strict=True)])
     else:
@@ -119,7 +121,7 @@ def _at(reader: Reader, where: IndexPlace, said: str) -> FilePosition:
         raise UsageError(
             f"{file} is not in {where.root}; write its folder as well: lsp-harness search --at {said} FOLDER"
         ) from None
-    if IndexView(reader).find_file(path) is None:
+    if IndexView(reader).symbols.find_file(path) is None:
         raise UsageError(
             f"the index has no file {path!r}; lsp-harness index status shows which files were left out and why"
         )

@@ -7,7 +7,8 @@ from collections.abc import Collection
 from lsp_harness.coding.repair.expected_name import Wanted
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import similar
-from lsp_harness.index.index_view import IndexView, Symbol
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.knowledge.standard import python_stdlib
 from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.store.database import Reader
@@ -177,8 +178,8 @@ async def indexed_parameters(request: RepairRequest, name: str) -> list[tuple[Pa
 
     def read(reader: Reader) -> list[tuple[Symbol, str]]:
         view = IndexView(reader, opened)
-        named = view.find_by_name(name, DECLARED, ("function", "method", "class"), language.id)
-        return [(one, view.read_body(one)) for one in named]
+        named = view.symbols.find_by_name(name, DECLARED, ("function", "method", "class"), language.id)
+        return [(one, view.texts.read_body(one)) for one in named]
 
     found = await request.known.ask(request.tree.document.uri, read, list[tuple[Symbol, str]](), slow=True)
     return [listed for _, text in found for listed in parameters_in(language, encode(text), name)]

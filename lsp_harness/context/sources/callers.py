@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.graph.indexed_source import Sources
 from lsp_harness.index.graph.symbol_graph import Usage, find_usages
-from lsp_harness.index.index_view import IndexView, Symbol
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 
 MOST = 6
 """Uses that are shown, no more than `EACH` of one file."""
@@ -62,6 +63,6 @@ def uses(view: IndexView, symbol: Symbol) -> list[Use]:
 
 def _use(view: IndexView, user: Usage) -> Use:
     around = user.enclosing
-    head = " ".join(view.read_text(around, around.named, around.body).split()).rstrip("{: ") if around else ""
+    head = " ".join(view.texts.read_text(around, around.named, around.body).split()).rstrip("{: ") if around else ""
     start = user.place.start
     return Use(user.source.text.path, head[:WIDTH], user.source.read_line(start)[:WIDTH], user.source.find_line(start))

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lsp_harness.context.sources.required_imports import called
-from lsp_harness.index.index_view import IndexView, Symbol
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.syntax.text_kind import inside
 from lsp_harness.syntax.tree import SyntaxTree
@@ -188,9 +189,9 @@ def public(view: IndexView, symbol: Symbol) -> bool:
         case "python":
             return not symbol.name.startswith("_")
         case "rust":
-            return symbol.kind != "implementation" and view.read_line_start(symbol).lstrip().startswith("pub")
+            return symbol.kind != "implementation" and view.texts.read_line_start(symbol).lstrip().startswith("pub")
         case _:
-            return "export" in view.read_line_start(symbol)
+            return "export" in view.texts.read_line_start(symbol)
 
 
 def _missing(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[str]:

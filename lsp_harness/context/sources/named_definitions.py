@@ -10,7 +10,8 @@ from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.sources import receiver_types
 from lsp_harness.context.sources.cursor_names import Around
 from lsp_harness.index.identifier_words import split_words
-from lsp_harness.index.index_view import IndexView, Symbol
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.symbols.declarations import TYPES
 
@@ -69,7 +70,7 @@ def _declaration(view: IndexView, symbol: Symbol, number: int, near: Around) -> 
     yield Line((0, number), symbol.path, symbol.start, _text(view, symbol))
     if symbol.kind not in TYPES:
         return
-    for one in view.find_members(symbol):
+    for one in view.symbols.find_members(symbol):
         if one.kind in TYPES:
             continue
         if one.name in near.members:
@@ -84,7 +85,7 @@ def _declaration(view: IndexView, symbol: Symbol, number: int, near: Around) -> 
 
 
 def _text(view: IndexView, symbol: Symbol) -> str:
-    text = view.read_signature(symbol).rstrip("{ ")
+    text = view.texts.read_signature(symbol).rstrip("{ ")
     text = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
     language = language_for(symbol.language, symbol.path)
     whole = symbol.body >= symbol.end or symbol.kind in TYPES

@@ -6,7 +6,7 @@ from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.sources.related_code import Related, subject
 from lsp_harness.files.secrets import spans
 from lsp_harness.index.build.chunks import find_lead
-from lsp_harness.index.declaration_shape import find_shape
+from lsp_harness.index.declaration_shape import DeclarationHead, find_shape
 from lsp_harness.index.query import code_patterns
 from lsp_harness.index.query.code_patterns import PATTERN_KINDS, Example, ExampleRequest
 from lsp_harness.store.database import Reader
@@ -56,7 +56,7 @@ def _wanted(tree: SyntaxTree, span: Span, path: str) -> ExampleRequest | None:
         return None
     start = find_lead(tree.data, declarations[one.parent].body if one.parent >= 0 else 0, one.start)
     before, head = decode(tree.data[start : one.named]), decode(tree.data[one.named : one.body])
-    its = find_shape(tree.language.id, path, one.kind, one.name, one.bases, before, head)
+    its = find_shape(DeclarationHead(tree.language.id, path, one.kind, one.name, one.bases, before, head))
     text = decode(tree.data[start : one.end])
     return ExampleRequest(path, its, one.name, text, _changed(declarations, one, span)) if its else None
 

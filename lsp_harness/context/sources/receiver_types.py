@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from lsp_harness.index.index_view import IndexView, Symbol
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.symbols.declarations import TYPES
 
 SAID, PARAMETERS = 200, 1_000
@@ -52,7 +53,7 @@ def _of_chain(view: IndexView, path: str, language: str, text: str, chain: Seque
         found = found or _called(view, path, language, _camel(part))
         if not found:
             return []
-        texts = [view.read_body(one) for one in found]
+        texts = [view.texts.read_body(one) for one in found]
     return found
 
 
@@ -83,7 +84,7 @@ def _called(view: IndexView, path: str, language: str, name: str) -> list[Symbol
     found = [one for one in view.find_definitions(path, name) if one.kind in TYPES]
     if found:
         return found
-    named = view.find_by_name(name, 10 * CALLED, TYPES - {"implementation"}, language)
+    named = view.symbols.find_by_name(name, 10 * CALLED, TYPES - {"implementation"}, language)
     named = [one for one in named if one.path != path]
     return named if len(named) <= CALLED else []
 

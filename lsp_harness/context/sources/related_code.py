@@ -57,7 +57,7 @@ class Related:
 
         def read(reader: Reader) -> tuple[list[Line], list[Use], Test | None]:
             view = IndexView(reader, opened)
-            symbol = view.find_symbol(path, qualified(declarations, changed)) if changed else None
+            symbol = view.symbols.find_symbol(path, qualified(declarations, changed)) if changed else None
             used = uses(view, symbol) if symbol else []
             test = tested(view, symbol, used, self.failing) if symbol else None
             return [*definitions(view, path, near)], used, test

@@ -8,7 +8,8 @@ from textwrap import dedent
 from lsp_harness.context.sources.callers import Use
 from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.identifier_words import split_words
-from lsp_harness.index.index_view import IndexView, Symbol
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 
 LINES = 40
 """Of a test, at most: a longer one tests more than this."""
@@ -53,14 +54,14 @@ def tested(view: IndexView, symbol: Symbol, used: Iterable[Use], failing: Abstra
 
 
 def _using(view: IndexView, symbol: Symbol, paths: AbstractSet[str]) -> Iterator[Test]:
-    for path, around, _ in view.find_mentions(symbol.name) if paths else ():
+    for path, around, _ in view.symbols.find_mentions(symbol.name) if paths else ():
         if path in paths and around and (one := _test(view, around)):
             yield one
 
 
 def _failing(view: IndexView, names: Iterable[str]) -> Iterator[Test]:
     for name in names:
-        for around in view.find_by_name(_plain(name), 4):
+        for around in view.symbols.find_by_name(_plain(name), 4):
             if TEST_PATH.search(around.path) and (one := _test(view, around)):
                 yield replace(one, name=name)
 
@@ -73,6 +74,6 @@ def _plain(name: str) -> str:
 def _test(view: IndexView, around: Symbol) -> Test | None:
     if around.kind not in ("function", "method"):
         return None
-    text = dedent(view.read_with_comments(around)).strip("\n")
-    head = " ".join(view.read_text(around, around.named, around.body).split()).rstrip("{: ")
+    text = dedent(view.texts.read_with_comments(around)).strip("\n")
+    head = " ".join(view.texts.read_text(around, around.named, around.body).split()).rstrip("{: ")
     return Test(around.path, around.name, head, text, around.line) if text and text.count("\n") < LINES else None

@@ -95,12 +95,12 @@ async def found(
 
 
 def _piece(view: IndexView, hit: Hit, language: Language) -> _Piece:
-    symbol = view.find_symbol(hit.path, hit.symbol)
+    symbol = view.symbols.find_symbol(hit.path, hit.symbol)
     if symbol is None:
         return _Piece(hit.path, hit.line, "", "")
-    head = _flat(view.read_text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:WIDTH]
+    head = _flat(view.texts.read_text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:WIDTH]
     # a hit is no more than one chunk of it
-    text = view.read_with_comments(symbol) or "\n".join(view.read_lines(hit.path, hit.start, hit.end))
+    text = view.texts.read_with_comments(symbol) or "\n".join(view.texts.read_lines(hit.path, hit.start, hit.end))
     return _Piece(hit.path, symbol.line, text, head)
 
 

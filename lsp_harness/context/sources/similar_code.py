@@ -29,7 +29,7 @@ def alike(search: CodeSearch, view: IndexView, path: str, document: Document, of
     for hit in search.fuse_rankings([search.rank_by_words(" ".join(sorted(wanted)))], 20):
         if hit.path == path:
             continue
-        lines = view.read_lines(hit.path, hit.start, hit.end)
+        lines = view.texts.read_lines(hit.path, hit.start, hit.end)
         best = 0.0, 0
         for first in range(max(1, len(lines) - WINDOW + 1)):
             words = set(WORD.findall("\n".join(lines[first : first + WINDOW])))

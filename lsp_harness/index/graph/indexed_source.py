@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lsp_harness.index.graph.name_resolution import SourceText
-from lsp_harness.index.index_view import IndexView, Symbol
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.scope import imports
 from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -71,15 +72,15 @@ class Sources:
         return self._cache[path]
 
     def _parse(self, path: str) -> Source | None:
-        file = self.view.find_file(path)
-        data = self.view.read_file(file[0]) if file else b""
+        file = self.view.symbols.find_file(path)
+        data = self.view.texts.read_file(file[0]) if file else b""
         if file is None or len(data) > self._bytes_left:
             return None
         self._bytes_left -= len(data)
         tree = parse(Document.of(f"file:///{path}", data, language=file[1]))
         if tree is None:
             return None
-        symbols = tuple(self.view.list_symbols(file[0]))
+        symbols = tuple(self.view.symbols.list_symbols(file[0]))
         return Source(SourceText(path, file[1], _to_declarations(symbols), tree.data), tree, symbols)
 
 

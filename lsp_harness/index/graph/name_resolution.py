@@ -11,7 +11,8 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from lsp_harness.index.graph.declared_types import MAX_GAP_CHARS, find_return_types, find_written_types
-from lsp_harness.index.index_view import IndexView, Symbol
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
 from lsp_harness.syntax.symbols.name_uses import WIDE
 from lsp_harness.text.position import decode, encode
@@ -114,7 +115,7 @@ def _find_implicit_members(view: IndexView, text: SourceText, name: NameUse, max
 
 def guess_members(view: IndexView, name: NameUse) -> list[Meaning]:
     """The members of a name that is behind something nobody knows, where they are few."""
-    members = view.find_by_name(name.text, MAX_GUESSES + 1, MEMBER_KINDS) if name.qualifier else []
+    members = view.symbols.find_by_name(name.text, MAX_GUESSES + 1, MEMBER_KINDS) if name.qualifier else []
     return [Meaning(symbol=member) for member in members] if len(members) <= MAX_GUESSES else []
 
 
@@ -203,7 +204,9 @@ def _resolve_types(view: IndexView, text: SourceText, chain: Sequence[str], star
 def _find_returned_types(view: IndexView, text: SourceText, function: Meaning, max_hops: int) -> list[Meaning]:
     """The types of what a function gives, as they are seen where it is declared."""
     if function.symbol:
-        chains = find_return_types(view.read_signature(function.symbol), function.symbol.name, function.symbol.language)
+        chains = find_return_types(
+            view.texts.read_signature(function.symbol), function.symbol.name, function.symbol.language
+        )
         return [
             _symbol_meaning(declaration)
             for chain in chains
@@ -335,7 +338,7 @@ def _find_members(view: IndexView, text: SourceText, type_: Meaning, name: str, 
     symbol = type_.symbol
     if symbol is None or symbol.kind not in TYPES:
         return []
-    members = [Meaning(symbol=one) for one in view.find_members(symbol) if one.name == name]
+    members = [Meaning(symbol=one) for one in view.symbols.find_members(symbol) if one.name == name]
     if members or max_hops == 0:
         return members
     bases = [base for base_text in symbol.bases for base in view.find_visible(symbol.file, _parse_base(base_text)[-1])]

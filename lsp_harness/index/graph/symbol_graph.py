@@ -21,7 +21,8 @@ from lsp_harness.index.graph.reference_search import (
     find_files_with_name,
     find_places,
 )
-from lsp_harness.index.index_view import FOLDER_SCOPED_LANGUAGES, NAMESPACE_LANGUAGES, IndexView, Symbol
+from lsp_harness.index.index_view import FOLDER_SCOPED_LANGUAGES, NAMESPACE_LANGUAGES, IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.symbols.declarations import TYPES
 from lsp_harness.syntax.symbols.name_uses import Reference, referred
 from lsp_harness.text.position import encode
@@ -91,7 +92,7 @@ def build_graph(view: IndexView, symbol: Symbol) -> SymbolGraph:
         tuple(_find_bases(sources, symbol)),
         _to_edges(usage for usage in usages if usage.place.kind == "base" and usage.place.is_certain),
         tuple(_find_tests(sources, callers)),
-        tuple(view.find_importers(symbol.file)),
+        tuple(view.imports.find_importers(symbol.file)),
         tuple(find_import_cycles(view, symbol.file)),
     )
 
@@ -137,13 +138,13 @@ def find_header_twins(view: IndexView, symbol: Symbol) -> list[Symbol]:
     """A declaration, and what the files that include each other declare by its name: one of them is in a header."""
     if symbol.language not in HEADER_LANGUAGES:
         return [symbol]
-    files = [view.find_file(path) for path in view.find_importers(symbol.file)]
+    files = [view.symbols.find_file(path) for path in view.imports.find_importers(symbol.file)]
     near_files = {file for file, _ in filter(None, files)} | {
-        target for imported in view.read_imports(symbol.file) for target in imported.targets
+        target for imported in view.imports.read_imports(symbol.file) for target in imported.targets
     }
     others = [
         imported
-        for imported in view.find_by_name(symbol.name, MAX_FILES)
+        for imported in view.symbols.find_by_name(symbol.name, MAX_FILES)
         if imported.file in near_files and imported.qualified == symbol.qualified
     ]
     return [symbol, *others]
@@ -184,7 +185,7 @@ def find_candidate_files(
     """The files that may mean a declaration, and what they call it: an import may give it another name, also to third files."""
     names_by_path: dict[str, set[str]] = {}
     seen, todo = {symbol.name}, [symbol.name]
-    dependents = view.find_dependents((imported.file for imported in twins), max_hops)
+    dependents = view.imports.find_dependents((imported.file for imported in twins), max_hops)
     while todo:
         name = todo.pop()
         # any of them may be one that matters: how many are parsed is bounded, not how many are named
@@ -200,7 +201,7 @@ def find_candidate_files(
             if path not in names_by_path and len(names_by_path) >= limit:
                 continue
             names_by_path.setdefault(path, set()).add(name)
-            for imported in view.read_imports(file) if symbol.parent < 0 else ():
+            for imported in view.imports.read_imports(file) if symbol.parent < 0 else ():
                 if imported.name == name != imported.local_name and _key(symbol) in map(
                     _key, view.find_definitions(path, imported.local_name)
                 ):
@@ -222,13 +223,15 @@ def _is_near(path: str, file: int, symbol: Symbol, dependents: AbstractSet[int])
 
 
 def _imports_any(view: IndexView, path: str, files: set[int]) -> bool:
-    file = view.find_file(path)
-    return file is not None and any(not files.isdisjoint(imported.targets) for imported in view.read_imports(file[0]))
+    file = view.symbols.find_file(path)
+    return file is not None and any(
+        not files.isdisjoint(imported.targets) for imported in view.imports.read_imports(file[0])
+    )
 
 
 def _find_owner(view: IndexView, symbol: Symbol) -> Symbol | None:
     owner_name = symbol.qualified.rpartition(".")[0]
-    return view.find_symbol(symbol.path, owner_name) if owner_name else None
+    return view.symbols.find_symbol(symbol.path, owner_name) if owner_name else None
 
 
 def _is_ruby_call(symbol: Symbol, usage: Usage) -> bool:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from lsp_harness.index.graph.name_resolution import Meaning, NameUse, SourceText, resolve_name
 from lsp_harness.index.identifier_words import DOTTED_NAME
-from lsp_harness.index.index_view import SELECT_SYMBOLS, IndexView, Symbol, symbol_from_row
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import encode
@@ -64,7 +65,9 @@ def find_anchors(reader: Reader, target: FilePosition | SymbolName) -> list[Anch
 
 def find_declared(reader: Reader, target: SymbolName) -> list[Symbol]:
     """What is called so."""
-    return [symbol for symbol in IndexView(reader).find_qualified(target.name) if target.path in ("", symbol.path)]
+    return [
+        symbol for symbol in IndexView(reader).symbols.find_qualified(target.name) if target.path in ("", symbol.path)
+    ]
 
 
 def _anchors_at(reader: Reader, position: FilePosition) -> Iterator[Anchor]:

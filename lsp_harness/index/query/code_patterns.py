@@ -7,9 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
 
-from lsp_harness.index.declaration_shape import TEST_PATH, Shape, ShapeKey, base_language, describe_shapes, find_shape
+from lsp_harness.index.declaration_shape import (
+    TEST_PATH,
+    DeclarationHead,
+    Shape,
+    ShapeKey,
+    base_language,
+    describe_shapes,
+    find_shape,
+)
 from lsp_harness.index.identifier_words import split_words
-from lsp_harness.index.index_view import SYMBOL_COLUMNS, IndexView, Symbol, symbol_from_row
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import SYMBOL_COLUMNS, Symbol, symbol_from_row
 from lsp_harness.store.database import Reader, Row, placeholders
 from lsp_harness.syntax.symbols.declarations import TYPES
 from lsp_harness.text.position import decode
@@ -122,7 +131,7 @@ def _most_similar(view: IndexView, request: ExampleRequest, members: Sequence[Sy
     short = [member for member in members if member.end - member.start <= MAX_BYTES]
     # among equals the nearest
     candidates = nlargest(MAX_COMPARED, short, key=lambda member: _similarity(_word_set(member.name), name_words))
-    texts = [(member, text) for member in candidates if _is_good_example(text := view.read_with_comments(member))]
+    texts = [(member, text) for member in candidates if _is_good_example(text := view.texts.read_with_comments(member))]
 
     def similarity(candidate: tuple[Symbol, str]) -> float:
         symbol, text = candidate
@@ -156,10 +165,11 @@ def _nearby_shapes(reader: Reader, request: ExampleRequest) -> Iterator[tuple[Sy
 
 
 def _read_shapes(rows: Sequence[Row]) -> Iterator[tuple[Symbol, Shape]]:
-    for *row, head, named in rows:
+    for *row, text, name_start in rows:
         symbol = symbol_from_row(tuple(row))
-        before, after = decode(head[:named]), decode(head[named:])
-        if shape := find_shape(symbol.language, symbol.path, symbol.kind, symbol.name, symbol.bases, before, after):
+        before, after = decode(text[:name_start]), decode(text[name_start:])
+        head = DeclarationHead(symbol.language, symbol.path, symbol.kind, symbol.name, symbol.bases, before, after)
+        if shape := find_shape(head):
             yield symbol, shape
 
 
@@ -179,7 +189,9 @@ def _find_representative(view: IndexView, members: Sequence[Symbol]) -> Symbol:
     # from all over the project
     sample = short[:: max(1, -(-len(short) // MAX_COMPARED))]
     texts = [
-        (member, _word_set(text)) for member in sample if _is_good_example(text := view.read_with_comments(member))
+        (member, _word_set(text))
+        for member in sample
+        if _is_good_example(text := view.texts.read_with_comments(member))
     ]
     if not texts:
         return min(members, key=lambda member: member.end - member.start)

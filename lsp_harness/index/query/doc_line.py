@@ -3,7 +3,8 @@ follows a variable), else the comment directly above."""
 
 import re
 
-from lsp_harness.index.index_view import IndexView, Symbol
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.text.position import decode
 
 MAX_CHARS = 200
@@ -23,7 +24,7 @@ def read_doc_line(view: IndexView, symbol: Symbol) -> str:
 def _docstring_line(view: IndexView, symbol: Symbol) -> str:
     has_no_body = symbol.body >= symbol.end
     offset = symbol.end if has_no_body else symbol.body
-    chunk_start, data = view.read_chunk(symbol.file, offset)
+    chunk_start, data = view.texts.read_chunk(symbol.file, offset)
     data = data[offset - chunk_start :]
     if has_no_body:
         # the next line is about it
@@ -33,7 +34,7 @@ def _docstring_line(view: IndexView, symbol: Symbol) -> str:
 
 
 def _comment_line(view: IndexView, symbol: Symbol) -> str:
-    chunk_start, data = view.read_chunk(symbol.file, symbol.start)
+    chunk_start, data = view.texts.read_chunk(symbol.file, symbol.start)
     lines = decode(data[: symbol.start - chunk_start]).split("\n")[:-1]
     while lines and ATTRIBUTE.match(lines[-1].strip()):
         lines.pop()

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from itertools import islice
 
 from lsp_harness.index.identifier_words import split_words
-from lsp_harness.index.index_view import SELECT_SYMBOLS, Symbol, symbol_from_row
+from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
 from lsp_harness.store.database import Reader
 
 MAX_SYMBOLS = 200
