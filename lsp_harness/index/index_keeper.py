@@ -1,7 +1,8 @@
-"""Sees that one process keeps the index of a folder, however many front ends have the folder open.
+"""Keep one process that updates the index of a folder, however many servers have the folder open.
 
-Whoever gets the lock first starts it and hands the lock over; when it ends, its front end with it or not, the lock is free and
-the next in line does the same. So there is nothing to find, nothing to ask, and nobody to ask whether the other still lives.
+The server that gets the lock of the index starts the process and passes the lock to it. When the process ends, with or
+without its server, the lock is free and the next server in the queue does the same. So no server has to find or watch
+another one.
 """
 
 import asyncio
@@ -25,20 +26,26 @@ from lsp_harness.process.tool_run import end
 log = logging.getLogger(__name__)
 
 SHORT_RUN_S = 10.0
-"""A process that ends within it did not do its work."""
+"""A process that ends within this time did not do its work."""
 FIRST_DELAY_S, LONGEST_DELAY_S = 0.5, 60.0
 LONGEST_DELAY_AFTER_PROGRESS_S = 2.0
-"""The longest wait after one that got something done: what it has written need not be done again, so that the next comes further."""
+"""The longest delay after a process that wrote something: its results are stored, so the next process gets further."""
 EXIT_TIMEOUT_S = 1.0
 
 
 class IndexKeeper:
-    """Of one folder, for one front end. `tell` is called with what the process says, while it is ours, which takes up what
-    changes on disk where it is to `follow` that."""
+    """The index process of one folder, for one server."""
 
     def __init__(
         self, place: IndexPlace, on_state: Callable[[Mapping[str, Any]], None], *, follow: bool = True
     ) -> None:
+        """Start to wait for the lock of the index.
+
+        Args:
+            place: The folder and its index.
+            on_state: Is called with each status of the process, as long as this server owns it.
+            follow: Whether the process updates the index when files change on disk.
+        """
         self._place = place
         self._on_state = on_state
         self._follow = follow
@@ -48,20 +55,24 @@ class IndexKeeper:
         self._task = asyncio.create_task(self._keep(), name=f"index of {place.root}")
 
     def prioritize(self, paths: Collection[str]) -> None:
-        """Files that should be read before others, by their paths in the folder."""
+        """Read these files before others. The paths are relative to the folder."""
         self._priority_paths |= set(paths)
         self._send_order(first=sorted(paths))
 
     def report_changes(self, paths: Collection[str]) -> None:
-        """Files that were written, by their paths in the folder. Where the process is another front end's, its own eyes must do; one
-        that begins looks at everything."""
+        """Report files that were written, by their paths relative to the folder.
+
+        If another server owns the process, nothing is sent: that process notices the change itself. A new process
+        checks every file.
+        """
         self._send_order(changed=sorted(paths))
 
     def rescan(self) -> None:
-        """Every file is to be looked at again."""
+        """Check every file again."""
         self._send_order(scan=True)
 
     async def close(self) -> None:
+        """Stop the process if this server owns it."""
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
@@ -71,7 +82,7 @@ class IndexKeeper:
         while True:
             start = monotonic()
             try:
-                # who wants the room on the disk may have deleted it
+                # The user may have deleted the folder to free disk space.
                 self._place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
                 self._report({"state": "waiting"})
                 lock = await lead(self._place.lock)
@@ -80,7 +91,7 @@ class IndexKeeper:
             except OSError as error:
                 self._report({"state": "paused", "why": f"its process cannot be started: {error.strerror or error}"})
             except Exception:
-                # a bug of ours must not be the end of the index
+                # A defect in this code must not stop the updates of the index.
                 log.exception("keeping the index failed")
                 self._report({"state": "paused", "why": "the process that updates the index failed; see the log"})
             longest_delay = LONGEST_DELAY_AFTER_PROGRESS_S if self._made_progress else LONGEST_DELAY_S
@@ -91,7 +102,7 @@ class IndexKeeper:
         try:
             process = await self._start(lock)
         finally:
-            # from here on it is held by the process alone
+            # From now on the process alone holds the lock.
             os.close(lock)
         self._process = process
         try:
@@ -117,7 +128,7 @@ class IndexKeeper:
             )
         finally:
             self._process = None
-            # it ends with its input; in the middle of something it may be killed, as what it writes are transactions
+            # The process ends when its input ends. It may be killed at any time, as it writes in transactions.
             if process.stdin:
                 process.stdin.close()
             with suppress(TimeoutError):
@@ -129,7 +140,7 @@ class IndexKeeper:
         argv += [] if self._follow else ["--no-follow"]
         with open_log(self._place.log) as log:
             return await asyncio.create_subprocess_exec(
-                # -P: what is called like a module in the current folder, which is a workspace's, is none
+                # -P: Python must not import a module from the current folder, which is the workspace's.
                 *(sys.executable, "-P", "-m", "lsp_harness.index.index_process", *argv),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -142,7 +153,7 @@ class IndexKeeper:
         try:
             self._on_state(status)
         except Exception:
-            # whatever becomes of the news, the index is kept
+            # A failed report must not stop the updates of the index.
             log.exception("telling of the index failed")
 
     def _send_order(self, **order: Any) -> None:
@@ -151,7 +162,7 @@ class IndexKeeper:
 
 
 def _parse_status(line: bytes) -> dict[str, Any] | None:
-    """What the process says in a line; None where it was killed in the middle of it."""
+    """Return the status in a line of output, or None if the process was killed while it wrote the line."""
     try:
         status: Any = json.loads(line)
     except ValueError:

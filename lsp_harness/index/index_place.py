@@ -1,4 +1,4 @@
-"""Where the index of a workspace folder is: outside of it, as it is no work of the user's."""
+"""The place of a workspace folder's index: outside of the folder, as the index is not the user's work."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from lsp_harness.process.leader_lock import led
 
 @dataclass(frozen=True, slots=True)
 class IndexPlace:
-    """Of one folder. `lock` is held by the process that writes."""
+    """The place of one folder's index. The process that writes the index holds the lock file."""
 
     root: Path
     folder: Path
@@ -34,15 +34,22 @@ class IndexPlace:
 
 
 def prepare_place(root: Path) -> IndexPlace:
-    """The place is made. A folder is told from others by where it really is. Where the cache cannot be written, an index is made
-    in a folder for temporary files. Raises ConfigError or StoreError where that cannot be, either."""
+    """Create the place of a folder's index. Folders are identified by their path without symbolic links.
+
+    If the cache cannot be written, an existing index there is used as it is; otherwise the index is created in a folder
+    for temporary files.
+
+    Raises:
+        ConfigError: The settings name no usable directory.
+        StoreError: The temporary folder cannot be written either.
+    """
     real = root.resolve()
     folder = _index_root() / _folder_name(real)
     try:
         return _create(real, folder)
     except OSError as error:
         if (folder / "index.db").exists():
-            # it can be read, if not brought up to date
+            # The index can be read, but not updated.
             paths.unkept("what changed in the index", paths.CACHE, folder, error)
             return IndexPlace(real, folder)
         paths.unkept("the index", paths.CACHE, folder, error)
@@ -50,7 +57,12 @@ def prepare_place(root: Path) -> IndexPlace:
 
 
 def prepare_temporary_place(root: Path) -> IndexPlace:
-    """The place of an index in a folder for temporary files. Raises ConfigError or StoreError."""
+    """Create the place of an index in a folder for temporary files.
+
+    Raises:
+        ConfigError: The settings name no usable directory.
+        StoreError: The folder cannot be written.
+    """
     real = root.resolve()
     folder = paths.private(paths.temporary() / "index") / _folder_name(real)
     try:
@@ -65,7 +77,7 @@ def _folder_name(real: Path) -> str:
 
 def _create(real: Path, folder: Path) -> IndexPlace:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # for people who wonder whose it is, and to find out whether there is room
+    # This file tells people which folder the index belongs to. Writing it shows whether there is disk space.
     if not _belongs_to(folder, real):
         put_file(folder / "root", bytes(real))
     return IndexPlace(real, folder)
@@ -79,13 +91,13 @@ def _belongs_to(folder: Path, real: Path) -> bool:
 
 
 def remove_orphaned_indexes() -> list[Path]:
-    """Removes the indexes of folders that are gone; these folders."""
+    """Remove the indexes of workspace folders that do not exist any more, and return these folders."""
     removed: list[Path] = []
-    # where no index was made yet there is no folder of them
+    # Without any index, the root folder does not exist and the loop is empty.
     for folder in _index_root().glob("*"):
         try:
             root = Path(os.fsdecode(read_file(folder / "root")))
-            # of one that cannot be looked at nobody knows
+            # A folder that cannot be read may still exist; the error is caught below.
             if not root.is_dir() and not led(IndexPlace(root, folder).lock):
                 shutil.rmtree(folder, ignore_errors=True)
                 removed.append(root)

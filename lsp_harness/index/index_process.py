@@ -1,10 +1,10 @@
-"""The process that keeps the index of one workspace folder: `python -m lsp_harness.index.index_process`.
+"""The process that updates the index of one workspace folder: `python -m lsp_harness.index.index_process`.
 
-It says what it does on its standard output, a JSON object a line: `{"state": "scanning", "done": 3, "of": 10}`, `ready` with
-what a scan did, `paused` and `polling` with the reason. On its standard input it is told, in the same form, what to read first
-(`{"first": ["a.py"]}`), which files somebody has written (`{"changed": ["a.py"]}`), as not every file system tells of that, and to
-look at everything again (`{"scan": true}`). It begins with the first such line, and ends with
-its input.
+It writes its status to standard output, one JSON object per line: `{"state": "scanning", "done": 3, "of": 10}`, `ready`
+with the result of a scan, `paused` and `polling` with the reason. It reads orders from standard input in the same form:
+which files to read first (`{"first": ["a.py"]}`), which files were written (`{"changed": ["a.py"]}`), as not every file
+system reports changes, and to check every file again (`{"scan": true}`). It starts with the first order and ends when
+its input ends.
 """
 
 import argparse
@@ -29,16 +29,16 @@ from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Writer, remove_database
 
 POLL_INTERVAL_S = 5.0
-"""Between looks at everything where the system does not tell of changes."""
+"""Time between two full scans if the system does not report changes of files."""
 RETRY_DELAY_S = 10.0
-"""Before the next try where nothing can be written."""
+"""Time before the next attempt if the index cannot be written."""
 TICK_MS = 200
 MAX_WATCH_ATTEMPTS = 2
-"""How often a watch is begun that then breaks; one that cannot be begun is not tried again."""
+"""Number of times that a broken watch is started. A watch that cannot be started is not tried again."""
 
 
 class Orders:
-    """What comes on the standard input."""
+    """The orders from standard input, read in a thread."""
 
     def __init__(self) -> None:
         self.started = threading.Event()
@@ -53,7 +53,7 @@ class Orders:
             try:
                 order = json.loads(line)
             except ValueError:
-                # who wrote it was killed in the middle of it: the end follows
+                # The writer was killed in the middle of the line. The end of the input follows.
                 continue
             self.priority_paths |= set(order.get("first", ()))
             for path in order.get("changed", ()):
@@ -66,6 +66,7 @@ class Orders:
 
 
 def report_state(state: str, **fields: Any) -> None:
+    # If the reader is gone, the input ends too and stops the process.
     # whoever listened may be gone; the input ends with them
     with suppress(BrokenPipeError):
         sys.stdout.write(json.dumps({"state": state, **fields}) + "\n")
@@ -77,7 +78,7 @@ def _report_progress(done: int, of: int) -> None:
 
 
 class IndexProcess:
-    """Of the folder `root` and its index at `database`. It takes up what changes on disk where it is to `follow` that."""
+    """Updates the index of one folder."""
 
     def __init__(self, root: Path, database: Path, orders: Orders, *, follow: bool) -> None:
         self._root = root
@@ -86,7 +87,8 @@ class IndexProcess:
         self._follow = follow
 
     def run(self) -> None:
-        """Until the input ends. A database that is damaged is made anew; one that cannot be written is tried again."""
+        """Update the index until the input ends. A damaged database is created again; one that cannot be written is
+        tried again later."""
         self._orders.started.wait()
         while not self._orders.stopped.is_set():
             try:
@@ -109,7 +111,7 @@ class IndexProcess:
 
     def _update(self, indexer: Indexer, writer: Writer) -> None:
         for paths in self._changes():
-            # who wants it made anew deletes it
+            # A user may delete the database to get a new one.
             writer.check_file()
             reported = self._reported_changes()
             paths = None if paths is None else {*paths, *reported}
@@ -123,7 +125,7 @@ class IndexProcess:
             report_state("ready", **asdict(result), seconds=round(monotonic() - start, 3))
 
     def _changes(self) -> Iterator[Collection[Path] | None]:
-        """Sets of files that changed, which are empty now and then; None for any file."""
+        """Yield sets of changed files, which are empty now and then, and None if any file may have changed."""
         yield None
         while not self._follow and not self._orders.stopped.wait(TICK_MS / 1000):
             yield ()
@@ -136,14 +138,14 @@ class IndexProcess:
                 reason = error
                 break
             except RuntimeError as error:
-                # such is a change of a file whose name is no UTF-8: the watch ends, and what it had to tell is lost
+                # A change of a file whose name is not UTF-8 breaks the watch. Its other events are lost.
                 reason = error
         report_state("polling", why=f"changes of files on disk are not noticed: {reason}")
         while not self._orders.stopped.wait(POLL_INTERVAL_S):
             yield None
 
     def _watch_changes(self) -> Iterator[Collection[Path] | None]:
-        # imported late: a process that has nothing to index should be there at once
+        # Imported late, so that a process without work starts at once.
         from watchfiles import watch
 
         ticks = watch(
@@ -156,13 +158,13 @@ class IndexProcess:
             stop_event=self._orders.stopped,
             raise_interrupt=False,
         )
-        # and again when the watch has begun: what changed before is told by nobody
+        # Scan again when the watch has started: nobody reported the changes before.
         yield None if next(ticks, None) is not None else ()
         for changes in ticks:
             yield {Path(path) for _, path in changes}
 
     def _reported_changes(self) -> set[Path]:
-        """The files that somebody says they have written, since the last look."""
+        """Return the files that orders reported as written since the last call."""
         paths: set[Path] = set()
         with suppress(Empty):
             while True:
@@ -171,12 +173,13 @@ class IndexProcess:
         return paths
 
     def _is_relevant(self, path: str) -> bool:
-        """Whether a change there may change the index."""
+        """Return whether a change of this file may change the index."""
         relative = Path(path).relative_to(self._root)
         return FOREIGN.isdisjoint(relative.parts) or relative.as_posix().endswith(EXCLUDE)
 
 
 def main(argv: list[str] | None = None) -> None:
+    """Run the process until its input ends."""
     parser = argparse.ArgumentParser(prog="lsp-harness index process", description=__doc__)
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--database", type=Path, required=True)

@@ -1,6 +1,6 @@
-"""Paths by what they end with.
+"""Lookup of paths by their last parts.
 
-Most imports are of nothing that is here, and each must know so without a look at all that is.
+Most imports mean nothing in the workspace, and this must be known without a search through all paths.
 """
 
 from collections import defaultdict
@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 
 
 class PathSuffixes:
-    """Of `paths`, which have `/`."""
+    """An index of paths with `/` as separator."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._by_tail: dict[str, list[str]] = defaultdict(list)
-        """By the last part, and by the last two."""
+        """Paths by their last part, and by their last two parts."""
         self._cache: dict[str, Sequence[str]] = {}
         for path in paths:
             parts = path.rsplit("/", 2)
@@ -21,7 +21,7 @@ class PathSuffixes:
                 self._by_tail["/".join(parts[-2:])].append(path)
 
     def __getitem__(self, tail: str) -> Sequence[str]:
-        """Those that end with all the parts of `tail`, in their order."""
+        """Return the paths that end with all parts of `tail`, in their order."""
         short_tail = "/".join(tail.rsplit("/", 2)[-2:])
         candidates = self._by_tail.get(short_tail, ())
         if not candidates or short_tail == tail:

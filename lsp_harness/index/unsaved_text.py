@@ -1,4 +1,4 @@
-"""A text that is open and was edited: it counts as it is, not as it was when it was indexed."""
+"""A text that was edited in the editor and not saved. It replaces the indexed version of its file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +10,11 @@ from lsp_harness.syntax.symbols.declarations import Declaration, Import, all_qua
 
 @dataclass(frozen=True)
 class UnsavedText:
-    """`data` is without secrets, and has as many bytes and lines as with them. A file of the index has what it declares and
-    imports from here; what words find in it is as it was saved."""
+    """An open text with its declarations and imports.
+
+    Secrets in `data` are replaced by the same number of bytes and lines. Full-text search still finds the saved
+    version.
+    """
 
     language: str
     data: bytes
@@ -20,15 +23,15 @@ class UnsavedText:
 
     @cached_property
     def qualified_names(self) -> list[str]:
-        """The names of what it declares."""
+        """The qualified names of the declarations."""
         return all_qualified(self.declarations)
 
     @cached_property
     def chunks(self) -> list[Chunk]:
-        """As the index would cut it."""
+        """The chunks that the index would make of this text."""
         return split_chunks(self.data, self.declarations)
 
     def is_top_level(self, n: int) -> bool:
-        """Whether a declaration is at the top, or in no more than a namespace."""
+        """Return whether declaration `n` is in no other declaration than a namespace."""
         parent = self.declarations[n].parent
         return parent < 0 or self.declarations[parent].kind == "namespace"

@@ -1,8 +1,8 @@
-"""What chunks are about, as vectors of one model: rows of a matrix on disk that every reader maps into memory, and a table that
-says which text a row is of.
+"""Vectors of the texts of chunks, made by one model: a matrix on disk that every reader maps into memory, and a table
+that maps texts to its rows.
 
-A row is of a text, not of a place, so that what moved keeps its vector. To look at all rows is cheap: 50,000 of 384 numbers
-take 2 ms, and a database of vectors would be slower (docs/adr/0011).
+A row belongs to a text, not to a place, so a moved text keeps its vector. A search over all rows is cheap: 50,000 rows
+of 384 numbers take 2 ms. A vector database would be slower (docs/adr/0011).
 """
 
 import os
@@ -22,13 +22,16 @@ SCHEMA = "CREATE TABLE vectors(digest BLOB PRIMARY KEY, row INTEGER NOT NULL UNI
 FLOAT32 = np.dtype("<f4")
 EMPTY_MATRIX = np.empty((0, 0), FLOAT32)
 MAX_ROWS_PER_TEXT = 2
-"""As many rows as there are texts, times this, before those that are of no text any more are thrown away."""
+"""Number of rows per living text above which the rows of deleted texts are removed."""
 MIN_ROWS_TO_COMPACT = 1_000
-"""Rows below which that is not worth it."""
+"""Number of rows below which removing them is not worth the work."""
 
 
 class Vectors:
-    """In the folder of an index. Raises StoreError, and StoreDamaged, as the databases do."""
+    """The vectors in the folder of an index.
+
+    Methods raise StoreError and StoreDamaged as the classes of `store.database` do.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.matrix_path = folder / "vectors.f32"
@@ -41,7 +44,7 @@ class Vectors:
         self._reader.close()
 
     def read_model(self) -> tuple[str, int] | None:
-        """Of which model they are, and how many numbers each has; None where there are none."""
+        """Return the name of the model and the length of its vectors, or None if there are no vectors."""
         rows = self._reader.rows("SELECT version FROM version")
         if not rows:
             return None
@@ -49,14 +52,14 @@ class Vectors:
         return name, int(dimension)
 
     def read_digests(self) -> Mapping[int, bytes]:
-        """The digest of the text that each row is of."""
+        """Return the digest of the text of each row."""
         if (token := self._reader.change_token()) != self._change_token:
             self._digests = dict(self._reader.rows("SELECT row, digest FROM vectors"))  # type: ignore[arg-type]
             self._change_token = token
         return self._digests
 
     def is_sound(self) -> bool:
-        """Whether there are numbers for every text, as far as a look at the size of the file can tell."""
+        """Return whether the matrix has a row for every text, judged by the size of its file."""
         try:
             model, digests = self.read_model(), self.read_digests()
         except StoreError:
@@ -64,8 +67,16 @@ class Vectors:
         return not digests or (model is not None and len(self._matrix(model[1])) > max(digests))
 
     def add(self, name: str, vectors: Mapping[bytes, Sequence[float]], text_count: int) -> None:
-        """Adds vectors of length 1. Those of another model, or of another length, are thrown away first, and those of no
-        text any more where they are too many for `living` texts."""
+        """Store vectors and remove those that do not fit.
+
+        Vectors of another model or of another length are removed first. If there are too many rows for `text_count`
+        texts, all rows are removed.
+
+        Args:
+            name: The model.
+            vectors: Vectors of length 1 by the digest of their text.
+            text_count: Number of texts in the index that have a vector.
+        """
         dimension = len(next(iter(vectors.values())))
         writer = Writer(self.database_path, SCHEMA, f"{FORMAT_VERSION} {dimension} {name}")
         try:
@@ -74,7 +85,7 @@ class Vectors:
                 writer.close()
                 remove_database(self.database_path)
                 writer = Writer(self.database_path, SCHEMA, f"{FORMAT_VERSION} {dimension} {name}")
-            # another front end may write, too: nothing that was asked before counts
+            # Another server may write at the same time, so everything that was read before is read again.
             with writer.transaction():
                 [(last,)] = writer.rows("SELECT coalesce(max(row), -1) FROM vectors")
                 known = {
@@ -84,7 +95,7 @@ class Vectors:
                     )
                 }
                 new_vectors = {digest: vector for digest, vector in vectors.items() if digest not in known}
-                # first the numbers, then that they are there: what a crash left behind is written over
+                # The numbers are written before the table refers to them. What a crash left behind is overwritten.
                 self._write(last + 1, np.asarray(list(new_vectors.values()), FLOAT32))
                 numbered = ((digest, row) for row, digest in enumerate(new_vectors, last + 1))
                 writer.execute_many("INSERT INTO vectors VALUES (?, ?)", numbered)
@@ -94,7 +105,7 @@ class Vectors:
     def _write(self, first_row: int, rows: "np.ndarray[Any, np.dtype[np.float32]]") -> None:
         if not len(rows):
             return
-        # the first go into a new file: whoever reads the old one reads on
+        # The first rows go into a new file, so that readers of the old file are not disturbed.
         path = self.matrix_path if first_row else self.matrix_path.with_suffix(".new")
         with open(os.open(clear(path), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600), "r+b") as file:
             file.seek(first_row * rows.shape[1] * FLOAT32.itemsize)
@@ -103,11 +114,12 @@ class Vectors:
             os.replace(path, self.matrix_path)
 
     def find_nearest(self, vector: Sequence[float], count: int) -> list[bytes]:
-        """Digests of the texts whose vectors are most like this one, the most alike first."""
+        """Return the digests of the `count` texts whose vectors are most similar to `vector`, the most similar
+        first."""
         digests, model, dimension = self.read_digests(), self.read_model(), len(vector)
         if not digests or model is None or model[1] != dimension:
             return []
-        # what is behind the last row was written by somebody who did not come to say so
+        # Rows behind the last known one were written by a process that did not finish.
         matrix_path = self._matrix(dimension)[: max(digests) + 1]
         if not len(matrix_path):
             return []
@@ -117,7 +129,10 @@ class Vectors:
         return [digests[row] for row in ordered.tolist() if row in digests]
 
     def find_similar(self, digest: bytes, count: int) -> list[bytes]:
-        """Digests of the texts whose vectors are most like that of this text, itself left out; none where it has none."""
+        """Return the digests of the texts that are most similar to the text with this digest, without that text.
+
+        The result is empty if the text has no vector.
+        """
         model, row = (
             self.read_model(),
             next((row for row, known in self.read_digests().items() if known == digest), None),
@@ -128,9 +143,9 @@ class Vectors:
         return [other for other in self.find_nearest(matrix_path[row].tolist(), count + 1) if other != digest][:count]
 
     def _matrix(self, dimension: int) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """All whole rows of the file."""
+        """Return all complete rows of the file."""
         try:
-            # a mapping outlives the descriptor
+            # The mapping stays valid after the file is closed.
             with open_regular(self.matrix_path) as file:
                 rows = os.fstat(file.fileno()).st_size // (dimension * FLOAT32.itemsize)
                 return np.memmap(file, FLOAT32, "r", shape=(rows, dimension)) if rows else EMPTY_MATRIX

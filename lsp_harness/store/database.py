@@ -1,7 +1,7 @@
-"""A database that can be made again at any time, so that no fault of it is ever the user's business.
+"""A SQLite database that can be created again at any time, so a damaged file is never the user's problem.
 
-One process writes (WAL), any number reads at the same time. Whatever is wrong with the file, an older version of its tables
-included, the writer begins anew; readers find the new file when they look again.
+One process writes in WAL mode, any number of processes read at the same time. If anything is wrong with the file,
+including an old version of its tables, the writer starts a new one. Readers open the new file at their next query.
 """
 
 import os
@@ -19,7 +19,7 @@ from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
 FILE_SUFFIXES = ("", "-wal", "-shm")
 CACHE_KIB = 16_384
 PROGRESS_STEPS = 4_000
-"""Of SQLite's machine, a tenth of a millisecond, after which a reader looks whether its time is over."""
+"""Virtual machine steps of SQLite (about 0.1 ms) between two checks whether a reader has to stop."""
 REMOVE_ADVICE = "remove it, and the next command makes it anew"
 
 Row = tuple[Any, ...]
@@ -27,22 +27,35 @@ T = TypeVar("T")
 
 
 def placeholders(count: int) -> str:
-    """Placeholders of so many values in a statement."""
+    """Return placeholders for `count` values of an SQL statement."""
     return ", ".join("?" * count)
 
 
 def remove_database(path: Path) -> None:
-    """Deletes a database with its journal. Raises StoreError."""
+    """Delete a database with its journal files.
+
+    Raises:
+        StoreError: A file cannot be deleted.
+    """
     for suffix in FILE_SUFFIXES:
         with _translate_errors(path), suppress(FileNotFoundError):
             os.unlink(f"{path}{suffix}")
 
 
 class Writer:
-    """The one connection that writes. `version` is what the tables and their contents depend on; a file of another version
-    is thrown away. Raises StoreError where the file cannot be made."""
+    """The only connection that writes to a database."""
 
     def __init__(self, path: Path, schema: str, version: str) -> None:
+        """Open or create the database.
+
+        Args:
+            path: The database file.
+            schema: The SQL statements that create the tables.
+            version: What the tables and their contents depend on. A file of another version is replaced.
+
+        Raises:
+            StoreError: The file cannot be created.
+        """
         self.path = path
         with _translate_errors(path):
             try:
@@ -60,7 +73,7 @@ class Writer:
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600))
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         try:
-            # what is lost in a crash of the machine is indexed again
+            # A crash of the machine may lose transactions; they are indexed again.
             connection.executescript(
                 f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-{CACHE_KIB};"
                 "CREATE TABLE IF NOT EXISTS version(version TEXT NOT NULL)"
@@ -78,7 +91,12 @@ class Writer:
 
     @contextmanager
     def transaction(self) -> Generator[None]:
-        """All of it or nothing. Raises StoreDamaged for a file that is none any more, StoreError for a full disk."""
+        """Commit all statements of the block, or none of them.
+
+        Raises:
+            StoreDamaged: The file is not a database any more.
+            StoreError: The disk is full, or the file cannot be written.
+        """
         with _translate_errors(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -90,7 +108,7 @@ class Writer:
                 raise
 
     def check_file(self) -> None:
-        """Raises StoreDamaged when the file was deleted or replaced."""
+        """Raise StoreDamaged if the file was deleted or replaced."""
         try:
             is_same = os.path.samestat(os.stat(self.path), self._file_stat)
         except FileNotFoundError:
@@ -99,20 +117,22 @@ class Writer:
             raise StoreDamaged(f"{self.path} was deleted")
 
     def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
+        """Return all rows of a query."""
         with _translate_errors(self.path):
             return self._connection.execute(sql, arguments).fetchall()
 
     def execute(self, sql: str, arguments: Sequence[Any] = ()) -> int:
-        """Runs one statement; the rowid that an INSERT made."""
+        """Run one statement and return the rowid that an INSERT created."""
         with _translate_errors(self.path):
             return self._connection.execute(sql, arguments).lastrowid or 0
 
     def execute_script(self, sql: str) -> None:
-        """Runs several statements."""
+        """Run several statements."""
         with _translate_errors(self.path):
             self._connection.executescript(sql)
 
     def execute_many(self, sql: str, arguments: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each tuple of arguments."""
         with _translate_errors(self.path):
             self._connection.executemany(sql, arguments)
 
@@ -121,7 +141,7 @@ class Writer:
 
 
 class Reader:
-    """A connection that only reads, opened when it is first needed, and anew when the file is another one."""
+    """A read-only connection. It opens the file at the first query, and again when the file was replaced."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -129,12 +149,16 @@ class Reader:
         self._inode = 0
         self._open_count = 0
         self._is_immutable = False
-        """Whether the file is read as one that nobody writes: then it is opened anew for each question."""
+        """Whether the file is read as one that nobody writes. It is then opened again for each query."""
         self._is_over: Callable[[], bool] | None = None
 
     @contextmanager
     def interrupt_when(self, is_over: Callable[[], bool]) -> Generator[None]:
-        """What is asked meanwhile ends when this is `over`, in the middle of a statement too. Raises StoreLate."""
+        """Interrupt the queries of the block, also in the middle of a statement, as soon as `is_over` returns True.
+
+        Raises:
+            StoreLate: A query was interrupted.
+        """
         self._is_over = is_over
         try:
             with _translate_errors(self.path):
@@ -146,7 +170,11 @@ class Reader:
             self._set_progress_handler()
 
     def collect_until(self, is_over: Callable[[], bool], find: Callable[[], Iterable[T]]) -> list[T]:
-        """What is found before it is `over`; nothing more is looked for then. Raises StoreError."""
+        """Return the results of `find` until `is_over` returns True. Later results are not computed.
+
+        Raises:
+            StoreError: The database cannot be read.
+        """
         results: list[T] = []
         if is_over():
             return results
@@ -158,8 +186,14 @@ class Reader:
         return results
 
     def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
-        """What a query finds; nothing where there is no database yet, and for names that are not UTF-8, as none is in it. Raises
-        StoreDamaged."""
+        """Return all rows of a query.
+
+        The result is empty if there is no database yet, or if an argument is not valid UTF-8, as no such text is in a
+        database.
+
+        Raises:
+            StoreDamaged: The file is not a database.
+        """
         with _translate_errors(self.path):
             connection = self._open()
             try:
@@ -168,7 +202,7 @@ class Reader:
                 return []
 
     def change_token(self) -> int:
-        """A number that is another one when something was written since."""
+        """Return a number that changes when the database was written or replaced; 0 if there is no database."""
         with _translate_errors(self.path):
             connection = self._open()
             return hash((self._open_count, connection.execute("PRAGMA data_version").fetchone())) if connection else 0
@@ -182,7 +216,7 @@ class Reader:
         if self._connection is None or inode != self._inode or self._is_immutable:
             self.close()
             for suffix in FILE_SUFFIXES:
-                # SQLite would wait for ever at a pipe
+                # SQLite would wait forever for a pipe.
                 if os.path.lexists(part := Path(f"{self.path}{suffix}")) and not regular(part):
                     raise StoreDamaged(f"{part} is no regular file; {REMOVE_ADVICE}")
             self._connection = self._connect("mode=ro")
@@ -190,14 +224,14 @@ class Reader:
             try:
                 self._connection.execute("PRAGMA schema_version")
             except sqlite3.OperationalError as error:
-                # beside a database that is written to, SQLite makes files for readers, which a full or read-only disk refuses
+                # SQLite creates files for readers beside a database in WAL mode. A full or read-only disk refuses this.
                 if not _is_disk_error(error) or _file_size(f"{self.path}-wal"):
                     raise
                 self._connection.close()
                 self._connection = self._connect("immutable=1")
                 self._is_immutable = True
             self._inode = inode
-            # a file that was deleted may leave its number to the next
+            # A new file may have the inode number of a deleted one.
             self._open_count += 1
             self._set_progress_handler()
         return self._connection
@@ -217,6 +251,7 @@ class Reader:
 
 @contextmanager
 def _translate_errors(path: Path) -> Generator[None]:
+    """Raise the errors of SQLite and of the file system as StoreError."""
     try:
         yield
     except sqlite3.OperationalError as error:
@@ -233,7 +268,7 @@ def _translate_errors(path: Path) -> Generator[None]:
 
 def _suggest_remedy(error: sqlite3.OperationalError) -> str:
     if str(error).startswith("no such table"):
-        # an empty file, or somebody else's database
+        # The file is empty, or it is the database of another program.
         return f"; {REMOVE_ADVICE}"
     if _is_busy(error):
         return "; another process uses it, run this again"
@@ -243,7 +278,7 @@ def _suggest_remedy(error: sqlite3.OperationalError) -> str:
 
 
 def _error_code(error: sqlite3.Error) -> int:
-    # what Python says by itself has none
+    # Errors that Python's module raises itself have no code.
     return getattr(error, "sqlite_errorcode", 0)
 
 
@@ -259,7 +294,8 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 
 def _is_disk_error(error: sqlite3.Error) -> bool:
-    # the low byte is the kind, the others say more of it
+    """Return whether the error comes from the disk or a lock, so that a new file would not help."""
+    # The low byte of the code is the kind of error.
     return isinstance(error, sqlite3.OperationalError) and _error_code(error) & 0xFF in (
         sqlite3.SQLITE_FULL,
         sqlite3.SQLITE_IOERR,

@@ -1,4 +1,5 @@
-"""A file cut into what is found as one: each function whole, of a class what is around its methods, and the rest by lines."""
+"""Division of a file into chunks, the units of search: each function, each class without its methods, and the
+remaining lines."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -7,19 +8,20 @@ from typing import NamedTuple
 from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
 
 MAX_CHUNK_LINES = 80
-"""A longer chunk is cut, at an empty line where there is one in its last third."""
+"""A longer chunk is divided, at a blank line if there is one in its last third."""
 FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
 CONTAINER_KINDS = TYPES | {"module", "namespace"}
 CHUNK_KINDS = FUNCTION_KINDS | CONTAINER_KINDS
 NON_BLANK = re.compile(rb"\S")
 OVERLOAD_MARK = b"overload"
-"""In the decorator of a signature that says nothing the function itself does not."""
+"""A decorator of signatures that add nothing to the function itself."""
 LEADING_MARKS = (b"#", b"//", b"/*", b"*", b"--", b"@", b"[", b"///")
-"""What a line may begin with that belongs to what is declared below it: comments and attributes."""
+"""Starts of lines that belong to the declaration below: comments and attributes."""
 
 
 class Chunk(NamedTuple):
-    """Bytes of a file; `symbol` is the place of the declaration it shows, -1 for what is in none."""
+    """A range of bytes in a file. `symbol` is the position of its declaration in the file's list, -1 outside of
+    declarations."""
 
     symbol: int
     start: int
@@ -27,13 +29,14 @@ class Chunk(NamedTuple):
 
 
 def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]:
-    """In the order of the text, whole lines, without those that are blank; the others are all of the text."""
+    """Divide a text into chunks of whole lines, in order. Blank chunks are left out, the others cover the rest of
+    the text."""
     result: list[Chunk] = []
     containers: list[tuple[int, int]] = []
     position = 0
 
     def close_until(stop: int) -> None:
-        """What is before `stop` and in no function belongs to what is around it."""
+        """Add the text before `stop` to the innermost container around it."""
         nonlocal position
         while containers and containers[-1][1] <= stop:
             n, end = containers.pop()
@@ -49,7 +52,7 @@ def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[
     for n, declaration in enumerate(declarations):
         if declaration.kind not in CHUNK_KINDS or declaration.start < position:
             continue
-        # a signature without a body says most among the others
+        # A signature without a body is most useful together with its neighbours.
         is_function = declaration.kind in FUNCTION_KINDS and declaration.body < declaration.end and data.find(OVERLOAD_MARK, declaration.start, declaration.named) < 0
         if not (is_function or declaration.kind in CONTAINER_KINDS):
             continue
@@ -64,7 +67,13 @@ def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[
 
 
 def find_lead(data: bytes, earliest: int, start: int) -> int:
-    """Where the comments directly above begin, `least` at the earliest."""
+    """Return the start of the comments and attributes directly above a declaration, but not less than `earliest`.
+
+    Args:
+        data: The text.
+        earliest: The smallest byte offset to return.
+        start: The byte offset of the declaration.
+    """
     start = max(earliest, data.rfind(b"\n", 0, start) + 1)
     while start > earliest:
         above = max(earliest, data.rfind(b"\n", 0, start - 1) + 1)
@@ -79,7 +88,7 @@ def _line_end(data: bytes, at: int) -> int:
 
 
 def _split_long(data: bytes, chunk: Chunk) -> Iterable[Chunk]:
-    """Those that have something in them."""
+    """Divide a chunk that is too long, and drop chunks without text."""
     symbol, start, end = chunk
     if data.count(b"\n", start, end) > MAX_CHUNK_LINES:
         return _split_at_blank_lines(data, symbol, start, end)

@@ -1,4 +1,5 @@
-"""What the index keeps of one file: a pure function of its bytes, run in processes of their own as parsing holds the GIL."""
+"""What the index stores of one file, as a pure function of its bytes. Parsing holds the GIL, so it runs in other
+processes."""
 
 import codecs
 import re
@@ -21,15 +22,16 @@ from lsp_harness.syntax.tree import LIMIT
 from lsp_harness.text.position import decode, encode
 
 DATA_LIMIT_BYTES = 200_000
-"""Bytes of a file that declares nothing we know; more is rarely written by people."""
+"""Size limit for files without declarations. Larger ones are rarely written by people."""
 
 Row = tuple[int | str | bytes, ...]
 
 
 class Extract(NamedTuple):
-    """A file as the index has it: rows of the tables without the file's id. `skipped` says why there are none.
+    """The rows of one file for the tables of the index, without the file's id. `skipped` is the reason if there are no
+    rows.
 
-    They are plain tuples because they come from another process, and to pickle objects costs more than to make them.
+    Rows are plain tuples, because they come from another process and pickling objects costs more than creating them.
     """
 
     file: Found
@@ -41,22 +43,23 @@ class Extract(NamedTuple):
     imports: Sequence[Row] = ()
     """(n, module, name, alias, start)"""
     chunks: Sequence[Row] = ()
-    """(symbol, start, end, digest of what a vector is made of)"""
+    """(symbol, start, end, digest of the text that a vector is made of)"""
     texts: Sequence[Row] = ()
-    """(names, text, words) of each chunk: what it is called, what it says, and what the names in it are made of."""
+    """(names, text, words) of each chunk: its title, its text, and the words inside of its identifiers."""
 
 
 def embedding_text(names: str, text: str) -> str:
-    """What a vector of a chunk is made of."""
+    """Return the text that the vector of a chunk is made of."""
     return f"{names}\n{text}"
 
 
 def content_digest(data: bytes) -> bytes:
+    """Return the digest of a file's content."""
     return blake2b(data, digest_size=16).digest()
 
 
 def extract_file(file: Found, data: bytes) -> Extract:
-    """What there is to know of a file. Where a secret is in it there are spaces."""
+    """Return what the index stores of a file. Secrets are replaced by spaces."""
     result = Extract(file, content_digest(data))
     if b"\0" in data[:8192]:
         return result._replace(skipped="binary")
@@ -99,14 +102,18 @@ def extract_file(file: Found, data: bytes) -> Extract:
 
 @cache
 def _comment_pattern(language: Language) -> re.Pattern[bytes]:
-    """Where a line begins with a comment, or in Python with a text that stands for one: of what is in no declaration only that has a
-    vector, as imports and the like would be near to much and say little."""
+    """Return a pattern for lines that begin with a comment, or in Python with a string that may be a docstring.
+
+    Outside of declarations, only chunks with such a line get a vector: imports would be similar to many texts and say
+    little.
+    """
     comment_starts = [re.escape(language.comment or "#"), r"/\*", *(["[rR]?[\"']"] if language.id == "python" else [])]
     return re.compile(rf"(?m)^[ \t]*(?:{'|'.join(comment_starts)})".encode())
 
 
 def replace_invalid_utf8(data: bytes) -> bytes:
-    """The same number of bytes, with a question mark for each that is not UTF-8: what cannot be stored as text."""
+    """Return the same number of bytes, with a question mark for each byte that is not valid UTF-8 and cannot be
+    stored as text."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -124,7 +131,7 @@ codecs.register_error("lsp_harness.marked", _question_marks)
 
 
 def mask_secrets(data: bytes) -> bytes:
-    """The same number of bytes and lines, with spaces where a secret is."""
+    """Return the same number of bytes and lines, with spaces in place of secrets."""
     for start, end in spans(data):
         mask = b"".join(b"\n" if byte == 10 else b" " for byte in data[start:end])
         data = data[:start] + mask + data[end:]

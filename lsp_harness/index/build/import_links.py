@@ -1,5 +1,7 @@
-"""Which files of the workspace an import means, by the rules of its language. What means none of them stays unresolved:
-an equal name elsewhere is no answer."""
+"""Resolution of imports to files of the workspace, by the rules of each language.
+
+An import that matches no file stays unresolved: a file of the same name elsewhere is not an answer.
+"""
 
 import json
 import posixpath
@@ -15,32 +17,33 @@ from lsp_harness.index.path_suffixes import PathSuffixes
 SCRIPT_EXTENSIONS = ("", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".json")
 INDEX_FILES = tuple(f"/index{extension}" for extension in SCRIPT_EXTENSIONS[1:-1])
 SOURCE_EXTENSIONS = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
-"""TypeScript imports what its files become."""
+"""TypeScript imports name the compiled file; these are the extensions of its source."""
 
 ReadText = Callable[[str], str]
-"""The text of a file of the workspace; empty where it cannot be read."""
+"""Returns the text of a file of the workspace; empty if it cannot be read."""
 
 
 FindNamespaceFiles = Callable[[str], Iterable[str]]
-"""The files that declare a namespace."""
+"""Returns the paths of the files that declare a namespace."""
 
 
 def namespace_condition(namespace: str) -> tuple[str, tuple[str, str, str]]:
-    """What holds of the symbols, beside their files, that declare a namespace, all of it in one or one within the other: a condition
-    of SQL and its arguments."""
-    # names are what there is an index of
+    """Return an SQL condition, with its arguments, for the symbols that declare a namespace, written as one name or
+    nested."""
+    # The condition on `name` uses an index of the database.
     names = namespace, namespace.rpartition(".")[2]
     return "name IN (?, ?) AND qualified = ? AND kind = 'namespace' AND language = 'csharp'", (*names, namespace)
 
 
 class ImportLinks:
-    """Of the files at `paths`, which begin at the workspace folder and have `/`."""
+    """Resolves imports among the files at `paths`, which are relative to the workspace folder and use `/`."""
 
     def __init__(self, paths: Iterable[str], read_text: ReadText = lambda path: "") -> None:
         self._paths = frozenset(paths)
         self._read_text = read_text
         self.find_namespace_files: FindNamespaceFiles = lambda name: ()
-        """For languages whose imports say nothing of files; whoever knows what files declare sets it."""
+        """Finds files for languages whose imports name namespaces. The caller sets it, as it needs the declarations
+        of all files."""
         self._files_by_folder: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self._paths):
             self._files_by_folder[path.rpartition("/")[0]].append(path)
@@ -60,7 +63,14 @@ class ImportLinks:
         }
 
     def find_targets(self, path: str, language: str, module: str, name: str) -> list[str]:
-        """The files that `name` of `module` means when the file `path` imports it; `*` or empty mean all of the module."""
+        """Return the files that an import means.
+
+        Args:
+            path: The importing file.
+            language: The language id of that file.
+            module: The module as the import writes it.
+            name: The imported name; empty or `*` for the whole module.
+        """
         rule = self._rules.get(language)
         candidates: Iterable[str] = rule(path, module, "" if name == "*" else name) if rule else ()
         return [target for target in dict.fromkeys(candidates) if target != path]
@@ -68,11 +78,13 @@ class ImportLinks:
     # -- looking --
 
     def _first_existing(self, candidates: Iterable[str]) -> list[str]:
+        """Return the first candidate that is a file, as a list of at most one path."""
         path = next((candidate for candidate in candidates if candidate in self._paths), None)
         return [] if path is None else [path]
 
     def _find_by_suffix(self, tail: str, importer: str) -> list[str]:
-        """The one file whose path ends so, or that of several which is nearest to `near`, if one is."""
+        """Return the only file whose path ends with `tail`, or of several the one nearest to `importer` if it is the
+        only nearest one."""
         matches = self._file_suffixes[tail]
         if len(matches) < 2:
             return [*matches]
@@ -131,7 +143,7 @@ class ImportLinks:
 
     @cached_property
     def _aliases(self) -> dict[str, list[str]]:
-        """By what the paths of `tsconfig.json` and the packages of the workspace are called, the folders that are meant."""
+        """Folders by prefix: the path aliases of `tsconfig.json` and the names of the packages in the workspace."""
         folders_by_prefix: dict[str, list[str]] = defaultdict(list)
         for path in (*self._file_suffixes["tsconfig.json"], *self._file_suffixes["jsconfig.json"]):
             options = _as_object(_parse_json(self._read_text(path)).get("compilerOptions"))
@@ -185,7 +197,7 @@ class ImportLinks:
                 return self._rust_module(folder, parts, min_length=1)
 
     def _rust_module(self, folder: str, parts: Sequence[str], min_length: int = 0) -> list[str]:
-        """The file of the innermost module on the way: what comes after it is declared there."""
+        """Return the file of the innermost module on the path. The remaining names are declared in it."""
         for length in range(len(parts), min_length - 1, -1):
             base = "/".join(filter(None, (folder, *parts[:length])))
             candidates = (
@@ -198,12 +210,12 @@ class ImportLinks:
         return self._first_existing([f"{folder}.rs"]) if min_length == 0 else []
 
     def _rust_folder(self, path: str) -> str:
-        """Where the modules inside of this one are."""
+        """Return the folder of the submodules of a file."""
         folder, name = posixpath.split(path)
         return folder if name in ("mod.rs", "lib.rs", "main.rs") else _join(folder, name.removesuffix(".rs"))
 
     def _rust_root(self, path: str) -> str:
-        """The folder of the crate's first file: `src` beside `Cargo.toml`, or wherever that says it is."""
+        """Return the folder of the crate's root file: `src` beside `Cargo.toml`, or another folder that has one."""
         source = folder = _join(self._crate_of(path), "src")
         if not self._has_crate_root(source):
             folder = posixpath.dirname(path)
@@ -234,7 +246,7 @@ class ImportLinks:
 
     def _resolve_java(self, path: str, module: str, name: str) -> Iterable[str]:
         parts = module.split(".")
-        # a static import names a member of a class
+        # A static import names a member of a class.
         for length in (len(parts), len(parts) - 1):
             if files := self._find_by_suffix("/".join(parts[:length]) + ".java", path):
                 return files
@@ -242,7 +254,7 @@ class ImportLinks:
         return (file for file in chain.from_iterable(map(self._files_by_folder.__getitem__, folders)) if file.endswith(".java"))
 
     def _resolve_csharp(self, path: str, module: str, name: str) -> list[str]:
-        # `using static` and an alias may name a type in a namespace
+        # `using static` and an alias may name a type in a namespace.
         return sorted(self.find_namespace_files(module)) or sorted(self.find_namespace_files(module.rpartition(".")[0]))
 
     def _resolve_include(self, path: str, module: str, name: str) -> list[str]:
@@ -259,7 +271,7 @@ class ImportLinks:
         if module.endswith(".php"):
             return self._first_existing([posixpath.normpath(posixpath.join(posixpath.dirname(path), module.lstrip("/")))])
         parts = [*module.strip("\\").split("\\"), *([name] if name else [])]
-        # what a namespace begins with is often not the name of a folder (PSR-4)
+        # The first parts of a namespace are often no folders (PSR-4).
         for start in range(len(parts) - 1 or 1):
             if files := self._find_by_suffix("/".join(parts[start:]) + ".php", path):
                 return files
@@ -279,7 +291,7 @@ def _join(folder: str, name: str) -> str:
 
 
 def _prefixes(module: str) -> Iterator[str]:
-    """What a module may be called by, the longest first: `@a/b`, `@a/`, `@a`."""
+    """Yield the prefixes that may be a package or alias, the longest first: `@a/b`, `@a/`, `@a`."""
     yield module
     at = module.rfind("/")
     while at >= 0:
@@ -289,8 +301,9 @@ def _prefixes(module: str) -> Iterator[str]:
 
 
 def _parse_json(text: str) -> dict[str, object]:
-    """An object; comments, as in `tsconfig.json`, are left out, and what is none is empty."""
-    # a string that is never closed is one to the end: to look for another in it would take as long again, at each quote
+    """Return a JSON object, with comments allowed as in `tsconfig.json`; empty for anything else."""
+    # An unclosed string ends at the end of the text. Otherwise the search would restart at each quote and take
+    # quadratic time.
     uncommented = re.sub(
         r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)',
         lambda match: match[1] or "",

@@ -1,4 +1,4 @@
-"""Writing into an index: what was extracted of a file in place of what was known of it."""
+"""Writing to an index: the extract of a file replaces what was stored of the file."""
 
 from collections.abc import Collection, Iterable
 from functools import cache
@@ -13,14 +13,14 @@ from lsp_harness.store.database import Writer, placeholders
 
 SELECT_IMPORTS = "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
 SELECT_CSHARP_FILES = "SELECT id FROM files WHERE language = 'csharp'"
-"""Files whose imports are of namespaces, and so say nothing of where that is."""
+"""Files whose imports name namespaces, so any other file may be meant."""
 
 MIN_FILES_FOR_INDEXES = 2_000
-"""Files that are written before there are indexes; while there are none, all that is asked looks at every row."""
+"""Number of files after which database indexes are created. Until then every query reads all rows."""
 
 
 class IndexedFile(NamedTuple):
-    """A file of the index."""
+    """A file in the index."""
 
     id: int
     mtime: int
@@ -29,22 +29,22 @@ class IndexedFile(NamedTuple):
 
 
 class IndexWriter:
-    """The only one that writes an index; so ids are given out here, and what is in it need not be asked again."""
+    """Writes an index. There is only one writer, so it allocates the ids and keeps the list of files in memory."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         rows = writer.rows("SELECT path, id, mtime, size, digest FROM files")
         self.files = {path: IndexedFile(*row) for path, *row in rows}
-        """By path."""
+        """The files in the index by path."""
         self.was_interrupted = bool(writer.rows("SELECT 1 FROM unlinked LIMIT 1"))
-        """Whoever wrote before did not come to say what imports mean."""
+        """Whether the previous writer stopped before it resolved all imports."""
         [(files, chunks)] = writer.rows("SELECT (SELECT max(id) FROM files), (SELECT max(id) FROM chunks)")
         self._last_ids = {"files": files or 0, "chunks": chunks or 0}
         self._has_indexes = False
         self._namespaces_changed = False
 
     def write(self, extracts: Iterable[Extract], unchanged: Iterable[Found] = ()) -> None:
-        """Writes what was extracted, and the times of files whose content is what it was, in one transaction."""
+        """Write extracts, and the new times of files with unchanged content, in one transaction."""
         written: dict[str, IndexedFile] = {}
         texts: list[Iterable[Row]] = []
         with self._writer.transaction():
@@ -64,7 +64,8 @@ class IndexWriter:
                 written[file.path] = old_file._replace(mtime=file.mtime, size=file.size)
                 row = (file.mtime, file.size, old_file.id)
                 self._writer.execute("UPDATE files SET mtime = ?, size = ? WHERE id = ?", row)
-            # last and at once: with every other statement between them SQLite would write out what it has of them
+            # The texts are written last and together: SQLite would flush its full-text buffer at every other statement
+            # between them.
             sql = f"INSERT INTO texts(rowid, names, text, words) VALUES ({placeholders(4)})"
             self._writer.execute_many(sql, chain.from_iterable(texts))
         self.files |= written
@@ -72,11 +73,12 @@ class IndexWriter:
             self._create_indexes()
 
     def remove(self, paths: Iterable[str]) -> None:
-        """Files that are gone."""
+        """Remove deleted files."""
         file_ids = {path: self.files[path].id for path in paths}
         with self._writer.transaction():
             for file in file_ids.values():
-                # whoever ends before all is linked leaves word of it: what meant this file, or one of two, may mean another
+                # If the process ends before the imports are resolved, this row remains: imports of the deleted file may
+                # mean another one.
                 self._writer.execute("INSERT OR IGNORE INTO unlinked VALUES (?)", (file,))
                 self._delete_rows(file)
                 self._writer.execute("DELETE FROM files WHERE id = ?", (file,))
@@ -85,14 +87,17 @@ class IndexWriter:
             del self.files[path]
 
     def record_left_out(self, left_out: Iterable[Left]) -> None:
-        """What is not indexed and why, all of it. It is the last that is written, so an index of no file is finished too."""
+        """Replace the list of files and folders that are not indexed.
+
+        This is the last write of a scan, so even the index of an empty folder is complete after it.
+        """
         self._create_indexes()
         with self._writer.transaction():
             self._writer.execute("DELETE FROM left_out")
             self._writer.execute_many("INSERT OR REPLACE INTO left_out VALUES (?, ?)", left_out)
 
     def link_imports(self, links: ImportLinks, paths: Collection[str] | None = None) -> None:
-        """Says what the imports of these files mean, of all of them by default."""
+        """Resolve the imports of these files, of all files by default."""
         self._create_indexes()
         links.find_namespace_files = cache(self._find_declaring_files)
         if paths is None:
@@ -100,7 +105,7 @@ class IndexWriter:
         else:
             files = {self.files[path].id for path in paths}
             if self._namespaces_changed:
-                # others name a namespace, and no file
+                # Imports of other files name a namespace, not a file.
                 files |= {file for (file,) in self._writer.rows(SELECT_CSHARP_FILES)}
             import_rows = [
                 row for file in sorted(files) for row in self._writer.rows(f"{SELECT_IMPORTS} WHERE imports.file = ?", (file,))
@@ -120,14 +125,14 @@ class IndexWriter:
         self.was_interrupted = self._namespaces_changed = False
 
     def _find_declaring_files(self, namespace: str) -> list[str]:
-        """The files that declare it."""
+        """Return the files that declare a namespace."""
         where, arguments = namespace_condition(namespace)
         sql = f"SELECT DISTINCT path FROM symbols JOIN files ON files.id = symbols.file WHERE {where}"
         rows = self._writer.rows(sql, arguments)
         return [path for (path,) in rows]
 
     def _namespaces(self, file: int) -> set[str]:
-        """Those that a file of this language declares."""
+        """Return the namespaces that a C# file declares."""
         rows = self._writer.rows(
             f"SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' AND file IN ({SELECT_CSHARP_FILES})", (file,)
         )
@@ -149,7 +154,7 @@ class IndexWriter:
         return first
 
     def _insert(self, file: int, extract: Extract) -> Iterable[Row]:
-        """The texts are for the caller to write."""
+        """Write everything but the texts, and return the rows of the texts."""
         (path, mtime, size), writer = extract.file, self._writer
         row = (file, path, mtime, size, extract.digest, extract.language, extract.skipped)
         writer.execute(f"INSERT OR REPLACE INTO files VALUES ({placeholders(7)})", row)

@@ -1,6 +1,6 @@
-"""Bringing an index up to what is on disk: what is new or changed is read, what is gone is dropped, all else is left alone.
+"""Updates of an index: new and changed files are read, deleted files are removed, all others are left alone.
 
-A file whose time and size are known is not read; one whose content is known is not parsed.
+A file with the same time and size is not read. A file with the same content is not parsed.
 """
 
 import stat
@@ -24,15 +24,16 @@ from lsp_harness.text.position import decode
 
 IGNORE_FILES = (".gitignore", ".lspharnessignore", ".git/info/exclude")
 IMPORT_SETTINGS_FILES = ("tsconfig.json", "jsconfig.json", "package.json", "go.mod", "Cargo.toml")
-"""Files that say what imports of others mean."""
+"""Files that decide what the imports of other files mean."""
 SETTINGS_LIMIT_BYTES = 1_000_000
 WRITE_INTERVAL_S = 0.5
-"""How long what was read may wait before it is written."""
+"""The longest time that extracts wait before they are written."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScanResult:
-    """What was done: the files there are; of them parsed, found to be the same although touched, dropped; and left out."""
+    """The result of an update: all files, and the number that were parsed, were touched without a change (`same`),
+    were dropped, or were left out."""
 
     files: int
     parsed: int
@@ -42,8 +43,7 @@ class ScanResult:
 
 
 class Indexer:
-    """Of one workspace folder. `tell` is called with how many are read of those that have to be. Where nobody waits for it, it
-    `gives_way` to whoever types."""
+    """Updates the index of one workspace folder."""
 
     def __init__(
         self,
@@ -53,6 +53,14 @@ class Indexer:
         *,
         yields_to_typing: bool = False,
     ) -> None:
+        """Create the processes that read files.
+
+        Args:
+            root: The workspace folder.
+            writer: The database of the index.
+            on_progress: Is called with the number of files that are done, and the number of files to read.
+            yields_to_typing: Whether reading pauses while somebody types.
+        """
         self._root = root
         self._writer = IndexWriter(writer)
         self._readers = ReaderPool(root, seconds_since_key=since) if yields_to_typing else ReaderPool(root)
@@ -60,7 +68,7 @@ class Indexer:
         self._on_progress = on_progress
 
     def scan(self, priority_paths: Collection[str] = ()) -> ScanResult:
-        """Looks at every file; those in `first`, by their paths in the workspace, are read before others."""
+        """Check every file. The files in `priority_paths`, relative to the folder, are read first."""
         files: dict[str, Found] = {}
         left_out: list[Left] = []
         for entry in walk(self._root, self._ignores):
@@ -76,7 +84,8 @@ class Indexer:
         return ScanResult(len(files), parsed, unchanged, len(removed), len(left_out))
 
     def update(self, paths: Iterable[Path]) -> ScanResult | None:
-        """Looks at these files. None where that does not do: what is not known may be a folder, or say what is ignored."""
+        """Check these files. Return None if a full scan is needed: an unknown path may be a folder or an ignore
+        file."""
         files: list[Found] = []
         removed: list[str] = []
         for path in paths:
@@ -84,7 +93,7 @@ class Indexer:
             if name.endswith(IGNORE_FILES):
                 return None
             if name not in self._writer.files:
-                # what a build writes is no reason to look at everything
+                # Output of builds must not cause full scans.
                 if self._ignores.by(path):
                     continue
                 return None
@@ -101,6 +110,7 @@ class Indexer:
         return None if left_out else ScanResult(len(self._writer.files), parsed, unchanged, len(removed), 0)
 
     def close(self) -> None:
+        """Stop the processes."""
         self._readers.close()
 
     def _is_unchanged(self, file: Found) -> bool:
@@ -108,16 +118,16 @@ class Indexer:
         return known is not None and (known.mtime, known.size) == (file.mtime, file.size)
 
     def _apply_changes(self, changed: Sequence[Found], removed: Collection[str], left_out: list[Left]) -> tuple[int, int]:
-        """How many were parsed, and how many were the same; what cannot be read is added to `left`."""
+        """Return the numbers of parsed and of unchanged files. Files that cannot be read are added to `left_out`."""
         if removed:
             self._writer.remove(removed)
         known = self._writer.files
         links_changed = removed or self._writer.was_interrupted or any(file.path not in known for file in changed)
         parsed, unchanged_count = self._read_files(changed, left_out)
-        # who waits for the next change need not hold memory for it
+        # The processes stop, so that an idle index holds no memory.
         self._readers.close()
         if links_changed or any(path.endswith(IMPORT_SETTINGS_FILES) for path in parsed):
-            # what meant nothing may mean something now
+            # Imports that were unresolved may be resolved now.
             self._writer.link_imports(ImportLinks(known, self._read_settings))
         elif parsed:
             self._writer.link_imports(ImportLinks(known, self._read_settings), parsed)
@@ -149,7 +159,7 @@ class Indexer:
         return paths, unchanged_count
 
     def _read_settings(self, path: str) -> str:
-        """Of a small file: settings that say what imports mean."""
+        """Return the text of a settings file; empty if it cannot be read."""
         try:
             return decode(read_start(self._root / path, SETTINGS_LIMIT_BYTES))
         except FileProblem:

@@ -1,5 +1,7 @@
-"""Processes that read and parse files, because parsing holds the GIL, and because a parser that crashes or never ends must
-cost no more than the file it was given."""
+"""Processes that read and parse files.
+
+Parsing holds the GIL, and a parser that crashes or never ends must cost no more than one file.
+"""
 
 import gc
 import logging
@@ -28,28 +30,29 @@ from lsp_harness.syntax.tree import LIMIT
 log = logging.getLogger(__name__)
 
 BATCH_FILES = 16
-"""Files that a process is given at a time."""
+"""Number of files that a process gets at a time."""
 QUIET_S = 1.5
-"""After a key nothing is read for so long: priorities do not share out caches, and cores that are two threads of one."""
+"""Time after a key press in which nothing is read. Priorities do not divide caches, or cores that are two threads of
+one."""
 MAX_PAUSE_S = 1.0
-"""The longest that a batch waits for that, so that who types without end gets an index too. What a save changes is one batch, and
-the first does not wait."""
+"""The longest pause of a batch for typing, so that the index is completed even if somebody types without end. The
+first batch does not wait, so a saved file, which is one batch, is read at once."""
 PAUSE_STEP_S = 0.05
 CPU_LIMIT_S = 30
-"""That one file may take of a core, however long that is on the clock: these processes wait for all others."""
+"""CPU time limit for one file. The limit is not wall-clock time, as these processes run at the lowest priority."""
 
 SAFE_PATH_VARIABLE = "PYTHONSAFEPATH"
 START_METHOD = "forkserver"
-"""Processes come from one that has nothing but the code: no threads, no database."""
+"""New processes are forked from a server process that has the code, but no threads and no database."""
 
 FileRequest = tuple[Found, bytes]
-"""A file and the digest under which it is known, empty where it is not."""
+"""A file and the digest of its indexed content, empty for a new file."""
 ReadResult = Extract | Found | Left
-"""What was read; a file that is what it was; a file that could not be read, and why."""
+"""The extract of a file; the file itself if its content is unchanged; or the reason why it could not be read."""
 
 
 def read_and_extract(root: Path, file: Found, known_digest: bytes) -> ReadResult:
-    """One file."""
+    """Read one file and extract it if its content changed."""
     if file.size > LIMIT:
         return Extract(file, b"", skipped=f"larger than {LIMIT // 1000} kB")
     try:
@@ -61,7 +64,7 @@ def read_and_extract(root: Path, file: Found, known_digest: bytes) -> ReadResult
 
 
 def lower_priority() -> None:
-    """Gives way to everything else on the machine: an index is never what the user waits for."""
+    """Give this process the lowest priority: the user never waits for an index."""
     if hasattr(os, "SCHED_IDLE"):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     else:
@@ -69,11 +72,11 @@ def lower_priority() -> None:
 
 
 def initialize_process() -> None:
-    """The first that a process of ours does: it is calm, quiet, and ends with the one that started it, killed or not."""
+    """Prepare a new process: lowest priority, no output, and an end together with the process that started it."""
     lower_priority()
-    # what is made of a file has no cycles, and is a quarter faster made without looking for them
+    # Extracts have no reference cycles, and are created a quarter faster without garbage collection.
     gc.disable()
-    # who listens to our parent waits for the end of what it says
+    # The reader of the parent's output waits for its end, so this process must not hold it open.
     os.dup2(2, 1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -85,7 +88,7 @@ def _end_with_parent() -> None:
 
 
 def _start_forkserver() -> None:
-    """The process that the others come from must not take a file of the current folder for a module of that name."""
+    """Start the server process. It must not import modules from the current folder."""
     old_value = os.environ.get(SAFE_PATH_VARIABLE)
     os.environ[SAFE_PATH_VARIABLE] = "1"
     try:
@@ -98,8 +101,7 @@ def _start_forkserver() -> None:
 
 
 class ReaderPool:
-    """`count` processes, started when there is something to read. `typed` says how many seconds ago somebody typed: who is
-    waited for by nobody gives way to that."""
+    """A pool of processes that read files. They start when there is something to read."""
 
     def __init__(
         self,
@@ -108,13 +110,21 @@ class ReaderPool:
         seconds_since_key: Callable[[], float] = lambda: math.inf,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
+        """Create the pool.
+
+        Args:
+            root: The workspace folder.
+            count: Number of processes; 0 for one per core.
+            seconds_since_key: Returns the time since the last key press. Reading pauses while it is short.
+            wait: Sleeps for a number of seconds.
+        """
         self._root = root
         self._seconds_since_key, self._wait = seconds_since_key, wait
         self._count = count or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
 
     def read(self, requests: Sequence[FileRequest]) -> Iterator[ReadResult]:
-        """All of it, as it gets done."""
+        """Yield a result for each request, in the order in which they are done."""
         suspects: list[FileRequest] = []
         waiting = deque(requests[n : n + BATCH_FILES] for n in range(0, len(requests), BATCH_FILES))
         running: dict[Future[bytes], tuple[Sequence[FileRequest], ProcessPoolExecutor]] = {}
@@ -136,15 +146,17 @@ class ReaderPool:
                 else:
                     yield from results
         for request in suspects:
-            # by itself, so that it is known which it was
+            # Each file of a failed batch is read alone, which shows the file that caused the failure.
             yield self._read_alone(request)
 
     def close(self) -> None:
+        """Stop the processes."""
         if self._pool:
             self._discard_pool(self._pool)
 
     def _wait_for_any(self, running: Collection[Future[bytes]]) -> Collection[Future[bytes]]:
-        """Those of the tasks that are done, once there is one. Processes that are stuck are killed, which ends theirs."""
+        """Wait until a task is done and return the finished tasks. Processes that are stuck are killed, so their
+        tasks fail."""
         activity = Activity(_process_ids, SILENCE_S)
         while not (done := wait(running, LOOK_S, FIRST_COMPLETED).done):
             if activity.stuck():
@@ -153,7 +165,7 @@ class ReaderPool:
         return done
 
     def _pause_for_typing(self) -> None:
-        """Waits while somebody types."""
+        """Wait while somebody types, but at most MAX_PAUSE_S."""
         waited = 0.0
         while waited < MAX_PAUSE_S and self._seconds_since_key() < QUIET_S:
             self._wait(PAUSE_STEP_S)
@@ -181,11 +193,11 @@ class ReaderPool:
             try:
                 return pool.submit(_read_batch, self._root, batch), pool
             except BrokenProcessPool:
-                # one of its processes died since; what it was given will say so itself
+                # A process of the pool died. The tasks that it had fail on their own.
                 self._discard_pool(pool)
 
     def _discard_pool(self, pool: ProcessPoolExecutor) -> None:
-        """What others were given by it ends as it would."""
+        """Use this pool for no more tasks. Its running tasks end normally."""
         if pool is self._pool:
             self._pool = None
         pool.shutdown(wait=False)
@@ -196,7 +208,7 @@ def _process_ids() -> list[int]:
 
 
 def _read_batch(root: Path, batch: Sequence[FileRequest]) -> bytes:
-    """What is made of each, packed in half the time that pickling it takes."""
+    """Return the packed results of a batch. Marshal takes half the time of pickle."""
     return marshal.dumps([_to_tuple(_read_with_cpu_limit(root, file, known_digest)) for file, known_digest in batch])
 
 
@@ -225,12 +237,12 @@ def _unpack(packed: bytes) -> Iterator[ReadResult]:
 def _read_with_cpu_limit(root: Path, file: Found, known_digest: bytes) -> ReadResult:
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    # whoever needs more is killed by the system
+    # The system kills the process above this limit.
     soft = int(used.ru_utime + used.ru_stime) + 1 + CPU_LIMIT_S
     resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
     try:
         return read_and_extract(root, file, known_digest)
     except Exception as error:
-        # a bug of ours must cost no more than the file it is about
+        # A defect in this code must cost no more than one file.
         log.exception("reading %s failed", file.path)
         return Extract(file, b"", skipped=f"it cannot be read: {type(error).__name__}")
