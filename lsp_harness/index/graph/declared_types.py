@@ -1,33 +1,39 @@
-"""The types that a text says a name has: where it is declared (`till: Till`, `Till till`), or set to what a type makes (`Till(1)`) or
-a function gives. Only what can mean nothing else is taken: of `rows: list[Till]` nothing is said."""
+"""Types of names as the text writes them: in a declaration (`till: Till`, `Till till`), by a constructor call
+(`Till(1)`), or as the result of a function.
+
+Only unambiguous types are returned: `rows: list[Till]` yields none.
+"""
 
 import re
 
 from lsp_harness.syntax.symbols.name_uses import UNKNOWN, parts
 
 WRAPPER_TYPES = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Box", "Rc", "Arc", "Readonly", "Required"})
-"""Whose members are those of what is in them."""
+"""Types whose members are those of their type argument."""
 TYPE_FIRST_LANGUAGES = frozenset({"c", "cpp", "csharp", "java", "php"})
-"""Languages in which a type comes before the name."""
+"""Languages that write the type before the name."""
 TYPE_LAST_LANGUAGES = frozenset({"python", "typescript", "tsx", "rust"})
-"""Those in which it comes after the name and a colon."""
+"""Languages that write the type after the name and a colon."""
 DOTTED_NAME = r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*"
 TYPE_PATTERN = re.compile(
     rf"(?:[&*?]|'\w+\s|mut\s|dyn\s|const\s)*({DOTTED_NAME})\s*(?:[\[<](.*)[\]>])?[\s&*?]*", re.DOTALL
 )
 MAX_EXPRESSION_CHARS = 1_000
-"""Bytes of an expression, or of a type, that are looked at."""
+"""Number of characters of an expression or type that are read."""
 MAX_GAP_CHARS = 200
-"""Characters at most of what is between a name and what it is set to, and of what a type is of: a file may be one line."""
+"""Limit for each part of the patterns with an open end, as a file may be a single line."""
 NULL_TYPES = frozenset({"None", "null", "undefined", "nil"})
 NON_TYPE_WORDS = frozenset(
     {"return", "new", "else", "await", "case", "throw", "yield", "in", "is", "not", "and", "or", "echo", "var", "auto"}
 )
-"""Before a name these are no types."""
+"""Words that may be before a name and are not types."""
 
 
 def find_written_types(text: str, name: str, language: str) -> list[tuple[str, ...]]:
-    """Each as a chain of names, one of a call with brackets: `Till`, or `shop` and `Till()`."""
+    """Return the types that a text writes for a name.
+
+    Each type is a chain of names. A name that is called has brackets: `("Till",)`, or `("shop", "Till()")`.
+    """
     word = rf"(?<![\w.]){re.escape(name)}"
     types: list[tuple[str, ...]] = []
     if language in TYPE_LAST_LANGUAGES:
@@ -50,7 +56,7 @@ def find_written_types(text: str, name: str, language: str) -> list[tuple[str, .
         types += [
             type_ for match in re.findall(rf"{word}\s+(\*?{DOTTED_NAME})\b", text) for type_ in _parse_type(match)
         ]
-    # what is set to something may be declared as less
+    # A declared type counts more than the value, which may have a narrower type.
     assignments = () if types else re.finditer(rf"{word}(?:\s*:[^=\n]{{0,{MAX_GAP_CHARS}}})?\s*:?=(?![=>])\s*", text)
     types += [
         constructed
@@ -61,7 +67,7 @@ def find_written_types(text: str, name: str, language: str) -> list[tuple[str, .
 
 
 def find_return_types(signature: str, name: str, language: str) -> list[tuple[str, ...]]:
-    """What a function gives, by its signature."""
+    """Return the types that a function returns, by its signature, as chains of names."""
     match = re.search(r"\)\s*(?:->|:)\s*(.+)", signature, re.DOTALL)
     if match:
         return _parse_type(_cut_parameter(match[1].rstrip(" :{;")))
@@ -76,7 +82,8 @@ def find_return_types(signature: str, name: str, language: str) -> list[tuple[st
 
 
 def _cut_expression(text: str) -> str:
-    """As far as the end of a line that is in no brackets; nothing where it is itself within some."""
+    """Return the text up to the first line end outside of brackets; empty if the text starts inside of round
+    brackets."""
     text = re.sub(r"'[^'\n]*'|\"[^\"\n]*\"", "0", text)
     depth = 0
     for n, char in enumerate(text):
@@ -89,23 +96,23 @@ def _cut_expression(text: str) -> str:
 
 
 def _constructed_type(text: str) -> tuple[str, ...] | None:
-    """What the call at the beginning of an expression is of, where that is all of it."""
+    """Return the called names if an expression is nothing but a call."""
     text = text.strip().removesuffix(",")
     chain = parts(text)
     if chain[-1] == "new":
-        # Ruby makes things without brackets
+        # Ruby calls `new` without brackets.
         return (*chain[:-1], "new()")
     return chain if chain != (UNKNOWN,) and chain[-1].endswith("()") else _constructed_literal(text)
 
 
 def _constructed_literal(text: str) -> tuple[str, ...] | None:
-    """Go and Rust make things as `&Till{…}`."""
+    """Return the type of a literal of Go or Rust, as in `&Till{…}`."""
     match = re.match(rf"&?({DOTTED_NAME})\s*\{{", text)
     return (*_split_chain(match[1])[:-1], f"{_split_chain(match[1])[-1]}()") if match else None
 
 
 def _parse_type(text: str) -> list[tuple[str, ...]]:
-    """The names of a type, those of either where it is one of two."""
+    """Return the names of a type, of a union the names of all its members."""
     chains: list[tuple[str, ...]] = []
     for part in _split_outside_brackets(text, "|"):
         match = TYPE_PATTERN.fullmatch(part.strip().strip("\"'")) if len(part) <= MAX_EXPRESSION_CHARS else None
@@ -124,12 +131,12 @@ def _split_chain(name: str) -> tuple[str, ...]:
 
 
 def _cut_parameter(text: str) -> str:
-    """As far as the next parameter, or the end of them."""
+    """Return the text up to the next parameter or the end of the parameters."""
     return _split_outside_brackets(re.split(r"\)(?![\]>])|\s#|\s//", text)[0], ",")[0].rstrip(" :")
 
 
 def _split_outside_brackets(text: str, separator: str) -> list[str]:
-    """Split where the sign is in no brackets."""
+    """Split a text at separators outside of brackets."""
     parts, depth = [""], 0
     for char in text:
         depth += (char in "[<(") - (char in "]>)")

@@ -1,5 +1,7 @@
-"""Files as the index has them, put together from their chunks: where a secret was there are spaces, and line ends for each byte that is
-blank between chunks."""
+"""Parsed files of an index, put together from its chunks.
+
+Spaces stand where a secret was. Line ends stand for the blank bytes between chunks.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,27 +16,30 @@ from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
 
 ENCLOSING_KINDS = TYPES | {"function", "method", "constructor", "macro", "module", "namespace"}
-"""Kinds of what code is in."""
+"""Kinds of declarations that contain code."""
 MAX_SOURCE_BYTES = 50_000_000
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file with its tree and its declarations, at the bytes they have on disk."""
+    """A file with its syntax tree and its symbols. Byte offsets are those of the file on disk."""
 
     text: SourceText
     tree: SyntaxTree
     symbols: tuple[Symbol, ...]
 
     def find_enclosing(self, offset: int) -> Symbol | None:
-        """The innermost function or type that a byte is in."""
+        """Return the innermost function or type that contains a byte offset."""
         enclosing = [
             symbol for symbol in self.symbols if symbol.kind in ENCLOSING_KINDS and symbol.start <= offset < symbol.end
         ]
         return enclosing[-1] if enclosing else None
 
     def find_line(self, offset: int) -> int:
-        """Counted from 0, and from the declaration before: between chunks there may be more blank lines here than on disk."""
+        """Return the line of a byte offset, counted from 0.
+
+        The line is counted from the previous declaration, as there may be more blank lines between chunks than on disk.
+        """
         data = self.tree.data
         previous = next((symbol for symbol in reversed(self.symbols) if symbol.start <= offset), None)
         if previous is None:
@@ -44,12 +49,12 @@ class Source:
         return previous.line - data.count(b"\n", offset, previous.named)
 
     def read_line(self, offset: int) -> str:
-        """The text of the line of a byte, without the blanks around it."""
+        """Return the stripped text of the line at a byte offset."""
         document = self.tree.document
         return decode(document.line(document.line_of(offset))).strip()
 
     def is_in_import(self, offset: int) -> bool:
-        """Whether a byte is in an import at the top of the file."""
+        """Return whether a byte offset is in an import at the top of the file."""
         return any(span.start <= offset < span.end for span in self._imports)
 
     @cached_property
@@ -58,15 +63,21 @@ class Source:
 
 
 class Sources:
-    """The files of an index that are read for one question, of `most` bytes together."""
+    """The files that are parsed for one question."""
 
     def __init__(self, view: IndexView, byte_limit: int = MAX_SOURCE_BYTES) -> None:
+        """Create an empty cache of files.
+
+        Args:
+            view: The index.
+            byte_limit: The largest sum of the sizes of all parsed files.
+        """
         self.view = view
         self._bytes_left = byte_limit
         self._cache: dict[str, Source | None] = {}
 
     def load(self, path: str) -> Source | None:
-        """None for what is not in the index, or in no language we know, or more than may be read."""
+        """Return a file, or None if it is not in the index, has no known language, or exceeds the byte limit."""
         if path not in self._cache:
             self._cache[path] = self._parse(path)
         return self._cache[path]

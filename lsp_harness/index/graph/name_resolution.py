@@ -1,8 +1,8 @@
-"""What a name at a place of a text means, and where else that is meant: as well as imports and declarations tell.
+"""Resolution of names by imports and declarations.
 
-No types are inferred. A name behind a dot is looked for in what is before the dot where that is a module, a type or the object
-itself, or has a type that is written; behind anything else it is one of the few members of that name in the workspace, or nothing
-is said.
+Types are not inferred. A name after a dot is searched in the module, type or object before the dot, or in the type that
+the text writes for it. After anything else it may be one of the few members of that name in the workspace; if there are
+many, it stays unresolved.
 """
 
 import re
@@ -18,15 +18,15 @@ from lsp_harness.syntax.symbols.name_uses import WIDE
 from lsp_harness.text.position import decode, encode
 
 IMPLICIT_MEMBER_LANGUAGES = frozenset({"java", "csharp", "cpp", "ruby"})
-"""Languages in which members of a type are seen in its functions without saying of what."""
+"""Languages in which the functions of a type see its members without a qualifier."""
 MAX_TYPE_HOPS = 8
-"""Types that a member is looked for in, each extending the next."""
+"""Number of base types through which a member is searched."""
 SELF_NAMES = frozenset({"self", "cls", "this", "Self"})
 SUPER_NAMES = frozenset({"super", "super()"})
 MEMBER_KINDS = frozenset({"method", "field", "property", "member", "constructor"})
 FIELD_KINDS = frozenset({"field", "property", "variable", "constant"})
 MAX_GUESSES = 8
-"""Members of the same name behind an unknown thing, above which nothing is said of which it is."""
+"""Largest number of members of a name after an unknown object that are returned."""
 WORD = re.compile(r"[^\W\d]\w*")
 QUALIFIER = re.compile(r"((?:[^\W\d]\w*(?:\(\))?\s*(?:\.|::|->)\s*)+)\Z")
 QUALIFIER_PART = re.compile(r"[^\W\d]\w*(?:\(\))?")
@@ -34,7 +34,10 @@ QUALIFIER_PART = re.compile(r"[^\W\d]\w*(?:\(\))?")
 
 @dataclass(frozen=True, slots=True)
 class NameUse:
-    """A name at byte `start` of a text, and what is before it with dots between. What is meant is declared from the byte `own` on."""
+    """A name at byte `start` of a text, with the names before it and their dots as `qualifier`.
+
+    Only local declarations that begin at or after the byte `scope_start` count; -1 for no such limit.
+    """
 
     text: str
     start: int
@@ -44,14 +47,14 @@ class NameUse:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A declaration: by its place in the text that was asked about, or a symbol of another file."""
+    """A declaration: either an index into the declarations of the text in question, or a symbol of another file."""
 
     local_index: int = -1
     symbol: Symbol | None = None
 
 
 def find_name_at(data: bytes, offset: int) -> NameUse | None:
-    """The name that a cursor is in or right behind."""
+    """Return the name at a byte offset or directly before it."""
     line_start = data.rfind(b"\n", max(0, offset - WIDE), offset) + 1 or max(0, offset - WIDE)
     end = data.find(b"\n", offset, offset + WIDE)
     line, column = decode(data[line_start : end if end >= 0 else offset + WIDE]), len(decode(data[line_start:offset]))
@@ -65,7 +68,8 @@ def find_name_at(data: bytes, offset: int) -> NameUse | None:
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """A text of the workspace: its path there, its language, and what it declares as it is now. Without `data` no types are read."""
+    """A text of the workspace with its current declarations. `path` is relative to the folder. Without `data` no
+    written types are read."""
 
     path: str
     language: str
@@ -74,12 +78,19 @@ class SourceText:
 
 
 def resolve_name(view: IndexView, text: SourceText, name: NameUse, max_hops: int = MAX_TYPE_HOPS) -> list[Meaning]:
-    """The declarations that a name in a text means; none where that cannot be told."""
+    """Return the declarations that a name may mean; empty if it cannot be resolved.
+
+    Args:
+        view: The index.
+        text: The text that contains the name.
+        name: The name to resolve.
+        max_hops: Number of types to follow.
+    """
     return resolve_certain(view, text, name, max_hops) or guess_members(view, name)
 
 
 def resolve_certain(view: IndexView, text: SourceText, name: NameUse, max_hops: int = MAX_TYPE_HOPS) -> list[Meaning]:
-    """Those that imports, declarations and written types lead to, over `far` types: nothing is said of an equal name."""
+    """Return the declarations that imports, scopes and written types lead to. Equal names alone are not enough."""
     if not name.qualifier:
         visible = _find_visible(text, name)
         if name.scope_start >= 0:
@@ -93,13 +104,13 @@ def resolve_certain(view: IndexView, text: SourceText, name: NameUse, max_hops: 
 
 
 def _find_implicit_members(view: IndexView, text: SourceText, name: NameUse, max_hops: int) -> list[Meaning]:
-    """What the types around a place inherit, in languages that need not say of what."""
+    """Return inherited members of the types around a name, in languages where they need no qualifier."""
     enclosing = [
         n
         for n, candidate in enumerate(text.declarations)
         if candidate.kind in TYPES and candidate.start <= name.start < candidate.end
     ]
-    # where a type itself is named, what it extends is not asked
+    # In the head of a type, its bases are not searched.
     types = (
         [n for n in enclosing if text.declarations[n].body <= name.start]
         if text.language in IMPLICIT_MEMBER_LANGUAGES
@@ -107,20 +118,20 @@ def _find_implicit_members(view: IndexView, text: SourceText, name: NameUse, max
     )
     for n in reversed(types):
         members = _find_inherited(view, text, n, name.text, max_hops)
-        # a type is not inherited with what makes it
+        # Constructors are not inherited under the name of the base.
         if members := [candidate for candidate in members if _kind(text, candidate) != "constructor"]:
             return members
     return []
 
 
 def guess_members(view: IndexView, name: NameUse) -> list[Meaning]:
-    """The members of a name that is behind something nobody knows, where they are few."""
+    """Return the members of this name in the workspace if they are few. Only names with a qualifier are guessed."""
     members = view.symbols.find_by_name(name.text, MAX_GUESSES + 1, MEMBER_KINDS) if name.qualifier else []
     return [Meaning(symbol=member) for member in members] if len(members) <= MAX_GUESSES else []
 
 
 def _find_visible(text: SourceText, name: NameUse) -> list[Meaning]:
-    """Declarations of the text by that name: in the innermost scope around the place that has one."""
+    """Return the declarations of this name in the innermost scope that has one."""
     best_parent, meanings = -2, list[Meaning]()
     for n, declaration in enumerate(text.declarations):
         parent = text.declarations[declaration.parent] if declaration.parent >= 0 else None
@@ -138,7 +149,7 @@ def _find_visible(text: SourceText, name: NameUse) -> list[Meaning]:
 
 
 def _resolve_qualified(view: IndexView, text: SourceText, name: NameUse, max_hops: int) -> list[Meaning]:
-    """What a name behind a dot means, where what is before the dot is the object itself, a module or a type."""
+    """Return the meanings of a name after a dot, if the object itself, a module or a type is before the dot."""
     *outer, last = name.qualifier
     if last in SELF_NAMES | SUPER_NAMES:
         enclosing = [
@@ -161,7 +172,7 @@ def _resolve_qualified(view: IndexView, text: SourceText, name: NameUse, max_hop
 
 
 def _find_types(view: IndexView, text: SourceText, chain: Sequence[str], start: int, max_hops: int) -> list[Meaning]:
-    """The types that a chain of names at a place may have, as far as they are written."""
+    """Return the types of the object that a chain of names means, as far as they are written."""
     *outer, last = chain
     if max_hops == 0:
         return []
@@ -192,7 +203,7 @@ def _find_types(view: IndexView, text: SourceText, chain: Sequence[str], start: 
 
 
 def _resolve_types(view: IndexView, text: SourceText, chain: Sequence[str], start: int, max_hops: int) -> list[Meaning]:
-    """The types that are called so, or those of what such a call gives."""
+    """Return the types that a written chain means. The last name is a type or a call."""
     if chain[-1].endswith("()"):
         return _find_types(view, text, chain, start, max_hops)
     *outer, last = chain
@@ -202,7 +213,7 @@ def _resolve_types(view: IndexView, text: SourceText, chain: Sequence[str], star
 
 
 def _find_returned_types(view: IndexView, text: SourceText, function: Meaning, max_hops: int) -> list[Meaning]:
-    """The types of what a function gives, as they are seen where it is declared."""
+    """Return the types that a function returns, resolved where it is declared."""
     if function.symbol:
         chains = find_return_types(
             view.texts.read_signature(function.symbol), function.symbol.name, function.symbol.language
@@ -219,7 +230,7 @@ def _find_returned_types(view: IndexView, text: SourceText, function: Meaning, m
 
 
 def _typed_passages(text: SourceText, name: NameUse) -> Iterator[tuple[str, str]]:
-    """The pieces of a text in which the type of a name is written, the nearest first, and what it is called there."""
+    """Yield passages that write the type of a name, the nearest first, with the name as it stands there."""
     types = _find_enclosing(text, name, TYPES)
     if name.qualifier and not (_is_own_member(name) and types):
         return
@@ -247,12 +258,12 @@ def _typed_passages(text: SourceText, name: NameUse) -> Iterator[tuple[str, str]
         if declaration.name.lstrip("$") == name.text and declaration.kind in FIELD_KINDS:
             yield _declaration_lines(text.data, declaration), name.text
         elif name.qualifier and declaration.name in ("constructor", "__construct"):
-            # a parameter may be a field
+            # A parameter of a constructor may declare a field.
             yield decode(text.data[declaration.start : declaration.body]), name.text
 
 
 def _find_assigned_names(text: SourceText, name: NameUse) -> Iterator[tuple[str, int]]:
-    """The names that a name is set to, where it is set to nothing else, and where they are."""
+    """Yield the names that are assigned to a name, with their byte offsets. Other values are left out."""
     enclosing = _find_enclosing(text, name, TYPES) if name.qualifier else _find_enclosing(text, name)
     if not enclosing or (name.qualifier and not _is_own_member(name)):
         return
@@ -279,7 +290,7 @@ def _is_own_member(name: NameUse) -> bool:
 
 
 def _top_level_text(text: SourceText, end: int) -> str:
-    """What stands in no function or type before a place."""
+    """Return the text before an offset that is in no function or type."""
     start, parts = 0, list[str]()
     for declaration in text.declarations:
         if declaration.parent < 0 and declaration.kind not in FIELD_KINDS and start <= declaration.start < end:
@@ -289,7 +300,7 @@ def _top_level_text(text: SourceText, end: int) -> str:
 
 
 def _declaration_lines(data: bytes, declaration: Declaration) -> str:
-    """A field may be declared by no more than its name."""
+    """Return the whole lines of a declaration, as its span may be its name alone."""
     end = data.find(b"\n", declaration.end)
     return decode(data[data.rfind(b"\n", 0, declaration.start) + 1 : end if end >= 0 else len(data)])
 
@@ -303,7 +314,7 @@ def _symbol_meaning(symbol: Symbol) -> Meaning:
 
 
 def _find_in_type(view: IndexView, text: SourceText, type_: int, name: str, max_hops: int) -> list[Meaning]:
-    """The members of a type of the text, or of what it extends."""
+    """Return the members of a type in the text, or else of its bases."""
     own = [
         Meaning(n)
         for n, declaration in enumerate(text.declarations)
@@ -313,7 +324,7 @@ def _find_in_type(view: IndexView, text: SourceText, type_: int, name: str, max_
 
 
 def _find_inherited(view: IndexView, text: SourceText, type_: int, name: str, max_hops: int) -> list[Meaning]:
-    """The members of what a type of the text extends."""
+    """Return the members of the bases of a type in the text."""
     members: list[Meaning] = []
     for base in text.declarations[type_].bases if max_hops else ():
         *qualifier, last = _parse_base(base)
@@ -346,5 +357,5 @@ def _find_members(view: IndexView, text: SourceText, type_: Meaning, name: str, 
 
 
 def _parse_base(base: str) -> list[str]:
-    """The names of a type that is extended: `other.Base[int]` is `other` and `Base`."""
+    """Return the names of a base type: `other` and `Base` for `other.Base[int]`."""
     return WORD.findall(re.split(r"[\[<(]", base)[0]) or [base]

@@ -1,5 +1,8 @@
-"""Where a declaration is meant: files in which its name occurs are parsed when somebody asks, and each name that
-`references.scm` finds there is looked up. See docs/adr/0011."""
+"""Search for the references to a declaration.
+
+Files that contain the name are parsed at the time of the question, and each name that `references.scm` finds is
+resolved (docs/adr/0011).
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,14 +15,15 @@ from lsp_harness.syntax.symbols.name_uses import Kind, referred
 from lsp_harness.syntax.tree import SyntaxTree
 
 MAX_FILES = 500
-"""That are parsed at most for one question."""
+"""Largest number of files that are parsed for one question."""
 
 DeclarationKey = tuple[str, str]
-"""The path of a declaration and its qualified name: offsets may be those of an older text."""
+"""Path and qualified name of a declaration. Offsets may belong to an older text."""
 
 
 def find_files_with_name(reader: Reader, name: str, limit: int = MAX_FILES) -> list[tuple[str, int, str]]:
-    """The files that may have this name in their code, by path, id and language; all of them where `most` is negative."""
+    """Return the path, id and language of files that may contain a name in their code; all of them if `limit` is
+    negative."""
     rows: list[tuple[str, int, str]] = reader.rows(
         "SELECT DISTINCT path, files.id, language FROM texts JOIN chunks ON chunks.id = texts.rowid "
         "JOIN files ON files.id = chunks.file WHERE texts MATCH ? AND language != '' LIMIT ?",
@@ -29,14 +33,15 @@ def find_files_with_name(reader: Reader, name: str, limit: int = MAX_FILES) -> l
 
 
 def declaration_key(text: SourceText, meaning: Meaning) -> DeclarationKey:
-    """By which two meanings are known to be the same."""
+    """Return a key that is equal for meanings of the same declaration."""
     if meaning.symbol:
         return meaning.symbol.path, meaning.symbol.qualified
     return text.path, qualified(text.declarations, text.declarations[meaning.local_index])
 
 
 class ReferencePlace(NamedTuple):
-    """Where a declaration is meant, and how; `sure` where something leads from there to it, and not only its name."""
+    """A reference to a declaration. It is certain if imports, scopes or types lead to the declaration, and not only
+    its name."""
 
     start: int
     kind: Kind
@@ -46,7 +51,15 @@ class ReferencePlace(NamedTuple):
 def find_places(
     view: IndexView, text: SourceText, tree: SyntaxTree, name: str, target: DeclarationKey
 ) -> Iterator[ReferencePlace]:
-    """Where a text means the `target` by its name, the declaration included."""
+    """Yield the references to `target` in a text, including the declaration itself.
+
+    Args:
+        view: The index.
+        text: The text to search.
+        tree: The syntax tree of the text.
+        name: The name that the text uses for the target.
+        target: The key of the declaration.
+    """
     for reference in referred(tree, name):
         name_use = NameUse(reference.name, reference.start, reference.before, reference.own)
         certain = resolve_certain(view, text, name_use)
@@ -58,5 +71,5 @@ def find_places(
 def find_offsets(
     view: IndexView, text: SourceText, tree: SyntaxTree, name: str, target: DeclarationKey
 ) -> Iterator[int]:
-    """The byte offsets of these places."""
+    """Yield the byte offsets of the references to `target` in a text."""
     yield from (place.start for place in find_places(view, text, tree, name, target))

@@ -1,8 +1,9 @@
-"""What a declaration has to do with others: what it calls and extends, who calls and extends it, which tests run it, and who imports
-its file. Nothing of it is kept (docs/adr/0011): the files that may tell are parsed when somebody asks.
+"""Relations of a declaration: what it calls and extends, what calls and extends it, which tests run it, and who imports
+its file.
 
-An edge is there because imports, scopes and written types lead from one end to the other. What they do not tell is kept as
-unresolved: of what is called, by its name; of who calls, where the file knows what the member is of.
+Nothing of this is stored (docs/adr/0011): the files that may matter are parsed at the time of the question. An edge
+exists if imports, scopes and written types lead from one end to the other. Other calls and callers are returned as
+unresolved: calls by their name, callers if their file imports the declaration's file.
 """
 
 from collections import deque
@@ -28,23 +29,26 @@ from lsp_harness.syntax.symbols.name_uses import Reference, referred
 from lsp_harness.text.position import encode
 
 CALLABLE_KINDS = frozenset({"function", "method", "constructor", "macro", "class", "struct", "implementation"})
-"""Kinds that are called; the others are used."""
+"""Kinds of symbols that are called. Others are only used."""
 CONSTRUCTOR_NAMES = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize"})
-"""Members that are called by the name of their type."""
+"""Names of members that are called by the name of their type."""
 MAX_INDIRECT_CALLERS = 20
-"""Callers whose own callers are looked for, to find tests that run something through them."""
+"""Number of callers whose own callers are searched for tests."""
 MAX_IMPORT_HOPS = 100
-"""Imports over which a file may know what is in another."""
+"""Number of imports over which a file may see the declarations of another one."""
 MAX_CYCLES = 10
-"""Of imports, that are told of one file."""
+"""Largest number of import cycles of a file."""
 HEADER_LANGUAGES = frozenset({"c", "cpp"})
-"""Languages that declare in one file what is in another."""
+"""Languages that declare in header files what other files define."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Its other end, with its place: of what is not `sure` the name as it is written, and where. `name` is empty for code that is
-    in nothing. A test may run something `through` another function."""
+    """The other end of a relation.
+
+    If it is not certain, `name` is the name as written, and `path` and `line` are the place of the reference. `name` is
+    empty for code outside of declarations. A test may reach the symbol `through` another function.
+    """
 
     path: str
     line: int
@@ -55,7 +59,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class SymbolGraph:
-    """Of `symbol`. A cycle begins and ends with its file."""
+    """The relations of one symbol. Each cycle starts and ends with the symbol's file."""
 
     symbol: Symbol
     calls: tuple[Edge, ...]
@@ -69,7 +73,7 @@ class SymbolGraph:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """A `place` where a declaration is meant; `around` is what it is in."""
+    """A reference to a declaration. `enclosing` is the symbol that contains it."""
 
     source: Source
     place: ReferencePlace
@@ -77,6 +81,7 @@ class Usage:
 
 
 def build_graph(view: IndexView, symbol: Symbol) -> SymbolGraph:
+    """Return the relations of a symbol."""
     sources = Sources(view)
     usages = [*find_usages(sources, symbol)]
     uses = [
@@ -104,10 +109,17 @@ def find_usages(
     max_hops: int = MAX_IMPORT_HOPS,
     order: Callable[[str], Any] = lambda path: 0,
 ) -> Iterator[Usage]:
-    """Where a declaration is meant, but for itself and for imports, file by file. Of files in whose text it is named the first
-    `most` are parsed, each when it is its turn: in this order, and where that is the same those that import its file, over at most
-    `far` others, or are beside it before those that may see it all the same. What is behind something unknown is no more than likely,
-    and told only of files that know what the member is of."""
+    """Yield the references to a declaration file by file, without the declaration itself and imports.
+
+    Uncertain references are only returned from files that import the declaration's file.
+
+    Args:
+        sources: The files of the index.
+        symbol: The declaration.
+        limit: Largest number of files to parse.
+        max_hops: Largest number of imports between a file and the declaration.
+        order: Sort key of paths. Among equal keys, files that import the declaration or are in its folder come first.
+    """
     view = sources.view
     constructed = (
         _find_owner(view, symbol) if symbol.kind == "constructor" or symbol.name in CONSTRUCTOR_NAMES else None
@@ -135,7 +147,7 @@ def find_usages(
 
 
 def find_header_twins(view: IndexView, symbol: Symbol) -> list[Symbol]:
-    """A declaration, and what the files that include each other declare by its name: one of them is in a header."""
+    """Return a declaration and, in C and C++, its declarations in files that include its file or that it includes."""
     if symbol.language not in HEADER_LANGUAGES:
         return [symbol]
     files = [view.symbols.find_file(path) for path in view.imports.find_importers(symbol.file)]
@@ -151,7 +163,7 @@ def find_header_twins(view: IndexView, symbol: Symbol) -> list[Symbol]:
 
 
 def find_import_cycles(view: IndexView, file: int) -> Iterator[tuple[str, ...]]:
-    """The shortest way back to a file from each that it imports."""
+    """Yield the shortest import cycle through a file for each file that it imports."""
     rows: list[tuple[int, int]] = view.reader.rows("SELECT DISTINCT file, target FROM targets")
     importing: dict[int, list[int]] = {}
     for importer, target in rows:
@@ -170,7 +182,7 @@ def find_import_cycles(view: IndexView, file: int) -> Iterator[tuple[str, ...]]:
             cycle.append(next_file[cycle[-1]])
         path_rows = [view.reader.rows("SELECT path FROM files WHERE id = ?", (importer,)) for importer in cycle]
         if all(path_rows):
-            # otherwise a file of it is gone meanwhile
+            # Without a path, the file was removed from the index during the search.
             yield tuple(path for [(path,)] in path_rows)
 
 
@@ -182,13 +194,16 @@ def find_candidate_files(
     max_hops: int,
     order: Callable[[str], Any] = lambda path: 0,
 ) -> dict[str, set[str]]:
-    """The files that may mean a declaration, and what they call it: an import may give it another name, also to third files."""
+    """Return the paths of files that may refer to a declaration, with the names that each of them uses for it.
+
+    An import may rename the declaration, and a third file may import it under the new name.
+    """
     names_by_path: dict[str, set[str]] = {}
     seen, todo = {symbol.name}, [symbol.name]
     dependents = view.imports.find_dependents((imported.file for imported in twins), max_hops)
     while todo:
         name = todo.pop()
-        # any of them may be one that matters: how many are parsed is bounded, not how many are named
+        # All files with the name are read here, as any of them may matter. The limit applies to the parsed files.
         candidates = [
             imported
             for imported in find_files_with_name(view.reader, name, -1)
@@ -212,7 +227,7 @@ def find_candidate_files(
 
 
 def _can_see(file: int, language: str, symbol: Symbol, dependents: AbstractSet[int]) -> bool:
-    """Whether anything may lead from a file to a declaration."""
+    """Return whether a file may see a declaration at all."""
     return file in dependents or (
         language == symbol.language and language in FOLDER_SCOPED_LANGUAGES | NAMESPACE_LANGUAGES
     )
@@ -235,7 +250,7 @@ def _find_owner(view: IndexView, symbol: Symbol) -> Symbol | None:
 
 
 def _is_ruby_call(symbol: Symbol, usage: Usage) -> bool:
-    """Whether it is called there in the way of Ruby, which needs no brackets, and makes things by a message."""
+    """Return whether a use is a call in Ruby, which needs no brackets and creates objects by a message."""
     if symbol.language != "ruby" or usage.place.kind != "use":
         return False
     data, end = usage.source.tree.data, usage.place.start + len(encode(symbol.name))
@@ -254,7 +269,7 @@ def _find_calls(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
             and reference.start not in {declared.named for declared in source.symbols}
         )
         for edge in _resolve_reference(sources, source, reference) if reference.kind == "call" or is_ruby_call else ():
-            # of what nobody knows the first place is enough
+            # The first place of an unresolved call is enough.
             edge_key = (edge.path if edge.is_certain else "", edge.line if edge.is_certain else 0, edge.name)
             if edge_key not in seen and (
                 reference.kind == "call" or (edge.is_certain and edge.name.rpartition(".")[2].islower())
@@ -284,7 +299,7 @@ def _find_bases(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
 
 
 def _resolve_reference(sources: Sources, source: Source, reference: Reference) -> Iterator[Edge]:
-    """What a name leads to."""
+    """Yield an edge for each meaning of a reference, or an uncertain edge if there is none."""
     meanings = resolve_certain(
         sources.view, source.text, NameUse(reference.name, reference.start, reference.before, reference.own)
     )
@@ -308,7 +323,7 @@ def _meaning_symbol(source: Source, meaning: Meaning) -> Symbol:
 
 
 def _find_tests(sources: Sources, callers: list[Usage]) -> Iterator[Edge]:
-    """Tests that call something, then those that call one of its callers."""
+    """Yield the tests that call a symbol, then those that call one of its callers."""
     yield from _to_edges(caller for caller in callers if TEST_PATH.search(caller.source.text.path))
     seen = {(caller.source.text.path, caller.enclosing.qualified if caller.enclosing else "") for caller in callers}
     inner_callers = {
@@ -331,7 +346,7 @@ def _find_tests(sources: Sources, callers: list[Usage]) -> Iterator[Edge]:
 
 
 def _to_edges(usages: Iterable[Usage], through: str = "") -> tuple[Edge, ...]:
-    """One for each function and line, in the order of files and lines."""
+    """Return one edge for each function and line, sorted by file and line."""
     edges = {
         Edge(
             usage.source.text.path,

@@ -1,4 +1,4 @@
-"""A place of the code that a search begins at: the declaration there, or the lines, and what their names mean."""
+"""Starting points of a search: a declaration or lines of code, and the symbols that their names mean."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -12,14 +12,14 @@ from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import encode
 
 MAX_NAMES = 24
-"""Names of a place that are looked up, the nearest first."""
+"""Number of names of an anchor that are resolved, the nearest first."""
 MAX_DECLARATIONS = 4
-"""Declarations of one name that a search begins at."""
+"""Number of declarations of one name at which a search starts."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilePosition:
-    """A byte of a file of the index."""
+    """A byte offset in a file of the index."""
 
     path: str
     offset: int
@@ -27,7 +27,7 @@ class FilePosition:
 
 @dataclass(frozen=True, slots=True)
 class SymbolName:
-    """A symbol, by its name or the end of its qualified name; where `path` is given that of this file."""
+    """A symbol by its name or the end of its qualified name. If `path` is given, only that file counts."""
 
     name: str
     path: str = ""
@@ -35,8 +35,12 @@ class SymbolName:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """`text` begins at byte `start` of its file, and the place is at `at` in it; `own` are the chunks of the declaration there, with
-    what that has inside; `name` is qualified, empty where there is none. `digest` is that of the text a vector may be of."""
+    """A place in the code at which a search starts.
+
+    `text` begins at byte `start` of its file, and the place is at byte `offset` of the file. `own_chunks` are the
+    chunks of the declaration there and of its members. `name` is its qualified name, empty outside of declarations.
+    `digest` is that of the text that the vector is made of.
+    """
 
     path: str
     language: str
@@ -50,7 +54,7 @@ class Anchor:
 
 
 def find_anchors(reader: Reader, target: FilePosition | SymbolName) -> list[Anchor]:
-    """The places that are meant; none where the index knows no such file or name."""
+    """Return the anchors of a position or of a symbol name; empty if the index does not contain it."""
     if isinstance(target, FilePosition):
         return [*_anchors_at(reader, target)]
     symbols = find_declared(reader, target)
@@ -59,19 +63,19 @@ def find_anchors(reader: Reader, target: FilePosition | SymbolName) -> list[Anch
         for symbol in symbols[:MAX_DECLARATIONS]
         for anchor in _anchors_at(reader, FilePosition(symbol.path, symbol.named))
     ]
-    # a field stands in the chunk of its class: what was asked for is the field
+    # A field is in the chunk of its class, but the field itself was asked for.
     return [replace(anchor, name=symbol.qualified) for anchor, symbol in zip(anchors, symbols, strict=False)]
 
 
 def find_declared(reader: Reader, target: SymbolName) -> list[Symbol]:
-    """What is called so."""
+    """Return the symbols with this name."""
     return [
         symbol for symbol in IndexView(reader).symbols.find_qualified(target.name) if target.path in ("", symbol.path)
     ]
 
 
 def _anchors_at(reader: Reader, position: FilePosition) -> Iterator[Anchor]:
-    # what is blank is in no chunk, and belongs to what is above it
+    # Blank lines are in no chunk; they count to the chunk above them.
     rows = reader.rows(
         "SELECT files.id, language, symbol, chunks.id, chunks.start, text, chunks.digest FROM chunks JOIN files ON files.id = "
         "chunks.file JOIN texts ON texts.rowid = chunks.id WHERE path = ? AND chunks.start <= ? ORDER BY chunks.start DESC LIMIT 1",
@@ -93,7 +97,7 @@ def _anchors_at(reader: Reader, position: FilePosition) -> Iterator[Anchor]:
 
 
 def find_used_symbols(reader: Reader, anchor: Anchor) -> Iterator[Symbol]:
-    """What the names in a place mean, those nearest to it first, but for what is declared there."""
+    """Yield the symbols that the names in an anchor mean, the nearest names first."""
     view = IndexView(reader)
     symbols = [
         symbol_from_row(row) for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? ORDER BY n", (anchor.file,))
@@ -109,14 +113,14 @@ def find_used_symbols(reader: Reader, anchor: Anchor) -> Iterator[Symbol]:
 
 
 def find_chunks(reader: Reader, symbols: Iterable[Symbol]) -> Iterator[int]:
-    """The chunk that each symbol is declared in."""
+    """Yield the ids of the chunks in which the symbols are declared."""
     for symbol in symbols:
         sql = "SELECT id FROM chunks WHERE file = ? AND start <= ? AND end > ?"
         yield from (id for (id,) in reader.rows(sql, (symbol.file, symbol.named, symbol.named)))
 
 
 def _nearest_names(anchor: Anchor) -> list[NameUse]:
-    """Each name once, where it stands nearest to the place, with those before its dots."""
+    """Return each name once, where it is nearest to the anchor's place, with its qualifier."""
     line = _line(anchor.text, anchor.offset - anchor.start)
     nearest_by_name: dict[str, tuple[int, NameUse]] = {}
     for match in DOTTED_NAME.finditer(anchor.text):

@@ -1,5 +1,8 @@
-"""Patterns of a project: declarations that are built alike (handlers, tests, models), read off the index with no parsing, one of
-each for people, and those most like a piece of code as examples of how such code is written here."""
+"""Patterns of a project: declarations of the same shape (handlers, tests, models), found in the index without parsing.
+
+A pattern has a representative for people. The members most similar to a piece of code serve as examples of the
+project's style.
+"""
 
 import re
 from collections import defaultdict
@@ -25,24 +28,24 @@ from lsp_harness.text.position import decode
 
 PATTERN_KINDS = frozenset({"function", "method"}) | TYPES - {"implementation"}
 MIN_MEMBERS = 3
-"""Declarations that make a pattern."""
+"""Number of declarations that make a pattern."""
 MAX_DECLARATIONS = 50_000
-"""Declarations that are looked at for all patterns of a project, at most."""
+"""Largest number of declarations that are read for all patterns of a project."""
 MAX_NEARBY = 2_000
-"""Those that are looked at for examples, at most, of the nearest files."""
+"""Largest number of declarations in the nearest files that are read for examples."""
 MAX_COMPARED = 30
-"""Members of a pattern that are compared with each other, or with what examples are wanted for."""
+"""Number of members of a pattern that are compared with each other or with a request."""
 MAX_LINES = 40
-"""A longer declaration is no example."""
+"""A longer declaration is not used as an example."""
 MAX_BYTES = MAX_LINES * 120
 MIN_SIMILARITY, MIN_NAME_SIMILARITY = 0.15, 0.3
-"""Words that an example has in common with what it is for, of all that either has; more where only the names tell."""
+"""Share of common words that an example needs; more is needed if the shapes match by name only."""
 NAME_WEIGHT = 0.5
-"""What a name says, beside the whole text: of two that are alike the one that does the same."""
+"""Weight of similar names beside similar texts: of two similar members, the one with the same purpose is better."""
 COPY_SIMILARITY = 0.9
-"""From here on it is a copy, which shows nothing."""
+"""A text at least this similar is a copy, which shows nothing new."""
 SECRET_HOLE = re.compile(r"\S {16}")
-"""What the index has where a secret was."""
+"""Matches the spaces that replace a secret in the index."""
 WORD = re.compile(r"[^\W\d]\w*")
 
 SELECT_HEADS = (
@@ -52,13 +55,14 @@ SELECT_HEADS = (
     "CROSS JOIN files ON files.id = file WHERE begun <= start AND done > start "
     f"AND kind IN ({placeholders(len(PATTERN_KINDS))})"
 )
-"""Declarations with the text of the piece they begin in, as far as their bodies: that has decorators and comments above them.
-What is inside of a function has no such piece."""
+"""Selects declarations with the text of their chunk up to the body, which includes decorators and comments.
+Declarations inside of functions have no chunk."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """At least `LEAST` declarations that are built alike, in the order of their files, and the one that is most like the others."""
+    """At least `MIN_MEMBERS` declarations of one shape in the order of their files. The representative is most
+    similar to the others."""
 
     name: str
     language: str
@@ -68,8 +72,8 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class ExampleRequest:
-    """What examples are for: a declaration of the file `path`, of this shape, with its name and text. `declared` are the qualified
-    names of all that is to be changed with it."""
+    """The declaration that examples are wanted for. `edited_names` are the qualified names of everything that
+    changes with it."""
 
     path: str
     shape: Shape
@@ -80,7 +84,7 @@ class ExampleRequest:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The whole text of a declaration, with the comments and decorators above it, and the name of the pattern it is of."""
+    """The text of a declaration with its comments and decorators, and the title of its pattern."""
 
     symbol: Symbol
     text: str
@@ -88,7 +92,7 @@ class Example:
 
 
 def find_patterns(reader: Reader, limit: int) -> list[Pattern]:
-    """Those with the most members first; no declaration is in two."""
+    """Return the `limit` patterns with the most members. Each declaration is in one pattern at most."""
     members_by_key: dict[ShapeKey, list[tuple[Symbol, Shape]]] = defaultdict(list)
     for symbol, shape in _read_shapes(reader.rows(f"{SELECT_HEADS} LIMIT ?", (*PATTERN_KINDS, MAX_DECLARATIONS))):
         members_by_key[shape.key].append((symbol, shape))
@@ -98,7 +102,10 @@ def find_patterns(reader: Reader, limit: int) -> list[Pattern]:
 
 
 def find_examples(reader: Reader, request: ExampleRequest, limit: int) -> list[Example]:
-    """Of the pattern that it belongs to, those most like it, the likest first: neither itself nor copies, of it or each other."""
+    """Return the members of the request's pattern that are most similar to it, the most similar first.
+
+    The declaration itself, copies of it, and copies of other examples are left out.
+    """
     members = [
         (symbol, shape)
         for symbol, shape in _nearby_shapes(reader, request)
@@ -126,10 +133,10 @@ def find_examples(reader: Reader, request: ExampleRequest, limit: int) -> list[E
 
 
 def _most_similar(view: IndexView, request: ExampleRequest, members: Sequence[Symbol]) -> list[tuple[Symbol, str]]:
-    """Those of members that may be shown, with their texts, the likest first."""
+    """Return the members that may be shown with their texts, the most similar first."""
     name_words, text_words = _word_set(request.name), _word_set(request.text)
     short = [member for member in members if member.end - member.start <= MAX_BYTES]
-    # among equals the nearest
+    # Members are in order of distance, so the nearest of equal ones stay.
     candidates = nlargest(MAX_COMPARED, short, key=lambda member: _similarity(_word_set(member.name), name_words))
     texts = [(member, text) for member in candidates if _is_good_example(text := view.texts.read_with_comments(member))]
 
@@ -141,7 +148,8 @@ def _most_similar(view: IndexView, request: ExampleRequest, members: Sequence[Sy
 
 
 def _nearby_shapes(reader: Reader, request: ExampleRequest) -> Iterator[tuple[Symbol, Shape]]:
-    """Of files of the same language and role, the nearest first."""
+    """Yield symbols and shapes of files with the same language, tests or not as the request, the nearest files
+    first."""
     folders = request.path.split("/")
 
     def distance(path: str) -> tuple[bool, int, str]:
@@ -184,9 +192,9 @@ def _build_pattern(view: IndexView, members: Sequence[tuple[Symbol, Shape]]) -> 
 
 
 def _find_representative(view: IndexView, members: Sequence[Symbol]) -> Symbol:
-    """The one whose words are most like those of the others, of some that are short; the shortest where none is."""
+    """Return the member whose words are most similar to those of the others; the shortest member if all are long."""
     short = [member for member in members if member.end - member.start <= MAX_BYTES]
-    # from all over the project
+    # The sample is taken from all over the project.
     sample = short[:: max(1, -(-len(short) // MAX_COMPARED))]
     texts = [
         (member, _word_set(text))
@@ -199,7 +207,7 @@ def _find_representative(view: IndexView, members: Sequence[Symbol]) -> Symbol:
 
 
 def _is_good_example(text: str) -> bool:
-    """Whether a text is a good example: there, not long, and without what was a secret."""
+    """Return whether a text is present, short, and without a removed secret."""
     return bool(text.strip()) and text.count("\n") <= MAX_LINES and not SECRET_HOLE.search(text)
 
 

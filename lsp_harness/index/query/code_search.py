@@ -1,7 +1,7 @@
-"""Finding the code a question means: by what symbols are called, by the words of their text, and by what the text is about.
+"""Search for code by symbol names, by the words of its text, and by its meaning.
 
-Each way ranks on its own; they are fused by reciprocal rank, as their scores have nothing in common. A hit says by which way
-it was found, and how high.
+Each ranker works on its own. The rankings are fused by reciprocal rank, as their scores cannot be compared. A hit has
+the names of the rankers that found it and its rank in each.
 """
 
 import re
@@ -16,28 +16,29 @@ from lsp_harness.index.query.rankers import MAX_TEXT_WORDS, Rankers, Ranking
 from lsp_harness.store.database import Reader, placeholders
 
 RANK_OFFSET = 5
-"""Of reciprocal rank fusion: what is first counts for 1/K, what is second for 1/(K + 1)."""
+"""Offset of reciprocal rank fusion: the first hit of a ranking scores 1/RANK_OFFSET, the second 1/(RANK_OFFSET + 1)."""
 WEIGHTS = {"mention": 0.5, "remarks": 0.5, "imports": 0.5, "lately": 0.2, "named": 4.0, "linked": 0.3}
-"""Of the ways that do not count for 1: what a sentence mentions is often only near what it asks for, what a module says of itself
-is about more than one thing, where somebody is only decides between hits that are alike, and a symbol that is asked for comes before what
-has to do with it."""
+"""Weights of the rankers that do not have weight 1.
+
+A name in a sentence is often only near the wanted code. A module docstring is about several things. Imports and time
+only decide between similar hits. A symbol that is asked for comes before related code."""
 SEARCH_LIMIT_S = 0.05
-"""A search takes no longer than this before it is content with words."""
+"""Time after which a search returns what it has found by words."""
 MAX_SUPPORTERS = 3
 SUPPORT_WEIGHT = 0.05
-"""What the best hits among the members of one type, or among what is at the top of one file, count for each other."""
+"""Weight that the best hits in one type, or at the top of one file, give to each other."""
 MAX_FILE_SEARCH_HITS = 60
-"""Hits that are looked at for files."""
+"""Number of hits from which files are ranked."""
 MAX_HITS_PER_FILE = 3
-"""Hits of one file that count: a long one is not what a text is about because it has many."""
+"""Number of hits of one file that count. Otherwise long files would win by the number of their hits."""
 MENTION_SCORE = 0.2
-"""What it counts that a file is named."""
+"""Score of a file whose path is in the query."""
 PATH = re.compile(r"[\w./\\-]*\w\.[A-Za-z]{1,5}\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk: its file, the symbol it shows (empty for what is in none), its bytes, and why it was found."""
+    """A chunk that was found: its file, its symbol (empty outside of declarations), its byte range, and the reasons."""
 
     path: str
     symbol: str
@@ -56,7 +57,7 @@ class _Score:
 
 
 class CodeSearch(Rankers):
-    """Over the index of one folder."""
+    """Search over the index of one folder."""
 
     def __init__(self, reader: Reader, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(reader)
@@ -71,14 +72,24 @@ class CodeSearch(Rankers):
         current_path: str = "",
         seconds: float = SEARCH_LIMIT_S,
     ) -> list[Hit]:
-        """The best hits first: of words or names, of a place (what is like what stands there, what that uses, and what uses it, but
-        not itself), or of a symbol (that, and the same). `near` are digests of the texts whose vectors are most like what is
-        asked. Of hits that are alike those are better whose file imports the file `beside`, or is imported by it, or was written
-        last; a place is beside itself. A way that is not done when the time is over is left out, words alone are waited for.
-        Raises StoreError."""
+        """Return the best hits first.
+
+        For a position or symbol, code that is similar, that it uses, or that uses it is found. The code at a position
+        itself is left out. Rankers that are not done in time are left out, except the ranking by words.
+
+        Args:
+            target: Words or names, a position, or a symbol.
+            limit: Largest number of hits.
+            nearest_digests: Digests of the texts whose vectors are most similar to the target, the most similar first.
+            current_path: A file. Hits in files that imports connect with it, and recently written ones, are preferred.
+            seconds: Time limit.
+
+        Raises:
+            StoreError: The index cannot be read.
+        """
         deadline = self._clock() + seconds
         if isinstance(target, str):
-            # what is named is looked up at once, or there are too many; words need the rest
+            # A search by name is fast unless there are too many names. The words need the remaining time.
             rankings = self._rank_until(deadline - seconds / 2, lambda: self.rank_by_name(target))
             rankings.append(self.rank_by_words(target))
             rankings += self._rank_until(
@@ -105,7 +116,7 @@ class CodeSearch(Rankers):
         nearest_digests: Sequence[bytes],
         deadline: float,
     ) -> tuple[list[Ranking], frozenset[int]]:
-        """What is found from some places, and what of it is nothing but these places."""
+        """Return rankings around anchors, and the chunks of the anchors themselves."""
         rankings = [self.rank_by_words(" ".join(f"{anchor.name} {anchor.text}" for anchor in anchors), MAX_TEXT_WORDS)]
         rankings += self._rank_until(
             deadline,
@@ -119,7 +130,15 @@ class CodeSearch(Rankers):
         return rankings, frozenset(chunk for anchor in anchors for chunk in anchor.own_chunks)
 
     def boost_linked(self, best: Sequence[Hit], others: Iterable[Hit], seconds: float) -> list[Hit]:
-        """These others. What the best use, or what uses them, is worth more than it was, most what is so of the better and of several."""
+        """Return these hits with higher scores for code that the best hits use, or that uses them.
+
+        Links to better hits and to several hits count more.
+
+        Args:
+            best: The best hits, in order.
+            others: The hits to score again.
+            seconds: Time limit.
+        """
         deadline, others = self._clock() + seconds, [*others]
         link_scores = {(hit.path, hit.start): 0.0 for hit in others}
         for rank, hit in enumerate(best):
@@ -143,7 +162,7 @@ class CodeSearch(Rankers):
         return boosted
 
     def _rank_until(self, deadline: float, *rankers: Callable[[], Ranking]) -> list[Ranking]:
-        """Those that are done by then."""
+        """Return the rankings that are done before the deadline."""
         return self._reader.collect_until(lambda: self._clock() >= deadline, lambda: (ranker() for ranker in rankers))
 
     def rank_files(
@@ -155,7 +174,15 @@ class CodeSearch(Rankers):
         current_path: str = "",
         seconds: float = SEARCH_LIMIT_S,
     ) -> list[tuple[str, float]]:
-        """The files a longer text is about, such as a report of a fault: those it names, then those of the best hits."""
+        """Return paths and scores of the files that a longer text is about, such as a bug report.
+
+        Args:
+            query: The text.
+            limit: Largest number of files.
+            nearest_digests: Digests of the texts whose vectors are most similar to the query.
+            current_path: A file; files that imports connect with it are preferred.
+            seconds: Time limit.
+        """
         scores_by_path: dict[str, list[float]] = defaultdict(list)
         for hit in self.search(
             query, MAX_FILE_SEARCH_HITS, nearest_digests, current_path=current_path, seconds=seconds
@@ -167,7 +194,7 @@ class CodeSearch(Rankers):
         return sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:limit]
 
     def _find_mentioned_files(self, query: str) -> set[str]:
-        """Files whose path, or the end of it, is in the text, as it is in a traceback."""
+        """Return files whose path, or the end of it, is in the text, as in a traceback."""
         mentioned = {path.replace("\\", "/").removeprefix("./") for path in PATH.findall(query)}
         names = {path.rpartition("/")[2] for path in mentioned}
         paths = [
@@ -185,7 +212,7 @@ class CodeSearch(Rankers):
         }
 
     def fuse_rankings(self, rankings: Sequence[tuple[str, Sequence[int]]], limit: int) -> list[Hit]:
-        """Chunks in the order of several rankings together, each called by its name."""
+        """Return the best chunks of several named rankings together."""
         scores: dict[int, _Score] = defaultdict(_Score)
         for name, ranking in rankings:
             for rank, chunk in enumerate(ranking):

@@ -1,5 +1,7 @@
-"""The first line of what is said of a declaration, read off its text when it is shown: in Python what its body begins with (or what
-follows a variable), else the comment directly above."""
+"""The first line of a declaration's documentation, read from its text when it is shown.
+
+In Python this is the docstring, or the string after a variable. Otherwise, it is the comment directly above.
+"""
 
 import re
 
@@ -11,12 +13,12 @@ MAX_CHARS = 200
 STRING = re.compile(rb"""\s*[rRuU]?(?P<quote>\"\"\"|'''|"|')(?P<text>.*?)(?P=quote)""", re.DOTALL)
 COMMENT = re.compile(r"^(?:///?!?|//|/\*+!?|\*+/?|--+|#+(?!\[|!))")
 ATTRIBUTE = re.compile(r"^(?:@|#\[|\[)")
-"""Lines between a comment and what it is about."""
+"""Lines that may stand between a comment and its declaration."""
 EMPTY_COMMENT = re.compile(r"^(?:\W*$|noqa|type:|pylint|eslint|@ts-|nolint|clang-format|fmt:|TODO|FIXME)")
 
 
 def read_doc_line(view: IndexView, symbol: Symbol) -> str:
-    """On one line; empty where nothing is said."""
+    """Return the first line of a symbol's documentation; empty if there is none."""
     line = _docstring_line(view, symbol) if symbol.language == "python" else ""
     return (line or _comment_line(view, symbol))[:MAX_CHARS]
 
@@ -27,7 +29,7 @@ def _docstring_line(view: IndexView, symbol: Symbol) -> str:
     chunk_start, data = view.texts.read_chunk(symbol.file, offset)
     data = data[offset - chunk_start :]
     if has_no_body:
-        # the next line is about it
+        # The string after a variable documents it.
         data = data.partition(b"\n")[2]
     match = STRING.match(data)
     return _first_line(decode(match["text"])) if match else ""
@@ -45,5 +47,5 @@ def _comment_line(view: IndexView, symbol: Symbol) -> str:
 
 
 def _first_line(text: str) -> str:
-    """The first line that has something in it."""
+    """Return the first line that is not blank."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")

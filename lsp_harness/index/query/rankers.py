@@ -1,5 +1,5 @@
-"""The ways in which code is found, each ranking on its own: by what symbols are called, by words, by what a text is about, by what
-uses what, by imports, and by when a file was written."""
+"""Rankers of code search. Each ranks chunks by one feature: symbol names, words, meaning, use, imports, or the time
+of the last change."""
 
 import re
 from collections import Counter
@@ -12,31 +12,32 @@ from lsp_harness.index.query.stop_words import STOP_WORDS
 from lsp_harness.store.database import Reader, placeholders
 
 Ranking = tuple[str, list[int]]
-"""What a way is called, and the chunks it found, the best first."""
+"""The name of a ranker and the ids of the chunks that it found, the best first."""
 
 MAX_HITS = 50
-"""Hits of each way that are fused."""
+"""Number of hits of each ranker that are fused."""
 MAX_IMPORT_HOPS = 2
-"""Imports from a file within which others are near it."""
+"""Number of imports between files that count as near."""
 MAX_LINKED_FILES = 400
-"""Files whose imports are followed at once."""
+"""Number of files whose imports are followed in one step."""
 MAX_SAME_NAME = 20
-"""Symbols of one name."""
+"""Largest number of symbols with one name for which a mention of that name says something."""
 MAX_MENTIONS = 200
 MAX_QUERY_WORDS = 64
-"""Words of a question that count; where a text asks, `SPOKEN` of it."""
+"""Number of words of a query that count."""
 MAX_TEXT_WORDS = 24
+"""Number of words that count if a text of the workspace is the query."""
 WORD = re.compile(r"[^\W_]+")
 
 
 class Rankers:
-    """Over the index of one folder."""
+    """The rankers over the index of one folder."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
     def rank_by_name(self, query: str) -> Ranking:
-        """Chunks of symbols that the query names, those that it names by more of their name first."""
+        """Rank chunks of symbols that the query names, by the number of matching parts of the name."""
         names = find_query_names(query)
         last_parts = {name.rpartition(".")[2] for name in names}
         rows = self._reader.rows(
@@ -46,7 +47,7 @@ class Rankers:
         )
         is_name_query = all(part in names for part in query.split())
         if not is_name_query:
-            # what many things are called says little of which is mentioned
+            # A name of many symbols says little about which one is meant.
             name_counts = Counter(row[1].rpartition(".")[2] for row in rows)
             rows = [row for row in rows if name_counts[row[1].rpartition(".")[2]] <= MAX_SAME_NAME or row[1] in names]
         ranked = sorted(
@@ -55,7 +56,7 @@ class Rankers:
         return "name" if is_name_query else "mention", [chunk for chunk, _ in ranked][:MAX_HITS]
 
     def rank_by_words(self, query: str, max_words: int = MAX_QUERY_WORDS) -> Ranking:
-        """Chunks by BM25 over their words; what a chunk is called counts five times."""
+        """Rank chunks by BM25 over their words. The title of a chunk counts five times."""
         query_words = dict.fromkeys(word.lower() for word in WORD.findall(split_words(query)))
         content_words = [word for word in query_words if word not in STOP_WORDS] or list(query_words)
         if not content_words:
@@ -67,20 +68,20 @@ class Rankers:
         return "words", [chunk for (chunk,) in rows]
 
     def rank_by_meaning(self, nearest_digests: Sequence[bytes]) -> Ranking:
-        """Chunks of declarations by the likeness of their vectors, given as digests in this order."""
+        """Rank chunks of declarations by the similarity of their vectors, given as digests in this order."""
         return "meaning", self._rank_digests(nearest_digests, "symbol >= 0")
 
     def rank_by_remarks(self, nearest_digests: Sequence[bytes]) -> Ranking:
-        """The same of what stands in no declaration, as what a module says of itself does."""
+        """Rank chunks outside of declarations, such as module docstrings, by the similarity of their vectors."""
         return "remarks", self._rank_digests(nearest_digests, "symbol < 0")
 
     def rank_by_declaration(self, target: SymbolName) -> Ranking:
-        """Chunks of what is called so, what is outermost first."""
+        """Rank the chunks of the declarations of a name, the outermost first."""
         symbols = sorted(find_declared(self._reader, target), key=lambda symbol: len(symbol.qualified))
         return "named", list(dict.fromkeys(find_chunks(self._reader, symbols)))[:MAX_HITS]
 
     def rank_by_use(self, anchors: Sequence[Anchor]) -> Ranking:
-        """Chunks of what the names in these places mean, as well as imports and declarations tell: a base, what is called."""
+        """Rank the chunks of the symbols that the names in these anchors mean."""
         own_chunks = {chunk for anchor in anchors for chunk in anchor.own_chunks}
         chunks = (
             chunk for anchor in anchors for chunk in find_chunks(self._reader, find_used_symbols(self._reader, anchor))
@@ -88,19 +89,23 @@ class Rankers:
         return "used there", [chunk for chunk in dict.fromkeys(chunks) if chunk not in own_chunks][:MAX_HITS]
 
     def rank_by_users(self, anchors: Sequence[Anchor]) -> Ranking:
-        """Chunks that say the names of these places, of files that have them or that imports lead from to them, the nearest
-        first. That is no proof that they mean them."""
+        """Rank chunks that contain the names of these anchors, in files that imports connect with them, the nearest
+        first.
+
+        An equal name is no proof that the symbol is meant.
+        """
         rows = [row for anchor in anchors if anchor.name for row in self._find_users(anchor)]
         return "uses it", list(dict.fromkeys(chunk for _, chunk in sorted(rows)))[:MAX_HITS]
 
     def rank_by_distance(self, chunks: Iterable[int], path: str) -> Ranking:
-        """Of these chunks those of files that imports lead to from a file, or from which they lead to it, the nearest first."""
+        """Rank these chunks by the number of imports between their files and the file `path`. Unconnected ones are
+        left out."""
         distances = self._import_distances(path)
         ranked = [(distances[file], chunk) for chunk, file, _ in self._chunk_files(chunks) if file in distances]
         return "imports", [chunk for _, chunk in sorted(ranked)]
 
     def rank_by_time(self, chunks: Iterable[int]) -> Ranking:
-        """These chunks, those of files that were written last first."""
+        """Rank these chunks by the time when their file was written, the newest first."""
         return "lately", [
             chunk for _, chunk in sorted((-mtime, chunk) for chunk, _, mtime in self._chunk_files(chunks))
         ]
@@ -133,8 +138,10 @@ class Rankers:
         ]
 
     def _import_distances(self, path: str, *, importers_only: bool = False) -> dict[int, int]:
-        """Files by how many imports they are from a file, in either direction, or only those that lead `back` to it; the file
-        itself included; no more than FAR."""
+        """Return the number of imports between a file and the files near it, the file itself included.
+
+        `importers_only` leaves out the files that the file imports. Distances above MAX_IMPORT_HOPS are left out.
+        """
         frontier = {file for (file,) in self._reader.rows("SELECT id FROM files WHERE path = ?", (path,))}
         distances = dict.fromkeys(frontier, 0)
         for distance in range(1, MAX_IMPORT_HOPS + 1):
@@ -149,7 +156,7 @@ class Rankers:
         return distances
 
     def _chunk_files(self, chunks: Iterable[int]) -> list[tuple[int, int, int]]:
-        """Of each chunk its file and when that was written."""
+        """Return the id, file id and modification time of each chunk."""
         ids = list(chunks)
         return self._reader.rows(
             "SELECT chunks.id, files.id, mtime FROM chunks JOIN files ON files.id = chunks.file "
@@ -159,8 +166,11 @@ class Rankers:
 
 
 def find_query_names(query: str) -> set[str]:
-    """The names in a query. A word of a sentence is none unless it is written as one: `parse_all`, `Cart.total`, `HttpServer`,
-    `run()`."""
+    """Return the names of symbols in a query.
+
+    A plain word counts only if it is the whole query or is written as code: `parse_all`, `Cart.total`, `HttpServer`,
+    `run()`.
+    """
     matches = [*DOTTED_NAME.finditer(query)]
     marked_names = {match[0] for match in matches if _is_marked(query, *match.span())}
     return {
@@ -180,7 +190,7 @@ def _is_name(name: str) -> bool:
 
 
 def _shared_tail_length(qualified: str, name: str) -> int:
-    """How many parts two dotted names have in common from the end on."""
+    """Return the number of equal parts at the end of two dotted names."""
     count = 0
     for part, other_part in zip(reversed(qualified.split(".")), reversed(name.split(".")), strict=False):
         if part != other_part:

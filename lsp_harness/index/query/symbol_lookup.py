@@ -1,4 +1,4 @@
-"""Symbols by what somebody types of their names, as editors ask for them: a beginning, a part, or letters of it in order."""
+"""Symbols by typed letters of their names, as editors ask for them: a prefix, a part, or letters in order."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -9,18 +9,22 @@ from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_r
 from lsp_harness.store.database import Reader
 
 MAX_SYMBOLS = 200
-"""Symbols that are shown at most."""
+"""Largest number of symbols in an answer."""
 MAX_RANKED_NAMES = 2_000
-"""Names that are ranked at most: of those that begin so, then of those that have it inside, then of the others."""
+"""Largest number of names that are ranked: first those with the typed prefix, then those that contain the text, then
+the others."""
 LOW_RANK_KINDS = frozenset({"field", "variable", "constant", "parameter"})
-"""Kinds that come after the others."""
+"""Kinds of symbols that are ranked after the others."""
 
 Rank = tuple[int, bool, int, str]
 
 
 def rank_symbol(query: str, name: str, qualified: str, kind: str) -> Rank | None:
-    """How well a symbol fits, the best first; None for one that does not. Upper and lower case are the same, but where both
-    are, the same case is better. A query with a dot is about the names around a symbol too."""
+    """Return how well a symbol matches the query (smaller is better), or None if it does not match.
+
+    Case is ignored, but equal case ranks higher. The part of a query before its last dot must match the names around
+    the symbol.
+    """
     qualifier, _, typed_name = query.rpartition(".")
     if qualifier and not _is_subsequence(qualifier.lower(), qualified[: -len(name)].lower()):
         return None
@@ -49,7 +53,7 @@ def _is_subsequence(letters: str, text: str) -> bool:
 
 
 def find_symbols(reader: Reader, query: str, excluded_paths: Collection[str] = ()) -> list[tuple[Rank, Symbol]]:
-    """The symbols of an index that fit best, but for those of the files `without`."""
+    """Return the best matching symbols of an index with their ranks. Symbols of `excluded_paths` are left out."""
     ranks: dict[tuple[int, int], Rank] = {}
     for pattern in _patterns(query.rpartition(".")[2]):
         rows = reader.rows(
@@ -64,7 +68,7 @@ def find_symbols(reader: Reader, query: str, excluded_paths: Collection[str] = (
             break
     best = sorted(ranks, key=lambda key: (ranks[key], key))
     rows = ((key, reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", key)) for key in best)
-    # between two questions the index may have become another
+    # The index may change between the two queries.
     ranked_symbols = ((ranks[key], symbol_from_row(row)) for key, symbol_rows in rows for row in symbol_rows)
     return [
         *islice(
