@@ -1,4 +1,4 @@
-"""How a declaration reads: its signature on one line, and the first paragraph of what is said of it."""
+"""The text of a declaration: its signature on one line, and the first paragraph of its documentation."""
 
 import re
 from collections.abc import Iterable
@@ -8,11 +8,11 @@ from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import decode
 
 MAX_SIGNATURE_CHARS = 400
-"""Characters of a signature."""
+"""Largest length of a signature."""
 MAX_PARAGRAPH_CHARS = 600
-"""Characters of a paragraph."""
+"""Largest length of a paragraph."""
 COMMENT_WINDOW_BYTES = 20_000
-"""Bytes before a declaration that its comment is looked for in."""
+"""Number of bytes that are searched for documentation."""
 STRING = r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
 PYTHON_COMMENT = re.compile(rf"({STRING})|#[^\n]*", re.DOTALL)
 COMMENT = re.compile(rf"({STRING}|`[^`]*`)|//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -25,7 +25,7 @@ SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 
 
 def read_signature(language: str, data: bytes, declaration: Declaration) -> str:
-    """Without decorators, comments and the body."""
+    """Return the signature of a declaration without decorators, comments and the body. Secrets are removed."""
     start, end = declaration.start, declaration.body
     if language == "python":
         if word := PYTHON_WORD.search(data, start, declaration.named):
@@ -42,7 +42,7 @@ def read_signature(language: str, data: bytes, declaration: Declaration) -> str:
 
 
 def read_documentation(language: str, data: bytes, declaration: Declaration) -> str:
-    """The docstring's or comment's first paragraph."""
+    """Return the first paragraph of a declaration's docstring or comment."""
     if language == "python":
         body_start = min(declaration.end, declaration.body)
         return _docstring(decode(data[body_start : body_start + COMMENT_WINDOW_BYTES]))
@@ -52,7 +52,7 @@ def read_documentation(language: str, data: bytes, declaration: Declaration) -> 
 
 
 def read_module_documentation(language: str, data: bytes) -> str:
-    """What a file says of itself at its beginning."""
+    """Return the first paragraph of the documentation at the beginning of a file."""
     text = decode(data[:COMMENT_WINDOW_BYTES])
     if language == "python":
         return _docstring(re.sub(r"\A(?:\s*#[^\n]*\n)+", "", text.removeprefix("\ufeff")))
@@ -68,7 +68,7 @@ def _docstring(text: str) -> str:
 
 
 def _comment_lines(language: str, text_above: str) -> list[str]:
-    """The lines of the comment right above, without its marks."""
+    """Return the lines of the comment directly above, without comment marks."""
     lines = text_above.rpartition("\n")[0].split("\n")
     while language == "rust" and lines and ATTRIBUTE.match(lines[-1]):
         lines.pop()
@@ -77,7 +77,7 @@ def _comment_lines(language: str, text_above: str) -> list[str]:
     if text.endswith("*/"):
         comment_start = text.rfind("/*")
         block = text[comment_start + 2 : -2]
-        # what is no documentation has one star: a licence, a word to a tool
+        # Documentation starts with two stars. A block with one star may be a licence or an instruction for a tool.
         if comment_start < 0 or not (block.startswith("*") or language == "go"):
             return []
         return [re.sub(r"^\s*\*+ ?", "", line) for line in block.split("\n")]

@@ -1,4 +1,5 @@
-"""A declaration as a fragment: its signature, what makes one where it is a type, and what is said of it."""
+"""Creation of documentation fragments: the signature of a declaration, the constructor of a type, and its
+documentation."""
 
 import re
 
@@ -20,11 +21,18 @@ FIELD_DECORATOR = re.compile(rb"@[\w.]*\b(?:dataclass|define|frozen|mutable|attr
 FIELD_BASES = frozenset({"NamedTuple", "BaseModel"})
 CLASS_VARIABLE_TYPES = ("ClassVar", "typing.ClassVar")
 MAX_FIELDS = 24
-"""Of a class, in what it is made with."""
+"""Largest number of fields in a generated constructor."""
 
 
 def build_fragment(rules: PackageRules, module: Module, name: str, result: Result) -> DocFragment:
-    """What was found for a `name` in the module `asked`."""
+    """Return the documentation fragment of a lookup result.
+
+    Args:
+        rules: The packages of the workspace folder.
+        module: The module in which the name was looked up.
+        name: The name in the module; empty for the module itself.
+        result: The declaration or module that the name means.
+    """
     package = module.package
     language = result.text.language.id if isinstance(result, FoundDeclaration) else ""
     if isinstance(result, Module):
@@ -41,7 +49,7 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
     overloads = find_overloads(search, call_method if isinstance(call_method, FoundDeclaration) else result)
     first, line = overloads[0], _signature(overloads[0])
     if call_method:
-        # an object that is called as if it were a function
+        # The value is an object with `__call__`, so it is shown as a function.
         line = SELF_PARAMETER.sub("(", line.replace("__call__", result.declaration.name, 1), count=1)
     return DocFragment(
         *(package.name, package.version, module.name, name, first.declaration.kind),
@@ -64,7 +72,7 @@ def _find_documentation(found: FoundDeclaration, overloads: list[FoundDeclaratio
         for declaration in found.text.declarations
         if declaration.name == found.declaration.name and declaration.parent == found.declaration.parent
     ]
-    # of several signatures one is described, often the last
+    # Only one of several overloads has documentation, often the last one.
     for declaration in (found.declaration, *(overload.declaration for overload in overloads), *namesakes):
         if documentation := read_documentation(language, found.text.data, declaration):
             return documentation
@@ -72,7 +80,7 @@ def _find_documentation(found: FoundDeclaration, overloads: list[FoundDeclaratio
 
 
 def _find_source_documentation(rules: PackageRules, module: Module, name: str, found: FoundDeclaration) -> str:
-    """A stub says next to nothing."""
+    """Return documentation from the source of a declaration in a stub, as stubs have almost none."""
     if found.text.path.suffix != ".pyi" or module.without_stubs:
         return ""
     source = rules.find_module(module.name, module.importer_folder, without_stubs=True)
@@ -101,7 +109,7 @@ def _find_constructor(rules: PackageRules, found: FoundDeclaration) -> str:
 
 
 def _generated_constructor(rules: PackageRules, found: FoundDeclaration) -> str:
-    """What a class is made with whose `__init__` is made from its fields; empty for others."""
+    """Return the parameters of a constructor that is generated from the fields of a class; empty for other classes."""
     head = found.text.data[found.declaration.start : found.declaration.named]
     if not (
         FIELD_DECORATOR.search(head)
@@ -128,7 +136,7 @@ def _declared_fields(search: PackageSearch, found: FoundDeclaration) -> dict[str
         if not colon or after_colon.strip().startswith(CLASS_VARIABLE_TYPES) or name.strip() != member.declaration.name:
             continue
         type_text, equals, value = after_colon.strip().partition(" = ")
-        # a call says how the field is made, not what it is
+        # A call such as `field(default=1)` describes the field and is not its value.
         fields[member.declaration.name] = f"{name}: {type_text}" + (
             f" = {'...' if '(' in value else value}" if equals else ""
         )

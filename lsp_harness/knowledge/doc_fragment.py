@@ -1,4 +1,4 @@
-"""What is known of one name of an installed package."""
+"""Documentation of one name of an installed package."""
 
 import re
 from dataclasses import dataclass
@@ -15,32 +15,33 @@ RETURNS_NONE = re.compile(r"\s*->\s*None$")
 
 @dataclass(frozen=True, slots=True)
 class DocFragment:
-    """One name. Signatures are on one line, and so is `documentation`, the first paragraph of what is said of it."""
+    """Documentation of one name. Signatures are on one line, and so is `documentation`, its first paragraph."""
 
     package: str
     version: str
-    """Empty where nothing says which it is."""
+    """Empty if the version is not known."""
     module: str
-    """As it was asked for: `requests.sessions`, `@scope/name/part`, `github.com/owner/name`."""
+    """The module as the caller names it: `requests.sessions`, `@scope/name/part`, `github.com/owner/name`."""
     name: str
-    """Within the module: `Session.get`; empty for the module itself."""
+    """The name in the module: `Session.get`; empty for the module itself."""
     kind: str
     signature: str
     documentation: str
     file: str
-    """Relative to where the packages are installed."""
+    """The path relative to the folder where the packages are installed."""
     constructor: str = ""
-    """The signature of what makes one, where this is a type."""
+    """The signature of the constructor if this is a type."""
     overloads: int = 1
-    """How many signatures it has; `signature` is the first of them."""
+    """Number of signatures; `signature` is the first one."""
 
     @property
     def release(self) -> str:
+        """The name and version of the package."""
         return f"{self.package} {self.version}".rstrip()
 
     @property
     def usage(self) -> str:
-        """How it is used, after its module: `get(url, params=None)`, of a class with what its constructor takes."""
+        """The code that uses the name: `get(url, params=None)`; for a class, a call of its constructor."""
         if self.constructor:
             return self._constructor_usage()
         signature = RECEIVER.sub("", KEYWORDS.sub("", self.signature))
@@ -60,7 +61,7 @@ class DocFragment:
 
 @dataclass(frozen=True, slots=True)
 class AbsentName:
-    """A name that a package is known not to have, and its names that are most like it."""
+    """A name that a package does not have, and the most similar names that it has."""
 
     package: str
     version: str
@@ -70,4 +71,5 @@ class AbsentName:
 
     @property
     def release(self) -> str:
+        """The name and version of the package."""
         return f"{self.package} {self.version}".rstrip()

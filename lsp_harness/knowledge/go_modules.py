@@ -18,13 +18,15 @@ from lsp_harness.knowledge.package_source import (
 from lsp_harness.syntax.symbols.declarations import Import
 
 MAX_FILES = 80
-"""Files of a package that are read."""
+"""Largest number of files that are read of a package."""
 REQUIREMENT = re.compile(r"^[ \t]*(?:require\s+)?([\w.~/-]+\.[\w.~/-]+)\s+(v\S+)", re.MULTILINE)
 REPLACEMENT = re.compile(r"^[ \t]*(?:replace\s+)?(\S+)(?:[ \t]+v\S+)?\s+=>\s+(\S+)(?:[ \t]+(v\S+))?", re.MULTILINE)
 GO_ROOTS = ("/usr/local/go", "/usr/lib/go", "/usr/lib/golang")
 
 
 class GoModules:
+    """The Go packages of one workspace folder. The methods are described at `PackageRules`."""
+
     def __init__(self, root: Path, texts: TextCache, environ: Mapping[str, str]) -> None:
         self._root = root
         self._texts = texts
@@ -62,12 +64,12 @@ class GoModules:
         ]
 
     def _candidate_folders(self, name: str) -> Iterator[tuple[Package, Path]]:
-        """The folders that a package may be in, each with the module it is of."""
+        """Yield the folders that may contain a package, with the module that each belongs to."""
         first = name.split("/")[0]
         if "." not in first:
             for base in filter(None, (self._environ.get("GOROOT"), *GO_ROOTS)):
                 if place := resolve_links(Path(base) / "src"):
-                    # a distribution may have the sources elsewhere than the rest
+                    # Some Linux distributions install the sources in another folder than the VERSION file.
                     version = read_text(Path(base) / "VERSION", resolve_links(Path(base)) or place)
                     version = (
                         (version or read_text(place.parent / "VERSION", place.parent)).split("\n")[0].removeprefix("go")
@@ -95,7 +97,7 @@ class GoModules:
             yield Path(os.path.expanduser(self._environ.get("HOME", "~"))) / "go" / "pkg" / "mod"
 
     def _requirements(self) -> dict[str, tuple[str, str]]:
-        """By module: the path and version that it is kept under."""
+        """Return the path and version under which the cache has each required module."""
         file = self._root / "go.mod"
         new_stamp = read_stamp(file)
         if self._required is None or self._required[0] != new_stamp:
@@ -104,14 +106,14 @@ class GoModules:
             for module, path, version in REPLACEMENT.findall(text):
                 found.pop(module, None)
                 if version:
-                    # what is replaced by a folder is the workspace's own
+                    # A module that is replaced by a folder belongs to the user.
                     found[module] = (path, version)
             self._required = (new_stamp, found)
         return self._required[1]
 
 
 def _prefixes(name: str) -> Iterator[str]:
-    """The name, and what it is in, the longest first."""
+    """Yield a path and its parents, the longest first."""
     while name:
         yield name
         name = name.rpartition("/")[0]
@@ -126,5 +128,5 @@ def _sources(folder: Path) -> list[Path]:
 
 
 def _escaped(path: str) -> str:
-    """As the module cache writes capital letters."""
+    """Return a path with capital letters as the module cache writes them."""
     return re.sub(r"[A-Z]", lambda found: f"!{found[0].lower()}", path)

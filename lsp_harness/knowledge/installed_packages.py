@@ -24,22 +24,28 @@ from lsp_harness.knowledge.python_packages import PythonPackages
 from lsp_harness.knowledge.rust_crates import RustCrates
 
 LANGUAGES = ("python", "typescript", "go", "rust")
-"""Those whose packages are known; JavaScript's are TypeScript's."""
+"""Languages whose packages can be read. JavaScript uses the packages of TypeScript."""
 MAX_NEAREST = 3
-"""Names that are told of in place of one that is not there."""
+"""Number of similar names that are returned for an absent name."""
 MIN_SIMILARITY = 0.6
-"""How much of a name must be the same, as difflib counts."""
+"""Smallest similarity of such names, as difflib computes it."""
 MAX_NAME_CHARS = 300
-"""Characters of a module's name, or of one in it: a longer one is none that people write."""
+"""Largest length of a module name or of a name in it. People do not write longer ones."""
 MAX_FOLDERS = 16
-"""Workspace folders, each in one language, that are known at a time."""
+"""Largest number of pairs of workspace folder and language in memory."""
 
 
 class InstalledPackages:
-    """`environ` says where caches and environments are, by default that of this process; `python` is the environment that
-    Python's packages are in, empty for the folder's own."""
+    """Documentation of installed packages. All methods may be called from several threads."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, python: str = "") -> None:
+        """Create an empty cache.
+
+        Args:
+            environ: Environment variables that locate caches and virtual environments; by default those of this
+                process.
+            python: The environment with Python's packages; empty for the one of the workspace folder.
+        """
         self._python = python
         self._environ = os.environ if environ is None else environ
         self._texts = TextCache()
@@ -49,9 +55,14 @@ class InstalledPackages:
     def find_documentation(
         self, root: Path, language: str, module: str, name: str = "", *, importer_folder: Path | None = None
     ) -> DocFragment | None:
-        """What `name` (`Session.get`; empty for the module itself) of a module is; None where that is not known.
+        """Return the documentation of a name in a module, or None if it is not known.
 
-        `root` is the workspace folder, `near` the folder of the file that imports it.
+        Args:
+            root: The workspace folder.
+            language: The language id of the importing file.
+            module: The module as an import writes it.
+            name: The name in the module (`Session.get`); empty for the module itself.
+            importer_folder: The folder of the importing file.
         """
         with self._lock:
             rules = self._rules(root, language, module, name)
@@ -60,13 +71,15 @@ class InstalledPackages:
     def find_absent(
         self, root: Path, language: str, module: str, name: str, *, importer_folder: Path | None = None
     ) -> AbsentName | None:
-        """What there is instead of a name that a module or class has not; None where it has, or where nobody can tell."""
+        """Return similar names if a module or class does not have a name, or None if it has the name or this is not
+        certain."""
         with self._lock:
             rules = self._rules(root, language, module, name)
             return _find_absent(rules, module, name, importer_folder) if rules else None
 
     def look_up(self, root: Path, language: str, dotted_name: str) -> DocFragment | AbsentName | None:
-        """The same for a name as a person writes it: `requests.sessions.Session.get`, `lodash.debounce`, `serde::Serialize`."""
+        """Return the documentation of a name as people write it: `requests.sessions.Session.get`, `lodash.debounce`,
+        `serde::Serialize`."""
         with self._lock:
             rules = self._rules(root, language, dotted_name)
             if rules is None:
@@ -77,7 +90,7 @@ class InstalledPackages:
             return next((answer for answer in chain(documented, absent) if answer), None)
 
     def find_release(self, root: Path, language: str, dotted_name: str) -> str:
-        """The installed package that a name as a person writes it is of, with its version; empty where there is none."""
+        """Return name and version of the installed package that such a name belongs to; empty if there is none."""
         with self._lock:
             rules = self._rules(root, language, dotted_name)
             modules = (rules.find_module(module) for module, _ in rules.split_name(dotted_name)) if rules else ()
@@ -91,7 +104,7 @@ class InstalledPackages:
             )
 
     def searched_places(self, root: Path, language: str) -> list[str]:
-        """Where packages were last looked for."""
+        """Return the places where packages were searched last."""
         rules = self._rules(root, language)
         return rules.searched_places if rules else []
 
@@ -116,7 +129,7 @@ class InstalledPackages:
 def _find_module(
     rules: PackageRules, module: str, name: str, importer_folder: Path | None
 ) -> tuple[Module | None, str]:
-    """The module, and the name in it: what is imported from may be a name itself, as `os.path` is."""
+    """Return a module and the name in it. The module of an import may be a name itself, as `os.path` is."""
     found_module, (outer, _, last) = rules.find_module(module, importer_folder), module.rpartition(".")
     if found_module is None and outer and isinstance(rules, PythonPackages):
         return _find_module(rules, outer, ".".join(filter(None, (last, name))), importer_folder)
@@ -133,7 +146,7 @@ def _find_documentation(
         and result is None
         and (plain := rules.find_module(found_module.name, importer_folder, without_stubs=True))
     ):
-        # what a stub leaves out may be there all the same
+        # The source may have names that the stub leaves out.
         found_module, result = plain, _find_name(rules, plain, name)
     return build_fragment(rules, found_module, name, result) if found_module and result else None
 
@@ -142,7 +155,7 @@ def _find_name(rules: PackageRules, module: Module, name: str) -> Result | None:
     chain = name.split(".") if name else []
     is_script = bool(module.texts) and module.texts[0].language.id in SCRIPT_LANGUAGES
     if is_script and not chain:
-        # who imports a module without a name has its default
+        # An import of a module without a name imports its default export.
         return PackageSearch(rules).find(module, ["default"]) or module
     result = PackageSearch(rules).find(module, chain)
     return result or (

@@ -1,4 +1,5 @@
-"""What JavaScript and TypeScript files export by another name than they declare it by, or as a whole."""
+"""Exports of JavaScript and TypeScript files that have another name than the declaration, or that are the whole
+module."""
 
 import re
 
@@ -15,7 +16,10 @@ REQUIRED_WHOLE = re.compile(r"\bmodule\.exports\s*=\s*require\(\s*['\"]([^'\"]+)
 
 
 def find_exports(data: bytes) -> dict[str, str]:
-    """What names are called within a script, where that is said apart: by name, `default` for the default, `=` for all of it."""
+    """Return the local names of exports that are declared apart from the declaration.
+
+    The keys are the exported names, `default` for the default export and `=` for the value that is the whole module.
+    """
     source = decode(data)
     exports: dict[str, str] = {}
     for match in EXPORTED.finditer(source):

@@ -1,4 +1,4 @@
-"""Which names a module or class has, where all of them can be told from its text."""
+"""The names of a module or class, if its text tells all of them."""
 
 import re
 
@@ -9,24 +9,25 @@ from lsp_harness.knowledge.package_source import PackageText
 from lsp_harness.text.position import decode, encode
 
 DYNAMIC_NAMES = re.compile(rb"__getattr__|\bglobal_enum\b|\bglobals\(\)|sys\.modules|\bsetattr\(|\b__getattribute__")
-"""What makes names that no text has."""
+"""Matches code that creates names at run time."""
 SELF_ATTRIBUTE = re.compile(rb"\bself\.(\w+)")
 MAX_MODULES = 400
-"""That hand on their names to one."""
+"""Largest number of modules that a module may import all names from."""
 MAX_BASES = 4
-"""Bases of a class; of one that has more nothing is said."""
+"""Largest number of bases of a class whose names are listed."""
 UNIVERSAL_BASES = frozenset({"object", "ABC", "Generic", "Protocol"})
+"""Bases without members that matter here."""
 
 
 def find_names(rules: PackageRules, holder: Result) -> set[str] | None:
-    """All of its names; None where there may be more than the text says."""
+    """Return all names of a module or class, or None if it may have more names than the text tells."""
     if isinstance(holder, Module):
         return _find_module_names(rules, holder, set())
     return _find_class_names(rules, holder, MAX_HOPS, set()) if holder.text.language.id == "python" else None
 
 
 def mentions_name(holder: Result, name: str) -> bool:
-    """Whether the name is anywhere in the files: there are more ways to make a name than to declare it."""
+    """Return whether a name is anywhere in the files: code can create names without a declaration."""
     texts = holder.texts if isinstance(holder, Module) else (holder.text,)
     word = re.compile(rb"\b%s\b" % re.escape(encode(name)))
     return any(word.search(text.data) for text in texts)
@@ -39,7 +40,7 @@ def _find_module_names(rules: PackageRules, module: Module, seen: set[str]) -> s
     names: set[str] = set()
     for text in module.texts:
         names.update(text.top_level, text.exports)
-        # `import * as all` and the default
+        # This includes `import * as all` and the default import.
         for imported in text.imports if text.language.id != "go" else ():
             if imported.name != "*":
                 names.add(local_name(text.language.id, imported))
@@ -86,10 +87,10 @@ def _find_class_names(rules: PackageRules, found: FoundDeclaration, hops: int, s
 
 
 def _lists_all_names(text: PackageText) -> bool:
-    """Whether this kind of file says all that is in it."""
+    """Return whether this kind of file declares all its names."""
     if text.language.id == "python":
         return not DYNAMIC_NAMES.search(text.data)
     if text.language.id in SCRIPT_LANGUAGES:
-        # a value that is the whole module has what its type has
+        # A value that is the whole module has the members of its type.
         return text.path.suffix in (".ts", ".mts", ".cts") and "=" not in text.exports
     return text.language.id == "go"

@@ -1,4 +1,4 @@
-"""JavaScript and TypeScript: packages in `node_modules`, their declarations (`.d.ts`) before their sources."""
+"""JavaScript and TypeScript: packages in `node_modules`. Declarations (`.d.ts`) are preferred to sources."""
 
 import os
 import re
@@ -48,10 +48,12 @@ FILE_ENDINGS = (
 )
 CONDITIONS = ("types", "import", "node", "default", "require")
 MAX_REFERENCES = 64
-"""Files of a module that it names at its beginning."""
+"""Largest number of files that a module references at its beginning."""
 
 
 class NodePackages:
+    """The npm packages of one workspace folder. The methods are described at `PackageRules`."""
+
     def __init__(self, root: Path, texts: TextCache) -> None:
         self._root = root
         self._texts = texts
@@ -87,7 +89,7 @@ class NodePackages:
         return (module_found, imported.name) if module_found else None
 
     def split_name(self, dotted_name: str) -> list[tuple[str, str]]:
-        """A package may have dots in its name."""
+        """Return possible divisions, as the name of a package may contain dots."""
         last_part = dotted_name.rfind("/") + 1
         dots = [match.start() for match in re.finditer(r"\.", dotted_name[last_part:])]
         return [
@@ -100,7 +102,7 @@ class NodePackages:
         return Module(package, name, texts, importer_folder=importer_folder) if texts else None
 
     def _read_with_references(self, package: Package, path: Path) -> tuple[PackageText, ...]:
-        """The file, and those that it says belong to it."""
+        """Return a file and the files that its reference comments name."""
         texts: dict[Path, PackageText] = {}
         waiting = [path]
         while waiting and len(texts) < MAX_REFERENCES:
@@ -112,8 +114,10 @@ class NodePackages:
         return tuple(texts.values())
 
     def _module_folders(self, importer_folder: Path | None) -> Iterator[Path]:
-        """The `node_modules` around a folder, the nearest first, up to the workspace's; within an installed package those
-        that it is in."""
+        """Yield the `node_modules` folders around a folder, the nearest first, up to the workspace folder.
+
+        Inside of an installed package, these are the folders that contain it.
+        """
         start = importer_folder if importer_folder and importer_folder.is_relative_to(self._root) else self._root
         for folder in (start, *start.parents):
             modules = folder / MODULES_FOLDER
@@ -125,7 +129,7 @@ class NodePackages:
                 break
 
     def _find_declarations(self, folder: Path, package_name: str, subpath: str) -> Path | None:
-        """The file that says what a package, or a part of it, has."""
+        """Return the file that declares the names of a package or of a part of it."""
         place, package, types = resolve_links(folder), folder / package_name, _types_folder(folder, package_name)
         if place is None:
             return None
@@ -134,7 +138,7 @@ class NodePackages:
             candidates += self._declared_paths(package, place, subpath)
         if types.is_dir():
             candidates += [*self._declared_paths(types, place, subpath)]
-        # what comes with Node itself
+        # Modules of Node itself.
         candidates.append(folder / TYPES_FOLDER / "node" / f"{'/'.join(filter(None, (package_name, subpath)))}.d.ts")
         files = [
             path
@@ -145,7 +149,7 @@ class NodePackages:
         return next(typed_files, files[0] if files else None)
 
     def _declared_paths(self, package: Path, place: Path, subpath: str) -> Iterator[Path]:
-        """Where the files may be by what the package says of itself, the likeliest first."""
+        """Yield the paths of files as `package.json` tells them, the most likely first."""
         info = read_json_object(package / "package.json", place)
         exports = info.get("exports")
         export_key = f"./{subpath}" if subpath else "."
@@ -161,7 +165,7 @@ class NodePackages:
 
 
 def _split_package(name: str) -> tuple[str, str]:
-    """The package of an import, and the part of it."""
+    """Return the package of an import and the path in the package."""
     length = 2 if name.startswith("@") else 1
     parts = name.split("/")
     return "/".join(parts[:length]), "/".join(parts[length:])
@@ -172,7 +176,7 @@ def _types_folder(folder: Path, package_name: str) -> Path:
 
 
 def _exported_paths(value: object, export_key: str) -> Iterator[str]:
-    """What `exports` of a `package.json` says of a part, declarations first."""
+    """Yield the paths that `exports` of `package.json` has for a part, declarations first."""
     exports = as_object(value)
     if not any(key.startswith(".") for key in exports):
         exports = {".": value}
@@ -197,14 +201,14 @@ def _conditional_paths(target: object, star: str, max_depth: int = 8) -> Iterato
 
 
 def _with_types(path: Path) -> Iterator[Path]:
-    """The declarations beside a source, then the source."""
+    """Yield the declarations beside a source file, then the source file."""
     if ending := DECLARATION_SUFFIXES.get(path.suffix):
         yield path.with_suffix(ending)
     yield path
 
 
 def _find_file(path: Path) -> Path | None:
-    """The file that a path without its ending means."""
+    """Return the file that a path without extension means."""
     if ending := DECLARATION_SUFFIXES.get(path.suffix):
         declarations = path.with_suffix(ending)
         if os.path.isfile(declarations):

@@ -1,7 +1,7 @@
-"""From a name as a file imports it to its declaration in an installed package, whoever hands it on.
+"""Lookup of a name in an installed package: from an import to the declaration, through all modules that hand the name
+on.
 
-No types are known beyond those that are written: what a value has is looked for in the type that is written of it, or in the
-class that it is made of.
+Only written types are known: members of a value are searched in its annotation or in the class that is called.
 """
 
 import re
@@ -16,9 +16,9 @@ from lsp_harness.syntax.symbols.declarations import TYPES, Declaration, Import
 from lsp_harness.text.position import decode
 
 MAX_HOPS = 12
-"""Modules, types and values that a name is followed through."""
+"""Number of modules, types and values through which a name is followed."""
 MAX_STEPS = 1_000
-"""Modules that are asked for one name."""
+"""Number of modules that are searched for one name."""
 HOLDER_KINDS = TYPES | {"module", "type"}
 WORD = re.compile(r"[^\W\d]\w*")
 PYTHON_VALUE = re.compile(
@@ -32,7 +32,7 @@ VALUE_KINDS = frozenset({"variable", "field", "constant"})
 
 @dataclass(frozen=True, slots=True)
 class FoundDeclaration:
-    """A declaration, by its place in a text of a module."""
+    """A declaration, by its index in a text of a module."""
 
     module: Module
     text: PackageText
@@ -40,27 +40,28 @@ class FoundDeclaration:
 
     @property
     def declaration(self) -> Declaration:
+        """The declaration itself."""
         return self.text.declarations[self.index]
 
 
 Result = FoundDeclaration | Module
-"""A name may be a module's."""
+"""A name means a declaration or a module."""
 
 
 @dataclass(slots=True)
 class StepBudget:
-    """With one question and all that is asked for it: packages may lead in circles."""
+    """The number of steps that one lookup may take, as packages may import each other in cycles."""
 
     steps_left: int = MAX_STEPS
 
     def is_spent(self) -> bool:
-        """Counts one step."""
+        """Count one step and return whether the budget is spent."""
         self.steps_left -= 1
         return self.steps_left < 0
 
 
 class PackageSearch:
-    """One question; what was already followed is not followed again."""
+    """One lookup. It follows nothing twice."""
 
     def __init__(self, rules: PackageRules, budget: StepBudget | None = None) -> None:
         self._rules = rules
@@ -69,7 +70,7 @@ class PackageSearch:
         self._visited_members: set[tuple[Path, int, tuple[str, ...]]] = set()
 
     def find(self, module: Module, chain: Sequence[str], hops: int = MAX_HOPS) -> Result | None:
-        """What a chain of names means in a module."""
+        """Return what a chain of names means in a module, or None."""
         if not chain:
             return module
         if self._budget.is_spent():
@@ -85,7 +86,7 @@ class PackageSearch:
         return self.find(submodule, rest, hops - 1) if submodule and hops > 0 else None
 
     def _candidates(self, module: Module, first: str, rest: list[str], hops: int) -> Iterator[Result | None]:
-        """What it may be, the likeliest first."""
+        """Yield possible results, the most likely first."""
         for text in module.texts:
             declared_name = text.exports.get(first, first)
             if declared_name != first and declared_name not in ("", "default"):
@@ -110,7 +111,7 @@ class PackageSearch:
     def _find_in_exported_value(
         self, module: Module, text: PackageText, exported_value: str, first: str, rest: list[str], hops: int
     ) -> Result | None:
-        """A name of a module that is one value (`export = x`)."""
+        """Return a name of a module that consists of one value (`export = x`)."""
         if exported_value.startswith("require:"):
             target = self._rules.find_target(module, text, Import(exported_value[8:], "", "", 0))
             return self.find(target[0], [first, *rest], hops - 1) if target else None
@@ -118,7 +119,7 @@ class PackageSearch:
         return self.find(module, chain if first == "default" and not rest else [*chain, first, *rest], hops - 1)
 
     def _follow_alias(self, found: FoundDeclaration, hops: int) -> Result | None:
-        """A declaration, or what it is another name of."""
+        """Return the declaration that a value is an alias of, or else the value itself."""
         if found.text.language.id == "python" and found.declaration.kind in ("variable", "field"):
             match = PYTHON_VALUE.match(_declaration_text(found))
             if match and match["value"] and not match["call"] and not match["type"]:
@@ -134,7 +135,7 @@ class PackageSearch:
         return found
 
     def find_member(self, found: FoundDeclaration, chain: list[str], hops: int = MAX_HOPS) -> Result | None:
-        """A chain of names from a declaration on."""
+        """Return what a chain of names means after a declaration, or None."""
         visit = (found.text.path, found.index, tuple(chain))
         if hops <= 0 or visit in self._visited_members:
             return None
@@ -146,7 +147,7 @@ class PackageSearch:
             return self.find_member(value_type, chain, hops - 1) if value_type and value_type != found else None
         first, *rest = chain
         for member in self.find_members(found, first):
-            # what has the same name may be a value or a type: one of them leads on
+            # Members of the same name may be values or types. The first one that leads on is used.
             if result := (self.find_member(member, rest, hops - 1) if rest else self._follow_alias(member, hops)):
                 return result
         for base in self.find_bases(found, hops):
@@ -155,7 +156,7 @@ class PackageSearch:
         return None
 
     def find_members(self, found: FoundDeclaration, name: str = "") -> list[FoundDeclaration]:
-        """What is declared of a type or namespace by that name, or at all, wherever in the module that is."""
+        """Return the members of a type or namespace with this name, or all, wherever the module declares them."""
         holders: list[FoundDeclaration] = []
         members: list[FoundDeclaration] = []
         for text in found.module.texts:
@@ -178,7 +179,7 @@ class PackageSearch:
         return members
 
     def find_bases(self, found: FoundDeclaration, hops: int) -> list[FoundDeclaration]:
-        """The types that a type extends, as far as they are found."""
+        """Return the base types of a type that can be found."""
         parts = [found.text.declarations[found.index]]
         if found.text.language.id in SCRIPT_LANGUAGES:
             parts = [
@@ -192,7 +193,7 @@ class PackageSearch:
         return [declaration for declaration in types if declaration and declaration != found]
 
     def _find_value_type(self, found: FoundDeclaration, hops: int) -> Result | None:
-        """The type of a value, as it is written, or the class it is made of."""
+        """Return the annotated type of a value, or the class that creates it."""
         text = _declaration_text(found)
         if found.text.language.id == "python":
             match = PYTHON_VALUE.match(text)
@@ -206,7 +207,7 @@ class PackageSearch:
         return None
 
     def _find_type(self, module: Module, type_text: str, hops: int) -> FoundDeclaration | None:
-        """A type by the name that is written of it: `other.Base[int]` is `Base` of `other`."""
+        """Return a type by its written name: `Base` of `other` for `other.Base[int]`."""
         chain = WORD.findall(re.split(r"[\[<(]", type_text)[0])
         if not chain or hops <= 0:
             return None
@@ -221,7 +222,7 @@ class PackageSearch:
 
 
 def find_overloads(search: PackageSearch, found: FoundDeclaration) -> list[FoundDeclaration]:
-    """The signatures that one name has, in order; the declaration itself where there is one."""
+    """Return the overloads of a function in order, or the declaration itself if there are none."""
     indexes = [
         index
         for index, declaration in enumerate(found.text.declarations)
@@ -247,7 +248,7 @@ def _are_siblings(one: Declaration, other: Declaration) -> bool:
 
 
 def _is_part_of_same_type(found: FoundDeclaration, text: PackageText, index: int) -> bool:
-    """Whether a type of the same name is the same: in TypeScript and Rust they are declared in parts."""
+    """Return whether a type of the same name is the same type: TypeScript and Rust declare types in parts."""
     declaration = text.declarations[index]
     if found.text.language.id in SCRIPT_LANGUAGES:
         return index in text.top_level.get(declaration.name, ()) or declaration.parent == found.declaration.parent

@@ -1,6 +1,7 @@
-"""The files of installed packages, read and parsed: only what lies within a package's own place, and what is no secret.
+"""Files of installed packages, read and parsed. Only files inside of the package folder that contain no secrets are
+read.
 
-Nothing of them is run. A file that is none of that, too large, or not text, is as if it were not there.
+No code is run. A file that is too large, is not text or must not be read is treated as missing.
 """
 
 import json
@@ -25,16 +26,17 @@ from lsp_harness.syntax.symbols.declared_text import declared_in
 log = logging.getLogger(__name__)
 
 MAX_FILE_BYTES = 1_000_000
-"""Bytes of a file that is read."""
+"""Largest size of a file that is read."""
 MAX_CACHED_FILES = 96
-"""Parsed files that are kept in memory."""
+"""Number of parsed files in memory."""
 
 FileStamp = tuple[int, int]
+"""Modification time in nanoseconds and size in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """An installed package. Nothing outside of `place`, a folder without links in its path, is read for it."""
+    """An installed package. Only files inside of `folder`, a path without symbolic links, are read."""
 
     name: str
     version: str
@@ -53,7 +55,7 @@ class PackageText:
 
     @cached_property
     def top_level(self) -> dict[str, list[int]]:
-        """The places of what can be seen from outside, by name."""
+        """The indexes of the declarations that other files can see, by name."""
         indexes_by_name: dict[str, list[int]] = {}
         for index, declaration in enumerate(self.declarations):
             if not declaration.owner and (
@@ -64,21 +66,22 @@ class PackageText:
 
     @cached_property
     def exports(self) -> dict[str, str]:
-        """What a script calls within by another name, where it says so."""
+        """The local names of exports that a script declares apart from the declaration."""
         return find_exports(self.data) if self.language.id in SCRIPT_LANGUAGES else {}
 
     def is_ambient(self, declaration: Declaration) -> bool:
-        """Whether this only says to which module the declarations within belong (`declare module "x"`)."""
+        """Return whether a declaration only names the module of the declarations inside of it (`declare module
+        "x"`)."""
         quoted = self.data[declaration.named - 1 : declaration.named] in (b'"', b"'")
         return declaration.kind == "module" and declaration.parent < 0 and (quoted or declaration.name == "global")
 
     def find_children(self, parent: int) -> list[int]:
-        """The places of what is declared right inside of another."""
+        """Return the indexes of the declarations directly inside of another one."""
         return [index for index, declaration in enumerate(self.declarations) if declaration.parent == parent]
 
 
 def read_stamp(path: Path) -> FileStamp:
-    """Changes with the file; zeros where there is none."""
+    """Return a stamp that changes with the file; zeros if there is no file."""
     try:
         file_stat = os.stat(path)
     except (OSError, ValueError):
@@ -87,7 +90,7 @@ def read_stamp(path: Path) -> FileStamp:
 
 
 def resolve_links(path: Path) -> Path | None:
-    """The path without links; None where there is nothing."""
+    """Return the path without symbolic links, or None if nothing exists there."""
     try:
         return Path(os.path.realpath(path, strict=True))
     except (OSError, ValueError):
@@ -95,7 +98,7 @@ def resolve_links(path: Path) -> Path | None:
 
 
 def read_contents(path: Path, folder: Path) -> bytes | None:
-    """The bytes of a file within a place; None for whatever should not be read."""
+    """Return the bytes of a file inside of a folder, or None if the file must not or cannot be read."""
     try:
         resolved = os.path.realpath(path, strict=True)
         if not Path(resolved).is_relative_to(folder) or secret_path(resolved[len(str(folder)) :]):
@@ -107,12 +110,12 @@ def read_contents(path: Path, folder: Path) -> bytes | None:
 
 
 def read_text(path: Path, folder: Path) -> str:
-    """The text of a file; empty where it cannot be read."""
+    """Return the text of a file; empty if it cannot be read."""
     return (read_contents(path, folder) or b"").decode("utf-8", "replace")
 
 
 def read_json_object(path: Path, folder: Path) -> dict[str, object]:
-    """A file of JSON that is an object; empty where it is none."""
+    """Return the JSON object in a file; empty if there is none."""
     try:
         return as_object(json.loads(read_text(path, folder)))
     except (ValueError, RecursionError):
@@ -120,17 +123,19 @@ def read_json_object(path: Path, folder: Path) -> dict[str, object]:
 
 
 def as_object(value: object) -> dict[str, object]:
+    """Return the value if it is a JSON object, otherwise an empty one."""
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
 class TextCache:
-    """Parsed files, by package, version, and what the file was like when it was read."""
+    """Parsed files by package, path and stamp. The least recently used files are dropped."""
 
     def __init__(self, max_files: int = MAX_CACHED_FILES) -> None:
         self._max_files = max_files
         self._cache: OrderedDict[tuple[Package, Path, FileStamp], PackageText | None] = OrderedDict()
 
     def read(self, package: Package, path: Path) -> PackageText | None:
+        """Return a parsed file, or None if it cannot be read or parsed."""
         key = (package, path, read_stamp(path))
         if key[2] == (0, 0):
             return None

@@ -1,6 +1,7 @@
-"""Python: the distributions of a virtual environment, stubs before sources, and the standard library it was made from.
+"""Python: the distributions of a virtual environment, with stubs preferred to sources, and the standard library of its
+interpreter.
 
-No interpreter is asked: what is installed is read off `*.dist-info`, and where the standard library is off `pyvenv.cfg`.
+No interpreter is started. `*.dist-info` tells what is installed, `pyvenv.cfg` tells where the standard library is.
 """
 
 import os
@@ -29,7 +30,7 @@ SETTING = re.compile(r"^(\w+)\s*=\s*(.*?)\s*$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """What is installed under one name, and what can be imported of it."""
+    """An installed distribution with the top-level names that can be imported from it."""
 
     name: str
     version: str
@@ -40,7 +41,7 @@ class Distribution:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A folder that modules are imported from. Of the standard library all is one distribution, `whole`."""
+    """A folder from which modules are imported. If it is the standard library, `library_name` is the name of that."""
 
     folder: Path
     library_name: str = ""
@@ -48,9 +49,17 @@ class Site:
 
 
 class PythonPackages:
-    """`environment` is where the packages are, if a setting says so."""
+    """The Python packages of one workspace folder. The methods are described at `PackageRules`."""
 
     def __init__(self, root: Path, texts: TextCache, environ: Mapping[str, str], environment: str = "") -> None:
+        """Create empty caches.
+
+        Args:
+            root: The workspace folder.
+            texts: The cache of parsed files.
+            environ: The environment variables.
+            environment: The virtual environment that the settings name; empty for the one of the folder.
+        """
         self._root = root
         self._texts = texts
         self._environ = environ
@@ -85,7 +94,7 @@ class PythonPackages:
         return [(first, rest)]
 
     def _absolute_name(self, importing_module: str, path: Path, module: str) -> str:
-        """The name of a module that an import with dots means."""
+        """Return the absolute name of the module of a relative import; empty if it leaves the package."""
         relative_name = module.lstrip(".")
         if not (dots := len(module) - len(relative_name)):
             return module
@@ -104,7 +113,7 @@ class PythonPackages:
                     return Module(package, ".".join(parts), (text,), without_stubs)
             namespace = folder.joinpath(*parts)
             if namespace.is_dir() and (resolved := resolve_links(namespace)) and resolved.is_relative_to(folder):
-                # a namespace: there is nothing to read, but there is something within
+                # A namespace package has no file, but modules inside of it.
                 return Module(package, ".".join(parts), (), without_stubs)
         return None
 
@@ -115,7 +124,7 @@ class PythonPackages:
             distribution for distribution in self._read_distributions(site) if parts[0] in distribution.top_names
         ]
         if len(candidates) > 1:
-            # several share a namespace: the one that brought this part of it
+            # Several distributions share a namespace. The one that installed this module is used.
             part = "/".join(parts) + "/"
             candidates = [
                 distribution
@@ -140,7 +149,7 @@ class PythonPackages:
                 yield standard_library
 
     def _prefixes(self) -> list[Path]:
-        """The first environment there is, and the one that the front end was started in if the folder has none."""
+        """Return the first environment of the workspace folder, or else the one that the server was started in."""
         if self._environment:
             return [self._root / os.path.expanduser(self._environment)]
         for folder in ENVIRONMENT_FOLDERS:
@@ -165,7 +174,7 @@ class PythonPackages:
         ]
 
     def _list_folder(self, site: Site) -> tuple[list[Path], list[Path]]:
-        """The `*.dist-info` folders, and the folders that a `.pth` file adds."""
+        """Return the `*.dist-info` folders and the `.pth` files of a site."""
         new_stamp, listing = read_stamp(site.folder), self._listings.get(site.folder)
         if listing is None or listing[0] != new_stamp:
             try:
@@ -190,7 +199,8 @@ class PythonPackages:
         return cached[1]
 
     def _editable_folders(self, site: Site) -> Iterator[Path]:
-        """Folders of packages that are installed to be edited; those of the workspace itself are no package of others."""
+        """Yield the folders of editable installs. Those of the workspace itself are left out, as they are the user's
+        own code."""
         for file in self._list_folder(site)[1]:
             for line in read_text(file, site.folder).splitlines()[:20]:
                 path = resolve_links(Path(line)) if os.path.isabs(line) else None
@@ -199,7 +209,7 @@ class PythonPackages:
 
 
 def _candidate_files(folder: Path, parts: list[str], without_stubs: bool) -> Iterator[Path]:
-    """The files that a module may be in, the first that there is counts."""
+    """Yield the files that may contain a module. The first existing one counts."""
     first, *rest = parts
     stubs = folder.joinpath(f"{first}-stubs", *rest)
     base_path = folder.joinpath(*parts)
@@ -211,7 +221,7 @@ def _candidate_files(folder: Path, parts: list[str], without_stubs: bool) -> Ite
 
 
 def _names_in_record(record: str) -> set[str]:
-    """What can be imported, by the list of the files that were installed."""
+    """Return the names that can be imported, by the list of installed files."""
     names: set[str] = set()
     for line in record.split("\n"):
         path = line.split(",")[0].strip('"')
@@ -236,6 +246,6 @@ def _find_standard_library(prefix: Path, libraries: list[Path]) -> Site | None:
 
 
 def _overlaps(path: Path, root: Path) -> bool:
-    """Whether one of two folders is in the other."""
+    """Return whether one of two folders contains the other."""
     real_root = resolve_links(root) or root
     return path.is_relative_to(real_root) or real_root.is_relative_to(path)

@@ -1,4 +1,4 @@
-"""Rust: the crates that `Cargo.lock` names, in cargo's registry."""
+"""Rust: the crates that `Cargo.lock` names, in the registry of cargo."""
 
 import os
 import re
@@ -23,6 +23,8 @@ DEFAULT_ROOT_FILE = "src/lib.rs"
 
 
 class RustCrates:
+    """The crates of one workspace folder. The methods are described at `PackageRules`."""
+
     def __init__(self, root: Path, texts: TextCache, environ: Mapping[str, str]) -> None:
         self._root = root
         self._texts = texts
@@ -40,7 +42,7 @@ class RustCrates:
         return module_found
 
     def find_submodule(self, module: Module, name: str) -> Module | None:
-        """A module in a file of its own."""
+        """Return a module that has a file of its own."""
         if not name.isidentifier():
             return None
         for text in module.texts:
@@ -75,7 +77,7 @@ class RustCrates:
         return [(first, ".".join(rest))]
 
     def _find_path(self, path: list[str], name: str) -> tuple[Module, str] | None:
-        """The module of a path; where its last part is none, but a type, what is in that is no import that we follow."""
+        """Return the module of a path. Items inside of types are not followed."""
         module_found = self.find_module("::".join(path))
         return (module_found, name) if module_found else None
 
@@ -100,7 +102,7 @@ class RustCrates:
         return Path(home) if home else Path(os.path.expanduser(self._environ.get("HOME", "~"))) / ".cargo"
 
     def _read_lock(self) -> dict[str, list[tuple[str, str]]]:
-        """Crates as they are locked, by what they are called in code, the newest first."""
+        """Return the locked crates by their name in code, the newest version first."""
         file = self._root / "Cargo.lock"
         new_stamp = read_stamp(file)
         if self._lock_cache is None or self._lock_cache[0] != new_stamp:

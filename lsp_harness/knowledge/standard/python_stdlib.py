@@ -1,4 +1,5 @@
-"""What the modules of Python's library export, read from their files. Nothing is imported but modules that are written in C."""
+"""Exports of the modules of Python's standard library, read from their files. Only modules that are written in C are
+imported."""
 
 import importlib
 import re
@@ -18,9 +19,9 @@ BUILTIN_MODULES = frozenset(
     {"math", "time", "sys", "itertools", "gc", "errno", "array", "cmath", "binascii", "zlib", "select", "fcntl"}
     | {"unicodedata", "marshal", "atexit", "mmap", "pwd", "grp"}
 )
-"""Modules that have no file of Python's, and do nothing when they are imported."""
+"""Modules without a Python file. Importing them has no side effects."""
 RUNTIME_MODULES = frozenset({"os", "os.path"})
-"""Modules that put their names together while they run; every process has them."""
+"""Modules that build their list of names at run time. Every process has imported them."""
 SUBMODULES = (
     *(
         "collections.abc",
@@ -50,7 +51,7 @@ SUBMODULES = (
         "xml.sax.saxutils",
     ),
 )
-"""Modules of packages that people import names from."""
+"""Modules inside of packages from which people import names."""
 PREFERRED_MODULES = (
     *("typing", "dataclasses", "pathlib", "collections", "functools", "itertools", "datetime", "enum", "abc"),
     *(
@@ -68,10 +69,10 @@ PREFERRED_MODULES = (
     *("random", "math", "time", "copy", "types", "operator", "urllib.parse", "urllib.request", "unittest.mock"),
     *("concurrent.futures", "textwrap", "tempfile", "string", "struct", "uuid", "inspect", "logging", "argparse"),
 )
-"""Of several modules that export a name, those that it is mostly imported from, the likeliest first."""
+"""Modules to prefer if several export a name, the most likely first."""
 SOURCE_MODULES = {"collections.abc": "_collections_abc", "os.path": "posixpath", "io": "io", "datetime": "datetime"}
 EQUIVALENT_MODULES = frozenset({"collections.abc", "typing"})
-"""Two modules that export the same names, to the same end."""
+"""Modules that export the same names with the same meaning."""
 RARE_MODULES = re.compile(
     r"(?:test|idlelib|lib2to3|distutils|turtle|antigravity|this|_|encodings|pydoc_data|nt|posix|pip)"
 )
@@ -79,13 +80,13 @@ MODULES = sys.stdlib_module_names
 
 
 def is_module(name: str) -> bool:
-    """Whether the library has a module of that name, or one in a package that people import."""
+    """Return whether the library has this module, either at the top level or in `SUBMODULES`."""
     return name in MODULES or name in SUBMODULES
 
 
 @cache
 def find_exports(module: str) -> frozenset[str]:
-    """The public names of a module of the library; nothing where it has none that can be read."""
+    """Return the public names of a module; empty if they cannot be read."""
     if module in BUILTIN_MODULES | RUNTIME_MODULES:
         return frozenset(name for name in dir(importlib.import_module(module)) if not name.startswith("_"))
     text = _read_source(SOURCE_MODULES.get(module, module))
@@ -111,7 +112,7 @@ def find_exports(module: str) -> frozenset[str]:
 
 
 def find_members(module: str) -> frozenset[str]:
-    """What may be written behind a module and a dot: its exports, what else it defines, and its submodules."""
+    """Return the names that may follow a module and a dot: exports, other definitions, and submodules."""
     text = _read_source(SOURCE_MODULES.get(module, module)) or ""
     defined = {name for pair in DEFINITION.findall(text) for name in pair if name}
     submodules = {submodule.rpartition(".")[2] for submodule in SUBMODULES if submodule.rpartition(".")[0] == module}
@@ -120,7 +121,7 @@ def find_members(module: str) -> frozenset[str]:
 
 @cache
 def find_class_members(module: str, name: str) -> frozenset[str]:
-    """The methods and attributes of a class of the library, with those of its bases in the same module."""
+    """Return the methods and attributes of a class, including those of its bases in the same module."""
     text = _read_source(SOURCE_MODULES.get(module, module)) or ""
     match = re.search(
         rf"^class {re.escape(name)}\b(?:\(([^)]*)\))?:[^\n]*\n((?:[ \t][^\n]*\n|[ \t]*\n)*)", text, re.MULTILINE
@@ -135,12 +136,12 @@ def find_class_members(module: str, name: str) -> frozenset[str]:
 
 
 def find_exporting_modules(name: str) -> list[str]:
-    """The modules that a name may be imported from, the likeliest first."""
+    """Return the modules from which a name may be imported, the most likely first."""
     return list(_modules_by_export().get(name, ()))
 
 
 def load_exports() -> None:
-    """Read the names that the modules of the library export; later questions find them in memory."""
+    """Read the exports of all modules into memory, so that later calls are fast."""
     _modules_by_export()
 
 

@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 PARENTS = {"typescript": "javascript", "tsx": "typescript", "cpp": "c"}
-"""Languages that have all that another one has."""
+"""Languages that include all names of another language."""
 
 
 @dataclass(frozen=True, slots=True)
 class StandardNames:
-    """What a language has without a package.
+    """The names that a language has without a package.
 
-    `statics` are the members of known values (`Math`, `console`), `modules` the exports of modules (`fs`, `strings`, `java.util`),
-    `aliases` the modules that are mostly imported by another name.
+    `statics` are the members of known values (`Math`, `console`), `modules` the exports of modules (`fs`, `strings`,
+    `java.util`), `aliases` the usual local names of modules.
     """
 
     globals: frozenset[str] = frozenset()
@@ -28,17 +28,17 @@ class StandardNames:
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def find_exporting_modules(self, name: str) -> list[str]:
-        """The modules that export a name."""
+        """Return the modules that export a name."""
         return [module for module, names in self.modules.items() if name in names]
 
     def find_exports(self, module: str) -> frozenset[str]:
-        """What a module exports; nothing where it is not known."""
+        """Return the exports of a module; empty if it is not known."""
         return self.modules.get(module) or self.modules.get(module.removeprefix("node:")) or frozenset()
 
 
 @cache
 def load_standard(language: str) -> StandardNames:
-    """What a language has; nothing for a language without a table."""
+    """Return the names of a language; empty for a language without a table."""
     base = load_standard(PARENTS[language]) if language in PARENTS else StandardNames()
     file = Path(__file__).with_name(f"{language}.toml")
     if not file.is_file():
@@ -63,5 +63,5 @@ def load_standard(language: str) -> StandardNames:
 
 @cache
 def common_words() -> frozenset[str]:
-    """Words that names are commonly made of: a name of these alone is seldom misspelt."""
+    """Return words that names often consist of. A name of such words alone is rarely misspelt."""
     return frozenset(Path(__file__).with_name("words.txt").read_text("utf-8").split())
