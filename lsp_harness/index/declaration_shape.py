@@ -1,4 +1,4 @@
-"""Shapes of declarations: what a declaration is an example of (a test, a request handler, a model), by the text of its head alone."""
+"""Shapes of declarations: whether one is a test, a request handler, a model and so on, by the text of its head alone."""
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ TEST_PATH = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|
 HTTP_DECORATORS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "route"})
 """Decorators of functions that answer HTTP requests, in lower case."""
 HTTP_AFFIXES = re.compile(r"^Http(?=[A-Z])|Mapping$")
-"""What some frameworks add to these decorators: `@GetMapping`, `[HttpGet]`."""
+"""Affixes that some frameworks add to these decorators: `@GetMapping`, `[HttpGet]`."""
 TEST_DECORATORS = frozenset({"test", "fact", "theory", "testmethod", "parameterizedtest"})
 COMMON_DECORATORS = frozenset(
     {"override", "staticmethod", "classmethod", "overload", "inline", "must_use", "allow", "wraps", "suppresswarnings"}
@@ -60,7 +60,10 @@ class DeclarationHead:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a declaration is an example of. `value` is compared with other declarations; `label` is how the text writes it."""
+    """The group of similar declarations that a declaration belongs to, such as request handlers.
+
+    `value` is compared with other declarations; `label` is how the text writes it.
+    """
 
     language: str
     kind: str
@@ -71,12 +74,12 @@ class Shape:
 
     @property
     def key(self) -> ShapeKey:
-        """A key that is equal for declarations of the same shape."""
+        """Return a key that is equal for declarations of the same shape."""
         return self.language, self.kind, self.is_test, self.criterion, self.value
 
     @property
     def is_name_only(self) -> bool:
-        """Whether the shape rests on the name alone. Similar names are weak evidence."""
+        """Return whether the shape depends on the name alone, which is weak evidence."""
         return self.criterion in ("named", "ending")
 
 

@@ -137,7 +137,7 @@ class ImportTable:
         condition = " OR ".join(
             [*["instr(path, ?) > 0"] * len(words), f"name IN ({placeholders(len(IMPORT_GUIDE_FILES))})"]
         )
-        # SQLite has no function for the last part of a path: it is the path without all that is before the last slash
+        # SQLite has no function for the last part of a path, so all that is before the last slash is removed.
         name = "replace(path, rtrim(path, replace(path, '/', '')), '') AS name"
         sql = f"SELECT path FROM (SELECT path, {name} FROM files) WHERE {condition}"
         saved = [saved_path for (saved_path,) in self._reader.rows(sql, (*sorted(words), *IMPORT_GUIDE_FILES))]

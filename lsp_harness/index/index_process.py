@@ -66,8 +66,8 @@ class Orders:
 
 
 def report_state(state: str, **fields: Any) -> None:
+    """Write a status line."""
     # If the reader is gone, the input ends too and stops the process.
-    # whoever listened may be gone; the input ends with them
     with suppress(BrokenPipeError):
         sys.stdout.write(json.dumps({"state": state, **fields}) + "\n")
         sys.stdout.flush()

@@ -56,7 +56,7 @@ class IndexedText:
         )
         text, previous_end = "", rows[0][0] if rows else 0
         for start, end, piece in rows:
-            # one blank line stands for the blank lines that are not stored
+            # One blank line stands for the blank lines that are not stored.
             text, previous_end = text + "\n" * min(2, start - previous_end) + piece, end
         return text
 

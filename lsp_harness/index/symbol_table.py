@@ -43,7 +43,7 @@ class Symbol:
 
 def symbol_from_row(row: Row) -> Symbol:
     """Convert a row of `SYMBOL_COLUMNS` to a symbol."""
-    # the table has one base a line
+    # The table has one base per line.
     bases = tuple(row[-1].split("\n")) if row[-1] else ()
     return Symbol(*row[:-1], bases)  # pyright: ignore[reportCallIssue]
 

@@ -87,17 +87,17 @@ class Vectors:
                 writer = Writer(self.database_path, SCHEMA, f"{FORMAT_VERSION} {dimension} {name}")
             # Another server may write at the same time, so everything that was read before is read again.
             with writer.transaction():
-                [(last,)] = writer.rows("SELECT coalesce(max(row), -1) FROM vectors")
-                known = {
+                [(last_row,)] = writer.rows("SELECT coalesce(max(row), -1) FROM vectors")
+                stored = {
                     digest
                     for (digest,) in writer.rows(
                         f"SELECT digest FROM vectors WHERE digest IN ({placeholders(len(vectors))})", [*vectors]
                     )
                 }
-                new_vectors = {digest: vector for digest, vector in vectors.items() if digest not in known}
+                new_vectors = {digest: vector for digest, vector in vectors.items() if digest not in stored}
                 # The numbers are written before the table refers to them. What a crash left behind is overwritten.
-                self._write(last + 1, np.asarray(list(new_vectors.values()), FLOAT32))
-                numbered = ((digest, row) for row, digest in enumerate(new_vectors, last + 1))
+                self._write(last_row + 1, np.asarray(list(new_vectors.values()), FLOAT32))
+                numbered = ((digest, row) for row, digest in enumerate(new_vectors, last_row + 1))
                 writer.execute_many("INSERT INTO vectors VALUES (?, ?)", numbered)
         finally:
             writer.close()
@@ -135,7 +135,7 @@ class Vectors:
         """
         model, row = (
             self.read_model(),
-            next((row for row, known in self.read_digests().items() if known == digest), None),
+            next((row for row, row_digest in self.read_digests().items() if row_digest == digest), None),
         )
         matrix_path = self._matrix(model[1]) if model else EMPTY_MATRIX
         if row is None or row >= len(matrix_path):

@@ -9,7 +9,7 @@ from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
 from lsp_harness.knowledge.package_lookup import (
     MAX_HOPS,
     VALUE_KINDS,
-    FoundDeclaration,
+    DeclarationRef,
     PackageSearch,
     Result,
     find_overloads,
@@ -34,7 +34,7 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
         result: The declaration or module that the name means.
     """
     package = module.package
-    language = result.text.language.id if isinstance(result, FoundDeclaration) else ""
+    language = result.text.language.id if isinstance(result, DeclarationRef) else ""
     if isinstance(result, Module):
         text = result.texts[0] if result.texts else None
         documentation = read_module_documentation(text.language.id, text.data) if text else ""
@@ -46,7 +46,7 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
         if result.declaration.kind in VALUE_KINDS and language == "python"
         else None
     )
-    overloads = find_overloads(search, call_method if isinstance(call_method, FoundDeclaration) else result)
+    overloads = find_overloads(search, call_method if isinstance(call_method, DeclarationRef) else result)
     first, line = overloads[0], _signature(overloads[0])
     if call_method:
         # The value is an object with `__call__`, so it is shown as a function.
@@ -61,75 +61,75 @@ def build_fragment(rules: PackageRules, module: Module, name: str, result: Resul
     )
 
 
-def _signature(found: FoundDeclaration) -> str:
-    return read_signature(found.text.language.id, found.text.data, found.declaration)
+def _signature(ref: DeclarationRef) -> str:
+    return read_signature(ref.text.language.id, ref.text.data, ref.declaration)
 
 
-def _find_documentation(found: FoundDeclaration, overloads: list[FoundDeclaration]) -> str:
-    language = found.text.language.id
+def _find_documentation(ref: DeclarationRef, overloads: list[DeclarationRef]) -> str:
+    language = ref.text.language.id
     namesakes = [
         declaration
-        for declaration in found.text.declarations
-        if declaration.name == found.declaration.name and declaration.parent == found.declaration.parent
+        for declaration in ref.text.declarations
+        if declaration.name == ref.declaration.name and declaration.parent == ref.declaration.parent
     ]
     # Only one of several overloads has documentation, often the last one.
-    for declaration in (found.declaration, *(overload.declaration for overload in overloads), *namesakes):
-        if documentation := read_documentation(language, found.text.data, declaration):
+    for declaration in (ref.declaration, *(overload.declaration for overload in overloads), *namesakes):
+        if documentation := read_documentation(language, ref.text.data, declaration):
             return documentation
     return ""
 
 
-def _find_source_documentation(rules: PackageRules, module: Module, name: str, found: FoundDeclaration) -> str:
+def _find_source_documentation(rules: PackageRules, module: Module, name: str, ref: DeclarationRef) -> str:
     """Return documentation from the source of a declaration in a stub, as stubs have almost none."""
-    if found.text.path.suffix != ".pyi" or module.without_stubs:
+    if ref.text.path.suffix != ".pyi" or module.without_stubs:
         return ""
     source = rules.find_module(module.name, module.importer_folder, without_stubs=True)
     result = PackageSearch(rules).find(source, name.split(".")) if source else None
-    return _find_documentation(result, [result]) if isinstance(result, FoundDeclaration) else ""
+    return _find_documentation(result, [result]) if isinstance(result, DeclarationRef) else ""
 
 
-def _find_constructor(rules: PackageRules, found: FoundDeclaration) -> str:
-    language, type_name = found.text.language.id, found.declaration.name
+def _find_constructor(rules: PackageRules, ref: DeclarationRef) -> str:
+    language, type_name = ref.text.language.id, ref.declaration.name
     if language == "python":
-        if fields := _generated_constructor(rules, found):
+        if fields := _generated_constructor(rules, ref):
             return fields
         names = ("__init__", "__new__")
     elif language in SCRIPT_LANGUAGES:
         names = ("constructor",)
     elif language == "go":
-        constructor = PackageSearch(rules).find(found.module, [f"New{type_name}"])
-        return _signature(constructor) if isinstance(constructor, FoundDeclaration) else ""
+        constructor = PackageSearch(rules).find(ref.module, [f"New{type_name}"])
+        return _signature(constructor) if isinstance(constructor, DeclarationRef) else ""
     else:
         names = ("new",) if language == "rust" else ()
     for name in names:
-        constructor = PackageSearch(rules).find_member(found, [name])
-        if isinstance(constructor, FoundDeclaration):
+        constructor = PackageSearch(rules).find_member(ref, [name])
+        if isinstance(constructor, DeclarationRef):
             return _signature(find_overloads(PackageSearch(rules), constructor)[0])
     return ""
 
 
-def _generated_constructor(rules: PackageRules, found: FoundDeclaration) -> str:
+def _generated_constructor(rules: PackageRules, ref: DeclarationRef) -> str:
     """Return the parameters of a constructor that is generated from the fields of a class; empty for other classes."""
-    head = found.text.data[found.declaration.start : found.declaration.named]
+    head = ref.text.data[ref.declaration.start : ref.declaration.named]
     if not (
         FIELD_DECORATOR.search(head)
-        or FIELD_BASES.intersection(base.rpartition(".")[2] for base in found.declaration.bases)
+        or FIELD_BASES.intersection(base.rpartition(".")[2] for base in ref.declaration.bases)
     ):
         return ""
     search = PackageSearch(rules)
-    if any(member.declaration.name == "__init__" for member in search.find_members(found)):
+    if any(member.declaration.name == "__init__" for member in search.find_members(ref)):
         return ""
     fields_by_name: dict[str, str] = {}
-    for base in search.find_bases(found, MAX_HOPS)[:4]:
+    for base in search.find_bases(ref, MAX_HOPS)[:4]:
         fields_by_name |= _declared_fields(search, base)
-    fields_by_name |= _declared_fields(search, found)
+    fields_by_name |= _declared_fields(search, ref)
     fields = [*list(fields_by_name.values())[:MAX_FIELDS], *(["…"] if len(fields_by_name) > MAX_FIELDS else [])]
     return f"({', '.join(fields)})"
 
 
-def _declared_fields(search: PackageSearch, found: FoundDeclaration) -> dict[str, str]:
+def _declared_fields(search: PackageSearch, ref: DeclarationRef) -> dict[str, str]:
     fields: dict[str, str] = {}
-    for member in search.find_members(found):
+    for member in search.find_members(ref):
         if member.declaration.kind != "field" or member.declaration.name.startswith("_"):
             continue
         name, colon, after_colon = _signature(member).partition(":")

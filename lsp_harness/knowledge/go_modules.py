@@ -31,7 +31,7 @@ class GoModules:
         self._root = root
         self._texts = texts
         self._environ = environ
-        self._required: tuple[FileStamp, dict[str, tuple[str, str]]] | None = None
+        self._requirements_cache: tuple[FileStamp, dict[str, tuple[str, str]]] | None = None
         self.searched_places: list[str] = []
 
     def find_module(
@@ -100,16 +100,18 @@ class GoModules:
         """Return the path and version under which the cache has each required module."""
         file = self._root / "go.mod"
         new_stamp = read_stamp(file)
-        if self._required is None or self._required[0] != new_stamp:
+        if self._requirements_cache is None or self._requirements_cache[0] != new_stamp:
             text = re.sub(r"//[^\n]*", "", read_text(file, resolve_links(self._root) or self._root))
-            found = {module: (module, version) for module, version in REQUIREMENT.findall(text) if "=>" not in module}
+            requirements = {
+                module: (module, version) for module, version in REQUIREMENT.findall(text) if "=>" not in module
+            }
             for module, path, version in REPLACEMENT.findall(text):
-                found.pop(module, None)
+                requirements.pop(module, None)
                 if version:
                     # A module that is replaced by a folder belongs to the user.
-                    found[module] = (path, version)
-            self._required = (new_stamp, found)
-        return self._required[1]
+                    requirements[module] = (path, version)
+            self._requirements_cache = (new_stamp, requirements)
+        return self._requirements_cache[1]
 
 
 def _prefixes(name: str) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""What is installed for a workspace folder, asked by the names that its files import. May be asked from several threads.
+"""Documentation of installed packages, by the names that files of a workspace import.
 
-Everything is read from the files of the packages when it is asked for, and kept as long as these do not change: a package that
-is installed in another version meanwhile is read again.
+The files of a package are read when a name is looked up, and cached until they change. Another version that is installed
+meanwhile is therefore read again.
 """
 
 import os
@@ -144,10 +144,10 @@ def _find_documentation(
     if (
         found_module
         and result is None
-        and (plain := rules.find_module(found_module.name, importer_folder, without_stubs=True))
+        and (source := rules.find_module(found_module.name, importer_folder, without_stubs=True))
     ):
         # The source may have names that the stub leaves out.
-        found_module, result = plain, _find_name(rules, plain, name)
+        found_module, result = source, _find_name(rules, source, name)
     return build_fragment(rules, found_module, name, result) if found_module and result else None
 
 

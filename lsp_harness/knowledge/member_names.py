@@ -3,7 +3,7 @@
 import re
 
 from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
-from lsp_harness.knowledge.package_lookup import MAX_HOPS, FoundDeclaration, PackageSearch, Result
+from lsp_harness.knowledge.package_lookup import MAX_HOPS, DeclarationRef, PackageSearch, Result
 from lsp_harness.knowledge.package_module import Module, PackageRules, local_name
 from lsp_harness.knowledge.package_source import PackageText
 from lsp_harness.text.position import decode, encode
@@ -33,10 +33,10 @@ def mentions_name(holder: Result, name: str) -> bool:
     return any(word.search(text.data) for text in texts)
 
 
-def _find_module_names(rules: PackageRules, module: Module, seen: set[str]) -> set[str] | None:
-    if not module.texts or len(seen) > MAX_MODULES or not all(_lists_all_names(text) for text in module.texts):
+def _find_module_names(rules: PackageRules, module: Module, visited: set[str]) -> set[str] | None:
+    if not module.texts or len(visited) > MAX_MODULES or not all(_lists_all_names(text) for text in module.texts):
         return None
-    seen.add(module.name)
+    visited.add(module.name)
     names: set[str] = set()
     for text in module.texts:
         names.update(text.top_level, text.exports)
@@ -46,9 +46,9 @@ def _find_module_names(rules: PackageRules, module: Module, seen: set[str]) -> s
                 names.add(local_name(text.language.id, imported))
                 continue
             target = rules.find_target(module, text, imported)
-            if target and target[0].name in seen:
+            if target and target[0].name in visited:
                 continue
-            target_names = _find_module_names(rules, target[0], seen) if target else None
+            target_names = _find_module_names(rules, target[0], visited) if target else None
             if target_names is None:
                 return None
             names |= target_names
@@ -57,29 +57,29 @@ def _find_module_names(rules: PackageRules, module: Module, seen: set[str]) -> s
     return names
 
 
-def _find_class_names(rules: PackageRules, found: FoundDeclaration, hops: int, seen: set[str]) -> set[str] | None:
-    declaration = found.declaration
-    body = found.text.data[declaration.start : declaration.end]
+def _find_class_names(rules: PackageRules, ref: DeclarationRef, hops: int, visited: set[str]) -> set[str] | None:
+    declaration = ref.declaration
+    body = ref.text.data[declaration.start : declaration.end]
     if (
         declaration.kind != "class"
         or hops <= 0
         or len(declaration.bases) > MAX_BASES
         or DYNAMIC_NAMES.search(body)
-        or found.text.data[declaration.start : declaration.start + 1] == b"@"
+        or ref.text.data[declaration.start : declaration.start + 1] == b"@"
     ):
         return None
-    seen.add(f"{found.text.path}:{found.index}")
-    names = {member.declaration.name for member in PackageSearch(rules).find_members(found)} | {
+    visited.add(f"{ref.text.path}:{ref.index}")
+    names = {member.declaration.name for member in PackageSearch(rules).find_members(ref)} | {
         decode(attribute) for attribute in SELF_ATTRIBUTE.findall(body)
     }
     bases = [base for base in declaration.bases if base.split("[")[0].rpartition(".")[2] not in UNIVERSAL_BASES]
-    found_bases = PackageSearch(rules).find_bases(found, hops)
+    found_bases = PackageSearch(rules).find_bases(ref, hops)
     if len(found_bases) < len(bases):
         return None
     for base in found_bases:
-        if f"{base.text.path}:{base.index}" in seen:
+        if f"{base.text.path}:{base.index}" in visited:
             continue
-        base_names = _find_class_names(rules, base, hops - 1, seen)
+        base_names = _find_class_names(rules, base, hops - 1, visited)
         if base_names is None:
             return None
         names |= base_names

@@ -31,7 +31,7 @@ VALUE_KINDS = frozenset({"variable", "field", "constant"})
 
 
 @dataclass(frozen=True, slots=True)
-class FoundDeclaration:
+class DeclarationRef:
     """A declaration, by its index in a text of a module."""
 
     module: Module
@@ -44,7 +44,7 @@ class FoundDeclaration:
         return self.text.declarations[self.index]
 
 
-Result = FoundDeclaration | Module
+Result = DeclarationRef | Module
 """A name means a declaration or a module."""
 
 
@@ -54,7 +54,7 @@ class StepBudget:
 
     steps_left: int = MAX_STEPS
 
-    def is_spent(self) -> bool:
+    def spend_step(self) -> bool:
         """Count one step and return whether the budget is spent."""
         self.steps_left -= 1
         return self.steps_left < 0
@@ -73,7 +73,7 @@ class PackageSearch:
         """Return what a chain of names means in a module, or None."""
         if not chain:
             return module
-        if self._budget.is_spent():
+        if self._budget.spend_step():
             return None
         first, *rest = chain
         was_visited = (module.name, tuple(chain)) in self._visited_chains
@@ -92,8 +92,8 @@ class PackageSearch:
             if declared_name != first and declared_name not in ("", "default"):
                 yield self.find(module, [*declared_name.split("."), *rest], hops - 1)
             for index in text.top_level.get(declared_name, ()):
-                found = FoundDeclaration(module, text, index)
-                yield self.find_member(found, rest, hops) if rest else self._follow_alias(found, hops)
+                ref = DeclarationRef(module, text, index)
+                yield self.find_member(ref, rest, hops) if rest else self._follow_alias(ref, hops)
         for text, imported in _imports(module):
             if (
                 imported.name != "*"
@@ -118,146 +118,146 @@ class PackageSearch:
         chain = exported_value.split(".")
         return self.find(module, chain if first == "default" and not rest else [*chain, first, *rest], hops - 1)
 
-    def _follow_alias(self, found: FoundDeclaration, hops: int) -> Result | None:
+    def _follow_alias(self, ref: DeclarationRef, hops: int) -> Result | None:
         """Return the declaration that a value is an alias of, or else the value itself."""
-        if found.text.language.id == "python" and found.declaration.kind in ("variable", "field"):
-            match = PYTHON_VALUE.match(_declaration_text(found))
+        if ref.text.language.id == "python" and ref.declaration.kind in ("variable", "field"):
+            match = PYTHON_VALUE.match(_declaration_text(ref))
             if match and match["value"] and not match["call"] and not match["type"]:
-                aliased = self.find(found.module, match["value"].split("."), hops - 1)
-                if isinstance(aliased, FoundDeclaration) and aliased.declaration.kind not in VALUE_KINDS:
+                aliased = self.find(ref.module, match["value"].split("."), hops - 1)
+                if isinstance(aliased, DeclarationRef) and aliased.declaration.kind not in VALUE_KINDS:
                     return aliased
         if (
-            found.text.language.id in SCRIPT_LANGUAGES
-            and found.declaration.kind in VALUE_KINDS
-            and (match := SCRIPT_TYPEOF.match(_declaration_text(found)))
+            ref.text.language.id in SCRIPT_LANGUAGES
+            and ref.declaration.kind in VALUE_KINDS
+            and (match := SCRIPT_TYPEOF.match(_declaration_text(ref)))
         ):
-            return self.find(found.module, match["of"].split("."), hops - 1) or found
-        return found
+            return self.find(ref.module, match["of"].split("."), hops - 1) or ref
+        return ref
 
-    def find_member(self, found: FoundDeclaration, chain: list[str], hops: int = MAX_HOPS) -> Result | None:
+    def find_member(self, ref: DeclarationRef, chain: list[str], hops: int = MAX_HOPS) -> Result | None:
         """Return what a chain of names means after a declaration, or None."""
-        visit = (found.text.path, found.index, tuple(chain))
+        visit = (ref.text.path, ref.index, tuple(chain))
         if hops <= 0 or visit in self._visited_members:
             return None
         self._visited_members.add(visit)
-        if found.declaration.kind not in HOLDER_KINDS:
-            value_type = self._find_value_type(found, hops) if found.declaration.kind in VALUE_KINDS else None
+        if ref.declaration.kind not in HOLDER_KINDS:
+            value_type = self._find_value_type(ref, hops) if ref.declaration.kind in VALUE_KINDS else None
             if isinstance(value_type, Module):
                 return self.find(value_type, chain, hops - 1)
-            return self.find_member(value_type, chain, hops - 1) if value_type and value_type != found else None
+            return self.find_member(value_type, chain, hops - 1) if value_type and value_type != ref else None
         first, *rest = chain
-        for member in self.find_members(found, first):
+        for member in self.find_members(ref, first):
             # Members of the same name may be values or types. The first one that leads on is used.
             if result := (self.find_member(member, rest, hops - 1) if rest else self._follow_alias(member, hops)):
                 return result
-        for base in self.find_bases(found, hops):
+        for base in self.find_bases(ref, hops):
             if result := self.find_member(base, chain, hops - 1):
                 return result
         return None
 
-    def find_members(self, found: FoundDeclaration, name: str = "") -> list[FoundDeclaration]:
+    def find_members(self, ref: DeclarationRef, name: str = "") -> list[DeclarationRef]:
         """Return the members of a type or namespace with this name, or all, wherever the module declares them."""
-        holders: list[FoundDeclaration] = []
-        members: list[FoundDeclaration] = []
-        for text in found.module.texts:
+        holders: list[DeclarationRef] = []
+        members: list[DeclarationRef] = []
+        for text in ref.module.texts:
             for index, declaration in enumerate(text.declarations):
-                is_found = text is found.text and index == found.index
+                is_found = text is ref.text and index == ref.index
                 if is_found or (
-                    declaration.name == found.declaration.name
+                    declaration.name == ref.declaration.name
                     and declaration.kind in HOLDER_KINDS
-                    and _is_part_of_same_type(found, text, index)
+                    and _is_part_of_same_type(ref, text, index)
                 ):
-                    holders.append(FoundDeclaration(found.module, text, index))
-                elif declaration.owner == found.declaration.name and name in ("", declaration.name):
-                    members.append(FoundDeclaration(found.module, text, index))
-        for holder in sorted(holders, key=lambda declaration: declaration != found):
+                    holders.append(DeclarationRef(ref.module, text, index))
+                elif declaration.owner == ref.declaration.name and name in ("", declaration.name):
+                    members.append(DeclarationRef(ref.module, text, index))
+        for holder in sorted(holders, key=lambda declaration: declaration != ref):
             members += (
-                FoundDeclaration(found.module, holder.text, child)
+                DeclarationRef(ref.module, holder.text, child)
                 for child in holder.text.find_children(holder.index)
                 if name in ("", holder.text.declarations[child].name)
             )
         return members
 
-    def find_bases(self, found: FoundDeclaration, hops: int) -> list[FoundDeclaration]:
+    def find_bases(self, ref: DeclarationRef, hops: int) -> list[DeclarationRef]:
         """Return the base types of a type that can be found."""
-        parts = [found.text.declarations[found.index]]
-        if found.text.language.id in SCRIPT_LANGUAGES:
+        parts = [ref.text.declarations[ref.index]]
+        if ref.text.language.id in SCRIPT_LANGUAGES:
             parts = [
                 declaration
-                for text in found.module.texts
+                for text in ref.module.texts
                 for declaration in text.declarations
-                if declaration.name == found.declaration.name and declaration.kind in TYPES
+                if declaration.name == ref.declaration.name and declaration.kind in TYPES
             ]
         base_names = dict.fromkeys(base for declaration in parts for base in declaration.bases)
-        types = (self._find_type(found.module, base, hops) for base in base_names)
-        return [declaration for declaration in types if declaration and declaration != found]
+        types = (self._find_type(ref.module, base, hops) for base in base_names)
+        return [declaration for declaration in types if declaration and declaration != ref]
 
-    def _find_value_type(self, found: FoundDeclaration, hops: int) -> Result | None:
+    def _find_value_type(self, ref: DeclarationRef, hops: int) -> Result | None:
         """Return the annotated type of a value, or the class that creates it."""
-        text = _declaration_text(found)
-        if found.text.language.id == "python":
+        text = _declaration_text(ref)
+        if ref.text.language.id == "python":
             match = PYTHON_VALUE.match(text)
             if match and match["value"] and not match["type"]:
-                return self.find(found.module, match["value"].split("."), hops - 1)
+                return self.find(ref.module, match["value"].split("."), hops - 1)
             match = PYTHON_TYPE.match(text)
-            return self._find_type(found.module, match["type"], hops) if match else None
-        if found.text.language.id in SCRIPT_LANGUAGES:
+            return self._find_type(ref.module, match["type"], hops) if match else None
+        if ref.text.language.id in SCRIPT_LANGUAGES:
             match = SCRIPT_TYPE.match(text)
-            return self._find_type(found.module, match["type"], hops) if match else None
+            return self._find_type(ref.module, match["type"], hops) if match else None
         return None
 
-    def _find_type(self, module: Module, type_text: str, hops: int) -> FoundDeclaration | None:
+    def _find_type(self, module: Module, type_text: str, hops: int) -> DeclarationRef | None:
         """Return a type by its written name: `Base` of `other` for `other.Base[int]`."""
         chain = WORD.findall(re.split(r"[\[<(]", type_text)[0])
         if not chain or hops <= 0:
             return None
-        found = PackageSearch(self._rules, self._budget).find(module, chain, hops - 1)
-        if isinstance(found, FoundDeclaration):
-            return found
+        result = PackageSearch(self._rules, self._budget).find(module, chain, hops - 1)
+        if isinstance(result, DeclarationRef):
+            return result
         for text in module.texts:
             for index, declaration in enumerate(text.declarations):
                 if declaration.name == chain[-1] and declaration.kind in TYPES:
-                    return FoundDeclaration(module, text, index)
+                    return DeclarationRef(module, text, index)
         return None
 
 
-def find_overloads(search: PackageSearch, found: FoundDeclaration) -> list[FoundDeclaration]:
+def find_overloads(search: PackageSearch, ref: DeclarationRef) -> list[DeclarationRef]:
     """Return the overloads of a function in order, or the declaration itself if there are none."""
     indexes = [
         index
-        for index, declaration in enumerate(found.text.declarations)
-        if declaration.name == found.declaration.name and _are_siblings(declaration, found.declaration)
+        for index, declaration in enumerate(ref.text.declarations)
+        if declaration.name == ref.declaration.name and _are_siblings(declaration, ref.declaration)
     ]
-    siblings = [FoundDeclaration(found.module, found.text, index) for index in indexes]
-    if found.text.language.id == "python":
+    siblings = [DeclarationRef(ref.module, ref.text, index) for index in indexes]
+    if ref.text.language.id == "python":
         decorated = [
             declaration
             for declaration in siblings
-            if b"overload" in found.text.data[declaration.declaration.start : declaration.declaration.named]
+            if b"overload" in ref.text.data[declaration.declaration.start : declaration.declaration.named]
         ]
-        return decorated or [found]
+        return decorated or [ref]
     return (
         siblings
-        if found.text.language.id in SCRIPT_LANGUAGES and found.declaration.kind in ("function", "method")
-        else [found]
+        if ref.text.language.id in SCRIPT_LANGUAGES and ref.declaration.kind in ("function", "method")
+        else [ref]
     )
 
 
-def _are_siblings(one: Declaration, other: Declaration) -> bool:
-    return (one.parent, one.kind, one.owner) == (other.parent, other.kind, other.owner)
+def _are_siblings(declaration: Declaration, other: Declaration) -> bool:
+    return (declaration.parent, declaration.kind, declaration.owner) == (other.parent, other.kind, other.owner)
 
 
-def _is_part_of_same_type(found: FoundDeclaration, text: PackageText, index: int) -> bool:
+def _is_part_of_same_type(ref: DeclarationRef, text: PackageText, index: int) -> bool:
     """Return whether a type of the same name is the same type: TypeScript and Rust declare types in parts."""
     declaration = text.declarations[index]
-    if found.text.language.id in SCRIPT_LANGUAGES:
-        return index in text.top_level.get(declaration.name, ()) or declaration.parent == found.declaration.parent
-    return found.text.language.id == "rust"
+    if ref.text.language.id in SCRIPT_LANGUAGES:
+        return index in text.top_level.get(declaration.name, ()) or declaration.parent == ref.declaration.parent
+    return ref.text.language.id == "rust"
 
 
 def _imports(module: Module) -> Iterable[tuple[PackageText, Import]]:
     return [(text, imported) for text in module.texts for imported in text.imports]
 
 
-def _declaration_text(found: FoundDeclaration) -> str:
-    return decode(found.text.data[found.declaration.named : min(found.declaration.end, found.declaration.named + 500)])
+def _declaration_text(ref: DeclarationRef) -> str:
+    return decode(ref.text.data[ref.declaration.named : min(ref.declaration.end, ref.declaration.named + 500)])

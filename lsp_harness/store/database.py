@@ -149,7 +149,7 @@ class Reader:
         self._inode = 0
         self._open_count = 0
         self._is_immutable = False
-        """Whether the file is read as one that nobody writes. It is then opened again for each query."""
+        """True if the file is read as one that nobody writes. It is then opened again for each query."""
         self._is_over: Callable[[], bool] | None = None
 
     @contextmanager

@@ -83,8 +83,8 @@ def find_lead(data: bytes, earliest: int, start: int) -> int:
     return start
 
 
-def _line_end(data: bytes, at: int) -> int:
-    return data.find(b"\n", at) + 1 or len(data)
+def _line_end(data: bytes, offset: int) -> int:
+    return data.find(b"\n", offset) + 1 or len(data)
 
 
 def _split_long(data: bytes, chunk: Chunk) -> Iterable[Chunk]:

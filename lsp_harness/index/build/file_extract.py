@@ -1,4 +1,4 @@
-"""What the index stores of one file, as a pure function of its bytes. Parsing holds the GIL, so it runs in other
+"""Extraction of what the index stores of one file, as a pure function of its bytes. Parsing holds the GIL, so it runs in other
 processes."""
 
 import codecs

@@ -136,7 +136,7 @@ class ImportLinks:
 
     def _script_file(self, base: str) -> list[str]:
         stem, extension = posixpath.splitext(base)
-        sources = [f"{stem}{other}" for other in SOURCE_EXTENSIONS.get(extension, ())]
+        sources = [f"{stem}{source_extension}" for source_extension in SOURCE_EXTENSIONS.get(extension, ())]
         base = "" if base == "." else base
         indexes = [_join(base, ending[1:]) for ending in INDEX_FILES]
         return self._first_existing([*(f"{base}{ending}" for ending in SCRIPT_EXTENSIONS), *sources, *indexes])
@@ -293,11 +293,11 @@ def _join(folder: str, name: str) -> str:
 def _prefixes(module: str) -> Iterator[str]:
     """Yield the prefixes that may be a package or alias, the longest first: `@a/b`, `@a/`, `@a`."""
     yield module
-    at = module.rfind("/")
-    while at >= 0:
-        yield module[: at + 1]
-        yield module[:at]
-        at = module.rfind("/", 0, at)
+    slash = module.rfind("/")
+    while slash >= 0:
+        yield module[: slash + 1]
+        yield module[:slash]
+        slash = module.rfind("/", 0, slash)
 
 
 def _parse_json(text: str) -> dict[str, object]:

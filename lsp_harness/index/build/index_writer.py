@@ -37,7 +37,7 @@ class IndexWriter:
         self.files = {path: IndexedFile(*row) for path, *row in rows}
         """The files in the index by path."""
         self.was_interrupted = bool(writer.rows("SELECT 1 FROM unlinked LIMIT 1"))
-        """Whether the previous writer stopped before it resolved all imports."""
+        """True if the previous writer stopped before it resolved all imports."""
         [(files, chunks)] = writer.rows("SELECT (SELECT max(id) FROM files), (SELECT max(id) FROM chunks)")
         self._last_ids = {"files": files or 0, "chunks": chunks or 0}
         self._has_indexes = False
@@ -45,7 +45,7 @@ class IndexWriter:
 
     def write(self, extracts: Iterable[Extract], unchanged: Iterable[Found] = ()) -> None:
         """Write extracts, and the new times of files with unchanged content, in one transaction."""
-        written: dict[str, IndexedFile] = {}
+        written_files: dict[str, IndexedFile] = {}
         texts: list[Iterable[Row]] = []
         with self._writer.transaction():
             for extract in extracts:
@@ -56,19 +56,19 @@ class IndexWriter:
                 if old_file:
                     self._delete_rows(old_file.id)
                 file_id = old_file.id if old_file else self._allocate_ids("files", 1)
-                written[extract.file.path] = IndexedFile(file_id, extract.file.mtime, extract.file.size, extract.digest)
+                written_files[extract.file.path] = IndexedFile(file_id, extract.file.mtime, extract.file.size, extract.digest)
                 texts.append(self._insert(file_id, extract))
                 self._writer.execute("INSERT OR IGNORE INTO unlinked VALUES (?)", (file_id,))
             for file in unchanged:
                 old_file = self.files[file.path]
-                written[file.path] = old_file._replace(mtime=file.mtime, size=file.size)
+                written_files[file.path] = old_file._replace(mtime=file.mtime, size=file.size)
                 row = (file.mtime, file.size, old_file.id)
                 self._writer.execute("UPDATE files SET mtime = ?, size = ? WHERE id = ?", row)
             # The texts are written last and together: SQLite would flush its full-text buffer at every other statement
             # between them.
             sql = f"INSERT INTO texts(rowid, names, text, words) VALUES ({placeholders(4)})"
             self._writer.execute_many(sql, chain.from_iterable(texts))
-        self.files |= written
+        self.files |= written_files
         if len(self.files) >= MIN_FILES_FOR_INDEXES:
             self._create_indexes()
 
@@ -149,9 +149,9 @@ class IndexWriter:
             self._writer.execute(f"DELETE FROM {table} WHERE file = ?", (file,))
 
     def _allocate_ids(self, table: str, count: int) -> int:
-        first = self._last_ids[table] + 1
+        first_id = self._last_ids[table] + 1
         self._last_ids[table] += count
-        return first
+        return first_id
 
     def _insert(self, file: int, extract: Extract) -> Iterable[Row]:
         """Write everything but the texts, and return the rows of the texts."""
@@ -160,7 +160,7 @@ class IndexWriter:
         writer.execute(f"INSERT OR REPLACE INTO files VALUES ({placeholders(7)})", row)
         writer.execute_many(f"INSERT INTO symbols VALUES ({placeholders(12)})", ((file, *row) for row in extract.symbols))
         writer.execute_many(f"INSERT INTO imports VALUES ({placeholders(6)})", ((file, *row) for row in extract.imports))
-        first = self._allocate_ids("chunks", len(extract.chunks))
-        rows = ((n, file, *row) for n, row in enumerate(extract.chunks, first))
+        first_id = self._allocate_ids("chunks", len(extract.chunks))
+        rows = ((n, file, *row) for n, row in enumerate(extract.chunks, first_id))
         writer.execute_many(f"INSERT INTO chunks VALUES ({placeholders(6)})", rows)
-        return [(n, *row) for n, row in enumerate(extract.texts, first)]
+        return [(n, *row) for n, row in enumerate(extract.texts, first_id)]

@@ -114,28 +114,28 @@ class Indexer:
         self._readers.close()
 
     def _is_unchanged(self, file: Found) -> bool:
-        known = self._writer.files.get(file.path)
-        return known is not None and (known.mtime, known.size) == (file.mtime, file.size)
+        indexed = self._writer.files.get(file.path)
+        return indexed is not None and (indexed.mtime, indexed.size) == (file.mtime, file.size)
 
     def _apply_changes(self, changed: Sequence[Found], removed: Collection[str], left_out: list[Left]) -> tuple[int, int]:
         """Return the numbers of parsed and of unchanged files. Files that cannot be read are added to `left_out`."""
         if removed:
             self._writer.remove(removed)
-        known = self._writer.files
-        links_changed = removed or self._writer.was_interrupted or any(file.path not in known for file in changed)
+        indexed = self._writer.files
+        links_changed = removed or self._writer.was_interrupted or any(file.path not in indexed for file in changed)
         parsed, unchanged_count = self._read_files(changed, left_out)
         # The processes stop, so that an idle index holds no memory.
         self._readers.close()
         if links_changed or any(path.endswith(IMPORT_SETTINGS_FILES) for path in parsed):
             # Imports that were unresolved may be resolved now.
-            self._writer.link_imports(ImportLinks(known, self._read_settings))
+            self._writer.link_imports(ImportLinks(indexed, self._read_settings))
         elif parsed:
-            self._writer.link_imports(ImportLinks(known, self._read_settings), parsed)
+            self._writer.link_imports(ImportLinks(indexed, self._read_settings), parsed)
         return len(parsed), unchanged_count
 
     def _read_files(self, changed: Sequence[Found], left_out: list[Left]) -> tuple[list[str], int]:
-        known = self._writer.files
-        requests = [(result, known[result.path].digest if result.path in known else b"") for result in changed]
+        indexed = self._writer.files
+        requests = [(result, indexed[result.path].digest if result.path in indexed else b"") for result in changed]
         parsed, unchanged = list[Extract](), list[Found]()
         paths: list[str] = []
         unchanged_count = 0

@@ -235,11 +235,11 @@ def _unpack(packed: bytes) -> Iterator[ReadResult]:
 
 
 def _read_with_cpu_limit(root: Path, file: Found, known_digest: bytes) -> ReadResult:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
     # The system kills the process above this limit.
-    soft = int(used.ru_utime + used.ru_stime) + 1 + CPU_LIMIT_S
-    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+    soft_limit = int(usage.ru_utime + usage.ru_stime) + 1 + CPU_LIMIT_S
+    resource.setrlimit(resource.RLIMIT_CPU, (soft_limit if hard_limit == resource.RLIM_INFINITY else min(soft_limit, hard_limit), hard_limit))
     try:
         return read_and_extract(root, file, known_digest)
     except Exception as error:

@@ -98,30 +98,32 @@ def resolve_certain(view: IndexView, text: SourceText, name: NameUse, max_hops: 
         return (
             visible
             or _find_implicit_members(view, text, name, max_hops)
-            or [Meaning(symbol=meaning) for meaning in view.find_definitions(text.path, name.text)]
+            or [Meaning(symbol=symbol) for symbol in view.find_definitions(text.path, name.text)]
         )
     return _resolve_qualified(view, text, name, max_hops)
 
 
 def _find_implicit_members(view: IndexView, text: SourceText, name: NameUse, max_hops: int) -> list[Meaning]:
     """Return inherited members of the types around a name, in languages where they need no qualifier."""
-    enclosing = [
-        n
-        for n, candidate in enumerate(text.declarations)
-        if candidate.kind in TYPES and candidate.start <= name.start < candidate.end
-    ]
+    if text.language not in IMPLICIT_MEMBER_LANGUAGES:
+        return []
     # In the head of a type, its bases are not searched.
-    types = (
-        [n for n in enclosing if text.declarations[n].body <= name.start]
-        if text.language in IMPLICIT_MEMBER_LANGUAGES
-        else []
-    )
+    types = [n for n in _enclosing_types(text, name) if text.declarations[n].body <= name.start]
     for n in reversed(types):
         members = _find_inherited(view, text, n, name.text, max_hops)
         # Constructors are not inherited under the name of the base.
-        if members := [candidate for candidate in members if _kind(text, candidate) != "constructor"]:
+        if members := [member for member in members if _kind(text, member) != "constructor"]:
             return members
     return []
+
+
+def _enclosing_types(text: SourceText, name: NameUse) -> list[int]:
+    """Return the indexes of the types around a name, the outermost first."""
+    return [
+        n
+        for n, declaration in enumerate(text.declarations)
+        if declaration.kind in TYPES and declaration.start <= name.start < declaration.end
+    ]
 
 
 def guess_members(view: IndexView, name: NameUse) -> list[Meaning]:
@@ -152,11 +154,7 @@ def _resolve_qualified(view: IndexView, text: SourceText, name: NameUse, max_hop
     """Return the meanings of a name after a dot, if the object itself, a module or a type is before the dot."""
     *outer, last = name.qualifier
     if last in SELF_NAMES | SUPER_NAMES:
-        enclosing = [
-            n
-            for n, symbol in enumerate(text.declarations)
-            if symbol.kind in TYPES and symbol.start <= name.start < symbol.end
-        ]
+        enclosing = _enclosing_types(text, name)
         find = _find_in_type if last in SELF_NAMES else _find_inherited
         return find(view, text, enclosing[-1], name.text, max_hops) if enclosing else []
     meanings = [Meaning(symbol=symbol) for symbol in view.find_module_member(text.path, last, name.text)]
@@ -179,26 +177,29 @@ def _find_types(view: IndexView, text: SourceText, chain: Sequence[str], start: 
     name = NameUse(last.removesuffix("()"), start, tuple(outer))
     if not last.endswith("()"):
         chains = [
-            one
-            for passage, called in _typed_passages(text, name)
-            for one in find_written_types(passage, called, text.language)
+            written_type
+            for passage, passage_name in _typed_passages(text, name)
+            for written_type in find_written_types(passage, passage_name, text.language)
         ]
         if not chains:
             return [
                 type_
-                for one, offset in _find_assigned_names(text, name)
-                for type_ in _find_types(view, text, (one,), offset, max_hops - 1)
+                for assigned_name, offset in _find_assigned_names(text, name)
+                for type_ in _find_types(view, text, (assigned_name,), offset, max_hops - 1)
             ]
     elif outer and name.text == "new":
         chains = [tuple(outer)]
     else:
         meanings = resolve_certain(view, text, name, max_hops - 1)
-        constructed = [one for one in meanings if _kind(text, one) in TYPES]
+        constructed = [meaning for meaning in meanings if _kind(text, meaning) in TYPES]
         return constructed or [
-            one for passage in meanings for one in _find_returned_types(view, text, passage, max_hops - 1)
+            type_ for meaning in meanings for type_ in _find_returned_types(view, text, meaning, max_hops - 1)
         ]
     return [
-        type_ for one in chains if one != tuple(chain) for type_ in _resolve_types(view, text, one, start, max_hops - 1)
+        type_
+        for type_chain in chains
+        if type_chain != tuple(chain)
+        for type_ in _resolve_types(view, text, type_chain, start, max_hops - 1)
     ]
 
 
@@ -219,10 +220,10 @@ def _find_returned_types(view: IndexView, text: SourceText, function: Meaning, m
             view.texts.read_signature(function.symbol), function.symbol.name, function.symbol.language
         )
         return [
-            _symbol_meaning(declaration)
+            Meaning(symbol=symbol)
             for chain in chains
-            for declaration in view.find_visible(function.symbol.file, chain[-1])
-            if declaration.kind in TYPES
+            for symbol in view.find_visible(function.symbol.file, chain[-1])
+            if symbol.kind in TYPES
         ]
     declaration = text.declarations[function.local_index]
     chains = find_return_types(decode(text.data[declaration.start : declaration.body]), declaration.name, text.language)
@@ -249,11 +250,8 @@ def _typed_passages(text: SourceText, name: NameUse) -> Iterator[tuple[str, str]
         for declaration in text.declarations
         if types and declaration.parent >= 0 and text.declarations[declaration.parent] == types[-1]
     ]
-    visible = (
-        []
-        if name.qualifier
-        else [text.declarations[declaration.local_index] for declaration in _find_visible(text, name)]
-    )
+    meanings = [] if name.qualifier else _find_visible(text, name)
+    visible = [text.declarations[meaning.local_index] for meaning in meanings]
     for declaration in (*type_members, *visible):
         if declaration.name.lstrip("$") == name.text and declaration.kind in FIELD_KINDS:
             yield _declaration_lines(text.data, declaration), name.text
@@ -329,11 +327,8 @@ def _find_inherited(view: IndexView, text: SourceText, type_: int, name: str, ma
     for base in text.declarations[type_].bases if max_hops else ():
         *qualifier, last = _parse_base(base)
         base_name = NameUse(last, text.declarations[type_].start, tuple(qualifier))
-        for meaning in (
-            resolve_name(view, text, base_name, max_hops - 1)
-            if not qualifier
-            else _resolve_qualified(view, text, base_name, max_hops - 1)
-        ):
+        resolve = _resolve_qualified if qualifier else resolve_name
+        for meaning in resolve(view, text, base_name, max_hops - 1):
             if meaning.local_index != type_:
                 members += _find_members(view, text, meaning, name, max_hops - 1)
     return members
@@ -349,11 +344,11 @@ def _find_members(view: IndexView, text: SourceText, type_: Meaning, name: str, 
     symbol = type_.symbol
     if symbol is None or symbol.kind not in TYPES:
         return []
-    members = [Meaning(symbol=one) for one in view.symbols.find_members(symbol) if one.name == name]
+    members = [Meaning(symbol=member) for member in view.symbols.find_members(symbol) if member.name == name]
     if members or max_hops == 0:
         return members
     bases = [base for base_text in symbol.bases for base in view.find_visible(symbol.file, _parse_base(base_text)[-1])]
-    return [one for base in bases for one in _find_members(view, text, Meaning(symbol=base), name, max_hops - 1)]
+    return [member for base in bases for member in _find_members(view, text, Meaning(symbol=base), name, max_hops - 1)]
 
 
 def _parse_base(base: str) -> list[str]:

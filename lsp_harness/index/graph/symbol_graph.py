@@ -137,7 +137,7 @@ def find_usages(
             for target in targets
             for place in find_places(view, source.text, source.tree, name, target)
         }
-        name_offsets = {twin.named for twin in source.symbols if _key(twin) in targets}
+        name_offsets = {declared.named for declared in source.symbols if _key(declared) in targets}
         for place in sorted(places):
             is_likely = (
                 place.is_certain or path in {twin.path for twin in twins} or _imports_any(view, path, twin_files)
@@ -154,12 +154,12 @@ def find_header_twins(view: IndexView, symbol: Symbol) -> list[Symbol]:
     near_files = {file for file, _ in filter(None, files)} | {
         target for imported in view.imports.read_imports(symbol.file) for target in imported.targets
     }
-    others = [
-        imported
-        for imported in view.symbols.find_by_name(symbol.name, MAX_FILES)
-        if imported.file in near_files and imported.qualified == symbol.qualified
+    twins = [
+        namesake
+        for namesake in view.symbols.find_by_name(symbol.name, MAX_FILES)
+        if namesake.file in near_files and namesake.qualified == symbol.qualified
     ]
-    return [symbol, *others]
+    return [symbol, *twins]
 
 
 def find_import_cycles(view: IndexView, file: int) -> Iterator[tuple[str, ...]]:
@@ -180,7 +180,7 @@ def find_import_cycles(view: IndexView, file: int) -> Iterator[tuple[str, ...]]:
         cycle = [file, start]
         while cycle[-1] != file:
             cycle.append(next_file[cycle[-1]])
-        path_rows = [view.reader.rows("SELECT path FROM files WHERE id = ?", (importer,)) for importer in cycle]
+        path_rows = [view.reader.rows("SELECT path FROM files WHERE id = ?", (cycle_file,)) for cycle_file in cycle]
         if all(path_rows):
             # Without a path, the file was removed from the index during the search.
             yield tuple(path for [(path,)] in path_rows)
@@ -199,20 +199,18 @@ def find_candidate_files(
     An import may rename the declaration, and a third file may import it under the new name.
     """
     names_by_path: dict[str, set[str]] = {}
-    seen, todo = {symbol.name}, [symbol.name]
-    dependents = view.imports.find_dependents((imported.file for imported in twins), max_hops)
+    seen_names, todo = {symbol.name}, [symbol.name]
+    dependents = view.imports.find_dependents((twin.file for twin in twins), max_hops)
     while todo:
         name = todo.pop()
         # All files with the name are read here, as any of them may matter. The limit applies to the parsed files.
         candidates = [
-            imported
-            for imported in find_files_with_name(view.reader, name, -1)
-            if _can_see(*imported[1:], symbol, dependents)
+            (path, file)
+            for path, file, language in find_files_with_name(view.reader, name, -1)
+            if _can_see(file, language, symbol, dependents)
         ]
-        for path, file, _ in sorted(
-            candidates,
-            key=lambda imported: (order(imported[0]), not _is_near(*imported[:2], symbol, dependents), imported[0]),
-        ):
+        candidates.sort(key=lambda entry: (order(entry[0]), not _is_near(*entry, symbol, dependents), entry[0]))
+        for path, file in candidates:
             if path not in names_by_path and len(names_by_path) >= limit:
                 continue
             names_by_path.setdefault(path, set()).add(name)
@@ -221,8 +219,8 @@ def find_candidate_files(
                     _key, view.find_definitions(path, imported.local_name)
                 ):
                     names_by_path[path].add(imported.local_name)
-                    todo += {imported.local_name} - seen
-                    seen.add(imported.local_name)
+                    todo += {imported.local_name} - seen_names
+                    seen_names.add(imported.local_name)
     return names_by_path
 
 
@@ -259,9 +257,11 @@ def _is_ruby_call(symbol: Symbol, usage: Usage) -> bool:
 
 def _find_calls(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
     source = sources.load(symbol.path)
-    seen: set[tuple[str, int, str]] = set()
-    for reference in referred(source.tree, within=(symbol.start, symbol.end)) if source else ():
-        if source is None or SUPER_NAMES & {reference.name, f"{reference.name}()"}:
+    if source is None:
+        return
+    seen_edges: set[tuple[str, int, str]] = set()
+    for reference in referred(source.tree, within=(symbol.start, symbol.end)):
+        if SUPER_NAMES & {reference.name, f"{reference.name}()"}:
             continue
         is_ruby_call = (
             symbol.language == "ruby"
@@ -271,29 +271,24 @@ def _find_calls(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
         for edge in _resolve_reference(sources, source, reference) if reference.kind == "call" or is_ruby_call else ():
             # The first place of an unresolved call is enough.
             edge_key = (edge.path if edge.is_certain else "", edge.line if edge.is_certain else 0, edge.name)
-            if edge_key not in seen and (
+            if edge_key not in seen_edges and (
                 reference.kind == "call" or (edge.is_certain and edge.name.rpartition(".")[2].islower())
             ):
-                seen.add(edge_key)
+                seen_edges.add(edge_key)
                 yield edge
 
 
 def _find_bases(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
     source = sources.load(symbol.path)
-    own_types = (
-        [
-            reference
-            for reference in source.symbols
-            if reference.qualified == symbol.qualified and reference.kind in TYPES
-        ]
-        if source
-        else []
-    )
+    if source is None:
+        return
     edges: dict[Edge, None] = {}
-    for type_ in own_types:
-        for reference in referred(source.tree, within=(type_.start, type_.end)) if source else ():
-            enclosing = source.find_enclosing(reference.start) if source else None
-            if source and reference.kind == "base" and enclosing and enclosing.n == type_.n:
+    for type_ in source.symbols:
+        if type_.qualified != symbol.qualified or type_.kind not in TYPES:
+            continue
+        for reference in referred(source.tree, within=(type_.start, type_.end)):
+            enclosing = source.find_enclosing(reference.start)
+            if reference.kind == "base" and enclosing and enclosing.n == type_.n:
                 edges |= dict.fromkeys(_resolve_reference(sources, source, reference))
     yield from edges
 
@@ -325,7 +320,7 @@ def _meaning_symbol(source: Source, meaning: Meaning) -> Symbol:
 def _find_tests(sources: Sources, callers: list[Usage]) -> Iterator[Edge]:
     """Yield the tests that call a symbol, then those that call one of its callers."""
     yield from _to_edges(caller for caller in callers if TEST_PATH.search(caller.source.text.path))
-    seen = {(caller.source.text.path, caller.enclosing.qualified if caller.enclosing else "") for caller in callers}
+    direct = {(caller.source.text.path, caller.enclosing.qualified if caller.enclosing else "") for caller in callers}
     inner_callers = {
         _key(caller.enclosing): caller.enclosing
         for caller in callers
@@ -340,7 +335,7 @@ def _find_tests(sources: Sources, callers: list[Usage]) -> Iterator[Edge]:
         ]
         for test in (caller for caller in indirect if TEST_PATH.search(caller.source.text.path)):
             [edge] = _to_edges([test], inner_caller.qualified)
-            if (edge.path, edge.name) not in seen:
+            if (edge.path, edge.name) not in direct:
                 through.setdefault((edge.path, edge.name), edge)
     yield from sorted(through.values(), key=lambda edge: (edge.path, edge.line))
 

@@ -86,11 +86,11 @@ def _anchors_at(reader: Reader, position: FilePosition) -> Iterator[Anchor]:
         for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", (file, n)) if n >= 0 else ():
             symbol = symbol_from_row(row)
             name = symbol.qualified
-            inside = (file, n, symbol.start, symbol.end)
+            arguments = (file, n, symbol.start, symbol.end)
             own_chunks |= {
                 id
                 for (id,) in reader.rows(
-                    "SELECT id FROM chunks WHERE file = ? AND (symbol = ? OR (start >= ? AND start < ?))", inside
+                    "SELECT id FROM chunks WHERE file = ? AND (symbol = ? OR (start >= ? AND start < ?))", arguments
                 )
             }
         yield Anchor(position.path, language, file, frozenset(own_chunks), name, text, start, position.offset, digest)
@@ -103,12 +103,12 @@ def find_used_symbols(reader: Reader, anchor: Anchor) -> Iterator[Symbol]:
         symbol_from_row(row) for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? ORDER BY n", (anchor.file,))
     ]
     text = SourceText(anchor.path, anchor.language, [_to_declaration(meaning) for meaning in symbols])
-    seen: dict[tuple[int, int], Symbol] = {}
+    seen_symbols: dict[tuple[int, int], Symbol] = {}
     for name in _nearest_names(anchor):
         for meaning in resolve_name(view, text, name):
             symbol = _meaning_symbol(symbols, meaning)
-            if symbol and (symbol.file, symbol.n) not in seen:
-                seen[symbol.file, symbol.n] = symbol
+            if symbol and (symbol.file, symbol.n) not in seen_symbols:
+                seen_symbols[symbol.file, symbol.n] = symbol
                 yield symbol
 
 
@@ -129,7 +129,7 @@ def _nearest_names(anchor: Anchor) -> list[NameUse]:
         line_distance = abs(anchor.text.count("\n", 0, match.start()) - line)
         if match[0] not in nearest_by_name or line_distance < nearest_by_name[match[0]][0]:
             nearest_by_name[match[0]] = line_distance, NameUse(last, offset, tuple(qualifier))
-    nearest = sorted(nearest_by_name.values(), key=lambda one: (one[0], one[1].start))
+    nearest = sorted(nearest_by_name.values(), key=lambda entry: (entry[0], entry[1].start))
     return [name for _, name in nearest if name.text != anchor.name.rpartition(".")[2]][:MAX_NAMES]
 
 

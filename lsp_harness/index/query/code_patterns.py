@@ -61,8 +61,10 @@ Declarations inside of functions have no chunk."""
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """At least `MIN_MEMBERS` declarations of one shape in the order of their files. The representative is most
-    similar to the others."""
+    """At least `MIN_MEMBERS` declarations of one shape, in the order of their files.
+
+    The representative is the member that is most similar to the others.
+    """
 
     name: str
     language: str
@@ -72,8 +74,10 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class ExampleRequest:
-    """The declaration that examples are wanted for. `edited_names` are the qualified names of everything that
-    changes with it."""
+    """The declaration that examples are wanted for.
+
+    `edited_names` are the qualified names of all declarations that change with it.
+    """
 
     path: str
     shape: Shape
@@ -115,19 +119,15 @@ def find_examples(reader: Reader, request: ExampleRequest, limit: int) -> list[E
     if len(members) < MIN_MEMBERS - 1:
         return []
     name = describe_shapes([request.shape, *(shape for _, shape in members)])
-    min_similarity, chosen_words = (
-        MIN_NAME_SIMILARITY if request.shape.is_name_only else MIN_SIMILARITY,
-        [_word_set(request.text)],
-    )
+    min_similarity = MIN_NAME_SIMILARITY if request.shape.is_name_only else MIN_SIMILARITY
+    request_words = _word_set(request.text)
+    shown_words = [request_words]
     chosen = list[Example]()
     for symbol, text in _most_similar(IndexView(reader), request, [symbol for symbol, _ in members]):
-        shape = _word_set(text)
-        if (
-            len(chosen) < limit
-            and _similarity(shape, chosen_words[0]) >= min_similarity
-            and all(_similarity(shape, other) < COPY_SIMILARITY for other in chosen_words)
-        ):
-            chosen_words.append(shape)
+        words = _word_set(text)
+        is_copy = any(_similarity(words, shown) >= COPY_SIMILARITY for shown in shown_words)
+        if len(chosen) < limit and not is_copy and _similarity(words, request_words) >= min_similarity:
+            shown_words.append(words)
             chosen.append(Example(symbol, text, name))
     return chosen
 
@@ -138,18 +138,21 @@ def _most_similar(view: IndexView, request: ExampleRequest, members: Sequence[Sy
     short = [member for member in members if member.end - member.start <= MAX_BYTES]
     # Members are in order of distance, so the nearest of equal ones stay.
     candidates = nlargest(MAX_COMPARED, short, key=lambda member: _similarity(_word_set(member.name), name_words))
-    texts = [(member, text) for member in candidates if _is_good_example(text := view.texts.read_with_comments(member))]
+    texts = [(member, view.texts.read_with_comments(member)) for member in candidates]
+    good = [(member, text) for member, text in texts if _is_good_example(text)]
 
     def similarity(candidate: tuple[Symbol, str]) -> float:
         symbol, text = candidate
         return _similarity(_word_set(text), text_words) + NAME_WEIGHT * _similarity(_word_set(symbol.name), name_words)
 
-    return sorted(texts, key=similarity, reverse=True)
+    return sorted(good, key=similarity, reverse=True)
 
 
 def _nearby_shapes(reader: Reader, request: ExampleRequest) -> Iterator[tuple[Symbol, Shape]]:
-    """Yield symbols and shapes of files with the same language, tests or not as the request, the nearest files
-    first."""
+    """Yield the symbols with a shape in files of the same language, the nearest files first.
+
+    The files are test files if the request is in a test file, and other files otherwise.
+    """
     folders = request.path.split("/")
 
     def distance(path: str) -> tuple[bool, int, str]:
@@ -175,8 +178,10 @@ def _nearby_shapes(reader: Reader, request: ExampleRequest) -> Iterator[tuple[Sy
 def _read_shapes(rows: Sequence[Row]) -> Iterator[tuple[Symbol, Shape]]:
     for *row, text, name_start in rows:
         symbol = symbol_from_row(tuple(row))
-        before, after = decode(text[:name_start]), decode(text[name_start:])
-        head = DeclarationHead(symbol.language, symbol.path, symbol.kind, symbol.name, symbol.bases, before, after)
+        text_before, text_after = decode(text[:name_start]), decode(text[name_start:])
+        head = DeclarationHead(
+            symbol.language, symbol.path, symbol.kind, symbol.name, symbol.bases, text_before, text_after
+        )
         if shape := find_shape(head):
             yield symbol, shape
 
@@ -196,14 +201,11 @@ def _find_representative(view: IndexView, members: Sequence[Symbol]) -> Symbol:
     short = [member for member in members if member.end - member.start <= MAX_BYTES]
     # The sample is taken from all over the project.
     sample = short[:: max(1, -(-len(short) // MAX_COMPARED))]
-    texts = [
-        (member, _word_set(text))
-        for member in sample
-        if _is_good_example(text := view.texts.read_with_comments(member))
-    ]
-    if not texts:
+    texts = [(member, view.texts.read_with_comments(member)) for member in sample]
+    candidates = [(member, _word_set(text)) for member, text in texts if _is_good_example(text)]
+    if not candidates:
         return min(members, key=lambda member: member.end - member.start)
-    return max(texts, key=lambda candidate: sum(_similarity(candidate[1], other) for _, other in texts))[0]
+    return max(candidates, key=lambda candidate: sum(_similarity(candidate[1], words) for _, words in candidates))[0]
 
 
 def _is_good_example(text: str) -> bool:
@@ -215,5 +217,5 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(word for name in WORD.findall(text) for word in split_words(name).lower().split())
 
 
-def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
-    return len(one & other) / len(one | other) if one or other else 0.0
+def _similarity(words: frozenset[str], other_words: frozenset[str]) -> float:
+    return len(words & other_words) / len(words | other_words) if words or other_words else 0.0

@@ -191,7 +191,7 @@ class CodeSearch(Rankers):
         scores = {path: sum(hit_scores[:MAX_HITS_PER_FILE]) for path, hit_scores in scores_by_path.items()}
         for path in self._find_mentioned_files(query):
             scores[path] = scores.get(path, 0.0) + MENTION_SCORE
-        return sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:limit]
+        return sorted(scores.items(), key=lambda entry: (-entry[1], entry[0]))[:limit]
 
     def _find_mentioned_files(self, query: str) -> set[str]:
         """Return files whose path, or the end of it, is in the text, as in a traceback."""
