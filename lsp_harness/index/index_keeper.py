@@ -89,10 +89,12 @@ class IndexKeeper:
                 start, self._made_progress = monotonic(), False
                 await self._run(lock)
             except OSError as error:
-                self._report({"state": "paused", "why": f"its process cannot be started: {error.strerror or error}"})
+                self._report(
+                    {"state": "paused", "why": f"the index process cannot be started: {error.strerror or error}"}
+                )
             except Exception:
                 # A defect in this code must not stop the updates of the index.
-                log.exception("keeping the index failed")
+                log.exception("the update of the index failed")
                 self._report({"state": "paused", "why": "the process that updates the index failed; see the log"})
             longest_delay = LONGEST_DELAY_AFTER_PROGRESS_S if self._made_progress else LONGEST_DELAY_S
             delay = min(max(2 * delay, FIRST_DELAY_S), longest_delay) if monotonic() - start < SHORT_RUN_S else 0.0
@@ -124,7 +126,7 @@ class IndexKeeper:
                 self._report({"state": "ended", "code": await process.wait()})
         except TimeoutError:
             self._report(
-                {"state": "paused", "why": "its process gives no sign of life and is ended; another one is started"}
+                {"state": "paused", "why": "the index process does not respond; it is stopped and started again"}
             )
         finally:
             self._process = None
@@ -154,7 +156,7 @@ class IndexKeeper:
             self._on_state(status)
         except Exception:
             # A failed report must not stop the updates of the index.
-            log.exception("telling of the index failed")
+            log.exception("reporting the state of the index failed")
 
     def _send_order(self, **order: Any) -> None:
         if self._process and self._process.stdin:

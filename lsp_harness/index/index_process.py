@@ -97,7 +97,7 @@ class IndexProcess:
                     with closing(indexer):
                         self._update(indexer, writer)
             except StoreDamaged as error:
-                report_state("paused", why=f"{error.message}; a new index is made")
+                report_state("paused", why=f"{error.message}; a new index is created")
                 try:
                     remove_database(self._database)
                 except StoreError as other:

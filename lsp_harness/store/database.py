@@ -20,7 +20,7 @@ FILE_SUFFIXES = ("", "-wal", "-shm")
 CACHE_KIB = 16_384
 PROGRESS_STEPS = 4_000
 """Virtual machine steps of SQLite (about 0.1 ms) between two checks whether a reader has to stop."""
-REMOVE_ADVICE = "remove it, and the next command makes it anew"
+REMOVE_ADVICE = "remove it; the next command creates a new one"
 
 Row = tuple[Any, ...]
 T = TypeVar("T")
@@ -218,7 +218,7 @@ class Reader:
             for suffix in FILE_SUFFIXES:
                 # SQLite would wait forever for a pipe.
                 if os.path.lexists(part := Path(f"{self.path}{suffix}")) and not regular(part):
-                    raise StoreDamaged(f"{part} is no regular file; {REMOVE_ADVICE}")
+                    raise StoreDamaged(f"{part} is not a regular file; {REMOVE_ADVICE}")
             self._connection = self._connect("mode=ro")
             self._is_immutable = False
             try:

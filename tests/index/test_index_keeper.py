@@ -167,7 +167,7 @@ async def test_a_process_that_is_stuck_is_ended_and_another_one_started(
 
         told = await one.hears(state("paused"))
 
-        assert told["why"] == "its process gives no sign of life and is ended; another one is started"
+        assert told["why"] == "the index process does not respond; it is stopped and started again"
         await one.hears(state("ready"))
         [other] = indexers(where)
         assert other not in (stopped, *first)

@@ -186,7 +186,7 @@ def test_what_is_no_database_is_replaced_by_the_writer_and_not_waited_for_by_rea
     bad = Path(f"{path}{suffix}")
     bad.unlink(missing_ok=True)
     os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")
-    with closing(Reader(path)) as reader, pytest.raises(StoreDamaged, match="is no regular file"):
+    with closing(Reader(path)) as reader, pytest.raises(StoreDamaged, match="is not a regular file"):
         reader.rows("SELECT * FROM t")
     with closing(Writer(path, "CREATE TABLE t(n)", "1")) as written:
         written.execute("INSERT INTO t VALUES (8)")
