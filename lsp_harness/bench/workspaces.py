@@ -12,7 +12,7 @@ from pathlib import Path
 from lsp_harness.bench.real_edits import DEFAULT_DATA, RealEdit
 from lsp_harness.index.build.indexer import Indexer
 from lsp_harness.index.index_query import DirectIndexQuery, IndexQuery
-from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
 
 TEXTS = "repos_fim.jsonl.xz"
@@ -46,7 +46,10 @@ def workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Say) -> Genera
         for name, root in _roots(edits, repo, folder):
             say(f"indexing {name or root.name}")
             database = folder / f"{len(readers)}.db"
-            with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+            with (
+                closing(Writer(database, SCHEMA, schema_version())) as writer,
+                closing(Indexer(root, writer)) as indexer,
+            ):
                 indexer.scan()
             readers[name] = Reader(database)
         yield Workspaces(readers)

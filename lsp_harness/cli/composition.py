@@ -97,7 +97,7 @@ async def _known(config: Config, root: Path) -> AsyncGenerator["IndexQuery | Non
     """The index of a project that has one, as things are now: to make one is no business of a command about one file."""
     # a server is composed here too, and must be there at once
     from lsp_harness.cli.fresh_index import fresh
-    from lsp_harness.index.index_place import place as index_of
+    from lsp_harness.index.index_place import prepare_place as index_of
     from lsp_harness.index.index_query import DirectIndexQuery
     from lsp_harness.store.database import Reader
 
@@ -123,7 +123,7 @@ def _near(root: Path) -> "Near":
 
     async def near(uri: str, task: str) -> list[bytes]:
         from lsp_harness.cli.nearest_texts import nearest
-        from lsp_harness.index.index_place import place as index_of
+        from lsp_harness.index.index_place import prepare_place as index_of
 
         return await nearest(index_of(root), task)
 

@@ -14,10 +14,11 @@ from lsp_harness.cli.folder_settings import settings
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import reason
 from lsp_harness.errors import StoreError, UsageError
-from lsp_harness.index.build.indexer import Indexer, Scanned
-from lsp_harness.index.index_place import Place, elsewhere, place
-from lsp_harness.index.index_tables import SCHEMA, finished, version
-from lsp_harness.index.index_view import Symbol, View
+from lsp_harness.index.build.indexer import Indexer, ScanResult
+from lsp_harness.index.index_place import IndexPlace, prepare_place, prepare_temporary_place
+from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.process.leader_lock import lead, led
 from lsp_harness.store.database import Reader, Writer
 
@@ -30,14 +31,14 @@ LOOK = 0.1
 Folder = Annotated[Path, Parameter(help="The folder of the project. The default is the current folder.")]
 
 
-def placed(folder: Path) -> Place:
+def placed(folder: Path) -> IndexPlace:
     """Where the index of a folder is. Raises UsageError."""
     if not folder.is_dir():
         raise UsageError(f"there is no folder {str(folder)!r}")
-    return place(folder)
+    return prepare_place(folder)
 
 
-def wanted(folder: Path) -> Place:
+def wanted(folder: Path) -> IndexPlace:
     """The same, where the settings let the folder be indexed. Raises UsageError."""
     where = placed(folder)
     config = settings(where.root)
@@ -53,16 +54,18 @@ def named(symbol: str) -> tuple[str, str]:
     return path, name
 
 
-def called(view: View, symbol: str) -> list[Symbol]:
+def called(view: IndexView, symbol: str) -> list[Symbol]:
     """The declarations of a name as people give it, one of several that are called the same in one file. Raises UsageError."""
     path, name = named(symbol)
-    found = {(one.path, one.qualified): one for one in reversed(view.called(name)) if path in ("", one.path)}
+    found = {
+        (one.path, one.qualified): one for one in reversed(view.symbols.find_qualified(name)) if path in ("", one.path)
+    }
     if not found:
         raise UsageError(f"there is no symbol {symbol!r} in this folder; lsp-harness search finds similar code")
     return [found[key] for key in sorted(found)]
 
 
-async def fresh(where: Place) -> Place:
+async def fresh(where: IndexPlace) -> IndexPlace:
     """Takes up what changed on disk where no server does that; the place of the index to be asked. Where it cannot be written,
     one that is whole is asked as it is, and otherwise another is made in a folder for temporary files. Raises StoreError."""
     try:
@@ -71,7 +74,7 @@ async def fresh(where: Place) -> Place:
         if _whole(where):
             paths.unkept("what changed since the index was made", paths.CACHE, where.folder, error.__cause__ or error)
             return where
-        instead = elsewhere(where.root)
+        instead = prepare_temporary_place(where.root)
         if instead.folder == where.folder:
             raise
         paths.unkept("the index", paths.CACHE, where.folder, error.__cause__ or error)
@@ -83,7 +86,7 @@ async def fresh(where: Place) -> Place:
     return where
 
 
-async def _brought_up(where: Place) -> None:
+async def _brought_up(where: IndexPlace) -> None:
     """Who makes the index for the first time is waited for, a server or another command."""
     if led(where.lock):
         await _made(where)
@@ -91,7 +94,7 @@ async def _brought_up(where: Place) -> None:
         await _made(where)
 
 
-async def scan(where: Place) -> Scanned | None:
+async def scan(where: IndexPlace) -> ScanResult | None:
     """Brings the index up to date, with a bar where there is somebody to see it. None where another does that meanwhile."""
     try:
         async with asyncio.timeout(TAKEN):
@@ -101,7 +104,7 @@ async def scan(where: Place) -> Scanned | None:
     try:
         with (
             bar("indexing") as tell,
-            closing(Writer(where.database, SCHEMA, version())) as writer,
+            closing(Writer(where.database, SCHEMA, schema_version())) as writer,
             closing(Indexer(where.root, writer, tell)) as indexer,
         ):
             return indexer.scan()
@@ -109,7 +112,7 @@ async def scan(where: Place) -> Scanned | None:
         os.close(lock)
 
 
-async def _made(where: Place) -> None:
+async def _made(where: IndexPlace) -> None:
     """Waits for an index that another makes, no longer than `WAIT`: what there is by then must do."""
     with bar("another process is indexing"):
         until = time.monotonic() + WAIT
@@ -118,10 +121,10 @@ async def _made(where: Place) -> None:
             await asyncio.sleep(LOOK)
 
 
-def _whole(where: Place) -> bool:
+def _whole(where: IndexPlace) -> bool:
     """Whether every file of an index is in it, with what its imports mean."""
     with suppress(StoreError), closing(Reader(where.database)) as reader:
-        return finished(reader)
+        return is_complete(reader)
     return False
 
 

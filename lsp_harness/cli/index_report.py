@@ -6,7 +6,7 @@ from typing import Any
 
 from lsp_harness.cli.console import console, say
 from lsp_harness.errors import StoreError
-from lsp_harness.index.index_place import Place
+from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import model_of
 from lsp_harness.process.leader_lock import led
@@ -14,7 +14,7 @@ from lsp_harness.store.database import Reader
 from lsp_harness.text.wording import counted
 
 
-def told(where: Place) -> dict[str, Any]:
+def told(where: IndexPlace) -> dict[str, Any]:
     """What `status` says, for programs."""
     with closing(Reader(where.database)) as reader:
         files = reader.rows("SELECT language, skipped, count(*), sum(size) FROM files GROUP BY 1, 2")
@@ -27,7 +27,7 @@ def told(where: Place) -> dict[str, Any]:
     model, embedded = None, 0
     # damaged ones are made anew with the next completion
     with closing(Vectors(where.folder)) as vectors, suppress(StoreError):
-        model, embedded = vectors.model(), len(vectors.texts())
+        model, embedded = vectors.read_model(), len(vectors.read_digests())
     languages = Counter[str]()
     for language, why, count, _ in files:
         languages[language or ("left out" if why else "text")] += count

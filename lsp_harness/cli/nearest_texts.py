@@ -11,7 +11,7 @@ from lsp_harness.config.load import load
 from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import HarnessError
 from lsp_harness.harness.embedding_index import missing, near
-from lsp_harness.index.index_place import Place
+from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import Recipe, model_of, recipe
 from lsp_harness.store.database import Reader
@@ -24,12 +24,12 @@ LOADING_SECONDS = 5.0
 EMBED = "lsp-harness index embed"
 
 
-async def nearest(where: Place, query: str, *, explain: bool = False) -> list[bytes]:
+async def nearest(where: IndexPlace, query: str, *, explain: bool = False) -> list[bytes]:
     """Their digests. Why there are none is said where there are vectors that cannot be used, and to whoever wants it explained."""
     settings = load(where.root)[0].index
     with closing(Vectors(where.folder)) as vectors:
         try:
-            made = vectors.model()
+            made = vectors.read_model()
             how = recipe(settings)
             if why := unfit(made, how):
                 _told(why, say=explain)
@@ -59,7 +59,7 @@ def unfit(made: tuple[str, int] | None, how: Recipe) -> str:
     return ""
 
 
-def without(where: Place) -> int:
+def without(where: IndexPlace) -> int:
     """How many texts of a folder have no vector yet. Raises HarnessError where none can be made."""
     how = recipe(load(where.root)[0].index)
     with closing(Vectors(where.folder)) as vectors, closing(Reader(where.database)) as reader:
@@ -68,7 +68,7 @@ def without(where: Place) -> int:
 
 def _any(vectors: Vectors) -> bool:
     try:
-        return vectors.model() is not None
+        return vectors.read_model() is not None
     except HarnessError:
         return True
 

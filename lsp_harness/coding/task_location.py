@@ -14,12 +14,12 @@ from typing import Any, cast
 from lsp_harness.context.fragment import Count
 from lsp_harness.errors import EngineError, ModelError
 from lsp_harness.files.secrets import spans
-from lsp_harness.index.declaration_shape import TESTS
+from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.query.anchor import Named
-from lsp_harness.index.query.anchor import declared as declared_in
-from lsp_harness.index.query.code_search import WIDE, Hit, Search
-from lsp_harness.index.query.rankers import MANY, named
+from lsp_harness.index.query.anchor import SymbolName
+from lsp_harness.index.query.anchor import find_declared as declared_in
+from lsp_harness.index.query.code_search import MAX_FILE_SEARCH_HITS, CodeSearch, Hit
+from lsp_harness.index.query.rankers import MAX_SAME_NAME, find_query_names
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.grammar import choice, parse_choice
 from lsp_harness.inference.request import Continuation, Sampling
@@ -92,10 +92,16 @@ async def seek(
     `beside` the file that somebody is in. `texts` is called where the index is read. None where it finds nothing."""
 
     def read(reader: Reader) -> list[Candidate]:
-        search = Search(reader)
-        hits = _ordered([*search.search(task, WIDE, near, beside=beside, seconds=SECONDS), *_small(reader, task)], task)
+        search = CodeSearch(reader)
+        hits = _ordered(
+            [
+                *search.search(task, MAX_FILE_SEARCH_HITS, near, current_path=beside, seconds=SECONDS),
+                *_small(reader, task),
+            ],
+            task,
+        )
         # what has to do with the best is more likely among the others, and never better than it
-        others = _ordered(search.linked(hits[:SEEDS], hits[1:], SECONDS), task)
+        others = _ordered(search.boost_linked(hits[:SEEDS], hits[1:], SECONDS), task)
         found = dict[str, Candidate]()
         for hit in [*hits[:1], *others]:
             one = _whole(hit, texts)
@@ -132,9 +138,9 @@ async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> So
 
 def _small(reader: Reader, task: str) -> Iterator[Hit]:
     """Constants and the like that the task names: they stand among others, so that a search finds them all together or none."""
-    for name in sorted(named(task)):
-        found = [one for one in declared_in(reader, Named(name)) if one.kind in WEAK]
-        for one in found if len(found) <= MANY else ():
+    for name in sorted(find_query_names(task)):
+        found = [one for one in declared_in(reader, SymbolName(name)) if one.kind in WEAK]
+        for one in found if len(found) <= MAX_SAME_NAME else ():
             where = one.path, one.qualified, one.kind, one.line, one.start, one.end
             yield Hit(*where, 0.0, ("mention 1",))
 
@@ -162,7 +168,7 @@ def _worth(hit: Hit, task: str) -> float:
     if WRITTEN.search(hit.path):
         return score if SPEAKS_OF_PROSE.search(task) else score * PROSE
     score *= 1 if hit.symbol else LOOSE
-    return score * TEST if TESTS.search(hit.path) and not SPEAKS_OF_TESTS.search(task) else score
+    return score * TEST if TEST_PATH.search(hit.path) and not SPEAKS_OF_TESTS.search(task) else score
 
 
 def _whole(hit: Hit, texts: Texts) -> Candidate | None:

@@ -9,7 +9,7 @@ from lsp_harness.context.sources.related_code import Related
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Owner
-from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.session.log import Turn
 from lsp_harness.session.results import Report
 from lsp_harness.text.document import Document
@@ -36,7 +36,7 @@ class Job:
     """What knows what is related to code, where anything does."""
     persist: bool = False
     """What the engine makes of this document may be written to disk."""
-    installed: Installed | None = None
+    installed: InstalledPackages | None = None
     """What the packages of the workspace say of themselves, where a model may be told that."""
     output: Digest | None = None
     """What a tool has printed of the document, and the tests that fail, where somebody brought that."""

@@ -17,8 +17,8 @@ from lsp_harness.context.sources.named_definitions import Line, definitions, sig
 from lsp_harness.context.sources.recent_edits import Recent
 from lsp_harness.context.sources.similar_code import alike
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.index_view import View
-from lsp_harness.index.query.code_search import Search
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
@@ -104,7 +104,7 @@ class Elsewhere:
             return ""
         opened = self._known.opened(document.uri)
         return await self._known.ask(
-            document.uri, lambda reader: to_import(View(reader, opened), path, tree, offset), "", slow=True
+            document.uri, lambda reader: to_import(IndexView(reader, opened), path, tree, offset), "", slow=True
         )
 
     def forget(self, uri: str) -> None:
@@ -117,15 +117,15 @@ class Elsewhere:
         near, opened = around(tree, offset), self._known.opened(document.uri)
 
         def read(reader: Reader) -> _Found:
-            view, search, end = View(reader, opened), Search(reader), self._clock() + self._seconds
+            view, search, end = IndexView(reader, opened), CodeSearch(reader), self._clock() + self._seconds
 
             def timely(find: Callable[[], Iterable[T]]) -> list[T]:
-                return reader.timely(lambda: self._clock() >= end, find)
+                return reader.collect_until(lambda: self._clock() >= end, find)
 
             return _Found(
                 timely(lambda: definitions(view, path, near)),
                 timely(lambda: alike(search, view, path, document, offset)),
-                (*timely(lambda: (one for one in near.unused if view.defined(path, one))),),
+                (*timely(lambda: (one for one in near.unused if view.find_definitions(path, one))),),
             )
 
         found = await self._known.ask(document.uri, read, _Found())

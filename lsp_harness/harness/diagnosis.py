@@ -14,7 +14,7 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.index.index_query import IndexQuery
-    from lsp_harness.knowledge.installed_packages import Installed
+    from lsp_harness.knowledge.installed_packages import InstalledPackages
     from lsp_harness.syntax.tree import SyntaxTree
     from lsp_harness.verify.current_findings import Examined
     from lsp_harness.verify.digest.digest_result import Digest
@@ -65,15 +65,15 @@ def _about(
     document: Document, tree: "SyntaxTree | None", at: int, here: "Sequence[Problem]"
 ) -> "Callable[[Problem], tuple[bool, int]]":
     """How sure it is that what a test fails by is about the function around an offset: it was raised in there, or has its name."""
-    from lsp_harness.index.identifier_words import words
+    from lsp_harness.index.identifier_words import split_words
     from lsp_harness.syntax.scope import enclosing_function
 
     function = enclosing_function(tree, at) if tree else None
     if function is None:
         return lambda one: (False, 0)
     lines = range(document.line_of(function.start) + 1, document.line_of(function.end) + 2)
-    wanted = set(words(function.name).lower().split())
-    return lambda one: (one in here and one.line in lines, len(wanted & set(words(one.title).lower().split())))
+    wanted = set(split_words(function.name).lower().split())
+    return lambda one: (one in here and one.line in lines, len(wanted & set(split_words(one.title).lower().split())))
 
 
 def _said(one: "Problem") -> str:
@@ -94,7 +94,7 @@ class Previews:
     snapshot: Snapshot
     tree: "SyntaxTree"
     known: "IndexQuery | None" = None
-    installed: "Installed | None" = None
+    installed: "InstalledPackages | None" = None
 
     async def of(self, finding: Finding, subject: "Subject") -> str:
         """The repair in a few words; empty where none is evident."""

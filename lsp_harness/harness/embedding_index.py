@@ -10,11 +10,11 @@ from typing import Protocol
 
 from lsp_harness.errors import HarnessError, StoreDamaged, StoreError
 from lsp_harness.harness.folder_index import Folder
-from lsp_harness.index.build.file_extract import embedded
+from lsp_harness.index.build.file_extract import embedding_text
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import Recipe
 from lsp_harness.inference.request import Priority
-from lsp_harness.store.database import Reader, remove
+from lsp_harness.store.database import Reader, remove_database
 
 BATCH = 8
 """Texts that are embedded at a time: what is asked meanwhile waits for one of them."""
@@ -35,7 +35,7 @@ class Embeds(Protocol):
 
 def made_by(vectors: Vectors, recipe: Recipe) -> bool:
     """Whether there are vectors that were made so."""
-    found = vectors.model()
+    found = vectors.read_model()
     return found is not None and found[0] == recipe.name
 
 
@@ -56,7 +56,7 @@ async def _asked(engine: Embeds, recipe: Recipe, query: str) -> list[float]:
 
 def _nearest(vectors: Vectors, recipe: Recipe, vector: Sequence[float]) -> list[bytes]:
     # another front end may have put others in their place meanwhile
-    return vectors.nearest(vector, NEAREST) if made_by(vectors, recipe) else []
+    return vectors.find_nearest(vector, NEAREST) if made_by(vectors, recipe) else []
 
 
 async def made_of(engine: Embeds, recipe: Recipe, texts: Mapping[bytes, str]) -> dict[bytes, list[float]]:
@@ -139,7 +139,7 @@ class Meaning:
                 return
 
             def put(reader: Reader) -> bool:
-                self._vectors.put(recipe.name, vectors, living(reader))
+                self._vectors.add(recipe.name, vectors, living(reader))
                 return True
 
             if not await self._folder.ask(put, False, slow=True):
@@ -157,9 +157,9 @@ class Meaning:
 def missing(reader: Reader, vectors: Vectors, recipe: Recipe) -> list[bytes]:
     """Digests of the texts that have no such vector yet; what was indexed last comes first."""
     try:
-        known = set(vectors.texts().values()) if made_by(vectors, recipe) else set[bytes]()
+        known = set(vectors.read_digests().values()) if made_by(vectors, recipe) else set[bytes]()
     except StoreDamaged:
-        remove(vectors.database)
+        remove_database(vectors.database_path)
         known = set[bytes]()
     rows = reader.rows("SELECT digest FROM chunks WHERE digest != x'' GROUP BY digest ORDER BY max(id) DESC")
     return [digest for (digest,) in rows if digest not in known]
@@ -171,7 +171,7 @@ def texts_of(reader: Reader, digests: Sequence[bytes]) -> dict[bytes, str]:
     for digest in digests:
         sql = "SELECT names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest = ? LIMIT 1"
         if rows := reader.rows(sql, (digest,)):
-            found[digest] = embedded(*rows[0])
+            found[digest] = embedding_text(*rows[0])
     return found
 
 

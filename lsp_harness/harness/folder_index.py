@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lsp_harness.errors import StoreError
-from lsp_harness.index.index_keeper import Keeper
-from lsp_harness.index.index_place import place
+from lsp_harness.index.index_keeper import IndexKeeper
+from lsp_harness.index.index_place import prepare_place
 from lsp_harness.store.database import Reader
 
 log = logging.getLogger(__name__)
@@ -30,11 +30,11 @@ class Folder:
         """The last that its process said; `waiting` while another front end's process keeps it."""
         self.updates = 0
         """How often it said that it was done."""
-        self.place = place(root)
+        self.place = prepare_place(root)
         self._heard = heard
         # what takes long is not in the way of what somebody types for
         self._quick, self._slow = _Desk(self.place.database), _Desk(self.place.database)
-        self._keeper = Keeper(self.place, self._hear, follow=follow)
+        self._keeper = IndexKeeper(self.place, self._hear, follow=follow)
 
     async def ask(self, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
         """What `read` finds in the index; `otherwise` where the index is damaged, which its keeper will mend, or closed."""
@@ -46,16 +46,16 @@ class Folder:
 
     def first(self, path: str) -> None:
         """This file should be read before others."""
-        self._keeper.first([path])
+        self._keeper.prioritize([path])
 
     def changed(self, path: str) -> None:
         """This file was written; of no account where changes are not followed."""
         if self.follow:
-            self._keeper.changed([path])
+            self._keeper.report_changes([path])
 
     def scan(self) -> None:
         """What is ignored may be something else now: every file is looked at again."""
-        self._keeper.scan()
+        self._keeper.rescan()
 
     async def aclose(self) -> None:
         await self._keeper.close()

@@ -17,7 +17,7 @@ from lsp_harness.text.uri import local_path
 if TYPE_CHECKING:
     from lsp_harness.config.schema import Index
     from lsp_harness.harness.embedding_index import Embeds, Meaning
-    from lsp_harness.index.unsaved_text import Opened
+    from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.inference.embedding_recipe import Recipe
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ class Indexes:
         heard: Heard,
         engine: "Callable[[], Embeds]",
         settings: "Callable[[], Index]",
-        opened: "Callable[[Path], Mapping[str, Opened]]" = lambda root: {},
+        opened: "Callable[[Path], Mapping[str, UnsavedText]]" = lambda root: {},
     ) -> None:
         self._heard = heard
         self._engine = engine
@@ -79,7 +79,7 @@ class Indexes:
         root = self._root(uri)
         return await self._folders[root].ask(read, otherwise, slow=slow) if root else otherwise
 
-    def opened(self, uri: str) -> "Mapping[str, Opened]":
+    def opened(self, uri: str) -> "Mapping[str, UnsavedText]":
         """The texts of the folder that a document is in that are open and were edited, by their paths there."""
         root = self._root(uri)
         return self._opened(root) if root else {}

@@ -14,10 +14,10 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.harness.harness import Harness
-    from lsp_harness.index.graph.name_resolution import Text
-    from lsp_harness.index.graph.reference_search import Key
-    from lsp_harness.index.index_view import View
-    from lsp_harness.index.unsaved_text import Opened
+    from lsp_harness.index.graph.name_resolution import SourceText
+    from lsp_harness.index.graph.reference_search import DeclarationKey
+    from lsp_harness.index.index_view import IndexView
+    from lsp_harness.index.unsaved_text import UnsavedText
     from lsp_harness.store.database import Reader
     from lsp_harness.syntax.tree import SyntaxTree
 
@@ -59,7 +59,7 @@ class _Search:
     reader: "Reader"
     root: Path
     texts: dict[str, Document]
-    opened: "Mapping[str, Opened]"
+    opened: "Mapping[str, UnsavedText]"
     path: str
     offset: int
 
@@ -76,7 +76,7 @@ class _Search:
 
     def references(self) -> list[Spot]:
         """A spot for each, those of a file in its order."""
-        from lsp_harness.index.graph.reference_search import referring
+        from lsp_harness.index.graph.reference_search import find_offsets
 
         keys, name = self._targets()
         view, found = self._view(), list[Spot]()
@@ -86,7 +86,7 @@ class _Search:
                     at: called
                     for called in sorted(names)
                     for target in keys
-                    for at in referring(view, read.text, read.tree, called, target)
+                    for at in find_offsets(view, read.text, read.tree, called, target)
                 }
                 declaring = read.declaring(keys)
                 found += (
@@ -95,42 +95,44 @@ class _Search:
                 )
         return found
 
-    def _calling(self, view: "View", keys: "Sequence[Key]", name: str) -> dict[str, set[str]]:
+    def _calling(self, view: "IndexView", keys: "Sequence[DeclarationKey]", name: str) -> dict[str, set[str]]:
         """The files that may mean one of these, and what they call it: those that lead to it come first, and there are so many at
         most, but for texts that are open."""
-        from lsp_harness.index.graph.reference_search import FILES, occurring
-        from lsp_harness.index.graph.symbol_graph import FAR, named
+        from lsp_harness.index.graph.reference_search import MAX_FILES, find_files_with_name
+        from lsp_harness.index.graph.symbol_graph import MAX_IMPORT_HOPS, find_candidate_files
 
         found: dict[str, set[str]] = {}
         own = {name, *(qualified.rpartition(".")[2] for _, qualified in keys)}
-        for symbol in filter(None, (view.symbol(*key) for key in keys)):
-            for path, names in named(view, symbol, [symbol], FILES, FAR).items():
+        for symbol in filter(None, (view.symbols.find_symbol(*key) for key in keys)):
+            for path, names in find_candidate_files(view, symbol, [symbol], MAX_FILES, MAX_IMPORT_HOPS).items():
                 found.setdefault(path, set()).update(names)
         for each in sorted(own):
-            for path, _, _ in occurring(self.reader, each):
-                if path in found or len(found) < FILES:
+            for path, _, _ in find_files_with_name(self.reader, each):
+                if path in found or len(found) < MAX_FILES:
                     found.setdefault(path, set()).add(each)
         said = own.union(*found.values())
         return found | {path: said | _aliases(view, path, said, keys) for path in self.texts}
 
-    def _targets(self) -> "tuple[list[Key], str]":
-        from lsp_harness.index.graph.name_resolution import meant, name_at
-        from lsp_harness.index.graph.reference_search import key
+    def _targets(self) -> "tuple[list[DeclarationKey], str]":
+        from lsp_harness.index.graph.name_resolution import find_name_at, resolve_name
+        from lsp_harness.index.graph.reference_search import declaration_key
 
         read = self._read(self.path)
-        name = name_at(read.tree.data, self.offset) if read else None
+        name = find_name_at(read.tree.data, self.offset) if read else None
         if read is None or name is None:
             return [], ""
-        return list(dict.fromkeys(key(read.text, one) for one in meant(self._view(), read.text, name))), name.text
+        return list(
+            dict.fromkeys(declaration_key(read.text, one) for one in resolve_name(self._view(), read.text, name))
+        ), name.text
 
-    def _view(self) -> "View":
-        from lsp_harness.index.index_view import View
+    def _view(self) -> "IndexView":
+        from lsp_harness.index.index_view import IndexView
 
-        return View(self.reader, self.opened)
+        return IndexView(self.reader, self.opened)
 
     def _read(self, path: str) -> "_Read | None":
         """A text of the folder, as it is open or else on disk; None for what is not there, or in no language we know."""
-        from lsp_harness.index.graph.name_resolution import Text
+        from lsp_harness.index.graph.name_resolution import SourceText
         from lsp_harness.syntax.symbols.declarations import declared
         from lsp_harness.syntax.tree import LIMIT, parse
 
@@ -140,7 +142,7 @@ class _Search:
         except FileProblem:
             return None
         return tree and _Read(
-            tree, Text(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0], tree.data)
+            tree, SourceText(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0], tree.data)
         )
 
     def _spot(self, tree: "SyntaxTree", path: str, at: int, name: str, kind: str) -> Spot:
@@ -150,11 +152,13 @@ class _Search:
         return Spot(document.uri, self.root / path, line, before, name, kind, "")
 
 
-def _aliases(view: "View", path: str, names: "Collection[str]", keys: "Collection[Key]") -> set[str]:
+def _aliases(view: "IndexView", path: str, names: "Collection[str]", keys: "Collection[DeclarationKey]") -> set[str]:
     """What the imports of a text call these declarations, which have such names elsewhere."""
-    here = view.file(path)
-    called = {one.used for one in view.imports(here[0]) if one.name in names} if here else set[str]()
-    return {name for name in called if any((one.path, one.qualified) in keys for one in view.defined(path, name))}
+    here = view.symbols.find_file(path)
+    called = {one.local_name for one in view.imports.read_imports(here[0]) if one.name in names} if here else set[str]()
+    return {
+        name for name in called if any((one.path, one.qualified) in keys for one in view.find_definitions(path, name))
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +166,11 @@ class _Read:
     """A text with its tree."""
 
     tree: "SyntaxTree"
-    text: "Text"
+    text: "SourceText"
 
-    def declaring(self, keys: "Collection[Key]") -> dict[int, str]:
+    def declaring(self, keys: "Collection[DeclarationKey]") -> dict[int, str]:
         """Where it declares one of these, by the byte its name begins at, and that name."""
         from lsp_harness.syntax.symbols.declarations import qualified
 
-        declared, path = self.text.declared, self.text.path
+        declared, path = self.text.declarations, self.text.path
         return {one.named: one.name for one in declared if (path, qualified(declared, one)) in keys}

@@ -10,8 +10,8 @@ from lsp_harness.workspace.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lsp_harness.harness.harness import Harness
-    from lsp_harness.index.index_view import Symbol
     from lsp_harness.index.query.symbol_lookup import Rank
+    from lsp_harness.index.symbol_table import Symbol
     from lsp_harness.store.database import Reader
     from lsp_harness.syntax.symbols.declarations import Declaration
 
@@ -32,8 +32,8 @@ class Spot:
 
 async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
     """The symbols of all workspace folders whose names fit what was typed, the best first."""
-    from lsp_harness.index.index_view import View
-    from lsp_harness.index.query.symbol_lookup import LIMIT, called
+    from lsp_harness.index.index_view import IndexView
+    from lsp_harness.index.query.symbol_lookup import MAX_SYMBOLS, find_symbols
 
     found = _in_open_texts(harness, query)
     folders = harness.services.indexes.folders
@@ -49,20 +49,20 @@ async def in_workspace(harness: "Harness", query: str) -> list[Spot]:
         def read(
             reader: "Reader", root: Path = folder.root, without: set[str] = open_paths, inner: list[Path] = inner
         ) -> "list[tuple[Rank, Spot]]":
-            view = View(reader)
+            view = IndexView(reader)
             return [
-                (rank, _listed(root / one.path, one, view.before(one)))
-                for rank, one in called(reader, query, without)
+                (rank, _listed(root / one.path, one, view.texts.read_line_start(one)))
+                for rank, one in find_symbols(reader, query, without)
                 if not any(one.path.startswith(f"{folder}/") for folder in inner)
             ]
 
         found += await folder.ask(read, [], slow=True)
     found.sort(key=lambda each: (each[0], each[1].file, each[1].line))
-    return [spot for _, spot in found[:LIMIT]]
+    return [spot for _, spot in found[:MAX_SYMBOLS]]
 
 
 def _in_open_texts(harness: "Harness", query: str) -> "list[tuple[Rank, Spot]]":
-    from lsp_harness.index.query.symbol_lookup import rank
+    from lsp_harness.index.query.symbol_lookup import rank_symbol
     from lsp_harness.syntax.symbols.declarations import qualified
 
     found: list[tuple[Rank, Spot]] = []
@@ -70,7 +70,7 @@ def _in_open_texts(harness: "Harness", query: str) -> "list[tuple[Rank, Spot]]":
         declared = harness.declarations(snapshot)
         for one in declared:
             name = qualified(declared, one)
-            if (fit := rank(query, one.name, name, one.kind)) and snapshot.file:
+            if (fit := rank_symbol(query, one.name, name, one.kind)) and snapshot.file:
                 found.append((fit, _spot(snapshot, snapshot.file, one, _around(name))))
     return found
 

@@ -1,1 +1,1 @@
-"""What a workspace holds: symbols, imports, chunks of text and their vectors, and search over them."""
+"""The index of a workspace: symbols, imports, text chunks and their vectors, and search in them."""

@@ -1,5 +1,4 @@
-"""What a declaration is an instance of, told by the text of its head alone: its decorator, what it extends, what it takes, how it is
-called, and whether its file is one of tests."""
+"""Shapes of declarations: whether one is a test, a request handler, a model and so on, by the text of its head alone."""
 
 import re
 from collections import Counter
@@ -7,177 +6,214 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lsp_harness.index.identifier_words import words
+from lsp_harness.index.identifier_words import split_words
 from lsp_harness.syntax.symbols.declarations import TYPES
 
-TESTS = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|\.(?:test|spec)\.")
-"""In the path of a file of tests."""
-HTTP = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "route"})
-"""Decorators that make a function answer requests, and what some frameworks put around them (`@GetMapping`, `[HttpGet]`)."""
-AROUND_HTTP = re.compile(r"^Http(?=[A-Z])|Mapping$")
-TESTING = frozenset({"test", "fact", "theory", "testmethod", "parameterizedtest"})
-SAY_NOTHING = frozenset(
+TEST_PATH = re.compile(r"(?:^|/)(?:tests?|spec|__tests__)/|(?:^|/)test_|_test\.|\.(?:test|spec)\.")
+"""Matches the path of a test file."""
+HTTP_DECORATORS = frozenset({"get", "post", "put", "patch", "delete", "head", "options", "route"})
+"""Decorators of functions that answer HTTP requests, in lower case."""
+HTTP_AFFIXES = re.compile(r"^Http(?=[A-Z])|Mapping$")
+"""Affixes that some frameworks add to these decorators: `@GetMapping`, `[HttpGet]`."""
+TEST_DECORATORS = frozenset({"test", "fact", "theory", "testmethod", "parameterizedtest"})
+COMMON_DECORATORS = frozenset(
     {"override", "staticmethod", "classmethod", "overload", "inline", "must_use", "allow", "wraps", "suppresswarnings"}
 )
-"""Decorators of things that are not alike, in lower case."""
-OPEN_BASES = frozenset({"object", "ABC", "Generic", "Protocol"})
-"""Bases of classes that are not alike."""
-TYPED_FIRST = frozenset({"c", "cpp", "csharp", "java", "php"})
+"""Decorators of declarations that have nothing else in common, in lower case."""
+COMMON_BASES = frozenset({"object", "ABC", "Generic", "Protocol"})
+"""Bases of classes that have nothing else in common."""
+TYPE_FIRST_LANGUAGES = frozenset({"c", "cpp", "csharp", "java", "php"})
 """Languages that put the type before the name of a parameter."""
-RECEIVERS = frozenset({"self", "cls", "this"})
-HANDED = {"req": "request", "request": "request", "event": "event"}
-"""First parameters that tell a handler, whatever it is called."""
-CONTEXT = frozenset({"ctx", "context"})
-MARKS = {"csharp": r"\[", "rust": r"#\[", "php": r"#\["}
-CALLED = {
+RECEIVER_NAMES = frozenset({"self", "cls", "this"})
+HANDLER_PARAMETERS = {"req": "request", "request": "request", "event": "event"}
+"""Names of the first parameter of a handler, with the name that its shape gets."""
+CONTEXT_PARAMETERS = frozenset({"ctx", "context"})
+PARAMETER_MODIFIERS = frozenset({"mut", "private", "public", "readonly"})
+DECORATOR_STARTS = {"csharp": r"\[", "rust": r"#\[", "php": r"#\["}
+"""Patterns for the start of a decorator, by language; `@` in the others."""
+DECORATOR_PHRASES = {
     "java": "annotated with",
     "csharp": "with the attribute",
     "rust": "with the attribute",
     "php": "with the attribute",
 }
-SIZES = (1, 2, 4)
-"""Counts of parameters from which on a function is another sort of thing."""
+PARAMETER_COUNT_STEPS = (1, 2, 4)
+"""Functions with the same first word have different shapes if one of these numbers of parameters is between them."""
 
-How = Literal["test", "decorated", "extending", "taking", "named", "ending"]
-Key = tuple[str, str, bool, How, str]
+Criterion = Literal["test", "decorated", "extending", "taking", "named", "ending"]
+"""The feature of a declaration that decides its shape."""
+ShapeKey = tuple[str, str, bool, Criterion, str]
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarationHead:
+    """A declaration without its body. `text_before` is the text before its name, with decorators; `text_after` follows up to the body."""
+
+    language: str
+    path: str
+    kind: str
+    name: str
+    bases: Sequence[str]
+    text_before: str
+    text_after: str
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """By `what`, told in the way `how`, it belongs with others; `written` is how the text has that."""
+    """The group of similar declarations that a declaration belongs to, such as request handlers.
+
+    `value` is compared with other declarations; `label` is how the text writes it.
+    """
 
     language: str
     kind: str
-    test: bool
-    how: How
-    what: str
-    written: str
+    is_test: bool
+    criterion: Criterion
+    value: str
+    label: str
 
     @property
-    def key(self) -> Key:
-        """Equal for what belongs together."""
-        return self.language, self.kind, self.test, self.how, self.what
+    def key(self) -> ShapeKey:
+        """Return a key that is equal for declarations of the same shape."""
+        return self.language, self.kind, self.is_test, self.criterion, self.value
 
     @property
-    def weak(self) -> bool:
-        """Whether nothing but the name tells: that two are called alike need not mean anything."""
-        return self.how in ("named", "ending")
+    def is_name_only(self) -> bool:
+        """Return whether the shape depends on the name alone, which is weak evidence."""
+        return self.criterion in ("named", "ending")
 
 
-def family(language: str) -> str:
-    """Of dialects the language that they are one of."""
+def base_language(language: str) -> str:
+    """Return the language that a dialect belongs to."""
     return "typescript" if language == "tsx" else language
 
 
-def shape(language: str, path: str, kind: str, name: str, bases: Sequence[str], before: str, head: str) -> Shape | None:
-    """Of a declaration, `before` being the text before its name, decorators and all, and `head` that from its name to its body;
-    None for one that nothing tells about."""
-    marks = [mark for mark in _marks(language, before) if _last(mark).lower() not in SAY_NOTHING]
-    test = bool(TESTS.search(path))
-    found = next(_told(language, kind, name, bases, marks, test, before, head), None)
-    if found is None:
+def find_shape(head: DeclarationHead) -> Shape | None:
+    """Return the shape of a declaration, or None if its head has no feature that tells one."""
+    decorators = [name for name in _decorator_names(head) if _last_part(name).lower() not in COMMON_DECORATORS]
+    is_test_file = bool(TEST_PATH.search(head.path))
+    feature = next(_find_features(head, decorators, is_test_file), None)
+    if feature is None:
         return None
-    how, what, written = found
-    return Shape(family(language), kind, test or how == "test", how, what, written)
+    criterion, value, label = feature
+    return Shape(base_language(head.language), head.kind, is_test_file or criterion == "test", criterion, value, label)
 
 
-def name_of(shapes: Sequence[Shape]) -> str:
-    """What declarations of one key are called, for people: `functions decorated with app.get, router.post`."""
-    one = shapes[0]
-    kinds = f"{one.kind}es" if one.kind == "class" else f"{one.kind}s"
-    ways = Counter(each.written for each in shapes)
-    written = ", ".join(sorted(ways, key=lambda text: (-ways[text], text))[:2])
-    if one.how == "test":
+def describe_shapes(shapes: Sequence[Shape]) -> str:
+    """Return a title for declarations of one key: `functions decorated with app.get, router.post`."""
+    first = shapes[0]
+    kinds = f"{first.kind}es" if first.kind == "class" else f"{first.kind}s"
+    counts = Counter(shape.label for shape in shapes)
+    labels = ", ".join(sorted(counts, key=lambda label: (-counts[label], label))[:2])
+    if first.criterion == "test":
         return f"test {kinds}"
-    how = CALLED.get(one.language, "decorated with") if one.how == "decorated" else one.how
-    how = {"ending": "named", "extending": "embedding" if one.language == "go" else how}.get(one.how, how)
-    kinds = f"async {kinds}" if one.how == "named" and " async " in one.what else kinds
-    return f"{kinds} {how} {written}{' first' * (one.how == 'taking')}{' in tests' * one.test}"
+    phrases = {
+        "decorated": DECORATOR_PHRASES.get(first.language, "decorated with"),
+        "extending": "embedding" if first.language == "go" else "extending",
+        "ending": "named",
+    }
+    phrase = phrases.get(first.criterion, first.criterion)
+    kinds = f"async {kinds}" if first.criterion == "named" and " async " in first.value else kinds
+    return f"{kinds} {phrase} {labels}{' first' * (first.criterion == 'taking')}{' in tests' * first.is_test}"
 
 
-def _told(
-    language: str, kind: str, name: str, bases: Sequence[str], marks: Sequence[str], test: bool, before: str, head: str
-) -> Iterator[tuple[How, str, str]]:
-    """In which ways it belongs to others, by what, and how that is written; the surest way first."""
-    inner = kind not in TYPES
-    called = words(name).lower().split()
-    if inner and (any(_last(mark).lower() in TESTING for mark in marks) or (test and called[:1] == ["test"])):
+def _find_features(
+    head: DeclarationHead, decorators: Sequence[str], is_test_file: bool
+) -> Iterator[tuple[Criterion, str, str]]:
+    """Yield the criterion, value and label of each feature, the strongest first."""
+    is_function = head.kind not in TYPES
+    name_words = split_words(head.name).lower().split()
+    has_test_decorator = any(_last_part(name).lower() in TEST_DECORATORS for name in decorators)
+    if is_function and (has_test_decorator or (is_test_file and name_words[:1] == ["test"])):
         yield "test", "", ""
         return
-    if marks:
-        answers = [mark for mark in marks if _answers(mark)]
-        mark = (answers or marks)[0]
-        yield "decorated", "HTTP" if answers else _last(mark), mark
-    if not inner:
-        for base in (base for base in bases if _last(_bare(base)) not in OPEN_BASES):
-            yield "extending", _last(_bare(base)), _bare(base)
-        if len(called) > 1:
-            ending = name[-len(called[-1]) :]
-            yield "ending", called[-1], f"…{ending}"
-        return
-    taken = _parameters(head)
-    if taken and language != "go" and _name(language, taken[0]) in RECEIVERS:
-        taken = taken[1:]
-    first = _name(language, taken[0]) if taken else ""
-    handed = _go_handed(taken[0]) if language == "go" and taken else HANDED.get(first, "")
-    if handed:
-        yield "taking", handed, handed
-    if called and not name.startswith("__"):
-        kept = "async" if re.search(r"\basync\b", before.rpartition("\n")[2] + head) else ""
-        size = sum(len(taken) >= least for least in SIZES)
+    if decorators:
+        http_decorators = [name for name in decorators if _is_http_decorator(name)]
+        decorator = (http_decorators or decorators)[0]
+        yield "decorated", "HTTP" if http_decorators else _last_part(decorator), decorator
+    yield from _function_features(head, name_words) if is_function else _type_features(head, name_words)
+
+
+def _type_features(head: DeclarationHead, name_words: Sequence[str]) -> Iterator[tuple[Criterion, str, str]]:
+    for base in map(_without_arguments, head.bases):
+        if _last_part(base) not in COMMON_BASES:
+            yield "extending", _last_part(base), base
+    if len(name_words) > 1:
+        yield "ending", name_words[-1], f"…{head.name[-len(name_words[-1]) :]}"
+
+
+def _function_features(head: DeclarationHead, name_words: Sequence[str]) -> Iterator[tuple[Criterion, str, str]]:
+    language, name = head.language, head.name
+    parameters = _split_parameters(head.text_after)
+    if parameters and language != "go" and _parameter_name(language, parameters[0]) in RECEIVER_NAMES:
+        parameters = parameters[1:]
+    first = _parameter_name(language, parameters[0]) if parameters else ""
+    is_go = language == "go" and bool(parameters)
+    handled = _go_handler_type(parameters[0]) if is_go else HANDLER_PARAMETERS.get(first, "")
+    if handled:
+        yield "taking", handled, handled
+    if name_words and not name.startswith("__"):
+        line = head.text_before.rpartition("\n")[2] + head.text_after
+        modifier = "async" if re.search(r"\basync\b", line) else ""
+        size = sum(len(parameters) >= step for step in PARAMETER_COUNT_STEPS)
         joint = "_" if "_" in name.strip("_") else ""
-        written = f"{name.lstrip('_')[: len(called[0])]}{joint}…" if len(called) > 1 else name
-        yield "named", f"{called[0]} {kept} {size} {'context' if first in CONTEXT else ''}", written
+        label = f"{name.lstrip('_')[: len(name_words[0])]}{joint}…" if len(name_words) > 1 else name
+        context = "context" if first in CONTEXT_PARAMETERS else ""
+        yield "named", f"{name_words[0]} {modifier} {size} {context}", label
 
 
-def _marks(language: str, before: str) -> list[str]:
-    """The names of decorators, annotations, attributes."""
-    return re.findall(rf"(?m)^[ \t]*{MARKS.get(language, '@')}\s*\\?([\w.:\\]*\w)", before)
+def _decorator_names(head: DeclarationHead) -> list[str]:
+    """Return the names of decorators, annotations and attributes."""
+    start = DECORATOR_STARTS.get(head.language, "@")
+    return re.findall(rf"(?m)^[ \t]*{start}\s*\\?([\w.:\\]*\w)", head.text_before)
 
 
-def _answers(mark: str) -> bool:
-    last = _last(mark)
-    # `mock.patch` is no route
-    mocks = last == "patch" and mark.rpartition(".")[0] in ("", "mock", "mocker")
-    return AROUND_HTTP.sub("", last).lower() in HTTP and not mocks
+def _is_http_decorator(name: str) -> bool:
+    last = _last_part(name)
+    # `mock.patch` is not a route
+    is_mock = last == "patch" and name.rpartition(".")[0] in ("", "mock", "mocker")
+    return HTTP_AFFIXES.sub("", last).lower() in HTTP_DECORATORS and not is_mock
 
 
-def _last(name: str) -> str:
+def _last_part(name: str) -> str:
     return re.split(r"[.:\\]", name)[-1]
 
 
-def _bare(base: str) -> str:
-    """A type without what is in brackets behind it."""
+def _without_arguments(base: str) -> str:
+    """Return the name of a type without its arguments in brackets."""
     return re.split(r"[\[<({ ]", base.strip("*& "))[0]
 
 
-def _go_handed(parameter: str) -> str:
-    """What tells a handler in Go, which is the type of what it takes first: all sorts of functions take a `context.Context`."""
-    kind = parameter.split()[-1].lstrip("*")
-    handed = kind == "http.ResponseWriter" or (kind.endswith(".Context") and kind != "context.Context")
-    return kind if handed else ""
+def _go_handler_type(parameter: str) -> str:
+    """Return the type of the first parameter of a Go handler; empty for other functions.
+
+    `context.Context` does not count, as all kinds of functions take one.
+    """
+    type_name = parameter.split()[-1].lstrip("*")
+    is_context = type_name.endswith(".Context") and type_name != "context.Context"
+    return type_name if type_name == "http.ResponseWriter" or is_context else ""
 
 
-def _name(language: str, parameter: str) -> str:
-    """Of a parameter, without its type, value, and decorators."""
+def _parameter_name(language: str, parameter: str) -> str:
+    """Return the name of a parameter without its type, value and decorators."""
     text = re.sub(r"@[\w.]+(?:\([^)]*\))?", "", parameter).partition("=")[0]
-    names = re.findall(r"[^\W\d]\w*", text)
-    names = [one for one in names if one not in ("mut", "private", "public", "readonly")] or [""]
-    return names[-1] if language in TYPED_FIRST else names[0].lstrip("_")
+    words = re.findall(r"[^\W\d]\w*", text)
+    names = [word for word in words if word not in PARAMETER_MODIFIERS] or [""]
+    return names[-1] if language in TYPE_FIRST_LANGUAGES else names[0].lstrip("_")
 
 
-def _parameters(head: str) -> list[str]:
-    """What is between the first brackets of a signature, apart where the commas are."""
-    found, depth, begun = list[str](), 0, 0
-    for at, char in enumerate(head):
+def _split_parameters(text: str) -> list[str]:
+    """Return the parameters in the first pair of round brackets of a signature."""
+    parameters, depth, start = list[str](), 0, 0
+    for position, char in enumerate(text):
         if char in "([{<" and (depth or char == "("):
             depth += 1
-            begun = begun or at + 1
-        elif depth and char in ")]}>" and head[at - 1] not in "=-":
+            start = start or position + 1
+        elif depth and char in ")]}>" and text[position - 1] not in "=-":
             depth -= 1
-        if (depth == 1 and char == ",") or (begun and depth == 0):
-            found.append(head[begun:at].strip())
-            begun = at + 1
-        if begun and depth == 0:
+        if (depth == 1 and char == ",") or (start and depth == 0):
+            parameters.append(text[start:position].strip())
+            start = position + 1
+        if start and depth == 0:
             break
-    return [one for one in found if one and one not in "*/"]
+    return [parameter for parameter in parameters if parameter and parameter not in "*/"]

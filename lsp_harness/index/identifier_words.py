@@ -1,6 +1,6 @@
-"""Identifiers as the words they are made of, for full text search.
+"""Words of identifiers, for full-text search.
 
-SQLite's tokenizer takes `parse_config` apart itself; `parseConfig` and `HTTPServer` it takes for one word each.
+SQLite's tokenizer splits `parse_config` itself, but takes `parseConfig` and `HTTPServer` for one word each.
 """
 
 import re
@@ -9,10 +9,10 @@ from functools import lru_cache
 
 from lsp_harness.text.position import decode
 
-NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
-"""A name, with those before it and the dots between."""
-_JOINT = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_LETTERS = bytes(
+DOTTED_NAME = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
+"""An identifier with the identifiers before it and the dots between them."""
+_WORD_BOUNDARY = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LETTER_CLASSES = bytes(
     ord("U")
     if chr(byte).isascii() and chr(byte).isupper()
     else ord("l")
@@ -20,39 +20,39 @@ _LETTERS = bytes(
     else 32
     for byte in range(256)
 )
-"""Every byte as what it is in a name: upper case, lower case or a digit, or no part of a word."""
-_INNER = re.compile(rb"U(?:(?<=lU)|(?<=UU)(?=l))[lU]*")
-"""What is left of a name from the first word on that begins within it."""
+"""The class of each byte: `U` for upper case, `l` for lower case and digits, a space for others."""
+_INNER_WORDS = re.compile(rb"U(?:(?<=lU)|(?<=UU)(?=l))[lU]*")
+"""The rest of a name from the start of its second word."""
 
 
-class _Split(dict[bytes, str]):
-    """Remembers what it has split: a workspace says the same names over and over."""
+class _SplitCache(dict[bytes, str]):
+    """Split names by their bytes. A workspace repeats the same names."""
 
     def __missing__(self, name: bytes) -> str:
-        found = self[name] = _JOINT.sub(" ", decode(name))
-        return found
+        split_name = self[name] = _WORD_BOUNDARY.sub(" ", decode(name))
+        return split_name
 
 
-_split = _Split()
+_split_cache = _SplitCache()
 
 
-def words(name: str) -> str:
-    """A name with spaces where its words meet: `HTTPServer.parseAll` is `HTTP Server parse All`."""
-    return " ".join(map(_apart, name.split(".")))
+def split_words(name: str) -> str:
+    """Return a name with spaces between its words: `HTTP Server parse All` for `HTTPServer.parseAll`."""
+    return " ".join(map(_split_part, name.split(".")))
 
 
 @lru_cache(maxsize=65_536)
-def _apart(name: str) -> str:
-    return _JOINT.sub(" ", name).replace("_", " ")
+def _split_part(name: str) -> str:
+    return _WORD_BOUNDARY.sub(" ", name).replace("_", " ")
 
 
-def compounds(data: bytes) -> Iterator[tuple[int, str]]:
-    """Where in a text names are that are not taken apart otherwise, in order, and their words.
+def find_compounds(data: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the byte offset and the words of each name that SQLite's tokenizer does not split, in order.
 
-    To look for them in the text itself takes a quarter of the time of parsing, this a twentieth.
+    The search runs over byte classes, which takes a fifth of the time that a search in the text takes.
     """
-    shape = data.translate(_LETTERS)
-    for inner in _INNER.finditer(shape):
-        at, end = inner.span()
-        start = shape.rfind(b" ", 0, at) + 1
-        yield start, _split[data[start:end]]
+    shape = data.translate(_LETTER_CLASSES)
+    for inner in _INNER_WORDS.finditer(shape):
+        inner_start, end = inner.span()
+        start = shape.rfind(b" ", 0, inner_start) + 1
+        yield start, _split_cache[data[start:end]]

@@ -1,7 +1,8 @@
-"""Sees that one process keeps the index of a folder, however many front ends have the folder open.
+"""Keep one process that updates the index of a folder, however many servers have the folder open.
 
-Whoever gets the lock first starts it and hands the lock over; when it ends, its front end with it or not, the lock is free and
-the next in line does the same. So there is nothing to find, nothing to ask, and nobody to ask whether the other still lives.
+The server that gets the lock of the index starts the process and passes the lock to it. When the process ends, with or
+without its server, the lock is free and the next server in the queue does the same. So no server has to find or watch
+another one.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Any, cast
 
-from lsp_harness.index.index_place import Place
+from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity, session
 from lsp_harness.process.detached_process import open_log
 from lsp_harness.process.leader_lock import lead
@@ -24,102 +25,116 @@ from lsp_harness.process.tool_run import end
 
 log = logging.getLogger(__name__)
 
-SHORT_SECONDS = 10.0
-"""A process that ends within it did not do its work."""
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
-SOON = 2.0
-"""The longest wait after one that got something done: what it has written need not be done again, so that the next comes further."""
-LEAVE_SECONDS = 1.0
+SHORT_RUN_S = 10.0
+"""A process that ends within this time did not do its work."""
+FIRST_DELAY_S, LONGEST_DELAY_S = 0.5, 60.0
+LONGEST_DELAY_AFTER_PROGRESS_S = 2.0
+"""The longest delay after a process that wrote something: its results are stored, so the next process gets further."""
+EXIT_TIMEOUT_S = 1.0
 
 
-class Keeper:
-    """Of one folder, for one front end. `tell` is called with what the process says, while it is ours, which takes up what
-    changes on disk where it is to `follow` that."""
+class IndexKeeper:
+    """The index process of one folder, for one server."""
 
-    def __init__(self, place: Place, tell: Callable[[Mapping[str, Any]], None], *, follow: bool = True) -> None:
+    def __init__(
+        self, place: IndexPlace, on_state: Callable[[Mapping[str, Any]], None], *, follow: bool = True
+    ) -> None:
+        """Start to wait for the lock of the index.
+
+        Args:
+            place: The folder and its index.
+            on_state: Is called with each status of the process, as long as this server owns it.
+            follow: Whether the process updates the index when files change on disk.
+        """
         self._place = place
-        self._tell = tell
+        self._on_state = on_state
         self._follow = follow
         self._process: asyncio.subprocess.Process | None = None
-        self._did_something = False
-        self._first: set[str] = set()
+        self._made_progress = False
+        self._priority_paths: set[str] = set()
         self._task = asyncio.create_task(self._keep(), name=f"index of {place.root}")
 
-    def first(self, paths: Collection[str]) -> None:
-        """Files that should be read before others, by their paths in the folder."""
-        self._first |= set(paths)
-        self._order(first=sorted(paths))
+    def prioritize(self, paths: Collection[str]) -> None:
+        """Read these files before others. The paths are relative to the folder."""
+        self._priority_paths |= set(paths)
+        self._send_order(first=sorted(paths))
 
-    def changed(self, paths: Collection[str]) -> None:
-        """Files that were written, by their paths in the folder. Where the process is another front end's, its own eyes must do; one
-        that begins looks at everything."""
-        self._order(changed=sorted(paths))
+    def report_changes(self, paths: Collection[str]) -> None:
+        """Report files that were written, by their paths relative to the folder.
 
-    def scan(self) -> None:
-        """Every file is to be looked at again."""
-        self._order(scan=True)
+        If another server owns the process, nothing is sent: that process notices the change itself. A new process
+        checks every file.
+        """
+        self._send_order(changed=sorted(paths))
+
+    def rescan(self) -> None:
+        """Check every file again."""
+        self._send_order(scan=True)
 
     async def close(self) -> None:
+        """Stop the process if this server owns it."""
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
 
     async def _keep(self) -> None:
-        pause = 0.0
+        delay = 0.0
         while True:
-            began = monotonic()
+            start = monotonic()
             try:
-                # who wants the room on the disk may have deleted it
+                # The user may have deleted the folder to free disk space.
                 self._place.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._say({"state": "waiting"})
+                self._report({"state": "waiting"})
                 lock = await lead(self._place.lock)
-                began, self._did_something = monotonic(), False
+                start, self._made_progress = monotonic(), False
                 await self._run(lock)
             except OSError as error:
-                self._say({"state": "paused", "why": f"its process cannot be started: {error.strerror or error}"})
+                self._report(
+                    {"state": "paused", "why": f"the index process cannot be started: {error.strerror or error}"}
+                )
             except Exception:
-                # a bug of ours must not be the end of the index
-                log.exception("keeping the index failed")
-                self._say({"state": "paused", "why": "the process that updates the index failed; see the log"})
-            longest = SOON if self._did_something else LONGEST_WAIT
-            pause = min(max(2 * pause, FIRST_WAIT), longest) if monotonic() - began < SHORT_SECONDS else 0.0
-            await asyncio.sleep(pause)
+                # A defect in this code must not stop the updates of the index.
+                log.exception("the update of the index failed")
+                self._report({"state": "paused", "why": "the process that updates the index failed; see the log"})
+            longest_delay = LONGEST_DELAY_AFTER_PROGRESS_S if self._made_progress else LONGEST_DELAY_S
+            delay = min(max(2 * delay, FIRST_DELAY_S), longest_delay) if monotonic() - start < SHORT_RUN_S else 0.0
+            await asyncio.sleep(delay)
 
     async def _run(self, lock: int) -> None:
         try:
             process = await self._start(lock)
         finally:
-            # from here on it is held by the process alone
+            # From now on the process alone holds the lock.
             os.close(lock)
         self._process = process
         try:
-            self._order(first=sorted(self._first))
+            self._send_order(first=sorted(self._priority_paths))
             assert process.stdout
-            said: dict[str, Any] = {"state": "scanning"}
+            status: dict[str, Any] = {"state": "scanning"}
 
-            def idle() -> bool:
-                return said["state"] != "scanning" and state(process.pid) not in STOPPED
+            def is_idle() -> bool:
+                return status["state"] != "scanning" and state(process.pid) not in STOPPED
 
-            activity = Activity(lambda: session(process.pid), SILENCE_S, idle)
+            activity = Activity(lambda: session(process.pid), SILENCE_S, is_idle)
             while line := await next_line(process.stdout, activity, LOOK_S):
-                if (known := _said(line)) is None:
+                if (parsed := _parse_status(line)) is None:
                     continue
-                said = known
-                self._did_something |= said["state"] == "ready" or said.get("done", 0) > 0
-                self._say(said)
-            async with asyncio.timeout(LEAVE_SECONDS):
-                self._say({"state": "ended", "code": await process.wait()})
+                status = parsed
+                self._made_progress |= status["state"] == "ready" or status.get("done", 0) > 0
+                self._report(status)
+            async with asyncio.timeout(EXIT_TIMEOUT_S):
+                self._report({"state": "ended", "code": await process.wait()})
         except TimeoutError:
-            self._say(
-                {"state": "paused", "why": "its process gives no sign of life and is ended; another one is started"}
+            self._report(
+                {"state": "paused", "why": "the index process does not respond; it is stopped and started again"}
             )
         finally:
             self._process = None
-            # it ends with its input; in the middle of something it may be killed, as what it writes are transactions
+            # The process ends when its input ends. It may be killed at any time, as it writes in transactions.
             if process.stdin:
                 process.stdin.close()
             with suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), LEAVE_SECONDS)
+                await asyncio.wait_for(process.wait(), EXIT_TIMEOUT_S)
             await end(process)
 
     async def _start(self, lock: int) -> asyncio.subprocess.Process:
@@ -127,7 +142,7 @@ class Keeper:
         argv += [] if self._follow else ["--no-follow"]
         with open_log(self._place.log) as log:
             return await asyncio.create_subprocess_exec(
-                # -P: what is called like a module in the current folder, which is a workspace's, is none
+                # -P: Python must not import a module from the current folder, which is the workspace's.
                 *(sys.executable, "-P", "-m", "lsp_harness.index.index_process", *argv),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
@@ -136,22 +151,22 @@ class Keeper:
                 start_new_session=True,
             )
 
-    def _say(self, said: Mapping[str, Any]) -> None:
+    def _report(self, status: Mapping[str, Any]) -> None:
         try:
-            self._tell(said)
+            self._on_state(status)
         except Exception:
-            # whatever becomes of the news, the index is kept
-            log.exception("telling of the index failed")
+            # A failed report must not stop the updates of the index.
+            log.exception("reporting the state of the index failed")
 
-    def _order(self, **order: Any) -> None:
+    def _send_order(self, **order: Any) -> None:
         if self._process and self._process.stdin:
             self._process.stdin.write(json.dumps(order).encode() + b"\n")
 
 
-def _said(line: bytes) -> dict[str, Any] | None:
-    """What the process says in a line; None where it was killed in the middle of it."""
+def _parse_status(line: bytes) -> dict[str, Any] | None:
+    """Return the status in a line of output, or None if the process was killed while it wrote the line."""
     try:
-        said: Any = json.loads(line)
+        status: Any = json.loads(line)
     except ValueError:
         return None
-    return cast("dict[str, Any]", said) if isinstance(said, dict) and "state" in said else None
+    return cast("dict[str, Any]", status) if isinstance(status, dict) and "state" in status else None

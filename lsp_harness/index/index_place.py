@@ -1,4 +1,4 @@
-"""Where the index of a workspace folder is: outside of it, as it is no work of the user's."""
+"""The place of a workspace folder's index: outside of the folder, as the index is not the user's work."""
 
 import os
 import shutil
@@ -14,8 +14,8 @@ from lsp_harness.process.leader_lock import led
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Of one folder. `lock` is held by the process that writes."""
+class IndexPlace:
+    """The place of one folder's index. The process that writes the index holds the lock file."""
 
     root: Path
     folder: Path
@@ -33,66 +33,78 @@ class Place:
         return self.folder / "index.log"
 
 
-def place(root: Path) -> Place:
-    """The place is made. A folder is told from others by where it really is. Where the cache cannot be written, an index is made
-    in a folder for temporary files. Raises ConfigError or StoreError where that cannot be, either."""
+def prepare_place(root: Path) -> IndexPlace:
+    """Create the place of a folder's index. Folders are identified by their path without symbolic links.
+
+    If the cache cannot be written, an existing index there is used as it is; otherwise the index is created in a folder
+    for temporary files.
+
+    Raises:
+        ConfigError: The settings name no usable directory.
+        StoreError: The temporary folder cannot be written either.
+    """
     real = root.resolve()
-    folder = _all() / _name(real)
+    folder = _index_root() / _folder_name(real)
     try:
-        return _made(real, folder)
+        return _create(real, folder)
     except OSError as error:
         if (folder / "index.db").exists():
-            # it can be read, if not brought up to date
+            # The index can be read, but not updated.
             paths.unkept("what changed in the index", paths.CACHE, folder, error)
-            return Place(real, folder)
+            return IndexPlace(real, folder)
         paths.unkept("the index", paths.CACHE, folder, error)
-        return elsewhere(root)
+        return prepare_temporary_place(root)
 
 
-def elsewhere(root: Path) -> Place:
-    """The place of an index in a folder for temporary files. Raises ConfigError or StoreError."""
+def prepare_temporary_place(root: Path) -> IndexPlace:
+    """Create the place of an index in a folder for temporary files.
+
+    Raises:
+        ConfigError: The settings name no usable directory.
+        StoreError: The folder cannot be written.
+    """
     real = root.resolve()
-    folder = paths.private(paths.temporary() / "index") / _name(real)
+    folder = paths.private(paths.temporary() / "index") / _folder_name(real)
     try:
-        return _made(real, folder)
+        return _create(real, folder)
     except OSError as error:
         raise StoreError(paths.not_written(paths.CACHE, folder, error)) from error
 
 
-def _name(real: Path) -> str:
+def _folder_name(real: Path) -> str:
     return f"{real.name or 'root'}-{blake2b(bytes(real), digest_size=6).hexdigest()}"
 
 
-def _made(real: Path, folder: Path) -> Place:
+def _create(real: Path, folder: Path) -> IndexPlace:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # for people who wonder whose it is, and to find out whether there is room
-    if not _is_of(folder, real):
+    # This file tells people which folder the index belongs to. Writing it shows whether there is disk space.
+    if not _belongs_to(folder, real):
         put_file(folder / "root", bytes(real))
-    return Place(real, folder)
+    return IndexPlace(real, folder)
 
 
-def _is_of(folder: Path, real: Path) -> bool:
+def _belongs_to(folder: Path, real: Path) -> bool:
     try:
         return read_file(folder / "root") == bytes(real)
     except FileProblem:
         return False
 
 
-def prune() -> list[Path]:
-    """Removes the indexes of folders that are gone; these folders."""
-    gone: list[Path] = []
-    # where no index was made yet there is no folder of them
-    for folder in _all().glob("*"):
+def remove_orphaned_indexes() -> list[Path]:
+    """Remove the indexes of workspace folders that do not exist any more, and return these folders."""
+    removed: list[Path] = []
+    # Without any index, the root folder does not exist and the loop is empty.
+    for folder in _index_root().glob("*"):
         try:
             root = Path(os.fsdecode(read_file(folder / "root")))
-            # of one that cannot be looked at nobody knows
-            if not root.is_dir() and not led(Place(root, folder).lock):
+            # A folder that cannot be read may still exist; the error is caught below.
+            if not root.is_dir() and not led(IndexPlace(root, folder).lock):
                 shutil.rmtree(folder, ignore_errors=True)
-                gone.append(root)
+                removed.append(root)
         except (OSError, ValueError, FileProblem):
             continue
-    return gone
+    return removed
 
 
-def _all() -> Path:
+def _index_root() -> Path:
     return paths.cache() / "index"

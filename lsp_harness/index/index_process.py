@@ -1,10 +1,10 @@
-"""The process that keeps the index of one workspace folder: `python -m lsp_harness.index.index_process`.
+"""The process that updates the index of one workspace folder: `python -m lsp_harness.index.index_process`.
 
-It says what it does on its standard output, a JSON object a line: `{"state": "scanning", "done": 3, "of": 10}`, `ready` with
-what a scan did, `paused` and `polling` with the reason. On its standard input it is told, in the same form, what to read first
-(`{"first": ["a.py"]}`), which files somebody has written (`{"changed": ["a.py"]}`), as not every file system tells of that, and to
-look at everything again (`{"scan": true}`). It begins with the first such line, and ends with
-its input.
+It writes its status to standard output, one JSON object per line: `{"state": "scanning", "done": 3, "of": 10}`, `ready`
+with the result of a scan, `paused` and `polling` with the reason. It reads orders from standard input in the same form:
+which files to read first (`{"first": ["a.py"]}`), which files were written (`{"changed": ["a.py"]}`), as not every file
+system reports changes, and to check every file again (`{"scan": true}`). It starts with the first order and ends when
+its input ends.
 """
 
 import argparse
@@ -23,29 +23,29 @@ from lsp_harness.errors import StoreDamaged, StoreError
 from lsp_harness.files.ignore_files import EXCLUDE
 from lsp_harness.files.walk import FOREIGN
 from lsp_harness.index.build.indexer import Indexer
-from lsp_harness.index.build.reader_processes import calm
-from lsp_harness.index.index_place import prune
-from lsp_harness.index.index_tables import SCHEMA, version
-from lsp_harness.store.database import Writer, remove
+from lsp_harness.index.build.reader_processes import lower_priority
+from lsp_harness.index.index_place import remove_orphaned_indexes
+from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.store.database import Writer, remove_database
 
-POLL_SECONDS = 5.0
-"""Between looks at everything where the system does not tell of changes."""
-PAUSE_SECONDS = 10.0
-"""Before the next try where nothing can be written."""
+POLL_INTERVAL_S = 5.0
+"""Time between two full scans if the system does not report changes of files."""
+RETRY_DELAY_S = 10.0
+"""Time before the next attempt if the index cannot be written."""
 TICK_MS = 200
-WATCHES = 2
-"""How often a watch is begun that then breaks; one that cannot be begun is not tried again."""
+MAX_WATCH_ATTEMPTS = 2
+"""Number of times that a broken watch is started. A watch that cannot be started is not tried again."""
 
 
 class Orders:
-    """What comes on the standard input."""
+    """The orders from standard input, read in a thread."""
 
     def __init__(self) -> None:
-        self.begun = threading.Event()
-        self.ended = threading.Event()
-        self.scan = threading.Event()
-        self.first: set[str] = set()
-        self.changed: SimpleQueue[str] = SimpleQueue()
+        self.started = threading.Event()
+        self.stopped = threading.Event()
+        self.rescan = threading.Event()
+        self.priority_paths: set[str] = set()
+        self.changed_paths: SimpleQueue[str] = SimpleQueue()
         threading.Thread(target=self._listen, name="orders", daemon=True).start()
 
     def _listen(self) -> None:
@@ -53,31 +53,32 @@ class Orders:
             try:
                 order = json.loads(line)
             except ValueError:
-                # who wrote it was killed in the middle of it: the end follows
+                # The writer was killed in the middle of the line. The end of the input follows.
                 continue
-            self.first |= set(order.get("first", ()))
+            self.priority_paths |= set(order.get("first", ()))
             for path in order.get("changed", ()):
-                self.changed.put(path)
+                self.changed_paths.put(path)
             if order.get("scan"):
-                self.scan.set()
-            self.begun.set()
-        self.ended.set()
-        self.begun.set()
+                self.rescan.set()
+            self.started.set()
+        self.stopped.set()
+        self.started.set()
 
 
-def say(state: str, **more: Any) -> None:
-    # whoever listened may be gone; the input ends with them
+def report_state(state: str, **fields: Any) -> None:
+    """Write a status line."""
+    # If the reader is gone, the input ends too and stops the process.
     with suppress(BrokenPipeError):
-        sys.stdout.write(json.dumps({"state": state, **more}) + "\n")
+        sys.stdout.write(json.dumps({"state": state, **fields}) + "\n")
         sys.stdout.flush()
 
 
-def _progress(done: int, of: int) -> None:
-    say("scanning", done=done, of=of)
+def _report_progress(done: int, of: int) -> None:
+    report_state("scanning", done=done, of=of)
 
 
-class Process:
-    """Of the folder `root` and its index at `database`. It takes up what changes on disk where it is to `follow` that."""
+class IndexProcess:
+    """Updates the index of one folder."""
 
     def __init__(self, root: Path, database: Path, orders: Orders, *, follow: bool) -> None:
         self._root = root
@@ -86,105 +87,107 @@ class Process:
         self._follow = follow
 
     def run(self) -> None:
-        """Until the input ends. A database that is damaged is made anew; one that cannot be written is tried again."""
-        self._orders.begun.wait()
-        while not self._orders.ended.is_set():
+        """Update the index until the input ends. A damaged database is created again; one that cannot be written is
+        tried again later."""
+        self._orders.started.wait()
+        while not self._orders.stopped.is_set():
             try:
-                with closing(Writer(self._database, SCHEMA, version())) as writer:
-                    indexer = Indexer(self._root, writer, _progress, gives_way=True)
+                with closing(Writer(self._database, SCHEMA, schema_version())) as writer:
+                    indexer = Indexer(self._root, writer, _report_progress, yields_to_typing=True)
                     with closing(indexer):
                         self._update(indexer, writer)
             except StoreDamaged as error:
-                say("paused", why=f"{error.message}; a new index is made")
+                report_state("paused", why=f"{error.message}; a new index is created")
                 try:
-                    remove(self._database)
+                    remove_database(self._database)
                 except StoreError as other:
-                    self._pause(other)
+                    self._wait_for_retry(other)
             except StoreError as error:
-                self._pause(error)
+                self._wait_for_retry(error)
 
-    def _pause(self, error: StoreError) -> None:
-        say("paused", why=error.message)
-        self._orders.ended.wait(PAUSE_SECONDS)
+    def _wait_for_retry(self, error: StoreError) -> None:
+        report_state("paused", why=error.message)
+        self._orders.stopped.wait(RETRY_DELAY_S)
 
     def _update(self, indexer: Indexer, writer: Writer) -> None:
         for paths in self._changes():
-            # who wants it made anew deletes it
-            writer.check()
-            told = self._told()
-            paths = None if paths is None else {*paths, *told}
-            if paths is not None and not paths and not self._orders.scan.is_set():
+            # A user may delete the database to get a new one.
+            writer.check_file()
+            reported = self._reported_changes()
+            paths = None if paths is None else {*paths, *reported}
+            if paths is not None and not paths and not self._orders.rescan.is_set():
                 continue
-            began = monotonic()
-            done = indexer.update(paths) if paths and not self._orders.scan.is_set() else None
-            if done is None:
-                self._orders.scan.clear()
-                done = indexer.scan(self._orders.first)
-            say("ready", **asdict(done), seconds=round(monotonic() - began, 3))
+            start = monotonic()
+            result = indexer.update(paths) if paths and not self._orders.rescan.is_set() else None
+            if result is None:
+                self._orders.rescan.clear()
+                result = indexer.scan(self._orders.priority_paths)
+            report_state("ready", **asdict(result), seconds=round(monotonic() - start, 3))
 
     def _changes(self) -> Iterator[Collection[Path] | None]:
-        """Sets of files that changed, which are empty now and then; None for any file."""
+        """Yield sets of changed files, which are empty now and then, and None if any file may have changed."""
         yield None
-        while not self._follow and not self._orders.ended.wait(TICK_MS / 1000):
+        while not self._follow and not self._orders.stopped.wait(TICK_MS / 1000):
             yield ()
-        why: Exception | None = None
-        for _ in range(WATCHES):
+        reason: Exception | None = None
+        for _ in range(MAX_WATCH_ATTEMPTS):
             try:
-                yield from self._watched()
+                yield from self._watch_changes()
                 return
             except OSError as error:
-                why = error
+                reason = error
                 break
             except RuntimeError as error:
-                # such is a change of a file whose name is no UTF-8: the watch ends, and what it had to tell is lost
-                why = error
-        say("polling", why=f"changes of files on disk are not noticed: {why}")
-        while not self._orders.ended.wait(POLL_SECONDS):
+                # A change of a file whose name is not UTF-8 breaks the watch. Its other events are lost.
+                reason = error
+        report_state("polling", why=f"changes of files on disk are not noticed: {reason}")
+        while not self._orders.stopped.wait(POLL_INTERVAL_S):
             yield None
 
-    def _watched(self) -> Iterator[Collection[Path] | None]:
-        # imported late: a process that has nothing to index should be there at once
+    def _watch_changes(self) -> Iterator[Collection[Path] | None]:
+        # Imported late, so that a process without work starts at once.
         from watchfiles import watch
 
         ticks = watch(
             self._root,
-            watch_filter=lambda _, path: self._counts(path),
+            watch_filter=lambda _, path: self._is_relevant(path),
             debounce=400,
             step=50,
             rust_timeout=TICK_MS,
             yield_on_timeout=True,
-            stop_event=self._orders.ended,
+            stop_event=self._orders.stopped,
             raise_interrupt=False,
         )
-        # and again when the watch has begun: what changed before is told by nobody
+        # Scan again when the watch has started: nobody reported the changes before.
         yield None if next(ticks, None) is not None else ()
         for changes in ticks:
             yield {Path(path) for _, path in changes}
 
-    def _told(self) -> set[Path]:
-        """The files that somebody says they have written, since the last look."""
-        told: set[Path] = set()
+    def _reported_changes(self) -> set[Path]:
+        """Return the files that orders reported as written since the last call."""
+        paths: set[Path] = set()
         with suppress(Empty):
             while True:
-                path = self._root / self._orders.changed.get_nowait()
-                told |= {path} if self._counts(str(path)) else set()
-        return told
+                path = self._root / self._orders.changed_paths.get_nowait()
+                paths |= {path} if self._is_relevant(str(path)) else set()
+        return paths
 
-    def _counts(self, path: str) -> bool:
-        """Whether a change there may change the index."""
-        inner = Path(path).relative_to(self._root)
-        return FOREIGN.isdisjoint(inner.parts) or inner.as_posix().endswith(EXCLUDE)
+    def _is_relevant(self, path: str) -> bool:
+        """Return whether a change of this file may change the index."""
+        relative = Path(path).relative_to(self._root)
+        return FOREIGN.isdisjoint(relative.parts) or relative.as_posix().endswith(EXCLUDE)
 
 
 def main(argv: list[str] | None = None) -> None:
+    """Run the process until its input ends."""
     parser = argparse.ArgumentParser(prog="lsp-harness index process", description=__doc__)
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--database", type=Path, required=True)
     parser.add_argument("--no-follow", action="store_true", help="do not update the index when files change on disk")
     args = parser.parse_args(argv)
-    calm()
-    prune()
-    Process(args.root, args.database, Orders(), follow=not args.no_follow).run()
+    lower_priority()
+    remove_orphaned_indexes()
+    IndexProcess(args.root, args.database, Orders(), follow=not args.no_follow).run()
 
 
 if __name__ == "__main__":

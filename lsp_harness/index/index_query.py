@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Protocol, TypeVar
 
-from lsp_harness.index.unsaved_text import Opened
+from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
 
 T = TypeVar("T")
@@ -23,7 +23,7 @@ class IndexQuery(Protocol):
         """
         ...
 
-    def opened(self, uri: str) -> Mapping[str, Opened]:
+    def opened(self, uri: str) -> Mapping[str, UnsavedText]:
         """Return the open, edited texts of the same folder, by their path in it."""
         ...
 
@@ -37,5 +37,5 @@ class DirectIndexQuery:
     async def ask(self, uri: str, read: Callable[[Reader], T], otherwise: T, *, slow: bool = False) -> T:
         return read(self._reader)
 
-    def opened(self, uri: str) -> Mapping[str, Opened]:
+    def opened(self, uri: str) -> Mapping[str, UnsavedText]:
         return {}

@@ -1,4 +1,4 @@
-"""The tables of an index, and a version that changes with whatever they depend on."""
+"""The tables of an index, and a version that changes with everything they depend on."""
 
 from hashlib import blake2b
 from importlib import metadata
@@ -7,8 +7,8 @@ from lsp_harness.config.resources import resource
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import wheels
 
-FORMAT = 5
-"""Raised with every change of what is kept or how it is found."""
+FORMAT_VERSION = 5
+"""Must be increased with every change of the stored data."""
 
 SCHEMA = """
 CREATE TABLE files(
@@ -31,10 +31,12 @@ CREATE TABLE unlinked(file INTEGER PRIMARY KEY);
 CREATE TABLE left_out(path TEXT PRIMARY KEY, why TEXT NOT NULL);
 INSERT INTO texts(texts, rank) VALUES ('hashsize', 33554432);
 """
-"""`n` counts within a file; `parent` and `chunks.symbol` are such, -1 for none. Offsets are bytes, lines count from 0, `bases`
-is one a line. `targets` are the files that the import `n` of a file means; one that means none of the workspace has none. `texts`
-has the rowids of `chunks`, `digest` is that of the text that a vector is of, empty for what has none. `unlinked` are files of which it is not
-known yet what their imports mean, or what others mean now that they are gone. `left_out` says of files and folders that are not in `files` why that is."""
+"""`n` counts within a file. `parent` and `chunks.symbol` are such numbers, -1 for none. Offsets are bytes, lines
+count from 0, `bases` has one name a line. `targets` has the files that import `n` of a file means; an import of
+nothing in the workspace has no row. `texts` has the rowids of `chunks`. `chunks.digest` is the digest of the text
+that a vector is made of, empty for chunks without a vector. `unlinked` has files whose imports are not resolved
+yet, and deleted files that others imported. `left_out` has the files and folders that are not in `files`, with
+the reason."""
 
 INDEXES = """
 CREATE INDEX IF NOT EXISTS symbols_name ON symbols(name);
@@ -42,21 +44,24 @@ CREATE INDEX IF NOT EXISTS chunks_file ON chunks(file);
 CREATE INDEX IF NOT EXISTS chunks_digest ON chunks(digest) WHERE digest != x'';
 CREATE INDEX IF NOT EXISTS targets_target ON targets(target);
 """
-"""Made when the tables have something in them, at a third of what it costs to keep them while the first files come in."""
+"""Created when the tables have rows. To update them during the first scan would cost three times as much."""
 
 
-def finished(reader: Reader) -> bool:
-    """Whether an index has been made, and nothing in it waits for what imports mean."""
-    made = reader.rows("SELECT 1 FROM sqlite_master WHERE name = 'targets_target'")
-    return bool(made) and not reader.rows("SELECT 1 FROM unlinked LIMIT 1")
+def is_complete(reader: Reader) -> bool:
+    """Return whether the index was completed once and no imports wait to be resolved."""
+    tables = reader.rows("SELECT 1 FROM sqlite_master WHERE name = 'targets_target'")
+    return bool(tables) and not reader.rows("SELECT 1 FROM unlinked LIMIT 1")
 
 
-def version() -> str:
-    """Of the tables and the queries that fill them; the tags of other languages are those of the language pack."""
+def schema_version() -> str:
+    """Return the version of the tables and of the queries that fill them.
+
+    Languages without queries of their own are tagged by the language pack, so its version is included.
+    """
     digest = blake2b(digest_size=8)
     for file in sorted(resource("queries").glob("*/*.scm")):
         if file.stem in ("symbols", "imports"):
             digest.update(f"{file.parent.name}/{file.name}".encode() + file.read_bytes())
     if grammars := wheels():
         digest.update(repr((grammars, metadata.version("tree-sitter-language-pack"))).encode())
-    return f"{FORMAT}-{digest.hexdigest()}"
+    return f"{FORMAT_VERSION}-{digest.hexdigest()}"

@@ -1,32 +1,32 @@
-"""Paths by what they end with.
+"""Lookup of paths by their last parts.
 
-Most imports are of nothing that is here, and each must know so without a look at all that is.
+Most imports mean nothing in the workspace, and this must be known without a search through all paths.
 """
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 
-class Ends:
-    """Of `paths`, which have `/`."""
+class PathSuffixes:
+    """An index of paths with `/` as separator."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self._last: dict[str, list[str]] = defaultdict(list)
-        """By the last part, and by the last two."""
-        self._known: dict[str, Sequence[str]] = {}
+        self._by_tail: dict[str, list[str]] = defaultdict(list)
+        """Paths by their last part, and by their last two parts."""
+        self._cache: dict[str, Sequence[str]] = {}
         for path in paths:
             parts = path.rsplit("/", 2)
-            self._last[parts[-1]].append(path)
+            self._by_tail[parts[-1]].append(path)
             if len(parts) > 1:
-                self._last["/".join(parts[-2:])].append(path)
+                self._by_tail["/".join(parts[-2:])].append(path)
 
     def __getitem__(self, tail: str) -> Sequence[str]:
-        """Those that end with all the parts of `tail`, in their order."""
-        last = "/".join(tail.rsplit("/", 2)[-2:])
-        listed = self._last.get(last, ())
-        if not listed or last == tail:
-            return listed
-        known = self._known.get(tail)
-        if known is None:
-            known = self._known[tail] = [one for one in listed if one == tail or one.endswith(f"/{tail}")]
-        return known
+        """Return the paths that end with all parts of `tail`, in their order."""
+        short_tail = "/".join(tail.rsplit("/", 2)[-2:])
+        candidates = self._by_tail.get(short_tail, ())
+        if not candidates or short_tail == tail:
+            return candidates
+        matches = self._cache.get(tail)
+        if matches is None:
+            matches = self._cache[tail] = [path for path in candidates if path == tail or path.endswith(f"/{tail}")]
+        return matches

@@ -1,34 +1,37 @@
-"""A text that is open and was edited: it counts as it is, not as it was when it was indexed."""
+"""A text that was edited in the editor and not saved. It replaces the indexed version of its file."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lsp_harness.index.build.chunks import Chunk, chunks
+from lsp_harness.index.build.chunks import Chunk, split_chunks
 from lsp_harness.syntax.symbols.declarations import Declaration, Import, all_qualified
 
 
 @dataclass(frozen=True)
-class Opened:
-    """`data` is without secrets, and has as many bytes and lines as with them. A file of the index has what it declares and
-    imports from here; what words find in it is as it was saved."""
+class UnsavedText:
+    """An open text with its declarations and imports.
+
+    Secrets in `data` are replaced by the same number of bytes and lines. Full-text search still finds the saved
+    version.
+    """
 
     language: str
     data: bytes
-    declared: Sequence[Declaration]
+    declarations: Sequence[Declaration]
     imports: Sequence[Import]
 
     @cached_property
-    def qualified(self) -> list[str]:
-        """The names of what it declares."""
-        return all_qualified(self.declared)
+    def qualified_names(self) -> list[str]:
+        """The qualified names of the declarations."""
+        return all_qualified(self.declarations)
 
     @cached_property
     def chunks(self) -> list[Chunk]:
-        """As the index would cut it."""
-        return chunks(self.data, self.declared)
+        """The chunks that the index would make of this text."""
+        return split_chunks(self.data, self.declarations)
 
-    def top(self, n: int) -> bool:
-        """Whether a declaration is at the top, or in no more than a namespace."""
-        parent = self.declared[n].parent
-        return parent < 0 or self.declared[parent].kind == "namespace"
+    def is_top_level(self, n: int) -> bool:
+        """Return whether declaration `n` is in no other declaration than a namespace."""
+        parent = self.declarations[n].parent
+        return parent < 0 or self.declarations[parent].kind == "namespace"

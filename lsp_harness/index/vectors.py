@@ -1,8 +1,8 @@
-"""What chunks are about, as vectors of one model: rows of a matrix on disk that every reader maps into memory, and a table that
-says which text a row is of.
+"""Vectors of the texts of chunks, made by one model: a matrix on disk that every reader maps into memory, and a table
+that maps texts to its rows.
 
-A row is of a text, not of a place, so that what moved keeps its vector. To look at all rows is cheap: 50,000 of 384 numbers
-take 2 ms, and a database of vectors would be slower (docs/adr/0011).
+A row belongs to a text, not to a place, so a moved text keeps its vector. A search over all rows is cheap: 50,000 rows
+of 384 numbers take 2 ms. A vector database would be slower (docs/adr/0011).
 """
 
 import os
@@ -15,121 +15,139 @@ import numpy as np
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.disk.file_writing import clear
 from lsp_harness.errors import FileProblem, StoreError
-from lsp_harness.store.database import Reader, Writer, marks, remove
+from lsp_harness.store.database import Reader, Writer, placeholders, remove_database
 
-FORMAT = 1
+FORMAT_VERSION = 1
 SCHEMA = "CREATE TABLE vectors(digest BLOB PRIMARY KEY, row INTEGER NOT NULL UNIQUE) WITHOUT ROWID;"
-NUMBER = np.dtype("<f4")
-NONE = np.empty((0, 0), NUMBER)
-SPARE = 2
-"""As many rows as there are texts, times this, before those that are of no text any more are thrown away."""
-LEAST = 1_000
-"""Rows below which that is not worth it."""
+FLOAT32 = np.dtype("<f4")
+EMPTY_MATRIX = np.empty((0, 0), FLOAT32)
+MAX_ROWS_PER_TEXT = 2
+"""Number of rows per living text above which the rows of deleted texts are removed."""
+MIN_ROWS_TO_COMPACT = 1_000
+"""Number of rows below which removing them is not worth the work."""
 
 
 class Vectors:
-    """In the folder of an index. Raises StoreError, and StoreDamaged, as the databases do."""
+    """The vectors in the folder of an index.
+
+    Methods raise StoreError and StoreDamaged as the classes of `store.database` do.
+    """
 
     def __init__(self, folder: Path) -> None:
-        self.matrix = folder / "vectors.f32"
-        self.database = folder / "vectors.db"
-        self._reader = Reader(self.database)
-        self._state = 0
-        self._texts: dict[int, bytes] = {}
+        self.matrix_path = folder / "vectors.f32"
+        self.database_path = folder / "vectors.db"
+        self._reader = Reader(self.database_path)
+        self._change_token = 0
+        self._digests: dict[int, bytes] = {}
 
     def close(self) -> None:
         self._reader.close()
 
-    def model(self) -> tuple[str, int] | None:
-        """Of which model they are, and how many numbers each has; None where there are none."""
+    def read_model(self) -> tuple[str, int] | None:
+        """Return the name of the model and the length of its vectors, or None if there are no vectors."""
         rows = self._reader.rows("SELECT version FROM version")
         if not rows:
             return None
         _, dimension, name = rows[0][0].split(" ", 2)
         return name, int(dimension)
 
-    def texts(self) -> Mapping[int, bytes]:
-        """The digest of the text that each row is of."""
-        if (state := self._reader.state()) != self._state:
-            self._texts = dict(self._reader.rows("SELECT row, digest FROM vectors"))  # type: ignore[arg-type]
-            self._state = state
-        return self._texts
+    def read_digests(self) -> Mapping[int, bytes]:
+        """Return the digest of the text of each row."""
+        if (token := self._reader.change_token()) != self._change_token:
+            self._digests = dict(self._reader.rows("SELECT row, digest FROM vectors"))  # type: ignore[arg-type]
+            self._change_token = token
+        return self._digests
 
-    def sound(self) -> bool:
-        """Whether there are numbers for every text, as far as a look at the size of the file can tell."""
+    def is_sound(self) -> bool:
+        """Return whether the matrix has a row for every text, judged by the size of its file."""
         try:
-            model, texts = self.model(), self.texts()
+            model, digests = self.read_model(), self.read_digests()
         except StoreError:
             return False
-        return not texts or (model is not None and len(self._matrix(model[1])) > max(texts))
+        return not digests or (model is not None and len(self._matrix(model[1])) > max(digests))
 
-    def put(self, name: str, made: Mapping[bytes, Sequence[float]], living: int) -> None:
-        """Adds vectors of length 1. Those of another model, or of another length, are thrown away first, and those of no
-        text any more where they are too many for `living` texts."""
-        dimension = len(next(iter(made.values())))
-        writer = Writer(self.database, SCHEMA, f"{FORMAT} {dimension} {name}")
+    def add(self, name: str, vectors: Mapping[bytes, Sequence[float]], text_count: int) -> None:
+        """Store vectors and remove those that do not fit.
+
+        Vectors of another model or of another length are removed first. If there are too many rows for `text_count`
+        texts, all rows are removed.
+
+        Args:
+            name: The model.
+            vectors: Vectors of length 1 by the digest of their text.
+            text_count: Number of texts in the index that have a vector.
+        """
+        dimension = len(next(iter(vectors.values())))
+        writer = Writer(self.database_path, SCHEMA, f"{FORMAT_VERSION} {dimension} {name}")
         try:
             [(count,)] = writer.rows("SELECT count(*) FROM vectors")
-            if count > max(LEAST, SPARE * living):
+            if count > max(MIN_ROWS_TO_COMPACT, MAX_ROWS_PER_TEXT * text_count):
                 writer.close()
-                remove(self.database)
-                writer = Writer(self.database, SCHEMA, f"{FORMAT} {dimension} {name}")
-            # another front end may write, too: nothing that was asked before counts
+                remove_database(self.database_path)
+                writer = Writer(self.database_path, SCHEMA, f"{FORMAT_VERSION} {dimension} {name}")
+            # Another server may write at the same time, so everything that was read before is read again.
             with writer.transaction():
-                [(last,)] = writer.rows("SELECT coalesce(max(row), -1) FROM vectors")
-                known = {
+                [(last_row,)] = writer.rows("SELECT coalesce(max(row), -1) FROM vectors")
+                stored = {
                     digest
                     for (digest,) in writer.rows(
-                        f"SELECT digest FROM vectors WHERE digest IN ({marks(len(made))})", [*made]
+                        f"SELECT digest FROM vectors WHERE digest IN ({placeholders(len(vectors))})", [*vectors]
                     )
                 }
-                new = {digest: vector for digest, vector in made.items() if digest not in known}
-                # first the numbers, then that they are there: what a crash left behind is written over
-                self._write(last + 1, np.asarray(list(new.values()), NUMBER))
-                numbered = ((digest, row) for row, digest in enumerate(new, last + 1))
-                writer.each("INSERT INTO vectors VALUES (?, ?)", numbered)
+                new_vectors = {digest: vector for digest, vector in vectors.items() if digest not in stored}
+                # The numbers are written before the table refers to them. What a crash left behind is overwritten.
+                self._write(last_row + 1, np.asarray(list(new_vectors.values()), FLOAT32))
+                numbered = ((digest, row) for row, digest in enumerate(new_vectors, last_row + 1))
+                writer.execute_many("INSERT INTO vectors VALUES (?, ?)", numbered)
         finally:
             writer.close()
 
-    def _write(self, first: int, rows: "np.ndarray[Any, np.dtype[np.float32]]") -> None:
+    def _write(self, first_row: int, rows: "np.ndarray[Any, np.dtype[np.float32]]") -> None:
         if not len(rows):
             return
-        # the first go into a new file: whoever reads the old one reads on
-        name = self.matrix if first else self.matrix.with_suffix(".new")
-        with open(os.open(clear(name), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600), "r+b") as file:
-            file.seek(first * rows.shape[1] * NUMBER.itemsize)
+        # The first rows go into a new file, so that readers of the old file are not disturbed.
+        path = self.matrix_path if first_row else self.matrix_path.with_suffix(".new")
+        with open(os.open(clear(path), os.O_RDWR | os.O_CREAT | os.O_NONBLOCK, 0o600), "r+b") as file:
+            file.seek(first_row * rows.shape[1] * FLOAT32.itemsize)
             file.write(rows.tobytes())
-        if not first:
-            os.replace(name, self.matrix)
+        if not first_row:
+            os.replace(path, self.matrix_path)
 
-    def nearest(self, vector: Sequence[float], count: int) -> list[bytes]:
-        """Digests of the texts whose vectors are most like this one, the most alike first."""
-        texts, model, dimension = self.texts(), self.model(), len(vector)
-        if not texts or model is None or model[1] != dimension:
+    def find_nearest(self, vector: Sequence[float], count: int) -> list[bytes]:
+        """Return the digests of the `count` texts whose vectors are most similar to `vector`, the most similar
+        first."""
+        digests, model, dimension = self.read_digests(), self.read_model(), len(vector)
+        if not digests or model is None or model[1] != dimension:
             return []
-        # what is behind the last row was written by somebody who did not come to say so
-        matrix = self._matrix(dimension)[: max(texts) + 1]
-        if not len(matrix):
+        # Rows behind the last known one were written by a process that did not finish.
+        matrix_path = self._matrix(dimension)[: max(digests) + 1]
+        if not len(matrix_path):
             return []
-        scores = matrix @ np.asarray(vector, NUMBER)
+        scores = matrix_path @ np.asarray(vector, FLOAT32)
         best = np.argpartition(-scores, min(count, len(scores) - 1))[:count]
         ordered = best[np.argsort(-scores[best])]
-        return [texts[row] for row in ordered.tolist() if row in texts]
+        return [digests[row] for row in ordered.tolist() if row in digests]
 
-    def like(self, digest: bytes, count: int) -> list[bytes]:
-        """Digests of the texts whose vectors are most like that of this text, itself left out; none where it has none."""
-        model, row = self.model(), next((row for row, known in self.texts().items() if known == digest), None)
-        matrix = self._matrix(model[1]) if model else NONE
-        if row is None or row >= len(matrix):
+    def find_similar(self, digest: bytes, count: int) -> list[bytes]:
+        """Return the digests of the texts that are most similar to the text with this digest, without that text.
+
+        The result is empty if the text has no vector.
+        """
+        model, row = (
+            self.read_model(),
+            next((row for row, row_digest in self.read_digests().items() if row_digest == digest), None),
+        )
+        matrix_path = self._matrix(model[1]) if model else EMPTY_MATRIX
+        if row is None or row >= len(matrix_path):
             return []
-        return [one for one in self.nearest(matrix[row].tolist(), count + 1) if one != digest][:count]
+        return [other for other in self.find_nearest(matrix_path[row].tolist(), count + 1) if other != digest][:count]
 
     def _matrix(self, dimension: int) -> "np.ndarray[Any, np.dtype[np.float32]]":
-        """All whole rows of the file."""
+        """Return all complete rows of the file."""
         try:
-            # a mapping outlives the descriptor
-            with open_regular(self.matrix) as file:
-                rows = os.fstat(file.fileno()).st_size // (dimension * NUMBER.itemsize)
-                return np.memmap(file, NUMBER, "r", shape=(rows, dimension)) if rows else NONE
+            # The mapping stays valid after the file is closed.
+            with open_regular(self.matrix_path) as file:
+                rows = os.fstat(file.fileno()).st_size // (dimension * FLOAT32.itemsize)
+                return np.memmap(file, FLOAT32, "r", shape=(rows, dimension)) if rows else EMPTY_MATRIX
         except (OSError, FileProblem):
-            return NONE
+            return EMPTY_MATRIX

@@ -1,1 +1,1 @@
-"""What the packages say that are installed for a workspace: signatures and documentation, from their own files."""
+"""Signatures and documentation of the packages that are installed for a workspace, from the files of the packages."""

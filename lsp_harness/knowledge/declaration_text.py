@@ -1,4 +1,4 @@
-"""How a declaration reads: its signature on one line, and the first paragraph of what is said of it."""
+"""The text of a declaration: its signature on one line, and the first paragraph of its documentation."""
 
 import re
 from collections.abc import Iterable
@@ -7,12 +7,12 @@ from lsp_harness.files.secrets import redacted
 from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import decode
 
-SHORT = 400
-"""Characters of a signature."""
-LONG = 600
-"""Characters of a paragraph."""
-ABOVE = 20_000
-"""Bytes before a declaration that its comment is looked for in."""
+MAX_SIGNATURE_CHARS = 400
+"""Largest length of a signature."""
+MAX_PARAGRAPH_CHARS = 600
+"""Largest length of a paragraph."""
+COMMENT_WINDOW_BYTES = 20_000
+"""Number of bytes that are searched for documentation."""
 STRING = r'"""(?:\\.|[^\\])*?"""|\'\'\'(?:\\.|[^\\])*?\'\'\'|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
 PYTHON_COMMENT = re.compile(rf"({STRING})|#[^\n]*", re.DOTALL)
 COMMENT = re.compile(rf"({STRING}|`[^`]*`)|//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -21,84 +21,86 @@ PYTHON_WORD = re.compile(rb"(?:async\s+)?(?:def|class)\s+\Z")
 SCRIPT_WORDS = re.compile(r"^(?:(?:export|declare|default)\s+)+")
 ATTRIBUTE = re.compile(r"^\s*(?:#!?\[.*|.*\)\])\s*$")
 LINE_COMMENTS = {"go": ("//",), "rust": ("///",)}
-SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 
 
-def signature(language: str, data: bytes, one: Declaration) -> str:
-    """Without decorators, comments and the body."""
-    start, end = one.start, one.body
+def read_signature(language: str, data: bytes, declaration: Declaration) -> str:
+    """Return the signature of a declaration without decorators, comments and the body. Secrets are removed."""
+    start, end = declaration.start, declaration.body
     if language == "python":
-        if word := PYTHON_WORD.search(data, start, one.named):
+        if word := PYTHON_WORD.search(data, start, declaration.named):
             start = word.start()
-        elif one.kind in ("variable", "field"):
-            start = one.named
+        elif declaration.kind in ("variable", "field"):
+            start = declaration.named
     text = decode(data[start:end])
-    bare = (PYTHON_COMMENT if language == "python" else COMMENT).sub(lambda found: found[1] or " ", text)
-    line = " ".join(bare.split())
+    uncommented = (PYTHON_COMMENT if language == "python" else COMMENT).sub(lambda match: match[1] or " ", text)
+    line = " ".join(uncommented.split())
     line = re.sub(r"([(\[]) ", r"\1", re.sub(r",? ([)\]])", r"\1", line)).rstrip(":{;, ")
-    if language in SCRIPTS:
+    if language in SCRIPT_LANGUAGES:
         line = SCRIPT_WORDS.sub("", line)
-    return _cut(redacted(line), SHORT)
+    return _truncate(redacted(line), MAX_SIGNATURE_CHARS)
 
 
-def documentation(language: str, data: bytes, one: Declaration) -> str:
-    """The docstring's or comment's first paragraph."""
+def read_documentation(language: str, data: bytes, declaration: Declaration) -> str:
+    """Return the first paragraph of a declaration's docstring or comment."""
     if language == "python":
-        at = min(one.end, one.body)
-        return _docstring(decode(data[at : at + ABOVE]))
-    return _paragraph(_comment(language, decode(data[max(0, one.start - ABOVE) : one.start])))
+        body_start = min(declaration.end, declaration.body)
+        return _docstring(decode(data[body_start : body_start + COMMENT_WINDOW_BYTES]))
+    return _first_paragraph(
+        _comment_lines(language, decode(data[max(0, declaration.start - COMMENT_WINDOW_BYTES) : declaration.start]))
+    )
 
 
-def of_module(language: str, data: bytes) -> str:
-    """What a file says of itself at its beginning."""
-    text = decode(data[:ABOVE])
+def read_module_documentation(language: str, data: bytes) -> str:
+    """Return the first paragraph of the documentation at the beginning of a file."""
+    text = decode(data[:COMMENT_WINDOW_BYTES])
     if language == "python":
         return _docstring(re.sub(r"\A(?:\s*#[^\n]*\n)+", "", text.removeprefix("\ufeff")))
     if language == "rust":
         lines = [line.strip() for line in text.split("\n")]
-        return _paragraph(line[3:] for line in lines if line.startswith("//!"))
+        return _first_paragraph(line[3:] for line in lines if line.startswith("//!"))
     return ""
 
 
 def _docstring(text: str) -> str:
-    found = DOCSTRING.match(text)
-    return _paragraph(found[2].split("\n")) if found else ""
+    match = DOCSTRING.match(text)
+    return _first_paragraph(match[2].split("\n")) if match else ""
 
 
-def _comment(language: str, above: str) -> list[str]:
-    """The lines of the comment right above, without its marks."""
-    lines = above.rpartition("\n")[0].split("\n")
+def _comment_lines(language: str, text_above: str) -> list[str]:
+    """Return the lines of the comment directly above, without comment marks."""
+    lines = text_above.rpartition("\n")[0].split("\n")
     while language == "rust" and lines and ATTRIBUTE.match(lines[-1]):
         lines.pop()
-    before = above.rstrip()
-    text = before if before.endswith("*/") else "\n".join(lines).rstrip()
+    stripped = text_above.rstrip()
+    text = stripped if stripped.endswith("*/") else "\n".join(lines).rstrip()
     if text.endswith("*/"):
-        begin = text.rfind("/*")
-        block = text[begin + 2 : -2]
-        # what is no documentation has one star: a licence, a word to a tool
-        if begin < 0 or not (block.startswith("*") or language == "go"):
+        comment_start = text.rfind("/*")
+        block = text[comment_start + 2 : -2]
+        # Documentation starts with two stars. A block with one star may be a licence or an instruction for a tool.
+        if comment_start < 0 or not (block.startswith("*") or language == "go"):
             return []
         return [re.sub(r"^\s*\*+ ?", "", line) for line in block.split("\n")]
     marks = LINE_COMMENTS.get(language, ())
-    said: list[str] = []
+    comment: list[str] = []
     for line in reversed(lines):
-        bare = line.strip()
-        if not (marks and bare.startswith(marks)):
+        stripped_line = line.strip()
+        if not (marks and stripped_line.startswith(marks)):
             break
-        said.append(bare[len(marks[0]) :])
-    return said[::-1]
+        comment.append(stripped_line[len(marks[0]) :])
+    return comment[::-1]
 
 
-def _paragraph(lines: Iterable[str]) -> str:
-    said: list[str] = []
+def _first_paragraph(lines: Iterable[str]) -> str:
+    paragraph: list[str] = []
     for line in lines:
-        bare = line.strip()
-        if bare.startswith("@") or (said and not bare):
+        stripped = line.strip()
+        if stripped.startswith("@") or (paragraph and not stripped):
             break
-        if bare:
-            said.append(bare)
-    return _cut(redacted(" ".join(" ".join(said).split())), LONG)
+        if stripped:
+            paragraph.append(stripped)
+    return _truncate(redacted(" ".join(" ".join(paragraph).split())), MAX_PARAGRAPH_CHARS)
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1] + "…"
+def _truncate(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else text[: max_chars - 1] + "…"

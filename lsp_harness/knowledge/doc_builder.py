@@ -1,117 +1,143 @@
-"""A declaration as a fragment: its signature, what makes one where it is a type, and what is said of it."""
+"""Creation of documentation fragments: the signature of a declaration, the constructor of a type, and its
+documentation."""
 
 import re
 
-from lsp_harness.knowledge.declaration_text import documentation, of_module, signature
-from lsp_harness.knowledge.doc_fragment import SELF, DocFragment
-from lsp_harness.knowledge.js_exports import SCRIPTS
-from lsp_harness.knowledge.package_lookup import HOPS, VALUES, Found, Result, Search, overloads
-from lsp_harness.knowledge.package_module import Module, Rules
+from lsp_harness.knowledge.declaration_text import read_documentation, read_module_documentation, read_signature
+from lsp_harness.knowledge.doc_fragment import SELF_PARAMETER, DocFragment
+from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
+from lsp_harness.knowledge.package_lookup import (
+    MAX_HOPS,
+    VALUE_KINDS,
+    DeclarationRef,
+    PackageSearch,
+    Result,
+    find_overloads,
+)
+from lsp_harness.knowledge.package_module import Module, PackageRules
 from lsp_harness.syntax.symbols.declarations import TYPES
 
-MADE_OF_FIELDS = re.compile(rb"@[\w.]*\b(?:dataclass|define|frozen|mutable|attrs|attr\.s)\b")
+FIELD_DECORATOR = re.compile(rb"@[\w.]*\b(?:dataclass|define|frozen|mutable|attrs|attr\.s)\b")
 FIELD_BASES = frozenset({"NamedTuple", "BaseModel"})
-NO_FIELD = ("ClassVar", "typing.ClassVar")
-FIELDS = 24
-"""Of a class, in what it is made with."""
+CLASS_VARIABLE_TYPES = ("ClassVar", "typing.ClassVar")
+MAX_FIELDS = 24
+"""Largest number of fields in a generated constructor."""
 
 
-def described(rules: Rules, asked: Module, name: str, result: Result) -> DocFragment:
-    """What was found for a `name` in the module `asked`."""
-    package = asked.package
-    language = result.text.language.id if isinstance(result, Found) else ""
+def build_fragment(rules: PackageRules, module: Module, name: str, result: Result) -> DocFragment:
+    """Return the documentation fragment of a lookup result.
+
+    Args:
+        rules: The packages of the workspace folder.
+        module: The module in which the name was looked up.
+        name: The name in the module; empty for the module itself.
+        result: The declaration or module that the name means.
+    """
+    package = module.package
+    language = result.text.language.id if isinstance(result, DeclarationRef) else ""
     if isinstance(result, Module):
         text = result.texts[0] if result.texts else None
-        said = of_module(text.language.id, text.data) if text else ""
-        file = str(text.path.relative_to(result.package.place)) if text else ""
-        return DocFragment(package.name, package.version, asked.name, name, "module", "", said, file)
-    search = Search(rules)
-    called = search.beyond(result, ["__call__"]) if result.one.kind in VALUES and language == "python" else None
-    ways = overloads(search, called if isinstance(called, Found) else result)
-    first, line = ways[0], _signature(ways[0])
-    if called:
-        # an object that is called as if it were a function
-        line = SELF.sub("(", line.replace("__call__", result.one.name, 1), count=1)
+        documentation = read_module_documentation(text.language.id, text.data) if text else ""
+        file = str(text.path.relative_to(result.package.folder)) if text else ""
+        return DocFragment(package.name, package.version, module.name, name, "module", "", documentation, file)
+    search = PackageSearch(rules)
+    call_method = (
+        search.find_member(result, ["__call__"])
+        if result.declaration.kind in VALUE_KINDS and language == "python"
+        else None
+    )
+    overloads = find_overloads(search, call_method if isinstance(call_method, DeclarationRef) else result)
+    first, line = overloads[0], _signature(overloads[0])
+    if call_method:
+        # The value is an object with `__call__`, so it is shown as a function.
+        line = SELF_PARAMETER.sub("(", line.replace("__call__", result.declaration.name, 1), count=1)
     return DocFragment(
-        *(package.name, package.version, asked.name, name, first.one.kind),
+        *(package.name, package.version, module.name, name, first.declaration.kind),
         line,
-        _said(result, ways) or _said_in_source(rules, asked, name, result),
-        str(first.text.path.relative_to(first.module.package.place)),
-        _constructor(rules, result) if result.one.kind in TYPES else "",
-        len(ways),
+        _find_documentation(result, overloads) or _find_source_documentation(rules, module, name, result),
+        str(first.text.path.relative_to(first.module.package.folder)),
+        _find_constructor(rules, result) if result.declaration.kind in TYPES else "",
+        len(overloads),
     )
 
 
-def _signature(found: Found) -> str:
-    return signature(found.text.language.id, found.text.data, found.one)
+def _signature(ref: DeclarationRef) -> str:
+    return read_signature(ref.text.language.id, ref.text.data, ref.declaration)
 
 
-def _said(found: Found, ways: list[Found]) -> str:
-    language = found.text.language.id
-    same = [one for one in found.text.declared if one.name == found.one.name and one.parent == found.one.parent]
-    # of several signatures one is described, often the last
-    for one in (found.one, *(way.one for way in ways), *same):
-        if said := documentation(language, found.text.data, one):
-            return said
+def _find_documentation(ref: DeclarationRef, overloads: list[DeclarationRef]) -> str:
+    language = ref.text.language.id
+    namesakes = [
+        declaration
+        for declaration in ref.text.declarations
+        if declaration.name == ref.declaration.name and declaration.parent == ref.declaration.parent
+    ]
+    # Only one of several overloads has documentation, often the last one.
+    for declaration in (ref.declaration, *(overload.declaration for overload in overloads), *namesakes):
+        if documentation := read_documentation(language, ref.text.data, declaration):
+            return documentation
     return ""
 
 
-def _said_in_source(rules: Rules, asked: Module, name: str, found: Found) -> str:
-    """A stub says next to nothing."""
-    if found.text.path.suffix != ".pyi" or asked.plain:
+def _find_source_documentation(rules: PackageRules, module: Module, name: str, ref: DeclarationRef) -> str:
+    """Return documentation from the source of a declaration in a stub, as stubs have almost none."""
+    if ref.text.path.suffix != ".pyi" or module.without_stubs:
         return ""
-    plain = rules.module(asked.name, asked.near, plain=True)
-    result = Search(rules).find(plain, name.split(".")) if plain else None
-    return _said(result, [result]) if isinstance(result, Found) else ""
+    source = rules.find_module(module.name, module.importer_folder, without_stubs=True)
+    result = PackageSearch(rules).find(source, name.split(".")) if source else None
+    return _find_documentation(result, [result]) if isinstance(result, DeclarationRef) else ""
 
 
-def _constructor(rules: Rules, found: Found) -> str:
-    language, name = found.text.language.id, found.one.name
+def _find_constructor(rules: PackageRules, ref: DeclarationRef) -> str:
+    language, type_name = ref.text.language.id, ref.declaration.name
     if language == "python":
-        if fields := _fields(rules, found):
+        if fields := _generated_constructor(rules, ref):
             return fields
         names = ("__init__", "__new__")
-    elif language in SCRIPTS:
+    elif language in SCRIPT_LANGUAGES:
         names = ("constructor",)
     elif language == "go":
-        made = Search(rules).find(found.module, [f"New{name}"])
-        return _signature(made) if isinstance(made, Found) else ""
+        constructor = PackageSearch(rules).find(ref.module, [f"New{type_name}"])
+        return _signature(constructor) if isinstance(constructor, DeclarationRef) else ""
     else:
         names = ("new",) if language == "rust" else ()
-    for one in names:
-        made = Search(rules).beyond(found, [one])
-        if isinstance(made, Found):
-            return _signature(overloads(Search(rules), made)[0])
+    for name in names:
+        constructor = PackageSearch(rules).find_member(ref, [name])
+        if isinstance(constructor, DeclarationRef):
+            return _signature(find_overloads(PackageSearch(rules), constructor)[0])
     return ""
 
 
-def _fields(rules: Rules, found: Found) -> str:
-    """What a class is made with whose `__init__` is made from its fields; empty for others."""
-    head = found.text.data[found.one.start : found.one.named]
+def _generated_constructor(rules: PackageRules, ref: DeclarationRef) -> str:
+    """Return the parameters of a constructor that is generated from the fields of a class; empty for other classes."""
+    head = ref.text.data[ref.declaration.start : ref.declaration.named]
     if not (
-        MADE_OF_FIELDS.search(head) or FIELD_BASES.intersection(base.rpartition(".")[2] for base in found.one.bases)
+        FIELD_DECORATOR.search(head)
+        or FIELD_BASES.intersection(base.rpartition(".")[2] for base in ref.declaration.bases)
     ):
         return ""
-    search = Search(rules)
-    if any(one.one.name == "__init__" for one in search.members(found)):
+    search = PackageSearch(rules)
+    if any(member.declaration.name == "__init__" for member in search.find_members(ref)):
         return ""
-    listed: dict[str, str] = {}
-    for base in search.bases(found, HOPS)[:4]:
-        listed |= _declared_fields(search, base)
-    listed |= _declared_fields(search, found)
-    fields = [*list(listed.values())[:FIELDS], *(["…"] if len(listed) > FIELDS else [])]
+    fields_by_name: dict[str, str] = {}
+    for base in search.find_bases(ref, MAX_HOPS)[:4]:
+        fields_by_name |= _declared_fields(search, base)
+    fields_by_name |= _declared_fields(search, ref)
+    fields = [*list(fields_by_name.values())[:MAX_FIELDS], *(["…"] if len(fields_by_name) > MAX_FIELDS else [])]
     return f"({', '.join(fields)})"
 
 
-def _declared_fields(search: Search, found: Found) -> dict[str, str]:
+def _declared_fields(search: PackageSearch, ref: DeclarationRef) -> dict[str, str]:
     fields: dict[str, str] = {}
-    for one in search.members(found):
-        if one.one.kind != "field" or one.one.name.startswith("_"):
+    for member in search.find_members(ref):
+        if member.declaration.kind != "field" or member.declaration.name.startswith("_"):
             continue
-        name, colon, rest = _signature(one).partition(":")
-        if not colon or rest.strip().startswith(NO_FIELD) or name.strip() != one.one.name:
+        name, colon, after_colon = _signature(member).partition(":")
+        if not colon or after_colon.strip().startswith(CLASS_VARIABLE_TYPES) or name.strip() != member.declaration.name:
             continue
-        written, equals, value = rest.strip().partition(" = ")
-        # a call says how the field is made, not what it is
-        fields[one.one.name] = f"{name}: {written}" + (f" = {'...' if '(' in value else value}" if equals else "")
+        type_text, equals, value = after_colon.strip().partition(" = ")
+        # A call such as `field(default=1)` describes the field and is not its value.
+        fields[member.declaration.name] = f"{name}: {type_text}" + (
+            f" = {'...' if '(' in value else value}" if equals else ""
+        )
     return fields

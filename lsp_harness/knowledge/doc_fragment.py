@@ -1,66 +1,67 @@
-"""What is known of one name of an installed package."""
+"""Documentation of one name of an installed package."""
 
 import re
 from dataclasses import dataclass
 
 KEYWORDS = re.compile(r"^(?:(?:async|def|function|func|fn|pub(?:\([^)]*\))?|unsafe|const|abstract|static|public)\s+)+")
-SELF = re.compile(r"\(\s*(?:self|cls|mcs)\b(?:\s*:[^,)]*)?\s*(?:,\s*(?:/\s*,\s*)?)?")
+SELF_PARAMETER = re.compile(r"\(\s*(?:self|cls|mcs)\b(?:\s*:[^,)]*)?\s*(?:,\s*(?:/\s*,\s*)?)?")
 RECEIVER = re.compile(r"^\([^)]*\)\s*(?=\w)")
 WORD = re.compile(r"[\w$]+")
 TYPE_WORDS = frozenset(
     {"class", "interface", "struct", "enum", "type", "trait", "union", "impl", "namespace", "module", "macro_rules"}
 )
-ENDS_WITH_NONE = re.compile(r"\s*->\s*None$")
+RETURNS_NONE = re.compile(r"\s*->\s*None$")
 
 
 @dataclass(frozen=True, slots=True)
 class DocFragment:
-    """One name. Signatures are on one line, and so is `documentation`, the first paragraph of what is said of it."""
+    """Documentation of one name. Signatures are on one line, and so is `documentation`, its first paragraph."""
 
     package: str
     version: str
-    """Empty where nothing says which it is."""
+    """Empty if the version is not known."""
     module: str
-    """As it was asked for: `requests.sessions`, `@scope/name/part`, `github.com/owner/name`."""
+    """The module as the caller names it: `requests.sessions`, `@scope/name/part`, `github.com/owner/name`."""
     name: str
-    """Within the module: `Session.get`; empty for the module itself."""
+    """The name in the module: `Session.get`; empty for the module itself."""
     kind: str
     signature: str
     documentation: str
     file: str
-    """Relative to where the packages are installed."""
+    """The path relative to the folder where the packages are installed."""
     constructor: str = ""
-    """The signature of what makes one, where this is a type."""
+    """The signature of the constructor if this is a type."""
     overloads: int = 1
-    """How many signatures it has; `signature` is the first of them."""
+    """Number of signatures; `signature` is the first one."""
 
     @property
     def release(self) -> str:
+        """The name and version of the package."""
         return f"{self.package} {self.version}".rstrip()
 
     @property
-    def called(self) -> str:
-        """How it is used, after its module: `get(url, params=None)`, of a class with what its constructor takes."""
+    def usage(self) -> str:
+        """The code that uses the name: `get(url, params=None)`; for a class, a call of its constructor."""
         if self.constructor:
-            return self._made()
-        shown = RECEIVER.sub("", KEYWORDS.sub("", self.signature))
-        word = WORD.match(shown)
+            return self._constructor_usage()
+        signature = RECEIVER.sub("", KEYWORDS.sub("", self.signature))
+        word = WORD.match(signature)
         if not word or not self.name or word[0] in TYPE_WORDS:
-            return shown or self.name
-        return self.name + shown[word.end() :]
+            return signature or self.name
+        return self.name + signature[word.end() :]
 
-    def _made(self) -> str:
-        head, bracket, taken = self.constructor.partition("(")
+    def _constructor_usage(self) -> str:
+        head, bracket, parameters = self.constructor.partition("(")
         if head.startswith("func "):
             return KEYWORDS.sub("", self.constructor)
         if head.endswith("new"):
             return f"{self.name}.{KEYWORDS.sub('', self.constructor)}"
-        return self.name + ENDS_WITH_NONE.sub("", SELF.sub("(", bracket + taken, count=1))
+        return self.name + RETURNS_NONE.sub("", SELF_PARAMETER.sub("(", bracket + parameters, count=1))
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
-    """A name that a package is known not to have, and its names that are most like it."""
+class AbsentName:
+    """A name that a package does not have, and the most similar names that it has."""
 
     package: str
     version: str
@@ -70,4 +71,5 @@ class Absent:
 
     @property
     def release(self) -> str:
+        """The name and version of the package."""
         return f"{self.package} {self.version}".rstrip()

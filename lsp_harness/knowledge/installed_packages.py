@@ -1,7 +1,7 @@
-"""What is installed for a workspace folder, asked by the names that its files import. May be asked from several threads.
+"""Documentation of installed packages, by the names that files of a workspace import.
 
-Everything is read from the files of the packages when it is asked for, and kept as long as these do not change: a package that
-is installed in another version meanwhile is read again.
+The files of a package are read when a name is looked up, and cached until they change. Another version that is installed
+meanwhile is therefore read again.
 """
 
 import os
@@ -11,143 +11,179 @@ from itertools import chain
 from pathlib import Path
 from threading import Lock
 
-from lsp_harness.knowledge.doc_builder import described
-from lsp_harness.knowledge.doc_fragment import Absent, DocFragment
-from lsp_harness.knowledge.go_modules import Go
-from lsp_harness.knowledge.js_exports import SCRIPTS
-from lsp_harness.knowledge.member_names import mentions, names_of
-from lsp_harness.knowledge.node_packages import Node
-from lsp_harness.knowledge.package_lookup import Result, Search
-from lsp_harness.knowledge.package_module import Module, Rules
-from lsp_harness.knowledge.package_source import Texts
-from lsp_harness.knowledge.python_packages import Python
-from lsp_harness.knowledge.rust_crates import Rust
+from lsp_harness.knowledge.doc_builder import build_fragment
+from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
+from lsp_harness.knowledge.go_modules import GoModules
+from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
+from lsp_harness.knowledge.member_names import find_names, mentions_name
+from lsp_harness.knowledge.node_packages import NodePackages
+from lsp_harness.knowledge.package_lookup import PackageSearch, Result
+from lsp_harness.knowledge.package_module import Module, PackageRules
+from lsp_harness.knowledge.package_source import TextCache
+from lsp_harness.knowledge.python_packages import PythonPackages
+from lsp_harness.knowledge.rust_crates import RustCrates
 
 LANGUAGES = ("python", "typescript", "go", "rust")
-"""Those whose packages are known; JavaScript's are TypeScript's."""
-NEAREST = 3
-"""Names that are told of in place of one that is not there."""
-ALIKE = 0.6
-"""How much of a name must be the same, as difflib counts."""
-LONGEST = 300
-"""Characters of a module's name, or of one in it: a longer one is none that people write."""
-FOLDERS = 16
-"""Workspace folders, each in one language, that are known at a time."""
+"""Languages whose packages can be read. JavaScript uses the packages of TypeScript."""
+MAX_NEAREST = 3
+"""Number of similar names that are returned for an absent name."""
+MIN_SIMILARITY = 0.6
+"""Smallest similarity of such names, as difflib computes it."""
+MAX_NAME_CHARS = 300
+"""Largest length of a module name or of a name in it. People do not write longer ones."""
+MAX_FOLDERS = 16
+"""Largest number of pairs of workspace folder and language in memory."""
 
 
-class Installed:
-    """`environ` says where caches and environments are, by default that of this process; `python` is the environment that
-    Python's packages are in, empty for the folder's own."""
+class InstalledPackages:
+    """Documentation of installed packages. All methods may be called from several threads."""
 
     def __init__(self, environ: Mapping[str, str] | None = None, python: str = "") -> None:
+        """Create an empty cache.
+
+        Args:
+            environ: Environment variables that locate caches and virtual environments; by default those of this
+                process.
+            python: The environment with Python's packages; empty for the one of the workspace folder.
+        """
         self._python = python
         self._environ = os.environ if environ is None else environ
-        self._texts = Texts()
-        self._folders: dict[tuple[Path, str], Rules] = {}
+        self._texts = TextCache()
+        self._folders: dict[tuple[Path, str], PackageRules] = {}
         self._lock = Lock()
 
-    def documented(
-        self, root: Path, language: str, module: str, name: str = "", *, near: Path | None = None
+    def find_documentation(
+        self, root: Path, language: str, module: str, name: str = "", *, importer_folder: Path | None = None
     ) -> DocFragment | None:
-        """What `name` (`Session.get`; empty for the module itself) of a module is; None where that is not known.
+        """Return the documentation of a name in a module, or None if it is not known.
 
-        `root` is the workspace folder, `near` the folder of the file that imports it.
+        Args:
+            root: The workspace folder.
+            language: The language id of the importing file.
+            module: The module as an import writes it.
+            name: The name in the module (`Session.get`); empty for the module itself.
+            importer_folder: The folder of the importing file.
         """
         with self._lock:
             rules = self._rules(root, language, module, name)
-            return _documented(rules, module, name, near) if rules else None
+            return _find_documentation(rules, module, name, importer_folder) if rules else None
 
-    def absent(self, root: Path, language: str, module: str, name: str, *, near: Path | None = None) -> Absent | None:
-        """What there is instead of a name that a module or class has not; None where it has, or where nobody can tell."""
+    def find_absent(
+        self, root: Path, language: str, module: str, name: str, *, importer_folder: Path | None = None
+    ) -> AbsentName | None:
+        """Return similar names if a module or class does not have a name, or None if it has the name or this is not
+        certain."""
         with self._lock:
             rules = self._rules(root, language, module, name)
-            return _absent(rules, module, name, near) if rules else None
+            return _find_absent(rules, module, name, importer_folder) if rules else None
 
-    def named(self, root: Path, language: str, written: str) -> DocFragment | Absent | None:
-        """The same for a name as a person writes it: `requests.sessions.Session.get`, `lodash.debounce`, `serde::Serialize`."""
+    def look_up(self, root: Path, language: str, dotted_name: str) -> DocFragment | AbsentName | None:
+        """Return the documentation of a name as people write it: `requests.sessions.Session.get`, `lodash.debounce`,
+        `serde::Serialize`."""
         with self._lock:
-            rules = self._rules(root, language, written)
+            rules = self._rules(root, language, dotted_name)
             if rules is None:
                 return None
-            asked = rules.split(written)
-            found = (_documented(rules, module, name, None) for module, name in asked)
-            missing = (_absent(rules, module, name, None) for module, name in asked)
-            return next((one for one in chain(found, missing) if one), None)
+            candidates = rules.split_name(dotted_name)
+            documented = (_find_documentation(rules, module, name, None) for module, name in candidates)
+            absent = (_find_absent(rules, module, name, None) for module, name in candidates)
+            return next((answer for answer in chain(documented, absent) if answer), None)
 
-    def release(self, root: Path, language: str, written: str) -> str:
-        """The installed package that a name as a person writes it is of, with its version; empty where there is none."""
+    def find_release(self, root: Path, language: str, dotted_name: str) -> str:
+        """Return name and version of the installed package that such a name belongs to; empty if there is none."""
         with self._lock:
-            rules = self._rules(root, language, written)
-            modules = (rules.module(module) for module, _ in rules.split(written)) if rules else ()
-            return next((f"{one.package.name} {one.package.version}".rstrip() for one in modules if one), "")
+            rules = self._rules(root, language, dotted_name)
+            modules = (rules.find_module(module) for module, _ in rules.split_name(dotted_name)) if rules else ()
+            return next(
+                (
+                    f"{found_module.package.name} {found_module.package.version}".rstrip()
+                    for found_module in modules
+                    if found_module
+                ),
+                "",
+            )
 
-    def looked(self, root: Path, language: str) -> list[str]:
-        """Where packages were last looked for."""
+    def searched_places(self, root: Path, language: str) -> list[str]:
+        """Return the places where packages were searched last."""
         rules = self._rules(root, language)
-        return rules.looked if rules else []
+        return rules.searched_places if rules else []
 
-    def _rules(self, root: Path, language: str, *asked: str) -> Rules | None:
-        if any(len(name) > LONGEST for name in asked):
+    def _rules(self, root: Path, language: str, *names: str) -> PackageRules | None:
+        if any(len(name) > MAX_NAME_CHARS for name in names):
             return None
-        language = "typescript" if language in SCRIPTS else language
+        language = "typescript" if language in SCRIPT_LANGUAGES else language
         key = (root, language)
         if key not in self._folders and language in LANGUAGES:
-            made: dict[str, Callable[[], Rules]] = {
-                "python": lambda: Python(root, self._texts, self._environ, self._python),
-                "typescript": lambda: Node(root, self._texts),
-                "go": lambda: Go(root, self._texts, self._environ),
-                "rust": lambda: Rust(root, self._texts, self._environ),
+            factories: dict[str, Callable[[], PackageRules]] = {
+                "python": lambda: PythonPackages(root, self._texts, self._environ, self._python),
+                "typescript": lambda: NodePackages(root, self._texts),
+                "go": lambda: GoModules(root, self._texts, self._environ),
+                "rust": lambda: RustCrates(root, self._texts, self._environ),
             }
-            if len(self._folders) >= FOLDERS:
+            if len(self._folders) >= MAX_FOLDERS:
                 self._folders.pop(next(iter(self._folders)))
-            self._folders[key] = made[language]()
+            self._folders[key] = factories[language]()
         return self._folders.get(key)
 
 
-def _asked(rules: Rules, module: str, name: str, near: Path | None) -> tuple[Module | None, str]:
-    """The module, and the name in it: what is imported from may be a name itself, as `os.path` is."""
-    found, (outer, _, last) = rules.module(module, near), module.rpartition(".")
-    if found is None and outer and isinstance(rules, Python):
-        return _asked(rules, outer, ".".join(filter(None, (last, name))), near)
-    return found, name
+def _find_module(
+    rules: PackageRules, module: str, name: str, importer_folder: Path | None
+) -> tuple[Module | None, str]:
+    """Return a module and the name in it. The module of an import may be a name itself, as `os.path` is."""
+    found_module, (outer, _, last) = rules.find_module(module, importer_folder), module.rpartition(".")
+    if found_module is None and outer and isinstance(rules, PythonPackages):
+        return _find_module(rules, outer, ".".join(filter(None, (last, name))), importer_folder)
+    return found_module, name
 
 
-def _documented(rules: Rules, module: str, name: str, near: Path | None) -> DocFragment | None:
-    asked, name = _asked(rules, module, name, near)
-    result = _found(rules, asked, name) if asked else None
-    if asked and result is None and (plain := rules.module(asked.name, near, plain=True)):
-        # what a stub leaves out may be there all the same
-        asked, result = plain, _found(rules, plain, name)
-    return described(rules, asked, name, result) if asked and result else None
+def _find_documentation(
+    rules: PackageRules, module: str, name: str, importer_folder: Path | None
+) -> DocFragment | None:
+    found_module, name = _find_module(rules, module, name, importer_folder)
+    result = _find_name(rules, found_module, name) if found_module else None
+    if (
+        found_module
+        and result is None
+        and (source := rules.find_module(found_module.name, importer_folder, without_stubs=True))
+    ):
+        # The source may have names that the stub leaves out.
+        found_module, result = source, _find_name(rules, source, name)
+    return build_fragment(rules, found_module, name, result) if found_module and result else None
 
 
-def _found(rules: Rules, asked: Module, name: str) -> Result | None:
+def _find_name(rules: PackageRules, module: Module, name: str) -> Result | None:
     chain = name.split(".") if name else []
-    script = bool(asked.texts) and asked.texts[0].language.id in SCRIPTS
-    if script and not chain:
-        # who imports a module without a name has its default
-        return Search(rules).find(asked, ["default"]) or asked
-    found = Search(rules).find(asked, chain)
-    return found or (Search(rules).find(asked, ["default", *chain]) if script and chain[0] != "default" else None)
+    is_script = bool(module.texts) and module.texts[0].language.id in SCRIPT_LANGUAGES
+    if is_script and not chain:
+        # An import of a module without a name imports its default export.
+        return PackageSearch(rules).find(module, ["default"]) or module
+    result = PackageSearch(rules).find(module, chain)
+    return result or (
+        PackageSearch(rules).find(module, ["default", *chain]) if is_script and chain[0] != "default" else None
+    )
 
 
-def _absent(rules: Rules, module: str, name: str, near: Path | None) -> Absent | None:
-    asked, name = _asked(rules, module, name, near)
-    if asked is None or not name:
+def _find_absent(rules: PackageRules, module: str, name: str, importer_folder: Path | None) -> AbsentName | None:
+    found_module, name = _find_module(rules, module, name, importer_folder)
+    if found_module is None or not name:
         return None
     *outer, last = name.split(".")
-    holder = _found(rules, asked, ".".join(outer)) if outer else asked
+    holder = _find_name(rules, found_module, ".".join(outer)) if outer else found_module
     if holder is None:
-        return _absent(rules, asked.name, ".".join(outer), near)
-    there = names_of(rules, holder)
-    if there is None or last in there or _found(rules, asked, name):
+        return _find_absent(rules, found_module.name, ".".join(outer), importer_folder)
+    names = find_names(rules, holder)
+    if names is None or last in names or _find_name(rules, found_module, name):
         return None
-    plain = rules.module(asked.name, near, plain=True)
-    beside = _found(rules, plain, ".".join(outer)) if plain else None
-    if mentions(holder, last) or (beside and mentions(beside, last)):
+    source = rules.find_module(found_module.name, importer_folder, without_stubs=True)
+    source_holder = _find_name(rules, source, ".".join(outer)) if source else None
+    if mentions_name(holder, last) or (source_holder and mentions_name(source_holder, last)):
         return None
-    public = sorted(one for one in there if not one.startswith("_") or last.startswith("_"))
-    near_names = get_close_matches(last, public, NEAREST, ALIKE)
-    found = (_documented(rules, module, ".".join([*outer, one]), near) for one in near_names)
-    package = asked.package
-    return Absent(package.name, package.version, asked.name, name, tuple(one for one in found if one))
+    public = sorted(candidate for candidate in names if not candidate.startswith("_") or last.startswith("_"))
+    similar = get_close_matches(last, public, MAX_NEAREST, MIN_SIMILARITY)
+    fragments = (
+        _find_documentation(rules, module, ".".join([*outer, candidate]), importer_folder) for candidate in similar
+    )
+    package = found_module.package
+    return AbsentName(
+        package.name, package.version, found_module.name, name, tuple(candidate for candidate in fragments if candidate)
+    )

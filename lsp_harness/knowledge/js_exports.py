@@ -1,10 +1,11 @@
-"""What JavaScript and TypeScript files export by another name than they declare it by, or as a whole."""
+"""Exports of JavaScript and TypeScript files that have another name than the declaration, or that are the whole
+module."""
 
 import re
 
 from lsp_harness.text.position import decode
 
-SCRIPTS = frozenset({"javascript", "typescript", "tsx"})
+SCRIPT_LANGUAGES = frozenset({"javascript", "typescript", "tsx"})
 EXPORTED = re.compile(r"\bexport\s*(?:type\s*)?\{([^}]*)\}(?!\s*from)")
 EXPORT_DEFAULT = re.compile(r"\bexport\s+default\s+(?!(?:async|function|class|abstract|interface)\b)([\w$.]+)")
 EXPORT_DECLARED = re.compile(
@@ -14,18 +15,21 @@ EXPORT_WHOLE = re.compile(r"(?:\bexport\s*=|\bmodule\.exports\s*=)\s*([\w$.]+)\s
 REQUIRED_WHOLE = re.compile(r"\bmodule\.exports\s*=\s*require\(\s*['\"]([^'\"]+)['\"]\s*\)")
 
 
-def exported(data: bytes) -> dict[str, str]:
-    """What names are called within a script, where that is said apart: by name, `default` for the default, `=` for all of it."""
+def find_exports(data: bytes) -> dict[str, str]:
+    """Return the local names of exports that are declared apart from the declaration.
+
+    The keys are the exported names, `default` for the default export and `=` for the value that is the whole module.
+    """
     source = decode(data)
-    found: dict[str, str] = {}
+    exports: dict[str, str] = {}
     for match in EXPORTED.finditer(source):
         for part in match[1].split(","):
             names = part.replace("type ", "").split()
             if names and names[0] != "default":
-                found[names[-1]] = names[0]
+                exports[names[-1]] = names[0]
     for pattern, name in ((EXPORT_DECLARED, "default"), (EXPORT_DEFAULT, "default"), (EXPORT_WHOLE, "=")):
         if match := pattern.search(source):
-            found.setdefault(name, match[1])
+            exports.setdefault(name, match[1])
     if match := REQUIRED_WHOLE.search(source):
-        found["="] = f"require:{match[1]}"
-    return found
+        exports["="] = f"require:{match[1]}"
+    return exports

@@ -1,93 +1,96 @@
-"""Which names a module or class has, where all of them can be told from its text."""
+"""The names of a module or class, if its text tells all of them."""
 
 import re
 
-from lsp_harness.knowledge.js_exports import SCRIPTS
-from lsp_harness.knowledge.package_lookup import HOPS, Found, Result, Search
-from lsp_harness.knowledge.package_module import Module, Rules, local
-from lsp_harness.knowledge.package_source import Text
+from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
+from lsp_harness.knowledge.package_lookup import MAX_HOPS, DeclarationRef, PackageSearch, Result
+from lsp_harness.knowledge.package_module import Module, PackageRules, local_name
+from lsp_harness.knowledge.package_source import PackageText
 from lsp_harness.text.position import decode, encode
 
-UNTOLD = re.compile(rb"__getattr__|\bglobal_enum\b|\bglobals\(\)|sys\.modules|\bsetattr\(|\b__getattribute__")
-"""What makes names that no text has."""
-OWN = re.compile(rb"\bself\.(\w+)")
-MODULES = 400
-"""That hand on their names to one."""
-FEW = 4
-"""Bases of a class; of one that has more nothing is said."""
-ALL_HAVE = frozenset({"object", "ABC", "Generic", "Protocol"})
+DYNAMIC_NAMES = re.compile(rb"__getattr__|\bglobal_enum\b|\bglobals\(\)|sys\.modules|\bsetattr\(|\b__getattribute__")
+"""Matches code that creates names at run time."""
+SELF_ATTRIBUTE = re.compile(rb"\bself\.(\w+)")
+MAX_MODULES = 400
+"""Largest number of modules that a module may import all names from."""
+MAX_BASES = 4
+"""Largest number of bases of a class whose names are listed."""
+UNIVERSAL_BASES = frozenset({"object", "ABC", "Generic", "Protocol"})
+"""Bases without members that matter here."""
 
 
-def names_of(rules: Rules, holder: Result) -> set[str] | None:
-    """All of its names; None where there may be more than the text says."""
+def find_names(rules: PackageRules, holder: Result) -> set[str] | None:
+    """Return all names of a module or class, or None if it may have more names than the text tells."""
     if isinstance(holder, Module):
-        return _of_module(rules, holder, set())
-    return _of_class(rules, holder, HOPS, set()) if holder.text.language.id == "python" else None
+        return _find_module_names(rules, holder, set())
+    return _find_class_names(rules, holder, MAX_HOPS, set()) if holder.text.language.id == "python" else None
 
 
-def mentions(holder: Result, name: str) -> bool:
-    """Whether the name is anywhere in the files: there are more ways to make a name than to declare it."""
+def mentions_name(holder: Result, name: str) -> bool:
+    """Return whether a name is anywhere in the files: code can create names without a declaration."""
     texts = holder.texts if isinstance(holder, Module) else (holder.text,)
     word = re.compile(rb"\b%s\b" % re.escape(encode(name)))
     return any(word.search(text.data) for text in texts)
 
 
-def _of_module(rules: Rules, module: Module, seen: set[str]) -> set[str] | None:
-    if not module.texts or len(seen) > MODULES or not all(_is_told(text) for text in module.texts):
+def _find_module_names(rules: PackageRules, module: Module, visited: set[str]) -> set[str] | None:
+    if not module.texts or len(visited) > MAX_MODULES or not all(_lists_all_names(text) for text in module.texts):
         return None
-    seen.add(module.name)
-    found: set[str] = set()
+    visited.add(module.name)
+    names: set[str] = set()
     for text in module.texts:
-        found.update(text.top, text.exports)
-        # `import * as all` and the default
-        for one in text.imports if text.language.id != "go" else ():
-            if one.name != "*":
-                found.add(local(text.language.id, one))
+        names.update(text.top_level, text.exports)
+        # This includes `import * as all` and the default import.
+        for imported in text.imports if text.language.id != "go" else ():
+            if imported.name != "*":
+                names.add(local_name(text.language.id, imported))
                 continue
-            to = rules.target(module, text, one)
-            if to and to[0].name in seen:
+            target = rules.find_target(module, text, imported)
+            if target and target[0].name in visited:
                 continue
-            inner = _of_module(rules, to[0], seen) if to else None
-            if inner is None:
+            target_names = _find_module_names(rules, target[0], visited) if target else None
+            if target_names is None:
                 return None
-            found |= inner
+            names |= target_names
     if module.texts[0].language.id == "go":
-        return {name for name in found if name[:1].isupper()}
-    return found
-
-
-def _of_class(rules: Rules, found: Found, hops: int, seen: set[str]) -> set[str] | None:
-    one = found.one
-    body = found.text.data[one.start : one.end]
-    if (
-        one.kind != "class"
-        or hops <= 0
-        or len(one.bases) > FEW
-        or UNTOLD.search(body)
-        or found.text.data[one.start : one.start + 1] == b"@"
-    ):
-        return None
-    seen.add(f"{found.text.path}:{found.n}")
-    names = {member.one.name for member in Search(rules).members(found)} | {decode(own) for own in OWN.findall(body)}
-    bases = [base for base in one.bases if base.split("[")[0].rpartition(".")[2] not in ALL_HAVE]
-    held = Search(rules).bases(found, hops)
-    if len(held) < len(bases):
-        return None
-    for base in held:
-        if f"{base.text.path}:{base.n}" in seen:
-            continue
-        inner = _of_class(rules, base, hops - 1, seen)
-        if inner is None:
-            return None
-        names |= inner
+        return {name for name in names if name[:1].isupper()}
     return names
 
 
-def _is_told(text: Text) -> bool:
-    """Whether this kind of file says all that is in it."""
+def _find_class_names(rules: PackageRules, ref: DeclarationRef, hops: int, visited: set[str]) -> set[str] | None:
+    declaration = ref.declaration
+    body = ref.text.data[declaration.start : declaration.end]
+    if (
+        declaration.kind != "class"
+        or hops <= 0
+        or len(declaration.bases) > MAX_BASES
+        or DYNAMIC_NAMES.search(body)
+        or ref.text.data[declaration.start : declaration.start + 1] == b"@"
+    ):
+        return None
+    visited.add(f"{ref.text.path}:{ref.index}")
+    names = {member.declaration.name for member in PackageSearch(rules).find_members(ref)} | {
+        decode(attribute) for attribute in SELF_ATTRIBUTE.findall(body)
+    }
+    bases = [base for base in declaration.bases if base.split("[")[0].rpartition(".")[2] not in UNIVERSAL_BASES]
+    found_bases = PackageSearch(rules).find_bases(ref, hops)
+    if len(found_bases) < len(bases):
+        return None
+    for base in found_bases:
+        if f"{base.text.path}:{base.index}" in visited:
+            continue
+        base_names = _find_class_names(rules, base, hops - 1, visited)
+        if base_names is None:
+            return None
+        names |= base_names
+    return names
+
+
+def _lists_all_names(text: PackageText) -> bool:
+    """Return whether this kind of file declares all its names."""
     if text.language.id == "python":
-        return not UNTOLD.search(text.data)
-    if text.language.id in SCRIPTS:
-        # a value that is the whole module has what its type has
+        return not DYNAMIC_NAMES.search(text.data)
+    if text.language.id in SCRIPT_LANGUAGES:
+        # A value that is the whole module has the members of its type.
         return text.path.suffix in (".ts", ".mts", ".cts") and "=" not in text.exports
     return text.language.id == "go"

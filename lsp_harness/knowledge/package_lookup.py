@@ -1,7 +1,7 @@
-"""From a name as a file imports it to its declaration in an installed package, whoever hands it on.
+"""Lookup of a name in an installed package: from an import to the declaration, through all modules that hand the name
+on.
 
-No types are known beyond those that are written: what a value has is looked for in the type that is written of it, or in the
-class that it is made of.
+Only written types are known: members of a value are searched in its annotation or in the class that is called.
 """
 
 import re
@@ -9,17 +9,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lsp_harness.knowledge.js_exports import SCRIPTS
-from lsp_harness.knowledge.package_module import Module, Rules, local
-from lsp_harness.knowledge.package_source import Text
+from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
+from lsp_harness.knowledge.package_module import Module, PackageRules, local_name
+from lsp_harness.knowledge.package_source import PackageText
 from lsp_harness.syntax.symbols.declarations import TYPES, Declaration, Import
 from lsp_harness.text.position import decode
 
-HOPS = 12
-"""Modules, types and values that a name is followed through."""
-STEPS = 1_000
-"""Modules that are asked for one name."""
-HOLDERS = TYPES | {"module", "type"}
+MAX_HOPS = 12
+"""Number of modules, types and values through which a name is followed."""
+MAX_STEPS = 1_000
+"""Number of modules that are searched for one name."""
+HOLDER_KINDS = TYPES | {"module", "type"}
 WORD = re.compile(r"[^\W\d]\w*")
 PYTHON_VALUE = re.compile(
     r"[^=\n]*?(?::\s*(?P<type>[^=\n]+?)\s*)?=\s*(?:\w+\s*=\s*)*(?P<value>[^\W\d][\w.]*)\s*(?P<call>\()?"
@@ -27,220 +27,237 @@ PYTHON_VALUE = re.compile(
 PYTHON_TYPE = re.compile(r"[^=:\n]*:\s*(?:Final\[|ClassVar\[|type\[)?\s*[\"']?(?P<type>[\w.]+)")
 SCRIPT_TYPEOF = re.compile(r"[\w$]+\s*[?!]?:\s*typeof\s+(?P<of>[\w.$]+)\s*(?:;|\Z)")
 SCRIPT_TYPE = re.compile(r"[^:=(]*?[?!]?:\s*(?:typeof\s+)?(?P<type>[\w.$]+)")
-VALUES = frozenset({"variable", "field", "constant"})
+VALUE_KINDS = frozenset({"variable", "field", "constant"})
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A declaration, by its place in a text of a module."""
+class DeclarationRef:
+    """A declaration, by its index in a text of a module."""
 
     module: Module
-    text: Text
-    n: int
+    text: PackageText
+    index: int
 
     @property
-    def one(self) -> Declaration:
-        return self.text.declared[self.n]
+    def declaration(self) -> Declaration:
+        """The declaration itself."""
+        return self.text.declarations[self.index]
 
 
-Result = Found | Module
-"""A name may be a module's."""
+Result = DeclarationRef | Module
+"""A name means a declaration or a module."""
 
 
 @dataclass(slots=True)
-class Patience:
-    """With one question and all that is asked for it: packages may lead in circles."""
+class StepBudget:
+    """The number of steps that one lookup may take, as packages may import each other in cycles."""
 
-    left: int = STEPS
+    steps_left: int = MAX_STEPS
 
-    def ends(self) -> bool:
-        """Counts one step."""
-        self.left -= 1
-        return self.left < 0
+    def spend_step(self) -> bool:
+        """Count one step and return whether the budget is spent."""
+        self.steps_left -= 1
+        return self.steps_left < 0
 
 
-class Search:
-    """One question; what was already followed is not followed again."""
+class PackageSearch:
+    """One lookup. It follows nothing twice."""
 
-    def __init__(self, rules: Rules, patience: Patience | None = None) -> None:
+    def __init__(self, rules: PackageRules, budget: StepBudget | None = None) -> None:
         self._rules = rules
-        self._patience = patience or Patience()
-        self._seen: set[tuple[str, tuple[str, ...]]] = set()
-        self._tried: set[tuple[Path, int, tuple[str, ...]]] = set()
+        self._budget = budget or StepBudget()
+        self._visited_chains: set[tuple[str, tuple[str, ...]]] = set()
+        self._visited_members: set[tuple[Path, int, tuple[str, ...]]] = set()
 
-    def find(self, module: Module, chain: Sequence[str], hops: int = HOPS) -> Result | None:
-        """What a chain of names means in a module."""
+    def find(self, module: Module, chain: Sequence[str], hops: int = MAX_HOPS) -> Result | None:
+        """Return what a chain of names means in a module, or None."""
         if not chain:
             return module
-        if self._patience.ends():
+        if self._budget.spend_step():
             return None
         first, *rest = chain
-        again = (module.name, tuple(chain)) in self._seen
-        self._seen.add((module.name, tuple(chain)))
-        if hops > 0 and not again:
-            for found in self._ways(module, first, rest, hops):
-                if found:
-                    return found
-        inner = self._rules.inner(module, first)
-        return self.find(inner, rest, hops - 1) if inner and hops > 0 else None
+        was_visited = (module.name, tuple(chain)) in self._visited_chains
+        self._visited_chains.add((module.name, tuple(chain)))
+        if hops > 0 and not was_visited:
+            for result in self._candidates(module, first, rest, hops):
+                if result:
+                    return result
+        submodule = self._rules.find_submodule(module, first)
+        return self.find(submodule, rest, hops - 1) if submodule and hops > 0 else None
 
-    def _ways(self, module: Module, first: str, rest: list[str], hops: int) -> Iterator[Result | None]:
-        """What it may be, the likeliest first."""
+    def _candidates(self, module: Module, first: str, rest: list[str], hops: int) -> Iterator[Result | None]:
+        """Yield possible results, the most likely first."""
         for text in module.texts:
-            called = text.exports.get(first, first)
-            if called != first and called not in ("", "default"):
-                yield self.find(module, [*called.split("."), *rest], hops - 1)
-            for n in text.top.get(called, ()):
-                found = Found(module, text, n)
-                yield self.beyond(found, rest, hops) if rest else self._itself(found, hops)
-        for text, one in _imports(module):
+            declared_name = text.exports.get(first, first)
+            if declared_name != first and declared_name not in ("", "default"):
+                yield self.find(module, [*declared_name.split("."), *rest], hops - 1)
+            for index in text.top_level.get(declared_name, ()):
+                ref = DeclarationRef(module, text, index)
+                yield self.find_member(ref, rest, hops) if rest else self._follow_alias(ref, hops)
+        for text, imported in _imports(module):
             if (
-                one.name != "*"
-                and local(text.language.id, one) == first
-                and (to := self._rules.target(module, text, one))
+                imported.name != "*"
+                and local_name(text.language.id, imported) == first
+                and (target := self._rules.find_target(module, text, imported))
             ):
-                yield self.find(to[0], [*([to[1]] if to[1] else []), *rest], hops - 1)
+                yield self.find(target[0], [*([target[1]] if target[1] else []), *rest], hops - 1)
         for text in module.texts:
-            if whole := text.exports.get("="):
-                yield self._of_whole(module, text, whole, first, rest, hops)
-        for text, one in _imports(module):
-            if one.name == "*" and (to := self._rules.target(module, text, one)):
-                yield self.find(to[0], [first, *rest], hops - 1)
+            if exported_value := text.exports.get("="):
+                yield self._find_in_exported_value(module, text, exported_value, first, rest, hops)
+        for text, imported in _imports(module):
+            if imported.name == "*" and (target := self._rules.find_target(module, text, imported)):
+                yield self.find(target[0], [first, *rest], hops - 1)
 
-    def _of_whole(
-        self, module: Module, text: Text, whole: str, first: str, rest: list[str], hops: int
+    def _find_in_exported_value(
+        self, module: Module, text: PackageText, exported_value: str, first: str, rest: list[str], hops: int
     ) -> Result | None:
-        """A name of a module that is one value (`export = x`)."""
-        if whole.startswith("require:"):
-            to = self._rules.target(module, text, Import(whole[8:], "", "", 0))
-            return self.find(to[0], [first, *rest], hops - 1) if to else None
-        chain = whole.split(".")
+        """Return a name of a module that consists of one value (`export = x`)."""
+        if exported_value.startswith("require:"):
+            target = self._rules.find_target(module, text, Import(exported_value[8:], "", "", 0))
+            return self.find(target[0], [first, *rest], hops - 1) if target else None
+        chain = exported_value.split(".")
         return self.find(module, chain if first == "default" and not rest else [*chain, first, *rest], hops - 1)
 
-    def _itself(self, found: Found, hops: int) -> Result | None:
-        """A declaration, or what it is another name of."""
-        if found.text.language.id == "python" and found.one.kind in ("variable", "field"):
-            match = PYTHON_VALUE.match(_text(found))
+    def _follow_alias(self, ref: DeclarationRef, hops: int) -> Result | None:
+        """Return the declaration that a value is an alias of, or else the value itself."""
+        if ref.text.language.id == "python" and ref.declaration.kind in ("variable", "field"):
+            match = PYTHON_VALUE.match(_declaration_text(ref))
             if match and match["value"] and not match["call"] and not match["type"]:
-                other = self.find(found.module, match["value"].split("."), hops - 1)
-                if isinstance(other, Found) and other.one.kind not in VALUES:
-                    return other
+                aliased = self.find(ref.module, match["value"].split("."), hops - 1)
+                if isinstance(aliased, DeclarationRef) and aliased.declaration.kind not in VALUE_KINDS:
+                    return aliased
         if (
-            found.text.language.id in SCRIPTS
-            and found.one.kind in VALUES
-            and (match := SCRIPT_TYPEOF.match(_text(found)))
+            ref.text.language.id in SCRIPT_LANGUAGES
+            and ref.declaration.kind in VALUE_KINDS
+            and (match := SCRIPT_TYPEOF.match(_declaration_text(ref)))
         ):
-            return self.find(found.module, match["of"].split("."), hops - 1) or found
-        return found
+            return self.find(ref.module, match["of"].split("."), hops - 1) or ref
+        return ref
 
-    def beyond(self, found: Found, rest: list[str], hops: int = HOPS) -> Result | None:
-        """A chain of names from a declaration on."""
-        this = (found.text.path, found.n, tuple(rest))
-        if hops <= 0 or this in self._tried:
+    def find_member(self, ref: DeclarationRef, chain: list[str], hops: int = MAX_HOPS) -> Result | None:
+        """Return what a chain of names means after a declaration, or None."""
+        visit = (ref.text.path, ref.index, tuple(chain))
+        if hops <= 0 or visit in self._visited_members:
             return None
-        self._tried.add(this)
-        if found.one.kind not in HOLDERS:
-            held = self._held(found, hops) if found.one.kind in VALUES else None
-            if isinstance(held, Module):
-                return self.find(held, rest, hops - 1)
-            return self.beyond(held, rest, hops - 1) if held and held != found else None
-        first, *more = rest
-        for member in self.members(found, first):
-            # what has the same name may be a value or a type: one of them leads on
-            if result := (self.beyond(member, more, hops - 1) if more else self._itself(member, hops)):
+        self._visited_members.add(visit)
+        if ref.declaration.kind not in HOLDER_KINDS:
+            value_type = self._find_value_type(ref, hops) if ref.declaration.kind in VALUE_KINDS else None
+            if isinstance(value_type, Module):
+                return self.find(value_type, chain, hops - 1)
+            return self.find_member(value_type, chain, hops - 1) if value_type and value_type != ref else None
+        first, *rest = chain
+        for member in self.find_members(ref, first):
+            # Members of the same name may be values or types. The first one that leads on is used.
+            if result := (self.find_member(member, rest, hops - 1) if rest else self._follow_alias(member, hops)):
                 return result
-        for base in self.bases(found, hops):
-            if result := self.beyond(base, rest, hops - 1):
+        for base in self.find_bases(ref, hops):
+            if result := self.find_member(base, chain, hops - 1):
                 return result
         return None
 
-    def members(self, found: Found, name: str = "") -> list[Found]:
-        """What is declared of a type or namespace by that name, or at all, wherever in the module that is."""
-        holders: list[Found] = []
-        inside: list[Found] = []
-        for text in found.module.texts:
-            for n, one in enumerate(text.declared):
-                same = text is found.text and n == found.n
-                if same or (one.name == found.one.name and one.kind in HOLDERS and _merges(found, text, n)):
-                    holders.append(Found(found.module, text, n))
-                elif one.owner == found.one.name and name in ("", one.name):
-                    inside.append(Found(found.module, text, n))
-        for holder in sorted(holders, key=lambda one: one != found):
-            inside += (
-                Found(found.module, holder.text, m)
-                for m in holder.text.within(holder.n)
-                if name in ("", holder.text.declared[m].name)
+    def find_members(self, ref: DeclarationRef, name: str = "") -> list[DeclarationRef]:
+        """Return the members of a type or namespace with this name, or all, wherever the module declares them."""
+        holders: list[DeclarationRef] = []
+        members: list[DeclarationRef] = []
+        for text in ref.module.texts:
+            for index, declaration in enumerate(text.declarations):
+                is_found = text is ref.text and index == ref.index
+                if is_found or (
+                    declaration.name == ref.declaration.name
+                    and declaration.kind in HOLDER_KINDS
+                    and _is_part_of_same_type(ref, text, index)
+                ):
+                    holders.append(DeclarationRef(ref.module, text, index))
+                elif declaration.owner == ref.declaration.name and name in ("", declaration.name):
+                    members.append(DeclarationRef(ref.module, text, index))
+        for holder in sorted(holders, key=lambda declaration: declaration != ref):
+            members += (
+                DeclarationRef(ref.module, holder.text, child)
+                for child in holder.text.find_children(holder.index)
+                if name in ("", holder.text.declarations[child].name)
             )
-        return inside
+        return members
 
-    def bases(self, found: Found, hops: int) -> list[Found]:
-        """The types that a type extends, as far as they are found."""
-        own = [found.text.declared[found.n]]
-        if found.text.language.id in SCRIPTS:
-            own = [
-                one
-                for text in found.module.texts
-                for one in text.declared
-                if one.name == found.one.name and one.kind in TYPES
+    def find_bases(self, ref: DeclarationRef, hops: int) -> list[DeclarationRef]:
+        """Return the base types of a type that can be found."""
+        parts = [ref.text.declarations[ref.index]]
+        if ref.text.language.id in SCRIPT_LANGUAGES:
+            parts = [
+                declaration
+                for text in ref.module.texts
+                for declaration in text.declarations
+                if declaration.name == ref.declaration.name and declaration.kind in TYPES
             ]
-        written = dict.fromkeys(base for one in own for base in one.bases)
-        types = (self._type(found.module, base, hops) for base in written)
-        return [one for one in types if one and one != found]
+        base_names = dict.fromkeys(base for declaration in parts for base in declaration.bases)
+        types = (self._find_type(ref.module, base, hops) for base in base_names)
+        return [declaration for declaration in types if declaration and declaration != ref]
 
-    def _held(self, found: Found, hops: int) -> Result | None:
-        """The type of a value, as it is written, or the class it is made of."""
-        text = _text(found)
-        if found.text.language.id == "python":
+    def _find_value_type(self, ref: DeclarationRef, hops: int) -> Result | None:
+        """Return the annotated type of a value, or the class that creates it."""
+        text = _declaration_text(ref)
+        if ref.text.language.id == "python":
             match = PYTHON_VALUE.match(text)
             if match and match["value"] and not match["type"]:
-                return self.find(found.module, match["value"].split("."), hops - 1)
+                return self.find(ref.module, match["value"].split("."), hops - 1)
             match = PYTHON_TYPE.match(text)
-            return self._type(found.module, match["type"], hops) if match else None
-        if found.text.language.id in SCRIPTS:
+            return self._find_type(ref.module, match["type"], hops) if match else None
+        if ref.text.language.id in SCRIPT_LANGUAGES:
             match = SCRIPT_TYPE.match(text)
-            return self._type(found.module, match["type"], hops) if match else None
+            return self._find_type(ref.module, match["type"], hops) if match else None
         return None
 
-    def _type(self, module: Module, written: str, hops: int) -> Found | None:
-        """A type by the name that is written of it: `other.Base[int]` is `Base` of `other`."""
-        chain = WORD.findall(re.split(r"[\[<(]", written)[0])
+    def _find_type(self, module: Module, type_text: str, hops: int) -> DeclarationRef | None:
+        """Return a type by its written name: `Base` of `other` for `other.Base[int]`."""
+        chain = WORD.findall(re.split(r"[\[<(]", type_text)[0])
         if not chain or hops <= 0:
             return None
-        found = Search(self._rules, self._patience).find(module, chain, hops - 1)
-        if isinstance(found, Found):
-            return found
+        result = PackageSearch(self._rules, self._budget).find(module, chain, hops - 1)
+        if isinstance(result, DeclarationRef):
+            return result
         for text in module.texts:
-            for n, one in enumerate(text.declared):
-                if one.name == chain[-1] and one.kind in TYPES:
-                    return Found(module, text, n)
+            for index, declaration in enumerate(text.declarations):
+                if declaration.name == chain[-1] and declaration.kind in TYPES:
+                    return DeclarationRef(module, text, index)
         return None
 
 
-def overloads(search: Search, found: Found) -> list[Found]:
-    """The signatures that one name has, in order; the declaration itself where there is one."""
-    same = [n for n, one in enumerate(found.text.declared) if one.name == found.one.name and _beside(one, found.one)]
-    listed = [Found(found.module, found.text, n) for n in same]
-    if found.text.language.id == "python":
-        marked = [one for one in listed if b"overload" in found.text.data[one.one.start : one.one.named]]
-        return marked or [found]
-    return listed if found.text.language.id in SCRIPTS and found.one.kind in ("function", "method") else [found]
+def find_overloads(search: PackageSearch, ref: DeclarationRef) -> list[DeclarationRef]:
+    """Return the overloads of a function in order, or the declaration itself if there are none."""
+    indexes = [
+        index
+        for index, declaration in enumerate(ref.text.declarations)
+        if declaration.name == ref.declaration.name and _are_siblings(declaration, ref.declaration)
+    ]
+    siblings = [DeclarationRef(ref.module, ref.text, index) for index in indexes]
+    if ref.text.language.id == "python":
+        decorated = [
+            declaration
+            for declaration in siblings
+            if b"overload" in ref.text.data[declaration.declaration.start : declaration.declaration.named]
+        ]
+        return decorated or [ref]
+    return (
+        siblings
+        if ref.text.language.id in SCRIPT_LANGUAGES and ref.declaration.kind in ("function", "method")
+        else [ref]
+    )
 
 
-def _beside(one: Declaration, other: Declaration) -> bool:
-    return (one.parent, one.kind, one.owner) == (other.parent, other.kind, other.owner)
+def _are_siblings(declaration: Declaration, other: Declaration) -> bool:
+    return (declaration.parent, declaration.kind, declaration.owner) == (other.parent, other.kind, other.owner)
 
 
-def _merges(found: Found, text: Text, n: int) -> bool:
-    """Whether a type of the same name is the same: in TypeScript and Rust they are declared in parts."""
-    one = text.declared[n]
-    if found.text.language.id in SCRIPTS:
-        return n in text.top.get(one.name, ()) or one.parent == found.one.parent
-    return found.text.language.id == "rust"
+def _is_part_of_same_type(ref: DeclarationRef, text: PackageText, index: int) -> bool:
+    """Return whether a type of the same name is the same type: TypeScript and Rust declare types in parts."""
+    declaration = text.declarations[index]
+    if ref.text.language.id in SCRIPT_LANGUAGES:
+        return index in text.top_level.get(declaration.name, ()) or declaration.parent == ref.declaration.parent
+    return ref.text.language.id == "rust"
 
 
-def _imports(module: Module) -> Iterable[tuple[Text, Import]]:
-    return [(text, one) for text in module.texts for one in text.imports]
+def _imports(module: Module) -> Iterable[tuple[PackageText, Import]]:
+    return [(text, imported) for text in module.texts for imported in text.imports]
 
 
-def _text(found: Found) -> str:
-    return decode(found.text.data[found.one.named : min(found.one.end, found.one.named + 500)])
+def _declaration_text(ref: DeclarationRef) -> str:
+    return decode(ref.text.data[ref.declaration.named : min(ref.declaration.end, ref.declaration.named + 500)])

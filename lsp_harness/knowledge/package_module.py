@@ -1,12 +1,12 @@
-"""A module of an installed package, and what each language has to say of how modules find each other."""
+"""Modules of installed packages, and the rules of each language for how modules find each other."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from lsp_harness.knowledge.js_exports import SCRIPTS
-from lsp_harness.knowledge.package_source import Package, Text
+from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES
+from lsp_harness.knowledge.package_source import Package, PackageText
 from lsp_harness.syntax.symbols.declarations import Import
 
 GO_VERSION = re.compile(r"(?:^|\.)v\d+\Z")
@@ -14,47 +14,56 @@ GO_VERSION = re.compile(r"(?:^|\.)v\d+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """What is imported by one name: the files that are read for it, all of one package."""
+    """Everything that one import of a module makes visible: files of one package."""
 
     package: Package
     name: str
-    texts: tuple[Text, ...] = ()
-    plain: bool = False
-    """Whether stubs were left aside."""
-    near: Path | None = None
-    """The folder it was imported from, where that counts."""
+    texts: tuple[PackageText, ...] = ()
+    without_stubs: bool = False
+    """True if stubs were left out."""
+    importer_folder: Path | None = None
+    """The folder of the importing file, in languages where it matters."""
 
 
-class Rules(Protocol):
-    """The packages that are installed for a workspace folder, in one language."""
+class PackageRules(Protocol):
+    """The packages that are installed for one workspace folder, in one language."""
 
-    looked: list[str]
-    """Where packages were last looked for, for people."""
+    searched_places: list[str]
+    """The places where packages were searched last, for people."""
 
-    def module(self, name: str, near: Path | None = None, *, plain: bool = False) -> Module | None:
-        """As it is imported by a file in the folder `near`; `plain` means its source, where it has stubs beside that."""
+    def find_module(
+        self, name: str, importer_folder: Path | None = None, *, without_stubs: bool = False
+    ) -> Module | None:
+        """Return a module as a file imports it, or None.
+
+        Args:
+            name: The module as an import writes it.
+            importer_folder: The folder of the importing file.
+            without_stubs: Whether the sources are read even if there are stubs.
+        """
         ...
 
-    def inner(self, module: Module, name: str) -> Module | None:
-        """A module within another."""
+    def find_submodule(self, module: Module, name: str) -> Module | None:
+        """Return a module inside of another one, or None."""
         ...
 
-    def target(self, module: Module, text: Text, one: Import) -> tuple[Module, str] | None:
-        """The module that an import in a module means, and the name in it, empty for the module itself."""
+    def find_target(self, module: Module, text: PackageText, imported: Import) -> tuple[Module, str] | None:
+        """Return the module that an import in a module means, and the name in it (empty for the module itself), or
+        None."""
         ...
 
-    def split(self, written: str) -> list[tuple[str, str]]:
-        """What a name as a person writes it may mean: modules and names in them, with dots between."""
+    def split_name(self, dotted_name: str) -> list[tuple[str, str]]:
+        """Return possible divisions of a name as people write it: a module and the dotted name in it."""
         ...
 
 
-def local(language: str, one: Import) -> str:
-    """What an import is called in its file; empty where it is called nothing."""
-    if one.alias or one.name or language in SCRIPTS:
-        return one.alias or one.name
+def local_name(language: str, imported: Import) -> str:
+    """Return the name that an import has in its file; empty if it has none."""
+    if imported.alias or imported.name or language in SCRIPT_LANGUAGES:
+        return imported.alias or imported.name
     if language == "go":
-        # by custom: a package may call itself otherwise
-        parts = one.module.strip('"').split("/")
+        # This is a convention. A package may declare another name.
+        parts = imported.module.strip('"').split("/")
         last = parts[-2] if len(parts) > 1 and GO_VERSION.fullmatch(parts[-1]) else parts[-1]
         return GO_VERSION.sub("", last).removeprefix("go-").removesuffix("-go").replace("-", "_")
-    return one.module.rpartition("::")[2] if language == "rust" else one.module.split(".")[0]
+    return imported.module.rpartition("::")[2] if language == "rust" else imported.module.split(".")[0]

@@ -1,6 +1,7 @@
-"""The files of installed packages, read and parsed: only what lies within a package's own place, and what is no secret.
+"""Files of installed packages, read and parsed. Only files inside of the package folder that contain no secrets are
+read.
 
-Nothing of them is run. A file that is none of that, too large, or not text, is as if it were not there.
+No code is run. A file that is too large, is not text or must not be read is treated as missing.
 """
 
 import json
@@ -16,7 +17,7 @@ from typing import cast
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileProblem
 from lsp_harness.files.secrets import secret_path
-from lsp_harness.knowledge.js_exports import SCRIPTS, exported
+from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES, find_exports
 from lsp_harness.syntax.languages import Language, language_for
 from lsp_harness.syntax.parse_budget import TooCostly
 from lsp_harness.syntax.symbols.declarations import Declaration, Import
@@ -24,128 +25,134 @@ from lsp_harness.syntax.symbols.declared_text import declared_in
 
 log = logging.getLogger(__name__)
 
-LARGEST = 1_000_000
-"""Bytes of a file that is read."""
-KEPT = 96
-"""Parsed files that are kept in memory."""
+MAX_FILE_BYTES = 1_000_000
+"""Largest size of a file that is read."""
+MAX_CACHED_FILES = 96
+"""Number of parsed files in memory."""
 
-Stamp = tuple[int, int]
+FileStamp = tuple[int, int]
+"""Modification time in nanoseconds and size in bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """An installed package. Nothing outside of `place`, a folder without links in its path, is read for it."""
+    """An installed package. Only files inside of `folder`, a path without symbolic links, are read."""
 
     name: str
     version: str
-    place: Path
+    folder: Path
 
 
 @dataclass(frozen=True)
-class Text:
+class PackageText:
     """A parsed file of a package."""
 
     path: Path
     language: Language
     data: bytes
-    declared: Sequence[Declaration]
+    declarations: Sequence[Declaration]
     imports: Sequence[Import]
 
     @cached_property
-    def top(self) -> dict[str, list[int]]:
-        """The places of what can be seen from outside, by name."""
-        found: dict[str, list[int]] = {}
-        for n, one in enumerate(self.declared):
-            if not one.owner and (one.parent < 0 or self.ambient(self.declared[one.parent])):
-                found.setdefault(one.name, []).append(n)
-        return found
+    def top_level(self) -> dict[str, list[int]]:
+        """The indexes of the declarations that other files can see, by name."""
+        indexes_by_name: dict[str, list[int]] = {}
+        for index, declaration in enumerate(self.declarations):
+            if not declaration.owner and (
+                declaration.parent < 0 or self.is_ambient(self.declarations[declaration.parent])
+            ):
+                indexes_by_name.setdefault(declaration.name, []).append(index)
+        return indexes_by_name
 
     @cached_property
     def exports(self) -> dict[str, str]:
-        """What a script calls within by another name, where it says so."""
-        return exported(self.data) if self.language.id in SCRIPTS else {}
+        """The local names of exports that a script declares apart from the declaration."""
+        return find_exports(self.data) if self.language.id in SCRIPT_LANGUAGES else {}
 
-    def ambient(self, one: Declaration) -> bool:
-        """Whether this only says to which module the declarations within belong (`declare module "x"`)."""
-        quoted = self.data[one.named - 1 : one.named] in (b'"', b"'")
-        return one.kind == "module" and one.parent < 0 and (quoted or one.name == "global")
+    def is_ambient(self, declaration: Declaration) -> bool:
+        """Return whether a declaration only names the module of the declarations inside of it (`declare module
+        "x"`)."""
+        quoted = self.data[declaration.named - 1 : declaration.named] in (b'"', b"'")
+        return declaration.kind == "module" and declaration.parent < 0 and (quoted or declaration.name == "global")
 
-    def within(self, n: int) -> list[int]:
-        """The places of what is declared right inside of another."""
-        return [m for m, one in enumerate(self.declared) if one.parent == n]
+    def find_children(self, parent: int) -> list[int]:
+        """Return the indexes of the declarations directly inside of another one."""
+        return [index for index, declaration in enumerate(self.declarations) if declaration.parent == parent]
 
 
-def stamp(path: Path) -> Stamp:
-    """Changes with the file; zeros where there is none."""
+def read_stamp(path: Path) -> FileStamp:
+    """Return a stamp that changes with the file; zeros if there is no file."""
     try:
-        told = os.stat(path)
+        file_stat = os.stat(path)
     except (OSError, ValueError):
         return (0, 0)
-    return (told.st_mtime_ns, told.st_size)
+    return (file_stat.st_mtime_ns, file_stat.st_size)
 
 
-def real(path: Path) -> Path | None:
-    """The path without links; None where there is nothing."""
+def resolve_links(path: Path) -> Path | None:
+    """Return the path without symbolic links, or None if nothing exists there."""
     try:
         return Path(os.path.realpath(path, strict=True))
     except (OSError, ValueError):
         return None
 
 
-def contents(path: Path, place: Path) -> bytes | None:
-    """The bytes of a file within a place; None for whatever should not be read."""
+def read_contents(path: Path, folder: Path) -> bytes | None:
+    """Return the bytes of a file inside of a folder, or None if the file must not or cannot be read."""
     try:
-        found = os.path.realpath(path, strict=True)
-        if not Path(found).is_relative_to(place) or secret_path(found[len(str(place)) :]):
+        resolved = os.path.realpath(path, strict=True)
+        if not Path(resolved).is_relative_to(folder) or secret_path(resolved[len(str(folder)) :]):
             return None
-        data = read_file(Path(found), LARGEST)
+        data = read_file(Path(resolved), MAX_FILE_BYTES)
     except (OSError, ValueError, FileProblem):
         return None
     return None if b"\0" in data[:8192] else data
 
 
-def told(path: Path, place: Path) -> str:
-    """The text of a file; empty where it cannot be read."""
-    return (contents(path, place) or b"").decode("utf-8", "replace")
+def read_text(path: Path, folder: Path) -> str:
+    """Return the text of a file; empty if it cannot be read."""
+    return (read_contents(path, folder) or b"").decode("utf-8", "replace")
 
 
-def listed(path: Path, place: Path) -> dict[str, object]:
-    """A file of JSON that is an object; empty where it is none."""
+def read_json_object(path: Path, folder: Path) -> dict[str, object]:
+    """Return the JSON object in a file; empty if there is none."""
     try:
-        return as_object(json.loads(told(path, place)))
+        return as_object(json.loads(read_text(path, folder)))
     except (ValueError, RecursionError):
         return {}
 
 
 def as_object(value: object) -> dict[str, object]:
+    """Return the value if it is a JSON object, otherwise an empty one."""
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}
 
 
-class Texts:
-    """Parsed files, by package, version, and what the file was like when it was read."""
+class TextCache:
+    """Parsed files by package, path and stamp. The least recently used files are dropped."""
 
-    def __init__(self, most: int = KEPT) -> None:
-        self._most = most
-        self._kept: OrderedDict[tuple[Package, Path, Stamp], Text | None] = OrderedDict()
+    def __init__(self, max_files: int = MAX_CACHED_FILES) -> None:
+        self._max_files = max_files
+        self._cache: OrderedDict[tuple[Package, Path, FileStamp], PackageText | None] = OrderedDict()
 
-    def read(self, package: Package, path: Path) -> Text | None:
-        key = (package, path, stamp(path))
+    def read(self, package: Package, path: Path) -> PackageText | None:
+        """Return a parsed file, or None if it cannot be read or parsed."""
+        key = (package, path, read_stamp(path))
         if key[2] == (0, 0):
             return None
-        if key not in self._kept:
-            self._kept[key] = self._parsed(package, path)
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return self._kept[key]
+        if key not in self._cache:
+            self._cache[key] = self._parse(package, path)
+            while len(self._cache) > self._max_files:
+                self._cache.popitem(last=False)
+        self._cache.move_to_end(key)
+        return self._cache[key]
 
-    def _parsed(self, package: Package, path: Path) -> Text | None:
-        data = contents(path, package.place)
+    def _parse(self, package: Package, path: Path) -> PackageText | None:
+        data = read_contents(path, package.folder)
         language = language_for("", path.name)
         if data is None or language is None or not language.queries:
             return None
         try:
-            return Text(path, language, data, *declared_in(language, data))
+            return PackageText(path, language, data, *declared_in(language, data))
         except TooCostly as error:
             log.info("%s is not read: %s", path, error)
             return None

@@ -1,6 +1,7 @@
-"""Python: the distributions of a virtual environment, stubs before sources, and the standard library it was made from.
+"""Python: the distributions of a virtual environment, with stubs preferred to sources, and the standard library of its
+interpreter.
 
-No interpreter is asked: what is installed is read off `*.dist-info`, and where the standard library is off `pyvenv.cfg`.
+No interpreter is started. `*.dist-info` tells what is installed, `pyvenv.cfg` tells where the standard library is.
 """
 
 import os
@@ -10,204 +11,241 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.knowledge.package_module import Module
-from lsp_harness.knowledge.package_source import Package, Stamp, Text, Texts, real, stamp, told
+from lsp_harness.knowledge.package_source import (
+    FileStamp,
+    Package,
+    PackageText,
+    TextCache,
+    read_stamp,
+    read_text,
+    resolve_links,
+)
 from lsp_harness.syntax.symbols.declarations import Import
 
-FOLDERS = (".venv", "venv", "env")
-VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
+ENVIRONMENT_FOLDERS = (".venv", "venv", "env")
+ENVIRONMENT_VARIABLES = ("VIRTUAL_ENV", "CONDA_PREFIX")
 HEADER = re.compile(r"^(Name|Version):[ \t]*(\S+)", re.MULTILINE)
 SETTING = re.compile(r"^(\w+)\s*=\s*(.*?)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """What is installed under one name, and what can be imported of it."""
+    """An installed distribution with the top-level names that can be imported from it."""
 
     name: str
     version: str
     info: Path
-    stamp: Stamp
-    tops: frozenset[str]
+    stamp: FileStamp
+    top_names: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A folder that modules are imported from. Of the standard library all is one distribution, `whole`."""
+    """A folder from which modules are imported. If it is the standard library, `library_name` is the name of that."""
 
-    place: Path
-    whole: str = ""
+    folder: Path
+    library_name: str = ""
     version: str = ""
 
 
-class Python:
-    """`environment` is where the packages are, if a setting says so."""
+class PythonPackages:
+    """The Python packages of one workspace folder. The methods are described at `PackageRules`."""
 
-    def __init__(self, root: Path, texts: Texts, environ: Mapping[str, str], environment: str = "") -> None:
+    def __init__(self, root: Path, texts: TextCache, environ: Mapping[str, str], environment: str = "") -> None:
+        """Create empty caches.
+
+        Args:
+            root: The workspace folder.
+            texts: The cache of parsed files.
+            environ: The environment variables.
+            environment: The virtual environment that the settings name; empty for the one of the folder.
+        """
         self._root = root
         self._texts = texts
         self._environ = environ
         self._environment = environment
-        self._read: dict[Path, tuple[Stamp, Distribution]] = {}
-        self._listed: dict[Path, tuple[Stamp, list[Path], list[Path]]] = {}
-        self.looked: list[str] = []
+        self._distributions_by_info: dict[Path, tuple[FileStamp, Distribution]] = {}
+        self._listings: dict[Path, tuple[FileStamp, list[Path], list[Path]]] = {}
+        self.searched_places: list[str] = []
 
-    def module(self, name: str, near: Path | None = None, *, plain: bool = False) -> Module | None:
+    def find_module(
+        self, name: str, importer_folder: Path | None = None, *, without_stubs: bool = False
+    ) -> Module | None:
         parts = name.split(".")
         if not all(part.isidentifier() for part in parts):
             return None
         for site in self._sites():
-            if found := self._module_in(site, parts, plain):
-                return found
+            if module_found := self._find_in_site(site, parts, without_stubs):
+                return module_found
         return None
 
-    def inner(self, module: Module, name: str) -> Module | None:
-        return self.module(f"{module.name}.{name}", plain=module.plain)
+    def find_submodule(self, module: Module, name: str) -> Module | None:
+        return self.find_module(f"{module.name}.{name}", without_stubs=module.without_stubs)
 
-    def target(self, module: Module, text: Text, one: Import) -> tuple[Module, str] | None:
-        name = self._absolute(module.name, text.path, one.module)
-        if not one.name and not one.alias:
+    def find_target(self, module: Module, text: PackageText, imported: Import) -> tuple[Module, str] | None:
+        name = self._absolute_name(module.name, text.path, imported.module)
+        if not imported.name and not imported.alias:
             name = name.split(".")[0]
-        found = self.module(name, plain=module.plain) if name else None
-        return (found, one.name) if found else None
+        module_found = self.find_module(name, without_stubs=module.without_stubs) if name else None
+        return (module_found, imported.name) if module_found else None
 
-    def split(self, written: str) -> list[tuple[str, str]]:
-        first, _, rest = written.partition(".")
+    def split_name(self, dotted_name: str) -> list[tuple[str, str]]:
+        first, _, rest = dotted_name.partition(".")
         return [(first, rest)]
 
-    def _absolute(self, here: str, path: Path, module: str) -> str:
-        """The name of a module that an import with dots means."""
-        rest = module.lstrip(".")
-        if not (dots := len(module) - len(rest)):
+    def _absolute_name(self, importing_module: str, path: Path, module: str) -> str:
+        """Return the absolute name of the module of a relative import; empty if it leaves the package."""
+        relative_name = module.lstrip(".")
+        if not (dots := len(module) - len(relative_name)):
             return module
-        parts = here.split(".")
-        up = dots - (path.stem == "__init__")
-        if up > len(parts):
+        parts = importing_module.split(".")
+        levels = dots - (path.stem == "__init__")
+        if levels > len(parts):
             return ""
-        return ".".join([*parts[: len(parts) - up], *([rest] if rest else [])])
+        return ".".join([*parts[: len(parts) - levels], *([relative_name] if relative_name else [])])
 
-    def _module_in(self, site: Site, parts: list[str], plain: bool) -> Module | None:
-        folders = [site.place] if site.whole else [site.place, *self._linked(site)]
+    def _find_in_site(self, site: Site, parts: list[str], without_stubs: bool) -> Module | None:
+        folders = [site.folder] if site.library_name else [site.folder, *self._editable_folders(site)]
         for folder in folders:
-            package = self._package(site, folder, parts)
-            for path in _files(folder, parts, plain):
+            package = self._find_package(site, folder, parts)
+            for path in _candidate_files(folder, parts, without_stubs):
                 if text := self._texts.read(package, path):
-                    return Module(package, ".".join(parts), (text,), plain)
-            inside = folder.joinpath(*parts)
-            if inside.is_dir() and (found := real(inside)) and found.is_relative_to(folder):
-                # a namespace: there is nothing to read, but there is something within
-                return Module(package, ".".join(parts), (), plain)
+                    return Module(package, ".".join(parts), (text,), without_stubs)
+            namespace = folder.joinpath(*parts)
+            if namespace.is_dir() and (resolved := resolve_links(namespace)) and resolved.is_relative_to(folder):
+                # A namespace package has no file, but modules inside of it.
+                return Module(package, ".".join(parts), (), without_stubs)
         return None
 
-    def _package(self, site: Site, folder: Path, parts: list[str]) -> Package:
-        if site.whole:
-            return Package(site.whole, site.version, folder)
-        own = [one for one in self._distributions(site) if parts[0] in one.tops]
-        if len(own) > 1:
-            # several share a namespace: the one that brought this part of it
+    def _find_package(self, site: Site, folder: Path, parts: list[str]) -> Package:
+        if site.library_name:
+            return Package(site.library_name, site.version, folder)
+        candidates = [
+            distribution for distribution in self._read_distributions(site) if parts[0] in distribution.top_names
+        ]
+        if len(candidates) > 1:
+            # Several distributions share a namespace. The one that installed this module is used.
             part = "/".join(parts) + "/"
-            own = [one for one in own if f"\n{part}" in f"\n{told(one.info / 'RECORD', site.place)}"] or own
-        return Package(own[0].name, own[0].version, folder) if own else Package(parts[0], "", folder)
+            candidates = [
+                distribution
+                for distribution in candidates
+                if f"\n{part}" in f"\n{read_text(distribution.info / 'RECORD', site.folder)}"
+            ] or candidates
+        return (
+            Package(candidates[0].name, candidates[0].version, folder) if candidates else Package(parts[0], "", folder)
+        )
 
     # -- where they are
     def _sites(self) -> Iterator[Site]:
-        self.looked = []
+        self.searched_places = []
         for prefix in self._prefixes():
             libraries = [*sorted(prefix.glob("lib/python3*")), *prefix.glob("Lib")]
             for library in libraries:
-                if place := real(library / "site-packages"):
-                    self.looked.append(self._shown(library / "site-packages"))
-                    yield Site(place)
-            if standard := _standard_library(prefix, libraries):
-                self.looked.append(str(standard.place))
-                yield standard
+                if folder := resolve_links(library / "site-packages"):
+                    self.searched_places.append(self._display_path(library / "site-packages"))
+                    yield Site(folder)
+            if standard_library := _find_standard_library(prefix, libraries):
+                self.searched_places.append(str(standard_library.folder))
+                yield standard_library
 
     def _prefixes(self) -> list[Path]:
-        """The first environment there is, and the one that the front end was started in if the folder has none."""
+        """Return the first environment of the workspace folder, or else the one that the server was started in."""
         if self._environment:
             return [self._root / os.path.expanduser(self._environment)]
-        for folder in FOLDERS:
+        for folder in ENVIRONMENT_FOLDERS:
             if (self._root / folder / "pyvenv.cfg").is_file():
                 return [self._root / folder]
-        for name in VARIABLES:
+        for name in ENVIRONMENT_VARIABLES:
             if (value := self._environ.get(name)) and os.path.isabs(value):
                 return [Path(value)]
-        self.looked = [f"{folder}/" for folder in FOLDERS] + [f"${name}" for name in VARIABLES]
+        self.searched_places = [f"{folder}/" for folder in ENVIRONMENT_FOLDERS] + [
+            f"${name}" for name in ENVIRONMENT_VARIABLES
+        ]
         return []
 
-    def _shown(self, path: Path) -> str:
+    def _display_path(self, path: Path) -> str:
         return str(path.relative_to(self._root)) if path.is_relative_to(self._root) else str(path)
 
-    def _distributions(self, site: Site) -> list[Distribution]:
-        return [found for info in self._folders(site)[0] if (found := self._distribution(info, site.place))]
+    def _read_distributions(self, site: Site) -> list[Distribution]:
+        return [
+            distribution
+            for info in self._list_folder(site)[0]
+            if (distribution := self._read_distribution(info, site.folder))
+        ]
 
-    def _folders(self, site: Site) -> tuple[list[Path], list[Path]]:
-        """The `*.dist-info` folders, and the folders that a `.pth` file adds."""
-        now, known = stamp(site.place), self._listed.get(site.place)
-        if known is None or known[0] != now:
+    def _list_folder(self, site: Site) -> tuple[list[Path], list[Path]]:
+        """Return the `*.dist-info` folders and the `.pth` files of a site."""
+        new_stamp, listing = read_stamp(site.folder), self._listings.get(site.folder)
+        if listing is None or listing[0] != new_stamp:
             try:
-                names = sorted(os.listdir(site.place))
+                names = sorted(os.listdir(site.folder))
             except OSError:
                 names = []
-            infos = [site.place / name for name in names if name.endswith(".dist-info")]
-            links = [site.place / name for name in names if name.endswith(".pth")]
-            known = self._listed[site.place] = (now, infos, links)
-        return known[1], known[2]
+            infos = [site.folder / name for name in names if name.endswith(".dist-info")]
+            links = [site.folder / name for name in names if name.endswith(".pth")]
+            listing = self._listings[site.folder] = (new_stamp, infos, links)
+        return listing[1], listing[2]
 
-    def _distribution(self, info: Path, place: Path) -> Distribution | None:
-        now, known = stamp(info / "METADATA"), self._read.get(info)
-        if known is None or known[0] != now:
-            headers = dict(HEADER.findall(told(info / "METADATA", place).split("\n\n")[0]))
-            tops = told(info / "top_level.txt", place).split() or _recorded(told(info / "RECORD", place))
+    def _read_distribution(self, info: Path, folder: Path) -> Distribution | None:
+        new_stamp, cached = read_stamp(info / "METADATA"), self._distributions_by_info.get(info)
+        if cached is None or cached[0] != new_stamp:
+            headers = dict(HEADER.findall(read_text(info / "METADATA", folder).split("\n\n")[0]))
+            top_names = read_text(info / "top_level.txt", folder).split() or _names_in_record(
+                read_text(info / "RECORD", folder)
+            )
             name = headers.get("Name", info.name.partition("-")[0])
-            made = Distribution(name, headers.get("Version", ""), info, now, frozenset(tops))
-            known = self._read[info] = (now, made)
-        return known[1]
+            distribution = Distribution(name, headers.get("Version", ""), info, new_stamp, frozenset(top_names))
+            cached = self._distributions_by_info[info] = (new_stamp, distribution)
+        return cached[1]
 
-    def _linked(self, site: Site) -> Iterator[Path]:
-        """Folders of packages that are installed to be edited; those of the workspace itself are no package of others."""
-        for file in self._folders(site)[1]:
-            for line in told(file, site.place).splitlines()[:20]:
-                path = real(Path(line)) if os.path.isabs(line) else None
-                if path and path.is_dir() and not _around(path, self._root):
+    def _editable_folders(self, site: Site) -> Iterator[Path]:
+        """Yield the folders of editable installs. Those of the workspace itself are left out, as they are the user's
+        own code."""
+        for file in self._list_folder(site)[1]:
+            for line in read_text(file, site.folder).splitlines()[:20]:
+                path = resolve_links(Path(line)) if os.path.isabs(line) else None
+                if path and path.is_dir() and not _overlaps(path, self._root):
                     yield path
 
 
-def _files(folder: Path, parts: list[str], plain: bool) -> Iterator[Path]:
-    """The files that a module may be in, the first that there is counts."""
+def _candidate_files(folder: Path, parts: list[str], without_stubs: bool) -> Iterator[Path]:
+    """Yield the files that may contain a module. The first existing one counts."""
     first, *rest = parts
     stubs = folder.joinpath(f"{first}-stubs", *rest)
-    inside = folder.joinpath(*parts)
-    for base, ending in ((stubs, "pyi"), (inside, "pyi"), (inside, "py")):
-        if not (plain and ending == "pyi"):
+    base_path = folder.joinpath(*parts)
+    for base, ending in ((stubs, "pyi"), (base_path, "pyi"), (base_path, "py")):
+        if not (without_stubs and ending == "pyi"):
             yield base / f"__init__.{ending}"
             if base.name != f"{first}-stubs":
                 yield base.with_name(f"{base.name}.{ending}")
 
 
-def _recorded(record: str) -> set[str]:
-    """What can be imported, by the list of the files that were installed."""
-    found: set[str] = set()
+def _names_in_record(record: str) -> set[str]:
+    """Return the names that can be imported, by the list of installed files."""
+    names: set[str] = set()
     for line in record.split("\n"):
         path = line.split(",")[0].strip('"')
         top, slash, _ = path.partition("/")
         top = top if slash else path.rpartition(".")[0].split(".")[0]
         if (name := top.removesuffix("-stubs")).isidentifier():
-            found.add(name)
-    return found
+            names.add(name)
+    return names
 
 
-def _standard_library(prefix: Path, libraries: list[Path]) -> Site | None:
-    settings = dict(SETTING.findall(told(prefix / "pyvenv.cfg", real(prefix) or prefix)))
+def _find_standard_library(prefix: Path, libraries: list[Path]) -> Site | None:
+    settings = dict(SETTING.findall(read_text(prefix / "pyvenv.cfg", resolve_links(prefix) or prefix)))
     version = settings.get("version") or settings.get("version_info", "")
-    short = ".".join(version.split(".")[:2]) if version else next((one.name[6:] for one in libraries), "")
+    short_version = (
+        ".".join(version.split(".")[:2]) if version else next((library.name[6:] for library in libraries), "")
+    )
     base = Path(settings["home"]).parent if settings.get("home") else prefix
-    place = real(base / "lib" / f"python{short}")
-    if place is None or not (place / "os.py").is_file():
+    folder = resolve_links(base / "lib" / f"python{short_version}")
+    if folder is None or not (folder / "os.py").is_file():
         return None
-    return Site(place, "Python", version or short)
+    return Site(folder, "Python", version or short_version)
 
 
-def _around(path: Path, root: Path) -> bool:
-    """Whether one of two folders is in the other."""
-    inside = real(root) or root
-    return path.is_relative_to(inside) or inside.is_relative_to(path)
+def _overlaps(path: Path, root: Path) -> bool:
+    """Return whether one of two folders contains the other."""
+    real_root = resolve_links(root) or root
+    return path.is_relative_to(real_root) or real_root.is_relative_to(path)

@@ -1,1 +1,1 @@
-"""SQLite files that can be made again: one process writes, many read."""
+"""SQLite databases that can be created again at any time: one process writes, many read."""

@@ -1,7 +1,7 @@
-"""A database that can be made again at any time, so that no fault of it is ever the user's business.
+"""A SQLite database that can be created again at any time, so a damaged file is never the user's problem.
 
-One process writes (WAL), any number reads at the same time. Whatever is wrong with the file, an older version of its tables
-included, the writer begins anew; readers find the new file when they look again.
+One process writes in WAL mode, any number of processes read at the same time. If anything is wrong with the file,
+including an old version of its tables, the writer starts a new one. Readers open the new file at their next query.
 """
 
 import os
@@ -16,59 +16,72 @@ from lsp_harness.disk.file_reading import regular
 from lsp_harness.disk.file_writing import clear
 from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
 
-SUFFIXES = ("", "-wal", "-shm")
+FILE_SUFFIXES = ("", "-wal", "-shm")
 CACHE_KIB = 16_384
-STEPS = 4_000
-"""Of SQLite's machine, a tenth of a millisecond, after which a reader looks whether its time is over."""
-REMOVE = "remove it, and the next command makes it anew"
+PROGRESS_STEPS = 4_000
+"""Virtual machine steps of SQLite (about 0.1 ms) between two checks whether a reader has to stop."""
+REMOVE_ADVICE = "remove it; the next command creates a new one"
 
 Row = tuple[Any, ...]
 T = TypeVar("T")
 
 
-def marks(count: int) -> str:
-    """Placeholders of so many values in a statement."""
+def placeholders(count: int) -> str:
+    """Return placeholders for `count` values of an SQL statement."""
     return ", ".join("?" * count)
 
 
-def remove(path: Path) -> None:
-    """Deletes a database with its journal. Raises StoreError."""
-    for suffix in SUFFIXES:
-        with _told(path), suppress(FileNotFoundError):
+def remove_database(path: Path) -> None:
+    """Delete a database with its journal files.
+
+    Raises:
+        StoreError: A file cannot be deleted.
+    """
+    for suffix in FILE_SUFFIXES:
+        with _translate_errors(path), suppress(FileNotFoundError):
             os.unlink(f"{path}{suffix}")
 
 
 class Writer:
-    """The one connection that writes. `version` is what the tables and their contents depend on; a file of another version
-    is thrown away. Raises StoreError where the file cannot be made."""
+    """The only connection that writes to a database."""
 
     def __init__(self, path: Path, schema: str, version: str) -> None:
-        self.path = path
-        with _told(path):
-            try:
-                self._connection = self._opened(schema, version)
-            except sqlite3.DatabaseError as error:
-                if _full(error):
-                    raise
-                remove(path)
-                self._connection = self._opened(schema, version)
-            self._file = os.stat(path)
+        """Open or create the database.
 
-    def _opened(self, schema: str, version: str) -> sqlite3.Connection:
-        for suffix in SUFFIXES:
+        Args:
+            path: The database file.
+            schema: The SQL statements that create the tables.
+            version: What the tables and their contents depend on. A file of another version is replaced.
+
+        Raises:
+            StoreError: The file cannot be created.
+        """
+        self.path = path
+        with _translate_errors(path):
+            try:
+                self._connection = self._open(schema, version)
+            except sqlite3.DatabaseError as error:
+                if _is_disk_error(error):
+                    raise
+                remove_database(path)
+                self._connection = self._open(schema, version)
+            self._file_stat = os.stat(path)
+
+    def _open(self, schema: str, version: str) -> sqlite3.Connection:
+        for suffix in FILE_SUFFIXES:
             clear(Path(f"{self.path}{suffix}"))
         os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600))
         connection = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
         try:
-            # what is lost in a crash of the machine is indexed again
+            # A crash of the machine may lose transactions; they are indexed again.
             connection.executescript(
                 f"PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-{CACHE_KIB};"
                 "CREATE TABLE IF NOT EXISTS version(version TEXT NOT NULL)"
             )
-            found = connection.execute("SELECT version FROM version").fetchall()
-            if found and found != [(version,)]:
+            versions = connection.execute("SELECT version FROM version").fetchall()
+            if versions and versions != [(version,)]:
                 raise sqlite3.DatabaseError("another version")
-            if not found:
+            if not versions:
                 quoted = version.replace("'", "''")
                 connection.executescript(f"BEGIN; {schema}; INSERT INTO version VALUES ('{quoted}'); COMMIT")
         except BaseException:
@@ -78,8 +91,13 @@ class Writer:
 
     @contextmanager
     def transaction(self) -> Generator[None]:
-        """All of it or nothing. Raises StoreDamaged for a file that is none any more, StoreError for a full disk."""
-        with _told(self.path):
+        """Commit all statements of the block, or none of them.
+
+        Raises:
+            StoreDamaged: The file is not a database any more.
+            StoreError: The disk is full, or the file cannot be written.
+        """
+        with _translate_errors(self.path):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -89,31 +107,33 @@ class Writer:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def check(self) -> None:
-        """Raises StoreDamaged when the file was deleted or replaced."""
+    def check_file(self) -> None:
+        """Raise StoreDamaged if the file was deleted or replaced."""
         try:
-            same = os.path.samestat(os.stat(self.path), self._file)
+            is_same = os.path.samestat(os.stat(self.path), self._file_stat)
         except FileNotFoundError:
-            same = False
-        if not same:
+            is_same = False
+        if not is_same:
             raise StoreDamaged(f"{self.path} was deleted")
 
     def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
-        with _told(self.path):
+        """Return all rows of a query."""
+        with _translate_errors(self.path):
             return self._connection.execute(sql, arguments).fetchall()
 
-    def do(self, sql: str, arguments: Sequence[Any] = ()) -> int:
-        """Runs one statement; the rowid that an INSERT made."""
-        with _told(self.path):
+    def execute(self, sql: str, arguments: Sequence[Any] = ()) -> int:
+        """Run one statement and return the rowid that an INSERT created."""
+        with _translate_errors(self.path):
             return self._connection.execute(sql, arguments).lastrowid or 0
 
-    def script(self, sql: str) -> None:
-        """Runs several statements."""
-        with _told(self.path):
+    def execute_script(self, sql: str) -> None:
+        """Run several statements."""
+        with _translate_errors(self.path):
             self._connection.executescript(sql)
 
-    def each(self, sql: str, arguments: Iterable[Sequence[Any]]) -> None:
-        with _told(self.path):
+    def execute_many(self, sql: str, arguments: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each tuple of arguments."""
+        with _translate_errors(self.path):
             self._connection.executemany(sql, arguments)
 
     def close(self) -> None:
@@ -121,93 +141,107 @@ class Writer:
 
 
 class Reader:
-    """A connection that only reads, opened when it is first needed, and anew when the file is another one."""
+    """A read-only connection. It opens the file at the first query, and again when the file was replaced."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
-        self._file = 0
-        self._opened = 0
-        self._frozen = False
-        """Whether the file is read as one that nobody writes: then it is opened anew for each question."""
-        self._over: Callable[[], bool] | None = None
+        self._inode = 0
+        self._open_count = 0
+        self._is_immutable = False
+        """True if the file is read as one that nobody writes. It is then opened again for each query."""
+        self._is_over: Callable[[], bool] | None = None
 
     @contextmanager
-    def until(self, over: Callable[[], bool]) -> Generator[None]:
-        """What is asked meanwhile ends when this is `over`, in the middle of a statement too. Raises StoreLate."""
-        self._over = over
+    def interrupt_when(self, is_over: Callable[[], bool]) -> Generator[None]:
+        """Interrupt the queries of the block, also in the middle of a statement, as soon as `is_over` returns True.
+
+        Raises:
+            StoreLate: A query was interrupted.
+        """
+        self._is_over = is_over
         try:
-            with _told(self.path):
+            with _translate_errors(self.path):
                 self._open()
-            self._look()
+            self._set_progress_handler()
             yield
         finally:
-            self._over = None
-            self._look()
+            self._is_over = None
+            self._set_progress_handler()
 
-    def timely(self, over: Callable[[], bool], find: Callable[[], Iterable[T]]) -> list[T]:
-        """What is found before it is `over`; nothing more is looked for then. Raises StoreError."""
-        found: list[T] = []
-        if over():
-            return found
-        with suppress(StoreLate), self.until(over):
-            for one in find():
-                found.append(one)
-                if over():
+    def collect_until(self, is_over: Callable[[], bool], find: Callable[[], Iterable[T]]) -> list[T]:
+        """Return the results of `find` until `is_over` returns True. Later results are not computed.
+
+        Raises:
+            StoreError: The database cannot be read.
+        """
+        results: list[T] = []
+        if is_over():
+            return results
+        with suppress(StoreLate), self.interrupt_when(is_over):
+            for result in find():
+                results.append(result)
+                if is_over():
                     break
-        return found
+        return results
 
     def rows(self, sql: str, arguments: Sequence[Any] = ()) -> list[Row]:
-        """What a query finds; nothing where there is no database yet, and for names that are not UTF-8, as none is in it. Raises
-        StoreDamaged."""
-        with _told(self.path):
+        """Return all rows of a query.
+
+        The result is empty if there is no database yet, or if an argument is not valid UTF-8, as no such text is in a
+        database.
+
+        Raises:
+            StoreDamaged: The file is not a database.
+        """
+        with _translate_errors(self.path):
             connection = self._open()
             try:
                 return connection.execute(sql, arguments).fetchall() if connection else []
             except UnicodeEncodeError:
                 return []
 
-    def state(self) -> int:
-        """A number that is another one when something was written since."""
-        with _told(self.path):
+    def change_token(self) -> int:
+        """Return a number that changes when the database was written or replaced; 0 if there is no database."""
+        with _translate_errors(self.path):
             connection = self._open()
-            return hash((self._opened, connection.execute("PRAGMA data_version").fetchone())) if connection else 0
+            return hash((self._open_count, connection.execute("PRAGMA data_version").fetchone())) if connection else 0
 
     def _open(self) -> sqlite3.Connection | None:
         try:
-            file = os.stat(self.path).st_ino
+            inode = os.stat(self.path).st_ino
         except OSError:
             self.close()
             return None
-        if self._connection is None or file != self._file or self._frozen:
+        if self._connection is None or inode != self._inode or self._is_immutable:
             self.close()
-            for suffix in SUFFIXES:
-                # SQLite would wait for ever at a pipe
+            for suffix in FILE_SUFFIXES:
+                # SQLite would wait forever for a pipe.
                 if os.path.lexists(part := Path(f"{self.path}{suffix}")) and not regular(part):
-                    raise StoreDamaged(f"{part} is no regular file; {REMOVE}")
+                    raise StoreDamaged(f"{part} is not a regular file; {REMOVE_ADVICE}")
             self._connection = self._connect("mode=ro")
-            self._frozen = False
+            self._is_immutable = False
             try:
                 self._connection.execute("PRAGMA schema_version")
             except sqlite3.OperationalError as error:
-                # beside a database that is written to, SQLite makes files for readers, which a full or read-only disk refuses
-                if not _full(error) or _size(f"{self.path}-wal"):
+                # SQLite creates files for readers beside a database in WAL mode. A full or read-only disk refuses this.
+                if not _is_disk_error(error) or _file_size(f"{self.path}-wal"):
                     raise
                 self._connection.close()
                 self._connection = self._connect("immutable=1")
-                self._frozen = True
-            self._file = file
-            # a file that was deleted may leave its number to the next
-            self._opened += 1
-            self._look()
+                self._is_immutable = True
+            self._inode = inode
+            # A new file may have the inode number of a deleted one.
+            self._open_count += 1
+            self._set_progress_handler()
         return self._connection
 
-    def _connect(self, how: str) -> sqlite3.Connection:
-        return sqlite3.connect(f"{self.path.as_uri()}?{how}", uri=True, check_same_thread=False)
+    def _connect(self, mode: str) -> sqlite3.Connection:
+        return sqlite3.connect(f"{self.path.as_uri()}?{mode}", uri=True, check_same_thread=False)
 
-    def _look(self) -> None:
+    def _set_progress_handler(self) -> None:
         if self._connection:
-            self._connection.set_progress_handler(self._over, STEPS if self._over else 0)
+            self._connection.set_progress_handler(self._is_over, PROGRESS_STEPS if self._is_over else 0)
 
     def close(self) -> None:
         if self._connection:
@@ -216,51 +250,53 @@ class Reader:
 
 
 @contextmanager
-def _told(path: Path) -> Generator[None]:
+def _translate_errors(path: Path) -> Generator[None]:
+    """Raise the errors of SQLite and of the file system as StoreError."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        if _code(error) == sqlite3.SQLITE_INTERRUPT:
+        if _error_code(error) == sqlite3.SQLITE_INTERRUPT:
             raise StoreLate(f"{path}: the query took too long") from error
-        raise StoreError(f"{path}: {error}{_remedy(error)}") from error
+        raise StoreError(f"{path}: {error}{_suggest_remedy(error)}") from error
     except sqlite3.DatabaseError as error:
-        raise StoreDamaged(f"{path}: {error}; {REMOVE}") from error
+        raise StoreDamaged(f"{path}: {error}; {REMOVE_ADVICE}") from error
     except OSError as error:
         raise StoreError(paths.not_written(paths.CACHE, path, error)) from error
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: {error.object!a} is not UTF-8, so it is not in the index") from error
 
 
-def _remedy(error: sqlite3.OperationalError) -> str:
+def _suggest_remedy(error: sqlite3.OperationalError) -> str:
     if str(error).startswith("no such table"):
-        # an empty file, or somebody else's database
-        return f"; {REMOVE}"
-    if _busy(error):
+        # The file is empty, or it is the database of another program.
+        return f"; {REMOVE_ADVICE}"
+    if _is_busy(error):
         return "; another process uses it, run this again"
-    if _code(error) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+    if _error_code(error) & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
         return f"; free some room there, or {paths.CACHE.advice}"
-    return f"; {paths.CACHE.advice}" if _full(error) else ""
+    return f"; {paths.CACHE.advice}" if _is_disk_error(error) else ""
 
 
-def _code(error: sqlite3.Error) -> int:
-    # what Python says by itself has none
+def _error_code(error: sqlite3.Error) -> int:
+    # Errors that Python's module raises itself have no code.
     return getattr(error, "sqlite_errorcode", 0)
 
 
-def _size(path: str) -> int:
+def _file_size(path: str) -> int:
     try:
         return os.stat(path).st_size
     except OSError:
         return 0
 
 
-def _busy(error: sqlite3.Error) -> bool:
-    return _code(error) & 0xFF == sqlite3.SQLITE_BUSY
+def _is_busy(error: sqlite3.Error) -> bool:
+    return _error_code(error) & 0xFF == sqlite3.SQLITE_BUSY
 
 
-def _full(error: sqlite3.Error) -> bool:
-    # the low byte is the kind, the others say more of it
-    return isinstance(error, sqlite3.OperationalError) and _code(error) & 0xFF in (
+def _is_disk_error(error: sqlite3.Error) -> bool:
+    """Return whether the error comes from the disk or a lock, so that a new file would not help."""
+    # The low byte of the code is the kind of error.
+    return isinstance(error, sqlite3.OperationalError) and _error_code(error) & 0xFF in (
         sqlite3.SQLITE_FULL,
         sqlite3.SQLITE_IOERR,
         sqlite3.SQLITE_READONLY,

@@ -6,7 +6,7 @@ Each returns what the edit changes beyond that, in words, or an empty text.
 import re
 from collections.abc import Sequence
 
-from lsp_harness.knowledge.standard.stdlib_tables import standard
+from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.syntax.recovery.sign_rules.misplaced_signs import misplaced_sign
 from lsp_harness.syntax.scope import imports
 from lsp_harness.syntax.symbols.declarations import declared
@@ -209,11 +209,11 @@ def _module_of(wanted: str, gained: Sequence[Token]) -> bool:
 
 def _exported(wanted: str, change: Change) -> bool:
     """Whether all that is added are imports of whole modules that have the name: `using System.Linq;`, `#include <string.h>`."""
-    table = standard(change.tree_before.language.id if change.tree_before else "")
+    table = load_standard(change.tree_before.language.id if change.tree_before else "")
     lines = [line.strip() for edit in change.edits for line in decode(edit.new).splitlines()]
     present = {line.strip() for line in change.before.text.splitlines()}
     modules = [WHOLE_MODULE.fullmatch(line) for line in lines if line and line not in present]
-    exporting = set(table.exporting(wanted))
+    exporting = set(table.find_exporting_modules(wanted))
     return bool(modules) and all(module is not None and module[1] in exporting for module in modules)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.files.secrets import secret_lines
-from lsp_harness.index.unsaved_text import Opened
+from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.syntax.scope import imports
 from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.text.document import Document

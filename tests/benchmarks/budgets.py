@@ -25,7 +25,7 @@ from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.errors import NoAnswer
 from lsp_harness.index.build.indexer import Indexer
 from lsp_harness.index.index_query import DirectIndexQuery
-from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.infill_text import heal
 from lsp_harness.inference.models.model_files import resolve
 from lsp_harness.inference.request import Infill
@@ -92,7 +92,10 @@ async def run(places: int, seed: int) -> None:
             root = Path(made).resolve() / repo
             checked_out(root, files)
             database = root.parent / "index.db"
-            with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+            with (
+                closing(Writer(database, SCHEMA, schema_version())) as writer,
+                closing(Indexer(root, writer)) as indexer,
+            ):
                 indexer.scan()
             with closing(Reader(database)) as reader:
                 for _ in range(places // len(texts)):

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lsp_harness.files.walk import Found as File
-from lsp_harness.index.build.file_extract import extract
+from lsp_harness.index.build.file_extract import extract_file
 
 KINDS = frozenset({"function", "method", "constructor", "class"})
 Found = Counter[tuple[str, int]]
@@ -37,7 +37,7 @@ def _walk(node: ast.AST, around: str) -> Iterator[tuple[str, int]]:
 
 
 def by_index(path: Path, data: bytes) -> Found:
-    symbols = extract(File(path.name, 0, len(data)), data).symbols
+    symbols = extract_file(File(path.name, 0, len(data)), data).symbols
     # as `Extract.symbols` says
     return Counter((str(name), int(line) + 1) for _, _, kind, _, name, *_, line, _ in symbols if kind in KINDS)
 

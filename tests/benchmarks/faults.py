@@ -24,7 +24,7 @@ import psutil
 
 from lsp_harness.bench.lsp_client import LspClient
 from lsp_harness.index.build.indexer import Indexer
-from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
 from tests.benchmarks.hardship import OPEN, until
 
@@ -119,7 +119,7 @@ async def run(kills: int, seed: int) -> None:
 
 
 def in_peace(root: Path, database: Path) -> list[tuple[object, ...]]:
-    with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
         indexer.scan()
         # who may read everything sees what the server did not
         return [row for row in writer.rows(TOLD) if not str(row[0]).startswith("hidden/")]

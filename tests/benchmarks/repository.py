@@ -35,7 +35,7 @@ from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.index.build.indexer import Indexer
 from lsp_harness.index.index_query import DirectIndexQuery
-from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.client import Engine
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -153,7 +153,10 @@ async def run(rows: list[Case], arms: list[str], known: Known, keep: Callable[[s
             root = Path(made).resolve() / repo
             checked_out(root, texts[repo])
             database = root.parent / "index.db"
-            with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+            with (
+                closing(Writer(database, SCHEMA, schema_version())) as writer,
+                closing(Indexer(root, writer)) as indexer,
+            ):
                 indexer.scan()
                 for row in (row for row in rows if row["input"]["repo"] == repo):
                     # the document is not indexed as it was committed

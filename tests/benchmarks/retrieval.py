@@ -32,11 +32,11 @@ from lsp_harness.cli.composition import make_engine
 from lsp_harness.config.load import load
 from lsp_harness.files.walk import Found
 from lsp_harness.harness.embedding_index import NEAREST
-from lsp_harness.index.build.file_extract import embedded, extract
-from lsp_harness.index.build.import_links import Links
-from lsp_harness.index.build.index_writer import Filling
-from lsp_harness.index.index_tables import SCHEMA, version
-from lsp_harness.index.query.code_search import Search
+from lsp_harness.index.build.file_extract import embedding_text, extract_file
+from lsp_harness.index.build.import_links import ImportLinks
+from lsp_harness.index.build.index_writer import IndexWriter
+from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import Recipe, recipe
 from lsp_harness.store.database import Reader, Writer
@@ -99,12 +99,12 @@ class Place:
 
     def __init__(self, folder: Path, texts: Mapping[str, str]) -> None:
         self.folder = folder
-        with closing(Writer(folder / "index.db", SCHEMA, version())) as writer:
-            filling = Filling(writer)
-            filling.put(extract(Found(path, 1, len(text)), encode(text)) for path, text in texts.items())
-            filling.link(Links(filling.files, lambda path: ""))
+        with closing(Writer(folder / "index.db", SCHEMA, schema_version())) as writer:
+            filling = IndexWriter(writer)
+            filling.write(extract_file(Found(path, 1, len(text)), encode(text)) for path, text in texts.items())
+            filling.link_imports(ImportLinks(filling.files, lambda path: ""))
         self.reader = Reader(folder / "index.db")
-        self.search = Search(self.reader)
+        self.search = CodeSearch(self.reader)
         self.vectors = Vectors(folder)
 
     async def embed(self, engine: Any, how: Recipe) -> None:
@@ -112,9 +112,9 @@ class Place:
             "SELECT digest, names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest != x'' GROUP BY digest"
         )
         for at in range(0, len(rows), 64):
-            batch = {key: embedded(names, text) for key, names, text in rows[at : at + 64]}
+            batch = {key: embedding_text(names, text) for key, names, text in rows[at : at + 64]}
             made = await engine.embed([how.document_prefix + text for text in batch.values()], max_tokens=how.tokens)
-            self.vectors.put(how.name, dict(zip(batch, made, strict=True)), len(rows))
+            self.vectors.add(how.name, dict(zip(batch, made, strict=True)), len(rows))
             print(f"\r{at + len(batch)}/{len(rows)} embedded ", end="", flush=True)
 
     def close(self) -> None:
@@ -127,7 +127,7 @@ async def near(place: Place, engine: Any, how: Recipe, queries: Sequence[str]) -
     found: dict[str, list[bytes]] = {}
     for query in queries:
         [vector] = await engine.embed([how.query_prefix + query], max_tokens=how.tokens)
-        found[query] = place.vectors.nearest(vector, NEAREST)
+        found[query] = place.vectors.find_nearest(vector, NEAREST)
     return found
 
 
@@ -165,7 +165,10 @@ async def searched(name: str, *, words: bool) -> None:
             return list(dict.fromkeys(id for hit in hits if (id := found[hit.path].at(hit.start))))
 
         ways: dict[str, tuple[Ranked, Mapping[str, list[bytes]]]] = {
-            "words (BM25)": (lambda query, _: ids(place.search.fused([place.search.by_words(query)], 20)), {}),
+            "words (BM25)": (
+                lambda query, _: ids(place.search.fuse_rankings([place.search.rank_by_words(query)], 20)),
+                {},
+            ),
             "names and words": (lambda query, _: ids(place.search.search(query)), {}),
         }
         if not words:
@@ -174,10 +177,10 @@ async def searched(name: str, *, words: bool) -> None:
             await place.embed(engine, how)
             close = await near(place, engine, how, [row["input"]["query"] for row in rows])
             ways["vectors"] = (
-                lambda _, nearest: ids(place.search.fused([place.search.by_meaning(nearest)], 20)),
+                lambda _, nearest: ids(place.search.fuse_rankings([place.search.rank_by_meaning(nearest)], 20)),
                 close,
             )
-            ways["all"] = (lambda query, nearest: ids(place.search.search(query, near=nearest)), close)
+            ways["all"] = (lambda query, nearest: ids(place.search.search(query, nearest_digests=nearest)), close)
             await engine.aclose()
         count = sum(len(file.ids) for file in found.values())
         print(f"\r{name}: {len(rows)} queries, {count:,} documents")
@@ -209,7 +212,7 @@ def located(name: str) -> None:
         with tempfile.TemporaryDirectory() as folder:
             place = Place(Path(folder), {path: texts[blob] for path, blob in tree.items()})
             began = perf_counter()
-            answer = [path for path, _ in place.search.files(row["input"]["issue"])]
+            answer = [path for path, _ in place.search.rank_files(row["input"]["issue"])]
             times.append((perf_counter() - began) * 1000)
             place.close()
         scores.append(reciprocal(answer, row["gold"]))

@@ -10,10 +10,10 @@ import pytest
 from lsp_harness.cli.doctor.doctor_index import rows
 from lsp_harness.config.schema import Config, Engine, Index, Model
 from lsp_harness.files.walk import Found
-from lsp_harness.index.build.file_extract import extract
-from lsp_harness.index.build.index_writer import Filling
-from lsp_harness.index.index_place import Place, place
-from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.index.build.file_extract import extract_file
+from lsp_harness.index.build.index_writer import IndexWriter
+from lsp_harness.index.index_place import IndexPlace, prepare_place
+from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import recipe
 from lsp_harness.inference.models.bert import convert
@@ -35,7 +35,7 @@ FILES = {
     "g.text": "another\n",
     "h.ex": "defmodule A do\nend\n",
 }
-Write = Callable[[dict[str, str]], Place]
+Write = Callable[[dict[str, str]], IndexPlace]
 
 
 @pytest.fixture
@@ -44,11 +44,13 @@ def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path / "models"))
 
-    def written(files: dict[str, str]) -> Place:
+    def written(files: dict[str, str]) -> IndexPlace:
         (tmp_path / "ws").mkdir()
-        where = place(tmp_path / "ws")
-        with closing(Writer(where.database, SCHEMA, version())) as writer:
-            Filling(writer).put(extract(Found(path, 1, len(text)), text.encode()) for path, text in files.items())
+        where = prepare_place(tmp_path / "ws")
+        with closing(Writer(where.database, SCHEMA, schema_version())) as writer:
+            IndexWriter(writer).write(
+                extract_file(Found(path, 1, len(text)), text.encode()) for path, text in files.items()
+            )
         return where
 
     return written
@@ -61,7 +63,7 @@ def embeds(tmp_path: Path, tiny_model: Path) -> Config:
     return Config(model=Model(path=str(tiny_model)), index=Index(embedding_model=str(tmp_path / "encoder.gguf")))
 
 
-def said(where: Place, config: Config, about: str) -> list[tuple[str, str]]:
+def said(where: IndexPlace, config: Config, about: str) -> list[tuple[str, str]]:
     return [(state, says) for state, what, says in rows(where, config) if what == about]
 
 
@@ -145,7 +147,7 @@ def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embeds
     with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
         vector = [1.0, *[0.0] * (WIDTH - 1)]
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
-        vectors.put(how.name, dict.fromkeys(texts, vector), living=2)
+        vectors.add(how.name, dict.fromkeys(texts, vector), text_count=2)
     why = "engine.url is set, and editors make vectors with the local engine only"
     told = f"the command line uses them, but editors do not: {why}; remove it from {tmp_path / 'home' / 'config.toml'}"
     [(state, found)] = said(where, remote, "embeddings")
@@ -176,20 +178,20 @@ def test_vectors_are_counted(write: Write, embeds: Config):
     with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
         texts = [text for (text,) in reader.rows("SELECT digest FROM chunks WHERE digest != x''")]
         vector = [1.0, *[0.0] * (WIDTH - 1)]
-        vectors.put("small old", {texts[0]: vector}, living=2)
+        vectors.add("small old", {texts[0]: vector}, text_count=2)
         [(state, found)] = said(where, embeds, "embeddings")
         assert (state, found.startswith(f"{WORDS}: the vectors were made by small with other settings; ")) == (
             "note",
             True,
         )
         # one is of a text that is gone
-        vectors.put(how.name, {texts[0]: vector, b"gone": vector}, living=2)
+        vectors.add(how.name, {texts[0]: vector, b"gone": vector}, text_count=2)
         counted = f"{how.model}, {WIDTH} dimensions: 1 of 2 texts have a vector"
         used = "search and edits by instruction use them"
         assert said(where, embeds, "embeddings") == [("ok", f"{counted} ({LATER} makes the missing ones); {used}")]
-        vectors.put(how.name, {texts[1]: vector}, living=2)
+        vectors.add(how.name, {texts[1]: vector}, text_count=2)
         assert said(where, embeds, "embeddings") == [("ok", f"{counted.replace('1 of', '2 of')}; {used}")]
-        vectors.matrix.write_bytes(b"")
+        vectors.matrix_path.write_bytes(b"")
         damaged = "the vectors are damaged; lsp-harness index embed makes new ones"
         assert said(where, embeds, "embeddings") == [("note", f"{WORDS}: {damaged}")]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.index.index_place import place
+from lsp_harness.index.index_place import prepare_place
 from tests.cli.conftest import Shell
 
 SHAPES = "class Circle:\n    def area(self): ...\n    def parse_size(self): ...\n"
@@ -107,7 +107,7 @@ def test_a_folder_that_is_not_to_be_indexed_is_not(project: Shell, arguments: li
     ran = project.run(*arguments)
     assert (ran.code, ran.out) == (2, "")
     assert "the setting index.enabled is false" in ran.err
-    assert not place(project.folder).database.exists()
+    assert not prepare_place(project.folder).database.exists()
 
 
 def test_what_changed_is_searched(project: Shell):
@@ -136,14 +136,14 @@ def test_a_folder_that_is_none(project: Shell):
 
 
 def test_indexes_of_folders_that_are_gone_are_removed(project: Shell):
-    from lsp_harness.index.index_place import prune
+    from lsp_harness.index.index_place import remove_orphaned_indexes
 
     other = project.folder.parent / "other"
     other.mkdir()
-    where = place(other)
-    assert prune() == []
+    where = prepare_place(other)
+    assert remove_orphaned_indexes() == []
     other.rmdir()
-    assert prune() == [other]
+    assert remove_orphaned_indexes() == [other]
     assert not where.folder.exists()
 
 
@@ -352,7 +352,7 @@ def test_a_name_as_other_languages_write_it(project: Shell):
 def test_what_is_not_in_its_file_any_more_is_told(project: Shell):
     project.run("index", "rebuild")
     project.file("shapes.py", "")
-    with open(place(project.folder).lock, "rb") as lock:
+    with open(prepare_place(project.folder).lock, "rb") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         ran = project.run("index", "context", "Circle.area")
     assert (ran.code, ran.out) == (2, "")

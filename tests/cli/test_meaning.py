@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.cli.commands.engine_cli import running
-from lsp_harness.index.index_place import place
+from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.models.bert import convert
 from tests.cli.conftest import Shell
@@ -56,13 +56,13 @@ def test_a_rebuild_keeps_the_vectors_that_fit_and_says_what_has_none(project: Sh
     assert project.run("index", "rebuild").err.startswith("lsp-harness: 1 text without a vector")
     assert [one["symbol"] for one in project.run("search", NOWHERE, "--json").json] == ["total"]
     # what is damaged is made anew
-    with closing(Vectors(place(project.folder).folder)) as vectors:
-        vectors.matrix.write_bytes(b"")
-        assert not vectors.sound()
+    with closing(Vectors(prepare_place(project.folder).folder)) as vectors:
+        vectors.matrix_path.write_bytes(b"")
+        assert not vectors.is_sound()
     assert project.run("index", "rebuild").err.startswith("lsp-harness: 2 texts without a vector")
     assert project.run("index", "embed").out.startswith("2 vectors made")
-    with closing(Vectors(place(project.folder).folder)) as vectors:
-        assert vectors.sound()
+    with closing(Vectors(prepare_place(project.folder).folder)) as vectors:
+        assert vectors.is_sound()
 
 
 def test_why_it_went_by_words_alone(project: Shell, tmp_path: Path):

@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.coding.task_location import Candidate, Sought, narrowed, seek
 from lsp_harness.errors import ModelMissing
-from lsp_harness.index.build.chunks import LINES
+from lsp_harness.index.build.chunks import MAX_CHUNK_LINES
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.query.code_search import WEIGHTS
 from lsp_harness.inference.grammar import choice
@@ -152,7 +152,7 @@ async def test_a_task_finds_the_function_it_names_among_200_files_and_three_deco
     assert CONFIG.splitlines()[57] == "    return settings"
     assert any(reason.startswith("mention") for reason in found.best.reasons)
     # by words alone it is the decoys that are found
-    words = indexed.search.fused([indexed.search.by_words("add input validation to parse_config")], 4)
+    words = indexed.search.fuse_rankings([indexed.search.rank_by_words("add input validation to parse_config")], 4)
     assert {hit.path for hit in words} >= {*DECOYS}
 
 
@@ -302,10 +302,10 @@ async def test_a_signature_with_a_secret_is_shown_by_its_name_alone(tmp_path: Pa
 
 
 async def test_of_lines_that_begin_within_a_key_none_is_shown(tmp_path: Path):
-    lines = [f"word{n}" for n in range(LINES - 10)]
+    lines = [f"word{n}" for n in range(MAX_CHUNK_LINES - 10)]
     key = ["-----BEGIN PRIVATE KEY-----", *["Q0hFQ0tT" * 8] * 30, "-----END PRIVATE KEY-----"]
     files = {"notes.txt": "\n".join([*lines, *key, "How a shipment is weighed."]) + "\n"}
     with closing(Indexed(tmp_path, files)) as found:
         [one] = (await sought(found, "weigh a shipment", files)).candidates
-    assert LINES - 10 < one.first <= LINES + 1
+    assert MAX_CHUNK_LINES - 10 < one.first <= MAX_CHUNK_LINES + 1
     assert (one.symbol, one.signature) == ("", "")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.context.sources.package_documentation import LONG, documentation
-from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
 from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
 
@@ -18,7 +18,7 @@ def root(tmp_path: Path) -> Path:
 
 def told(root: Path, before: str, part: str, name: str = "a.py") -> list[str]:
     document = Document.of((root / name).as_uri(), f"{before}{part}\n")
-    return documentation(Installed({}), root, root / name, [(document, part)])
+    return documentation(InstalledPackages({}), root, root / name, [(document, part)])
 
 
 GET = "requests 2.32.3 has: get(url, params=None, **kwargs)"
@@ -133,7 +133,7 @@ def test_go_and_rust(root: Path):
         ("a.rs", "", "fn f() { pad::left::pad(1); }", "pad 0.3.0 has: left.pad(text: &str) -> String"),
     ):
         document = Document.of((root / name).as_uri(), f"{before}{part}\n")
-        assert documentation(Installed({"HOME": str(root)}), root, root / name, [(document, part)]) == [line]
+        assert documentation(InstalledPackages({"HOME": str(root)}), root, root / name, [(document, part)]) == [line]
 
 
 def test_a_text_in_a_language_that_is_not_known_has_no_packages(root: Path):

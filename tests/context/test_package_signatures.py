@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.context.sources.package_signatures import Packages, bare
-from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
@@ -25,7 +25,7 @@ def root(tmp_path: Path) -> Path:
 
 async def of(root: Path, body: str, budget: int = 1000, code: str = CODE):
     document = Document.of((root / "a.py").as_uri(), code % body)
-    packages = Packages(Installed({}), root, root / "a.py", count)
+    packages = Packages(InstalledPackages({}), root, root / "a.py", count)
     start = document.data.index(b"def load")
     return await packages.of(document, Span(start, len(document.data)), budget, "#")
 
@@ -72,7 +72,7 @@ async def test_sentences_give_way_before_names_and_nothing_is_cut(root: Path):
 async def test_of_the_language_itself_and_of_what_is_not_used_nothing_is_said(root: Path):
     assert await of(root, "return os.path.join(url)") == ()
     document = Document.of((root / "a.py").as_uri(), CODE % "return requests.get(url)")
-    packages = Packages(Installed({}), root, root / "a.py", count)
+    packages = Packages(InstalledPackages({}), root, root / "a.py", count)
     assert await packages.of(document, Span(0, document.data.index(b"def load")), 100, "#") == ()
 
 
@@ -105,13 +105,13 @@ def test_of_a_long_signature_the_names_are_left(called: str, names: str):
 async def test_nothing_is_looked_up_after_as_many_as_are_told_of(root: Path, monkeypatch: pytest.MonkeyPatch):
     write(root / SITE, {"web.py": "".join(f"def call_{n}(): ...\n\n\n" for n in range(20))})
     looked: list[str] = []
-    documented = Installed.documented
+    documented = InstalledPackages.find_documentation
 
-    def counting(self: Installed, root: Path, language: str, module: str, name: str, **more: Any):
+    def counting(self: InstalledPackages, root: Path, language: str, module: str, name: str, **more: Any):
         looked.append(name)
         return documented(self, root, language, module, name, **more)
 
-    monkeypatch.setattr(Installed, "documented", counting)
+    monkeypatch.setattr(InstalledPackages, "documented", counting)
     [one] = await of(root, "\n    ".join(f"web.call_{n}()" for n in range(20)))
     assert looked == [f"call_{n}" for n in range(8)]
     assert one.text.splitlines()[1:] == [f"call_{n}()" for n in range(8)]

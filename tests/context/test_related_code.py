@@ -100,14 +100,14 @@ async def test_a_line_with_a_secret_is_not_related(indexed: Indexed):
 
 
 def test_uses_are_of_files_that_know_the_declaration(indexed: Indexed):
-    symbol = indexed.view.symbol("shop/till.py", "Till.total")
+    symbol = indexed.view.symbols.find_symbol("shop/till.py", "Till.total")
     assert symbol
     assert [(one.path, one.test) for one in uses(indexed.view, symbol)] == [
         ("tests/test_till.py", True),
         ("app.py", False),
     ]
-    assert indexed.view.symbol("shop/till.py", "Till.nothing") is None
-    assert indexed.view.symbol("nowhere.py", "Till") is None
+    assert indexed.view.symbols.find_symbol("shop/till.py", "Till.nothing") is None
+    assert indexed.view.symbols.find_symbol("nowhere.py", "Till") is None
 
 
 CALLED = {
@@ -121,7 +121,7 @@ CALLED = {
 
 def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
     with closing(Indexed(tmp_path, CALLED)) as indexed:
-        symbol = indexed.view.symbol("shop/money.py", "convert")
+        symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
         shown = {f"{one.path} {one.around}": one.line for one in uses(indexed.view, symbol)}
         # of its own file, then of the others, six at most
@@ -131,7 +131,7 @@ def test_uses_are_places_that_mean_the_declaration(tmp_path: Path):
         }
     again = {path: text for path, text in CALLED.items() if "more" not in path}
     with closing(Indexed(tmp_path / "again", again)) as indexed:
-        symbol = indexed.view.symbol("shop/money.py", "convert")
+        symbol = indexed.view.symbols.find_symbol("shop/money.py", "convert")
         assert symbol
         assert [(one.path, one.line) for one in uses(indexed.view, symbol)] == [
             ("shop/money.py", "convert(0)"),

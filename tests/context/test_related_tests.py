@@ -11,7 +11,8 @@ import pytest
 from lsp_harness.context.sources import related_tests
 from lsp_harness.context.sources.related_code import Related
 from lsp_harness.index.index_query import DirectIndexQuery
-from lsp_harness.index.index_view import View
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import SymbolTable
 from lsp_harness.text.position import Span
 from tests.context.counting import words as count
 from tests.index.place import Indexed
@@ -97,8 +98,8 @@ async def test_one_that_fails_is_shown_before_all_others(indexed: Indexed):
 
 
 def test_one_that_is_changed_itself_is_not_shown_by_any_of_its_names(indexed: Indexed):
-    view = View(indexed.reader)
-    [symbol] = view.named("test_total_of_some", 4)
+    view = IndexView(indexed.reader)
+    [symbol] = view.symbols.find_by_name("test_total_of_some", 4)
     for name in (
         "test_total_of_some",
         "TestTotal::test_total_of_some[2]",
@@ -110,13 +111,14 @@ def test_one_that_is_changed_itself_is_not_shown_by_any_of_its_names(indexed: In
 def test_of_many_that_fail_those_alike_are_looked_up(indexed: Indexed):
     looked: list[str] = []
 
-    class Counting(View):
-        def named(self, name: str, most: int, kinds: Collection[str] = (), language: str = ""):
+    class CountingSymbols(SymbolTable):
+        def find_by_name(self, name: str, limit: int, kinds: Collection[str] = (), language: str = ""):
             looked.append(name)
-            return super().named(name, most, kinds, language)
+            return super().find_by_name(name, limit, kinds, language)
 
-    view = Counting(indexed.reader)
-    [symbol] = view.named("total", 1)
+    view = IndexView(indexed.reader)
+    view.symbols = CountingSymbols(indexed.reader, {})
+    [symbol] = view.symbols.find_by_name("total", 1)
     many = {f"test_a_{n}" for n in range(3000)}
     found = related_tests.tested(view, symbol, (), many | {"test_total_of_some"})
     assert found

@@ -10,7 +10,7 @@ import pytest
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.repository_context import NEAR, Elsewhere
 from lsp_harness.context.sources.recent_edits import Recent
-from lsp_harness.index.unsaved_text import Opened
+from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.syntax.tree import parse
@@ -34,13 +34,13 @@ class Known:
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
         self.asked = 0
-        self.edited: dict[str, Opened] = {}
+        self.edited: dict[str, UnsavedText] = {}
 
     async def ask(self, uri: str, read: Callable[[Reader], Any], otherwise: Any, *, slow: bool = False) -> Any:
         self.asked += 1
         return read(self.reader)
 
-    def opened(self, uri: str) -> Mapping[str, Opened]:
+    def opened(self, uri: str) -> Mapping[str, UnsavedText]:
         return self.edited
 
 
@@ -157,7 +157,7 @@ async def test_what_is_edited_and_not_saved_counts_as_it_is(desk: Desk):
     tree = parse(Document.of("file:///shop/cart.py", text))
     assert tree
     desk.known.edited = {
-        "shop/cart.py": Opened("python", text.encode(), *declared(tree.language, tree.data, tree.root))
+        "shop/cart.py": UnsavedText("python", text.encode(), *declared(tree.language, tree.data, tree.root))
     }
     [cart, *_] = await desk.at("if not amount")
     assert cart.text == f"# shop/cart.py\n{text}"

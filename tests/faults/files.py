@@ -78,12 +78,12 @@ def _special(kind: str, it_is: str, make: Callable[[Path], object], why: str) ->
                 f"…/lock {NEW}": IGNORES,
                 f"…/index.log {NEW}": ("serve",),
                 **{f"…/index.db{part} {NEW}": (*FILE, *FIND) for part in ("", "-wal", "-shm")},
-                f"searched by names and words only: …vectors.db is no regular file; {AGAIN}": (
+                f"searched by names and words only: …vectors.db is not a regular file; {AGAIN}": (
                     *("search ring", "locate area_of_a_ring"),
                 ),
             },
-            may_say={f"…index.db is no regular file; {AGAIN}": ("serve",)},
-            ends={STATUS: End(7, f"…index.db is no regular file; {AGAIN}")},
+            may_say={f"…index.db is not a regular file; {AGAIN}": ("serve",)},
+            ends={STATUS: End(7, f"…index.db is not a regular file; {AGAIN}")},
         ),
     )
 
@@ -140,10 +140,10 @@ FILE_FAULTS = (
         says={
             f"what changed in the index is not kept: …/root {IN_THE_WAY}": (*IGNORES, STATUS, "doctor"),
             f"the index is not kept: …/lock {IN_THE_WAY}": (*FILE, *FIND),
-            f"…index.db is no regular file; {AGAIN}": ("serve",),
+            f"…index.db is not a regular file; {AGAIN}": ("serve",),
         },
         ends={
-            STATUS: End(7, f"…index.db is no regular file; {AGAIN}"),
+            STATUS: End(7, f"…index.db is not a regular file; {AGAIN}"),
             REBUILD: End(7, f"…index.db {IN_THE_WAY}"),
         },
     ),

@@ -58,7 +58,7 @@ def _import_all() -> None:
     from lsp_harness.index.build import reader_processes
 
     # processes that read files come from a fork as well: there are no threads here that could mind
-    reader_processes.START = "fork"
+    reader_processes.START_METHOD = "fork"
     multiprocessing.set_start_method("fork", force=True)
     for name in (
         *(

@@ -13,7 +13,7 @@ from lsp_harness.errors import NoAnswer
 from lsp_harness.harness import edit_verbs
 from lsp_harness.harness.events import HarnessEvent, IndexReported
 from lsp_harness.harness.harness import Harness
-from lsp_harness.index.index_place import place
+from lsp_harness.index.index_place import prepare_place
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.session.results import Offer
@@ -70,8 +70,8 @@ async def vectors(harness: Harness) -> int:
     """How many there are when what is under way is done."""
     for meaning in harness.services.indexes._meanings.values():
         await meaning.settled()
-    with closing(Vectors(place(harness.workspace.roots[0]).folder)) as found:
-        return len(found.texts())
+    with closing(Vectors(prepare_place(harness.workspace.roots[0]).folder)) as found:
+        return len(found.read_digests())
 
 
 async def instruct(b: Bench) -> None:

@@ -11,7 +11,7 @@ import pytest
 from lsp_harness.errors import ModelMissing
 from lsp_harness.harness.embedding_index import AGAIN_SECONDS, BATCH, Meaning, near
 from lsp_harness.harness.folder_index import Folder
-from lsp_harness.index.query.code_search import Search
+from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import Recipe
 from lsp_harness.inference.scripted_engine import DIMENSIONS, ScriptedEngine
@@ -92,7 +92,7 @@ async def test_what_is_near_is_found_though_no_name_says_so(folder: Folder):
     await meaning.settled()
     vectors = Vectors(folder.place.folder)
     digests = await near(vectors, engine, SMALL, "return 'hello '", WAIT)
-    hits = await folder.ask(lambda reader: Search(reader).search("zzz", 1, digests), [])
+    hits = await folder.ask(lambda reader: CodeSearch(reader).search("zzz", 1, digests), [])
     assert [(hit.symbol, hit.reasons) for hit in hits] == [("greet", ("meaning 1",))]
     assert await near(vectors, engine, replace(SMALL, key="other"), "return 'hello '", WAIT) == []
     vectors.close()
@@ -108,7 +108,9 @@ async def test_texts_and_queries_have_their_prefixes_when_the_engine_gets_them(f
     assert all(text.startswith("code: ") for text in engine.embedded)
     with closing(Vectors(folder.place.folder)) as vectors:
         [greet, *_] = await near(vectors, engine, recipe, "greet return 'hello '", WAIT)
-        assert vectors.texts()[next(row for row, text in vectors.texts().items() if text == greet)] == greet
+        assert (
+            vectors.read_digests()[next(row for row, text in vectors.read_digests().items() if text == greet)] == greet
+        )
     assert (engine.asked_for, engine.most) == (["find: greet return 'hello '"], {40})
     await meaning.aclose()
 
@@ -126,8 +128,8 @@ async def test_vectors_of_two_ways_are_never_mixed(folder: Folder):
             meaning.look()
             await meaning.settled()
             assert len(engine.embedded) == (n + 1) * (BATCH + 4)
-            assert vectors.model() == (way.name, DIMENSIONS)
-            assert len(vectors.texts()) == BATCH + 4
+            assert vectors.read_model() == (way.name, DIMENSIONS)
+            assert len(vectors.read_digests()) == BATCH + 4
             assert await near(vectors, engine, way, "return 'hello '", WAIT)
             for other in set(ways) - {way}:
                 assert await near(vectors, engine, other, "return 'hello '", WAIT) == []
@@ -140,7 +142,7 @@ async def test_vectors_that_others_replace_during_a_search_are_not_compared(fold
             made = await super().embed(texts, max_tokens=max_tokens)
             if priority == "interactive":
                 with closing(Vectors(folder.place.folder)) as others:
-                    others.put("others key", {b"x": made[0]}, living=1)
+                    others.add("others key", {b"x": made[0]}, text_count=1)
             return made
 
     engine = Replaced()
@@ -149,7 +151,7 @@ async def test_vectors_that_others_replace_during_a_search_are_not_compared(fold
     await meaning.settled()
     with closing(Vectors(folder.place.folder)) as vectors:
         assert await near(vectors, engine, SMALL, "return 'hello '", WAIT) == []
-        assert vectors.model() == ("others key", DIMENSIONS)
+        assert vectors.read_model() == ("others key", DIMENSIONS)
     await meaning.aclose()
 
 
@@ -168,11 +170,11 @@ async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: Fol
     await meaning.settled()
     with closing(Vectors(folder.place.folder)) as vectors:
         # the first batch is of nobody knows which; the others came after
-        assert vectors.model() == (now[0].name, DIMENSIONS)
-        assert len(vectors.texts()) == len(engine.embedded) - BATCH == 4
+        assert vectors.read_model() == (now[0].name, DIMENSIONS)
+        assert len(vectors.read_digests()) == len(engine.embedded) - BATCH == 4
         meaning.look()
         await meaning.settled()
-        assert len(vectors.texts()) == BATCH + 4
+        assert len(vectors.read_digests()) == BATCH + 4
     await meaning.aclose()
 
 
@@ -193,8 +195,8 @@ async def test_what_is_asked_for_meanwhile_is_made_after_it(folder: Folder):
     assert meaning.look()
     await meaning.settled()
     with closing(Vectors(folder.place.folder)) as vectors:
-        assert vectors.model() == (now[0].name, DIMENSIONS)
-        assert len(vectors.texts()) == BATCH + 4
+        assert vectors.read_model() == (now[0].name, DIMENSIONS)
+        assert len(vectors.read_digests()) == BATCH + 4
     await meaning.aclose()
 
 
@@ -245,7 +247,7 @@ async def test_who_waits_for_an_edit_gets_what_is_near(folder: Folder, monkeypat
     meaning.look()
     await meaning.settled()
     [greet, *_] = await meaning.near("greet return 'hello '")
-    hits = await folder.ask(lambda reader: Search(reader).search("zzz", 1, [greet]), [])
+    hits = await folder.ask(lambda reader: CodeSearch(reader).search("zzz", 1, [greet]), [])
     assert [hit.symbol for hit in hits] == ["greet"]
     assert engine.asked_for == ["find: greet return 'hello '"]
     now[0] = replace(recipe, key="other")

@@ -9,8 +9,8 @@ import pytest
 
 from lsp_harness.config.schema import Index
 from lsp_harness.harness.folder_indexes import Indexes
-from lsp_harness.index.index_keeper import Keeper
-from lsp_harness.index.query.symbol_lookup import called
+from lsp_harness.index.index_keeper import IndexKeeper
+from lsp_harness.index.query.symbol_lookup import find_symbols
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.log import read
 from lsp_harness.wire.event import Event
@@ -51,7 +51,7 @@ def roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 async def names(indexes: Indexes) -> list[str]:
     found: list[str] = []
     for folder in indexes.folders:
-        found += await folder.ask(lambda reader: [one.name for _, one in called(reader, "")], ["damaged"])
+        found += await folder.ask(lambda reader: [one.name for _, one in find_symbols(reader, "")], ["damaged"])
     return found
 
 
@@ -145,7 +145,7 @@ async def test_a_file_that_was_written_is_told_of_where_changes_are_followed(
     roots: list[Path], monkeypatch: pytest.MonkeyPatch, follow: bool
 ):
     told: list[tuple[str, list[str]]] = []
-    monkeypatch.setattr(Keeper, "changed", lambda self, paths: told.append((self._place.root.name, [*paths])))
+    monkeypatch.setattr(IndexKeeper, "changed", lambda self, paths: told.append((self._place.root.name, [*paths])))
     indexes = Indexes(Ears(), engine, Index)
     (roots[0] / "inner").mkdir()
     indexes.keep([*roots, roots[0] / "inner"], follow=follow)

@@ -107,7 +107,7 @@ async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Stayi
     rows = await folder.ask(lambda reader: reader.rows("SELECT digest FROM chunks WHERE digest != x''"), [])
     made = await b.engine.embed(["something else", "charge it to the state"])
     with closing(Vectors(folder.place.folder)) as vectors:
-        vectors.put(recipe.name, dict(zip([digest for (digest,) in rows], made, strict=True)), 2)
+        vectors.add(recipe.name, dict(zip([digest for (digest,) in rows], made, strict=True)), 2)
 
     # an engine that was asked nothing yet is not started for it
     with pytest.raises(NoAnswer, match="no code in ws fits this task"):

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from lsp_harness.files.walk import Found
-from lsp_harness.index.build.file_extract import extract
-from lsp_harness.index.build.import_links import Links
-from lsp_harness.index.build.index_writer import Filling
-from lsp_harness.index.index_tables import SCHEMA, version
-from lsp_harness.index.index_view import View
-from lsp_harness.index.query.code_search import Search
+from lsp_harness.index.build.file_extract import extract_file
+from lsp_harness.index.build.import_links import ImportLinks
+from lsp_harness.index.build.index_writer import IndexWriter
+from lsp_harness.index.index_tables import SCHEMA, schema_version
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.store.database import Reader, Writer
 
 
@@ -17,12 +17,12 @@ class Indexed:
 
     def __init__(self, folder: Path, files: dict[str, str]) -> None:
         folder.mkdir(exist_ok=True)
-        self.writer = Writer(folder / "index.db", SCHEMA, version())
-        filling = Filling(self.writer)
-        filling.put(extract(Found(path, 1, len(text)), text.encode()) for path, text in files.items())
-        filling.link(Links(files, files.__getitem__))
+        self.writer = Writer(folder / "index.db", SCHEMA, schema_version())
+        filling = IndexWriter(self.writer)
+        filling.write(extract_file(Found(path, 1, len(text)), text.encode()) for path, text in files.items())
+        filling.link_imports(ImportLinks(files, files.__getitem__))
         self.reader = Reader(folder / "index.db")
-        self.view, self.search = View(self.reader), Search(self.reader)
+        self.view, self.search = IndexView(self.reader), CodeSearch(self.reader)
 
     def close(self) -> None:
         self.reader.close()

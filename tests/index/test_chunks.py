@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.index.build.chunks import LINES, chunks
+from lsp_harness.index.build.chunks import MAX_CHUNK_LINES, split_chunks
 from lsp_harness.syntax.symbols.declarations import declared, qualified
 from tests.syntax.markup import tree_of
 
@@ -44,7 +44,7 @@ def cut(name: str, source: str) -> list[tuple[str, str]]:
     declarations, _ = declared(tree.language, tree.data, tree.root)
     return [
         (qualified(declarations, declarations[n]) if n >= 0 else "", tree.data[start:end].decode())
-        for n, start, end in chunks(tree.data, declarations)
+        for n, start, end in split_chunks(tree.data, declarations)
     ]
 
 
@@ -70,7 +70,7 @@ def test_what_is_long_is_cut_at_an_empty_line():
     pieces = cut("a.py", f"def long():\n{body}")
     assert [name for name, _ in pieces] == ["long"] * 3
     assert pieces[0][1].endswith("x = 70\n\n")
-    assert all(text.count("\n") <= LINES for _, text in pieces)
+    assert all(text.count("\n") <= MAX_CHUNK_LINES for _, text in pieces)
     assert "".join(text for _, text in pieces) == f"def long():\n{body}"
 
 
@@ -92,7 +92,7 @@ LINES_OF_CODE = [
 def test_nothing_but_blank_lines_is_lost(lines: list[str]):
     tree = tree_of("a.py", "".join(lines))
     declarations, _ = declared(tree.language, tree.data, tree.root)
-    found = chunks(tree.data, declarations)
+    found = split_chunks(tree.data, declarations)
     at = 0
     for _, start, end in found:
         assert start >= at

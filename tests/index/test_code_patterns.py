@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.index.declaration_shape import Shape, name_of, shape
-from lsp_harness.index.query.code_patterns import LINES, Example, Pattern, Wanted, examples, patterns
+from lsp_harness.index.declaration_shape import DeclarationHead, Shape, describe_shapes, find_shape
+from lsp_harness.index.query.code_patterns import (
+    MAX_LINES,
+    Example,
+    ExampleRequest,
+    Pattern,
+    find_examples,
+    find_patterns,
+)
 from tests.index.place import Indexed
 
 USERS = """\
@@ -109,17 +116,19 @@ def indexed(tmp_path: Path):
 
 
 def of(indexed: Indexed, name: str) -> Pattern:
-    [found] = [one for one in patterns(indexed.reader, 100) if one.name == name]
+    [found] = [one for one in find_patterns(indexed.reader, 100) if one.name == name]
     return found
 
 
-def wanted(path: str, before: str, name: str, head: str, text: str, kind: str = "function") -> Wanted:
-    its = shape({"py": "python", "ts": "typescript", "go": "go"}[path[-2:]], path, kind, name, (), before, head)
+def wanted(path: str, before: str, name: str, head: str, text: str, kind: str = "function") -> ExampleRequest:
+    its = find_shape(
+        DeclarationHead({"py": "python", "ts": "typescript", "go": "go"}[path[-2:]], path, kind, name, (), before, head)
+    )
     assert its
-    return Wanted(path, its, name, f"{before}{name}{head}{text}", frozenset({name}))
+    return ExampleRequest(path, its, name, f"{before}{name}{head}{text}", frozenset({name}))
 
 
-def handler(path: str, name: str, body: str) -> Wanted:
+def handler(path: str, name: str, body: str) -> ExampleRequest:
     return wanted(path, '@app.get("/x/{id}")\nasync def ', name, "(id: int, db: Session = Depends(get_db)):", body)
 
 
@@ -131,7 +140,7 @@ def names(found: list[Example]) -> list[str]:
 
 
 def test_what_a_project_has_many_of(indexed: Indexed):
-    found = {(one.language, one.name): [it.name for it in one.members] for one in patterns(indexed.reader, 100)}
+    found = {(one.language, one.name): [it.name for it in one.members] for one in find_patterns(indexed.reader, 100)}
     assert found == {
         ("python", "functions decorated with app.get, app.post"): [
             *("read_item", "delete_item"),
@@ -149,8 +158,8 @@ def test_what_a_project_has_many_of(indexed: Indexed):
 
 
 def test_the_most_frequent_come_first_and_no_more_than_were_asked_for(indexed: Indexed):
-    assert [len(one.members) for one in patterns(indexed.reader, 2)] == [5, 3]
-    assert patterns(indexed.reader, 0) == []
+    assert [len(one.members) for one in find_patterns(indexed.reader, 2)] == [5, 3]
+    assert find_patterns(indexed.reader, 0) == []
 
 
 def test_the_representative_is_most_like_the_others(indexed: Indexed):
@@ -158,7 +167,7 @@ def test_the_representative_is_most_like_the_others(indexed: Indexed):
 
 
 def test_an_example_is_whole_and_the_likest(indexed: Indexed):
-    [first, second] = examples(indexed.reader, handler("api/things.py", "read_thing", READ), 2)
+    [first, second] = find_examples(indexed.reader, handler("api/things.py", "read_thing", READ), 2)
     assert names([first, second]) == ["api/users.py read_user", "api/items.py read_item"]
     # with the comment above it
     assert first.text.startswith('# one of them\n@app.get("/users/{id}")\nasync def read_user(')
@@ -167,12 +176,12 @@ def test_an_example_is_whole_and_the_likest(indexed: Indexed):
 
 
 def test_neither_itself_nor_its_copies_are_examples(indexed: Indexed):
-    found = examples(indexed.reader, handler("api/users.py", "read_user", READ), 9)
+    found = find_examples(indexed.reader, handler("api/users.py", "read_user", READ), 9)
     assert "api/users.py read_user" not in names(found)
     assert "api/items.py read_item" in names(found)
     start, end = ITEMS.index("(id: int"), ITEMS.index("\n\n\n@limited")
     copied = wanted("far.py", '@router.get("/items/{id}")\nasync def ', "read_item", "", ITEMS[start:end])
-    assert "api/items.py read_item" not in names(examples(indexed.reader, copied, 9))
+    assert "api/items.py read_item" not in names(find_examples(indexed.reader, copied, 9))
 
 
 def test_what_is_called_alike_and_says_something_else_is_no_example(tmp_path: Path):
@@ -182,33 +191,33 @@ def test_what_is_called_alike_and_says_something_else_is_no_example(tmp_path: Pa
     like = {f"like_{n}.py": f"def make_{n}_total(order):\n    return sum(order.{n}s)\n" for n in "de"}
     with closing(Indexed(tmp_path, files | like)) as indexed:
         it = wanted("x.py", "def ", "make_big_total", "(order):", "\n    return sum(order.prices)\n")
-        assert names(examples(indexed.reader, it, 9)) == ["like_d.py make_d_total", "like_e.py make_e_total"]
+        assert names(find_examples(indexed.reader, it, 9)) == ["like_d.py make_d_total", "like_e.py make_e_total"]
 
 
 def test_two_alike_are_no_pattern(tmp_path: Path):
     files = {"a.py": ITEMS.replace("@limited(10)\n", "").replace("@router.delete", "@deleting")}
     with closing(Indexed(tmp_path, files)) as indexed:
-        assert patterns(indexed.reader, 9) == []
-        assert examples(indexed.reader, handler("b.py", "read_thing", READ), 9) == []
+        assert find_patterns(indexed.reader, 9) == []
+        assert find_examples(indexed.reader, handler("b.py", "read_thing", READ), 9) == []
 
 
 def test_a_class_is_shown_with_its_methods(indexed: Indexed):
     before, body = "@dataclass\nclass ", ':\n    """Of a shop."""\n\n    name: str\n    size: int\n'
-    [one] = examples(indexed.reader, wanted("shop/more.py", before, "Price", ":", body, "class"), 1)
+    [one] = find_examples(indexed.reader, wanted("shop/more.py", before, "Price", ":", body, "class"), 1)
     assert one.text == MODELS[MODELS.index("@dataclass\nclass Item") : MODELS.index("\n\n@dataclass(frozen=True)")]
 
 
 def test_tests_are_examples_of_tests_only(indexed: Indexed):
     text = "\n    assert client.get('/d').status == 200\n"
-    found = examples(indexed.reader, wanted("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1)
+    found = find_examples(indexed.reader, wanted("tests/test_d.py", "def ", "test_d_is_read", "(client):", text), 1)
     assert names(found) == ["tests/test_api.py test_a_is_read"]
-    assert examples(indexed.reader, wanted("d.py", "def ", "test_d_is_read", "(client):", text), 1) == []
+    assert find_examples(indexed.reader, wanted("d.py", "def ", "test_d_is_read", "(client):", text), 1) == []
 
 
 def test_examples_in_other_languages(indexed: Indexed):
     text = " => {\n  res.json(await users.find(req.params.id));\n}"
     it = wanted("web/x.ts", "export const ", "findUser", " = async (req: Request, res: Response)", text)
-    assert names(examples(indexed.reader, it, 1)) == ["web/users.ts getUser"]
+    assert names(find_examples(indexed.reader, it, 1)) == ["web/users.ts getUser"]
     it = wanted(
         "go/x.go",
         "func (s *Server) ",
@@ -217,13 +226,13 @@ def test_examples_in_other_languages(indexed: Indexed):
         " {\n\ts.write(w, s.users)\n}",
         "method",
     )
-    [one] = examples(indexed.reader, it, 1)
+    [one] = find_examples(indexed.reader, it, 1)
     assert one.text.startswith("// GetUser is one.\nfunc (s *Server) GetUser(")
 
 
 def test_what_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
     key = "sk-proj-" + "a1B2" * 12
-    long = READ + "".join(f"    step({n})\n" for n in range(LINES))
+    long = READ + "".join(f"    step({n})\n" for n in range(MAX_LINES))
     head = '@app.get("/x")\ndef read_{0}(id: int, db: Session = Depends(get_db)):'
     files = {
         "long.py": head.format("long") + long,
@@ -231,10 +240,10 @@ def test_what_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
         "short.py": head.format("short") + READ + "    return ThingOut.of(thing, db.owner(thing), now())\n",
     }
     with closing(Indexed(tmp_path, files)) as indexed:
-        assert names(examples(indexed.reader, handler("x.py", "read_thing", READ), 9)) == ["short.py read_short"]
-        [one] = patterns(indexed.reader, 9)
+        assert names(find_examples(indexed.reader, handler("x.py", "read_thing", READ), 9)) == ["short.py read_short"]
+        [one] = find_patterns(indexed.reader, 9)
         assert one.representative.name == "read_short"
-        assert key not in "".join(indexed.view.whole(it) for it in one.members)
+        assert key not in "".join(indexed.view.texts.read_with_comments(it) for it in one.members)
 
 
 @pytest.mark.parametrize(
@@ -257,21 +266,21 @@ def test_what_is_long_or_had_a_secret_is_no_example(tmp_path: Path):
 def test_what_tells_what_a_declaration_is(language: str, path: str, kind: str, before: str, head: str, expected: str):
     name = head.partition("(")[0]
     bases = ("object",) if "object" in head else ()
-    its = shape(language, path, kind, name, bases, before, head[len(name) :])
+    its = find_shape(DeclarationHead(language, path, kind, name, bases, before, head[len(name) :]))
     assert its
-    assert name_of([its]) == expected
+    assert describe_shapes([its]) == expected
 
 
 def test_nothing_tells_what_some_are():
-    assert shape("python", "a.py", "class", "Circle", (), "class ", ":") is None
-    assert shape("python", "a.py", "method", "__init__", (), "def ", "(self, x):") is None
+    assert find_shape(DeclarationHead("python", "a.py", "class", "Circle", (), "class ", ":")) is None
+    assert find_shape(DeclarationHead("python", "a.py", "method", "__init__", (), "def ", "(self, x):")) is None
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.sampled_from(["python", "java", "go", "rust", "csharp", "lua"]))
 def test_a_broken_text_tells_something_or_nothing(before: str, head: str, language: str):
-    its = shape(language, "a", "function", "read_it", (), before, head)
+    its = find_shape(DeclarationHead(language, "a", "function", "read_it", (), before, head))
     assert isinstance(its, Shape)
-    assert name_of([its, its]).startswith(("functions ", "async functions ", "test functions"))
+    assert describe_shapes([its, its]).startswith(("functions ", "async functions ", "test functions"))
 
 
 @settings(max_examples=20)
@@ -292,12 +301,12 @@ def test_members_are_disjoint_and_no_more_are_found_than_were_asked_for(
         for n, (mark, word) in enumerate(made)
     }
     with closing(Indexed(tmp_path_factory.mktemp("project"), files)) as indexed:
-        everything = patterns(indexed.reader, 100)
+        everything = find_patterns(indexed.reader, 100)
         members = [(it.path, it.n) for one in everything for it in one.members]
         assert len(members) == len(set(members)) <= len(made)
         assert all(len(one.members) >= 3 and one.representative in one.members for one in everything)
-        assert patterns(indexed.reader, most) == everything[:most]
+        assert find_patterns(indexed.reader, most) == everything[:most]
         it = wanted("f0.py", "@app.get('/')\ndef ", "get_0", "(x):", "\n    return x.get + 0\n")
-        found = examples(indexed.reader, it, most)
+        found = find_examples(indexed.reader, it, most)
         assert len(found) <= most
         assert all((one.symbol.path, one.symbol.name) != ("f0.py", "get_0") for one in found)

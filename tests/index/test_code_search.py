@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.query.anchor import At, Named
-from lsp_harness.index.query.code_search import Hit, Search
-from lsp_harness.index.query.rankers import MANY, named
+from lsp_harness.index.query.anchor import FilePosition, SymbolName
+from lsp_harness.index.query.code_search import CodeSearch, Hit
+from lsp_harness.index.query.rankers import MAX_SAME_NAME, find_query_names
 from tests.index.place import Indexed
 
 FILES = {
@@ -19,7 +19,7 @@ FILES = {
         "def parse_order(text):\n    return text.split()\n\n\n"
         "def size(of):\n    return 1\n"
     ),
-    "many.py": "".join(f"class C{n}:\n    def run(self):\n        return {n}\n\n\n" for n in range(MANY + 5)),
+    "many.py": "".join(f"class C{n}:\n    def run(self):\n        return {n}\n\n\n" for n in range(MAX_SAME_NAME + 5)),
     "typed.py": (
         "from typing import overload\n\n\n"
         "@overload\ndef convert(zloty: int) -> int: ...\n\n\n@overload\ndef convert(zloty: str) -> str: ...\n\n\n"
@@ -50,7 +50,7 @@ def indexed(tmp_path: Path):
     ],
 )
 def test_a_name_is_what_is_asked_for_or_written_as_one(indexed: Indexed, query: str, way: str):
-    found, chunks = indexed.search.by_name(query)
+    found, chunks = indexed.search.rank_by_name(query)
     assert (found if chunks else "") == way
 
 
@@ -64,9 +64,11 @@ def test_a_mention_counts_half_of_a_name(indexed: Indexed):
 
 def test_members_of_one_type_support_each_other(indexed: Indexed):
     search = indexed.search
-    [total], [discount], [parse] = (search.by_name(name)[1] for name in ("Cart.total", "Cart.discount", "parse_order"))
-    alone, _ = search.fused([("words", [total, parse])], 2)
-    supported, _ = search.fused([("words", [total, discount])], 2)
+    [total], [discount], [parse] = (
+        search.rank_by_name(name)[1] for name in ("Cart.total", "Cart.discount", "parse_order")
+    )
+    alone, _ = search.fuse_rankings([("words", [total, parse])], 2)
+    supported, _ = search.fuse_rankings([("words", [total, discount])], 2)
     assert alone.symbol == supported.symbol == "Cart.total"
     assert supported.score > alone.score
 
@@ -95,18 +97,18 @@ def test_of_hits_that_are_alike_those_near_a_file_come_first(tmp_path: Path, bes
     with closing(Indexed(tmp_path, LINKED)) as found:
         plain = [hit.path for hit in found.search.search("convert currency") if "money" in hit.path]
         assert plain == ["a/money.py", "b/money.py", "c/money.py"]
-        best, *_ = found.search.search("convert currency", beside=beside)
+        best, *_ = found.search.search("convert currency", current_path=beside)
         assert best.path == first
         assert any(reason.startswith("imports") for reason in best.reasons)
         # nobody is near a file that is not there
-        assert [hit.path for hit in found.search.search("convert currency", beside="no.py")][:1] == ["a/money.py"]
+        assert [hit.path for hit in found.search.search("convert currency", current_path="no.py")][:1] == ["a/money.py"]
 
 
 def test_what_was_written_last_counts_where_somebody_is(tmp_path: Path):
     with closing(Indexed(tmp_path, {**LINKED, "far.py": "x = 1\n"})) as found:
         with found.writer.transaction():
-            found.writer.do("UPDATE files SET mtime = 7 WHERE path = 'c/money.py'")
-        hits = found.search.search("convert currency", beside="far.py")
+            found.writer.execute("UPDATE files SET mtime = 7 WHERE path = 'c/money.py'")
+        hits = found.search.search("convert currency", current_path="far.py")
         assert [hit.path for hit in hits if "lately 1" in hit.reasons] == ["c/money.py"]
         assert not any("lately" in reason for hit in found.search.search("convert currency") for reason in hit.reasons)
 
@@ -122,7 +124,7 @@ def test_a_way_that_is_not_done_in_time_is_left_out(tmp_path: Path):
         # as long as nothing is asked of the index there is time
         for before, ways in ((2, {"words"}), (1_000_000, {"name", "words"})):
             times = chain([0.0] * before, repeat(1.0))
-            search = Search(found.reader, lambda times=times: next(times))
+            search = CodeSearch(found.reader, lambda times=times: next(times))
             hits = search.search("parse_order", seconds=1.0)
             assert {reason.split()[0] for hit in hits for reason in hit.reasons} == ways
 
@@ -148,7 +150,7 @@ def why(hits: list[Hit]) -> dict[str, set[str]]:
 
 def test_what_has_to_do_with_a_place_but_not_itself(around: Indexed):
     source = AROUND["shop/cart.py"]
-    found = why(around.search.search(At("shop/cart.py", source.index("return tax"))))
+    found = why(around.search.search(FilePosition("shop/cart.py", source.index("return tax"))))
     assert "Cart.total" not in found
     assert {"used there", "imports"} <= found["tax"]
     assert {"uses it", "words", "imports"} <= found["pay"]
@@ -160,12 +162,14 @@ def test_what_has_to_do_with_a_place_but_not_itself(around: Indexed):
 def test_a_place_between_declarations_is_that_of_what_is_above(around: Indexed):
     source = AROUND["shop/cart.py"]
     blank = source.index("\n\n\ndef tax") + 2
-    at, above = (around.search.search(At("shop/cart.py", offset)) for offset in (blank, source.index("return tax")))
+    at, above = (
+        around.search.search(FilePosition("shop/cart.py", offset)) for offset in (blank, source.index("return tax"))
+    )
     assert at == above
 
 
 def test_a_symbol_with_what_it_uses_and_what_uses_it(around: Indexed):
-    hits = around.search.search(Named("Cart"))
+    hits = around.search.search(SymbolName("Cart"))
     assert (hits[0].symbol, hits[0].reasons[0]) == ("Cart", "named 1")
     found = why(hits)
     assert "used there" in found["Base"]
@@ -181,18 +185,18 @@ def test_neighbours_of_the_best_hits_are_worth_more(around: Indexed):
     }
     best, others = [found["Cart.total"]], [found[name] for name in ("tax", "pay", "pay_later", "total_of")]
 
-    linked = around.search.linked(best, others, 60.0)
+    linked = around.search.boost_linked(best, others, 60.0)
 
     # what it uses and what uses it; nothing leads from one that only has the same words
     assert [hit.reasons[-1].split()[0] == "linked" for hit in linked] == [True, True, False, False]
     assert [new.score > old.score for new, old in zip(linked, others, strict=True)] == [True, True, False, False]
-    assert around.search.linked(best, others, 0.0) == others
+    assert around.search.boost_linked(best, others, 0.0) == others
 
 
 def test_of_symbols_of_one_name_that_of_a_file(tmp_path: Path):
     with closing(Indexed(tmp_path, {"a.py": SAME, "b.py": SAME})) as found:
         for path in ("a.py", "b.py"):
-            [first, *_] = found.search.search(Named("convert_currency", path))
+            [first, *_] = found.search.search(SymbolName("convert_currency", path))
             assert (first.path, first.reasons[0]) == (path, "named 1")
 
 
@@ -201,17 +205,17 @@ def test_the_names_nearest_to_a_place_come_first(tmp_path: Path):
     files = {"a.py": "".join(f"def {name}():\n    return 1\n\n\n" for name in ("one", "two", "three")), "b.py": text}
     with closing(Indexed(tmp_path, files)) as found:
         for name in ("one", "two", "three"):
-            hits = found.search.search(At("b.py", text.index(f"    {name}()")))
+            hits = found.search.search(FilePosition("b.py", text.index(f"    {name}()")))
             assert [hit.symbol for hit in hits if "used there 1" in hit.reasons] == [name]
 
 
 def test_what_is_not_there_finds_nothing(around: Indexed):
-    assert around.search.search(Named("nothing")) == []
-    assert around.search.search(At("nowhere.py", 0)) == []
+    assert around.search.search(SymbolName("nothing")) == []
+    assert around.search.search(FilePosition("nowhere.py", 0)) == []
 
 
 def test_the_names_of_a_long_task_are_found_at_once():
-    assert named("fix `total` in Cart.add, so run() and total are the same") == {"total", "Cart.add", "run"}
+    assert find_query_names("fix `total` in Cart.add, so run() and total are the same") == {"total", "Cart.add", "run"}
     # otherwise each would take minutes
-    assert named("a." * 100_000 + " b") == {".".join("a" * 100_000)}
-    assert named("a" * 200_000 + " b") == set()
+    assert find_query_names("a." * 100_000 + " b") == {".".join("a" * 100_000)}
+    assert find_query_names("a" * 200_000 + " b") == set()

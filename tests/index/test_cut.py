@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.build.chunks import chunks
+from lsp_harness.index.build.chunks import split_chunks
 from lsp_harness.syntax.languages import LANGUAGES
 from lsp_harness.syntax.symbols.declarations import all_qualified, declared
 from tests.syntax.markup import fixture, golden
@@ -19,7 +19,7 @@ def test_chunks_of(language: str, golden_update: bool):
     declarations = declared(tree.language, tree.data, tree.root)[0]
     names = all_qualified(declarations)
     found = ""
-    for symbol, start, end in chunks(tree.data, declarations):
+    for symbol, start, end in split_chunks(tree.data, declarations):
         first, last = tree.document.line_of(start) + 1, tree.document.line_of(end - 1) + 1
         found += f"{first:>2}-{last:<2} {names[symbol] if symbol >= 0 else '-'}\n"
     file = Path(__file__).parent / "cut" / f"{language}.txt"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.query.doc_line import doc
+from lsp_harness.index.query.doc_line import read_doc_line
 from tests.index.place import Indexed
 
 FILES = {
@@ -56,6 +56,6 @@ FILES = {
 )
 def test_the_first_line(tmp_path: Path, path: str, name: str, expected: str):
     with closing(Indexed(tmp_path, FILES)) as indexed:
-        symbol = indexed.view.symbol(path, name)
+        symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol
-        assert doc(indexed.view, symbol) == expected
+        assert read_doc_line(indexed.view, symbol) == expected

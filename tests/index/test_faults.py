@@ -15,8 +15,8 @@ from lsp_harness.files.ignore_files import Ignores
 from lsp_harness.files.walk import Left, walk
 from lsp_harness.index import index_keeper
 from lsp_harness.index.build.indexer import Indexer
-from lsp_harness.index.index_place import place
-from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.index.index_place import prepare_place
+from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
 from tests.index.test_index_keeper import Front, front, indexers
 
@@ -59,7 +59,7 @@ def contents(database: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 def fresh(root: Path, database: Path) -> dict[str, list[tuple[object, ...]]]:
-    with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
         indexer.scan()
     return contents(database)
 
@@ -67,12 +67,12 @@ def fresh(root: Path, database: Path) -> dict[str, list[tuple[object, ...]]]:
 async def test_killed_at_any_moment_it_is_followed_by_another_that_goes_on(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(index_keeper, "LONGEST_WAIT", 0.01)
-    monkeypatch.setattr(index_keeper, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(index_keeper, "LONGEST_DELAY_S", 0.01)
+    monkeypatch.setattr(index_keeper, "FIRST_DELAY_S", 0.01)
     chance = random.Random(20)
     for n in range(FILES):
         (root / f"m{n}.py").write_text(f"from m{n // 2} import f{n // 2}\n\ndef f{n}(): return f{n // 2}()\n" * 20)
-    where = place(root)
+    where = prepare_place(root)
     async with front(where) as one:
         for n in range(KILLS):
             # sometimes it has just begun, sometimes it is in the middle, sometimes it waits for changes
@@ -108,7 +108,7 @@ def test_a_file_that_cannot_be_read_is_left_out_and_comes_back(root: Path, monke
         return scandir(path)
 
     database = root.parent / "index.db"
-    with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
         with monkeypatch.context() as patch:
             patch.setattr(os, "scandir", refusing)
             assert indexer.scan().left == 1
@@ -130,7 +130,7 @@ def test_a_huge_file_is_not_even_read(root: Path):
     with (root / "huge.py").open("wb") as file:
         file.truncate(300_000_000)
     database = root.parent / "index.db"
-    with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
         assert indexer.scan().files == 1
         assert writer.rows("SELECT path, skipped FROM files") == [("huge.py", "larger than 2000 kB")]
         assert indexer.scan().parsed == 0
@@ -142,17 +142,17 @@ def test_a_file_that_kills_its_reader_is_left_out_alone(root: Path, monkeypatch:
     for n in range(40):
         (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
     # the processes that read take what they are from here
-    monkeypatch.setattr(reader_processes, "START", "fork")
-    read = reader_processes.read
+    monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
+    read = reader_processes.read_and_extract
 
     def dying(root: Path, found: object, known: bytes) -> object:
         if found.path == "m7.py":  # type: ignore[attr-defined]
             os.kill(os.getpid(), signal.SIGKILL)
         return read(root, found, known)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(reader_processes, "read", dying)
+    monkeypatch.setattr(reader_processes, "read_and_extract", dying)
     database = root.parent / "index.db"
-    with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
         assert indexer.scan().files == 40
         assert writer.rows("SELECT path, skipped FROM files WHERE skipped != ''") == [
             ("m7.py", "the parser crashed or did not end")
@@ -170,7 +170,7 @@ def test_a_file_that_goes_while_it_is_read_is_left_out(root: Path, monkeypatch: 
         (root / "a.py").unlink()
 
     database = root.parent / "index.db"
-    with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
         with monkeypatch.context() as patch:
             patch.setattr(module, "walk", going)
             indexer.scan()
@@ -186,7 +186,7 @@ def test_what_the_system_does_not_let_be_named_is_said(root: Path):
 def test_after_a_full_disk_it_goes_on_where_it_was(root: Path):
     (root / "a.py").write_text("def a(): ...\n")
     database = root.parent / "index.db"
-    with closing(Writer(database, SCHEMA, version())) as writer, closing(Indexer(root, writer)) as indexer:
+    with closing(Writer(database, SCHEMA, schema_version())) as writer, closing(Indexer(root, writer)) as indexer:
         indexer.scan()
         writer.rows("PRAGMA max_page_count = 40")
         for n in range(60):

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-from lsp_harness.index.build.import_links import Links
+from lsp_harness.index.build.import_links import ImportLinks
 
 
-def links(files: dict[str, str] | list[str]) -> Links:
+def links(files: dict[str, str] | list[str]) -> ImportLinks:
     texts = files if isinstance(files, dict) else dict.fromkeys(files, "")
-    return Links(texts, lambda path: texts[path])
+    return ImportLinks(texts, lambda path: texts[path])
 
 
 PYTHON = [
@@ -47,7 +47,7 @@ PYTHON = [
     ],
 )
 def test_python(path: str, module: str, name: str, expected: list[str]):
-    assert links(PYTHON).targets(path, "python", module, name) == expected
+    assert links(PYTHON).find_targets(path, "python", module, name) == expected
 
 
 SCRIPTS = {
@@ -89,7 +89,7 @@ SCRIPTS = {
     ],
 )
 def test_typescript(module: str, expected: list[str]):
-    assert links(SCRIPTS).targets("web/app.ts", "typescript", module, "x") == expected
+    assert links(SCRIPTS).find_targets("web/app.ts", "typescript", module, "x") == expected
 
 
 def test_go_imports_all_of_a_package_but_its_tests():
@@ -100,9 +100,9 @@ def test_go_imports_all_of_a_package_but_its_tests():
         "cart/a_test.go": "",
         "main.go": "",
     }
-    assert links(files).targets("main.go", "go", "example.org/shop/cart", "") == ["cart/a.go", "cart/b.go"]
-    assert links(files).targets("cart/a.go", "go", "example.org/shop", "") == ["main.go"]
-    assert links(files).targets("main.go", "go", "fmt", "") == []
+    assert links(files).find_targets("main.go", "go", "example.org/shop/cart", "") == ["cart/a.go", "cart/b.go"]
+    assert links(files).find_targets("cart/a.go", "go", "example.org/shop", "") == ["main.go"]
+    assert links(files).find_targets("main.go", "go", "fmt", "") == []
 
 
 RUST = {
@@ -127,7 +127,7 @@ def test_a_crate_whose_first_file_is_elsewhere():
         "Cargo.toml": '[package]\nname = "all"\n[[bin]]\npath = "crates/core/main.rs"\n',
         **dict.fromkeys(["crates/core/main.rs", "crates/core/flags/mod.rs", "crates/core/flags/low.rs"], ""),
     }
-    assert links(files).targets("crates/core/flags/low.rs", "rust", "crate::flags", "Flag") == [
+    assert links(files).find_targets("crates/core/flags/low.rs", "rust", "crate::flags", "Flag") == [
         "crates/core/flags/mod.rs"
     ]
 
@@ -147,7 +147,7 @@ def test_a_crate_whose_first_file_is_elsewhere():
     ],
 )
 def test_rust(path: str, module: str, name: str, expected: list[str]):
-    assert links(RUST).targets(path, "rust", module, name) == expected
+    assert links(RUST).find_targets(path, "rust", module, name) == expected
 
 
 @pytest.mark.parametrize(
@@ -184,33 +184,33 @@ def test_the_others(path: str, language: str, module: str, name: str, expected: 
         *("bin/run.rb", "lib/shop/cart.rb", "lib/shop/item.rb", "app/Http/Page.php", "app/Models/Cart.php"),
         *("game/main.lua", "game/cart.lua", "run.sh", "lib.sh", "Program.cs", "b/src/stdio.hpp"),
     ]
-    assert links(files).targets(path, language, module, name) == expected
+    assert links(files).find_targets(path, language, module, name) == expected
 
 
 def test_settings_that_are_no_json_are_none():
     files = {"tsconfig.json": "{", "package.json": "[1]", "a.ts": "", "b.ts": ""}
-    assert links(files).targets("a.ts", "typescript", "./b", "") == ["b.ts"]
-    assert links(files).targets("a.ts", "typescript", "b", "") == []
+    assert links(files).find_targets("a.ts", "typescript", "./b", "") == ["b.ts"]
+    assert links(files).find_targets("a.ts", "typescript", "b", "") == []
 
 
 def test_csharp_says_namespaces_and_those_who_declare_them_are_meant():
     made = links(["a.cs", "b.cs", "c.cs"])
-    made.spaces = lambda name: {"Shop.Money": ["c.cs", "b.cs", "a.cs"]}.get(name, [])
-    assert made.targets("a.cs", "csharp", "Shop.Money", "") == ["b.cs", "c.cs"]
+    made.find_namespace_files = lambda name: {"Shop.Money": ["c.cs", "b.cs", "a.cs"]}.get(name, [])
+    assert made.find_targets("a.cs", "csharp", "Shop.Money", "") == ["b.cs", "c.cs"]
     # `using static Shop.Money.Rate`
-    assert made.targets("a.cs", "csharp", "Shop.Money.Rate", "") == ["b.cs", "c.cs"]
-    assert made.targets("a.cs", "csharp", "System", "") == []
+    assert made.find_targets("a.cs", "csharp", "Shop.Money.Rate", "") == ["b.cs", "c.cs"]
+    assert made.find_targets("a.cs", "csharp", "System", "") == []
 
 
 def test_a_name_that_many_have_is_nearest_where_it_is_longest_the_same():
     made = links(["a/x/util.h", "b/x/util.h", "b/y/main.c", "a/z/main.c", "main.c"])
     for _ in range(2):
-        assert made.targets("b/y/main.c", "c", "x/util.h", "") == ["b/x/util.h"]
-        assert made.targets("a/z/main.c", "c", "x/util.h", "") == ["a/x/util.h"]
-        assert made.targets("main.c", "c", "x/util.h", "") == []
+        assert made.find_targets("b/y/main.c", "c", "x/util.h", "") == ["b/x/util.h"]
+        assert made.find_targets("a/z/main.c", "c", "x/util.h", "") == ["a/x/util.h"]
+        assert made.find_targets("main.c", "c", "x/util.h", "") == []
 
 
-def calls(links: Links, language: str, module: str) -> int:
+def calls(links: ImportLinks, language: str, module: str) -> int:
     """How many functions are called to say that an import means nothing here."""
     made = 0
 
@@ -222,7 +222,7 @@ def calls(links: Links, language: str, module: str) -> int:
     gc.disable()
     sys.setprofile(count)
     try:
-        found = links.targets("main", language, module, "")
+        found = links.find_targets("main", language, module, "")
     finally:
         sys.setprofile(None)
         gc.enable()
@@ -247,7 +247,7 @@ def calls(links: Links, language: str, module: str) -> int:
 def test_what_is_not_here_is_not_looked_for_everywhere(language: str, file: str, text: str, first: str, then: str):
     few, many = (links({file.format(n=n): text.format(n=n) for n in range(count)}) for count in (10, 300))
     for made in (few, many):
-        made.targets("main", language, first, "")
+        made.find_targets("main", language, first, "")
     assert calls(few, language, then) == calls(many, language, then)
 
 
@@ -258,4 +258,4 @@ def test_a_string_of_json_that_is_never_closed_is_read_once():
         "src/c.ts": "",
         "d.ts": "",
     }
-    assert links(files).targets("d.ts", "typescript", "@a/b/c", "") == ["src/c.ts"]
+    assert links(files).find_targets("d.ts", "typescript", "@a/b/c", "") == ["src/c.ts"]

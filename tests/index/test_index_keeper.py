@@ -11,8 +11,8 @@ import psutil
 import pytest
 
 from lsp_harness.index import index_keeper
-from lsp_harness.index.index_keeper import Keeper
-from lsp_harness.index.index_place import Place, place
+from lsp_harness.index.index_keeper import IndexKeeper
+from lsp_harness.index.index_place import IndexPlace, prepare_place
 from lsp_harness.process.leader_lock import led
 from lsp_harness.store.database import Reader
 
@@ -20,10 +20,10 @@ from lsp_harness.store.database import Reader
 class Front:
     """A front end that keeps what it is told."""
 
-    def __init__(self, where: Place) -> None:
+    def __init__(self, where: IndexPlace) -> None:
         self.told: list[dict[str, object]] = []
         self._news = asyncio.Event()
-        self.keeper = Keeper(where, self._hear)
+        self.keeper = IndexKeeper(where, self._hear)
 
     def _hear(self, said) -> None:
         self.told.append(dict(said))
@@ -45,15 +45,15 @@ def state(name: str) -> Callable[[dict[str, object]], bool]:
 
 
 @pytest.fixture
-def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> IndexPlace:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / "home"))
     (tmp_path / "ws").mkdir()
     (tmp_path / "ws/a.py").write_text("def first(): pass\n")
-    return place(tmp_path / "ws")
+    return prepare_place(tmp_path / "ws")
 
 
 @asynccontextmanager
-async def front(where: Place) -> AsyncIterator[Front]:
+async def front(where: IndexPlace) -> AsyncIterator[Front]:
     made = Front(where)
     try:
         yield made
@@ -61,13 +61,13 @@ async def front(where: Place) -> AsyncIterator[Front]:
         await made.keeper.close()
 
 
-def indexers(where: Place) -> list[int]:
+def indexers(where: IndexPlace) -> list[int]:
     """Processes that were given this database."""
     mine = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
     return [child.pid for child in mine if str(where.database) in child.cmdline()]
 
 
-def names(where: Place) -> list[str]:
+def names(where: IndexPlace) -> list[str]:
     reader = Reader(where.database)
     try:
         return [name for (name,) in reader.rows("SELECT name FROM symbols ORDER BY name")]
@@ -75,7 +75,7 @@ def names(where: Place) -> list[str]:
         reader.close()
 
 
-async def test_the_index_follows_the_files(where: Place):
+async def test_the_index_follows_the_files(where: IndexPlace):
     async with front(where) as one:
         assert (await one.hears(state("ready")))["parsed"] == 1
         assert names(where) == ["first"]
@@ -88,7 +88,7 @@ async def test_the_index_follows_the_files(where: Place):
     assert not led(where.lock)
 
 
-async def test_a_file_whose_name_is_no_text_does_not_end_it(where: Place):
+async def test_a_file_whose_name_is_no_text_does_not_end_it(where: IndexPlace):
     odd = Path(os.fsdecode(os.fsencode(where.root) + b"/\xff.py"))
     try:
         odd.touch()
@@ -106,7 +106,7 @@ async def test_a_file_whose_name_is_no_text_does_not_end_it(where: Place):
         assert indexers(where) == [pid]
 
 
-async def test_two_front_ends_have_one_process_between_them(where: Place):
+async def test_two_front_ends_have_one_process_between_them(where: IndexPlace):
     async with front(where) as one:
         await one.hears(state("ready"))
         async with front(where) as other:
@@ -118,7 +118,7 @@ async def test_two_front_ends_have_one_process_between_them(where: Place):
             await other.hears(lambda said: said["state"] == "ready" and names(where) == ["changed"])
 
 
-async def test_one_that_is_killed_is_followed_by_another(where: Place):
+async def test_one_that_is_killed_is_followed_by_another(where: IndexPlace):
     async with front(where) as one:
         await one.hears(state("ready"))
         [pid] = indexers(where)
@@ -128,10 +128,10 @@ async def test_one_that_is_killed_is_followed_by_another(where: Place):
         await one.hears(lambda said: said["state"] == "ready" and names(where) == ["later"])
 
 
-async def test_one_that_got_something_done_is_followed_soon(where: Place, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(index_keeper, "FIRST_WAIT", 3600.0)
-    monkeypatch.setattr(index_keeper, "LONGEST_WAIT", 3600.0)
-    monkeypatch.setattr(index_keeper, "SOON", 0.01)
+async def test_one_that_got_something_done_is_followed_soon(where: IndexPlace, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(index_keeper, "FIRST_DELAY_S", 3600.0)
+    monkeypatch.setattr(index_keeper, "LONGEST_DELAY_S", 3600.0)
+    monkeypatch.setattr(index_keeper, "LONGEST_DELAY_AFTER_PROGRESS_S", 0.01)
     async with front(where) as one:
         for _ in range(3):
             await one.hears(state("ready"))
@@ -141,7 +141,7 @@ async def test_one_that_got_something_done_is_followed_soon(where: Place, monkey
         assert (await one.hears(state("ready")))["parsed"] == 0
 
 
-async def test_a_damaged_database_is_made_anew(where: Place):
+async def test_a_damaged_database_is_made_anew(where: IndexPlace):
     async with front(where) as one:
         await one.hears(state("ready"))
     for suffix in ("-wal", "-shm"):
@@ -152,7 +152,9 @@ async def test_a_damaged_database_is_made_anew(where: Place):
         assert names(where) == ["first"]
 
 
-async def test_a_process_that_is_stuck_is_ended_and_another_one_started(where: Place, monkeypatch: pytest.MonkeyPatch):
+async def test_a_process_that_is_stuck_is_ended_and_another_one_started(
+    where: IndexPlace, monkeypatch: pytest.MonkeyPatch
+):
     async with front(where) as one:
         await one.hears(state("ready"))
         first = indexers(where)
@@ -165,7 +167,7 @@ async def test_a_process_that_is_stuck_is_ended_and_another_one_started(where: P
 
         told = await one.hears(state("paused"))
 
-        assert told["why"] == "its process gives no sign of life and is ended; another one is started"
+        assert told["why"] == "the index process does not respond; it is stopped and started again"
         await one.hears(state("ready"))
         [other] = indexers(where)
         assert other not in (stopped, *first)

@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.disk import file_writing
 from lsp_harness.errors import ConfigError, StoreError
-from lsp_harness.index.index_place import place, prune
+from lsp_harness.index.index_place import prepare_place, remove_orphaned_indexes
 
 
 @pytest.fixture
@@ -31,17 +31,17 @@ def _full(monkeypatch: pytest.MonkeyPatch, *folders: Path) -> None:
 
 def test_it_is_made_among_temporary_files(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _full(monkeypatch, tmp_path / "home")
-    where = place(root)
+    where = prepare_place(root)
     assert where.folder.is_relative_to(tmp_path / f"lsp-harness-{os.getuid()}" / "index")
-    assert place(root) == where
+    assert prepare_place(root) == where
 
 
 def test_one_that_is_there_stays(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    where = place(root)
+    where = prepare_place(root)
     where.database.touch()
     (where.folder / "root").unlink()
     _full(monkeypatch, where.folder)
-    assert place(root) == where
+    assert prepare_place(root) == where
 
 
 def test_where_nothing_can_be_written_there_is_a_sentence(
@@ -51,13 +51,13 @@ def test_where_nothing_can_be_written_there_is_a_sentence(
     with pytest.raises(
         (ConfigError, StoreError), match=r"cannot be written \(No space left on device\).*LSP_HARNESS_HOME"
     ):
-        place(root)
+        prepare_place(root)
 
 
 @pytest.mark.parametrize("name", ["root", "lock"])
 def test_a_pipe_holds_up_nobody(root: Path, name: str) -> None:
-    where = place(root)
+    where = prepare_place(root)
     (where.folder / name).unlink(missing_ok=True)
     os.mkfifo(where.folder / name)
-    prune()
-    assert place(root) == where
+    remove_orphaned_indexes()
+    assert prepare_place(root) == where

@@ -12,8 +12,8 @@ import pytest
 from lsp_harness.index import index_process
 from lsp_harness.index.build import indexer, reader_processes
 from lsp_harness.index.build.indexer import Indexer
-from lsp_harness.index.index_process import Process
-from lsp_harness.index.index_tables import SCHEMA, version
+from lsp_harness.index.index_process import IndexProcess
+from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
 
 
@@ -21,10 +21,10 @@ class Orders:
     """Those of nobody."""
 
     def __init__(self) -> None:
-        self.begun, self.ended, self.scan = threading.Event(), threading.Event(), threading.Event()
-        self.begun.set()
-        self.first: set[str] = set()
-        self.changed: SimpleQueue[str] = SimpleQueue()
+        self.started, self.stopped, self.rescan = threading.Event(), threading.Event(), threading.Event()
+        self.started.set()
+        self.priority_paths: set[str] = set()
+        self.changed_paths: SimpleQueue[str] = SimpleQueue()
 
 
 class Ending(threading.Event):
@@ -62,12 +62,12 @@ class Told(list[dict[str, object]]):
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     said = Told()
-    monkeypatch.setattr(index_process, "say", said)
+    monkeypatch.setattr(index_process, "report_state", said)
     return said
 
 
 def ran(root: Path, orders: Orders, *, follow: bool) -> None:
-    Process(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
+    IndexProcess(root, root.parent / "index.db", orders, follow=follow).run()  # type: ignore[arg-type]
 
 
 def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, told: Told):
@@ -79,10 +79,10 @@ def test_without_following_it_looks_once_and_when_it_is_told_to(root: Path, told
                 (root / "a.py").write_text("def second(): ...\n")
             if self.waits == 1:
                 assert names(root.parent / "index.db") == ["first"]
-                orders.scan.set()
+                orders.rescan.set()
             return super().wait(timeout)
 
-    orders.ended = Changing(3)
+    orders.stopped = Changing(3)
     ran(root, orders, follow=False)
     assert [said["parsed"] for said in told if said["state"] == "ready"] == [1, 1]
     assert names(root.parent / "index.db") == ["second"]
@@ -104,7 +104,7 @@ def test_where_the_system_tells_of_no_changes_everything_is_looked_at(
             (root / "b.py").write_text("def other(): ...\n")
             return super().wait(timeout)
 
-    orders.ended = Changing(1)
+    orders.stopped = Changing(1)
     ran(root, orders, follow=True)
     assert [said["state"] for said in told if said["state"] != "scanning"] == ["ready", "polling", "ready"]
     assert names(root.parent / "index.db") == ["first", "other"]
@@ -126,11 +126,11 @@ def test_a_watch_that_breaks_is_begun_again_and_once_more_is_none(
             # as `WatchfilesRustInternalError` is
             raise RuntimeError("error in underlying watcher: Unable to decode path")
         yield [(1, str(root / "b.py"))]
-        orders.ended.set()
+        orders.stopped.set()
 
     monkeypatch.setattr(watchfiles, "watch", watch)
     orders = Orders()
-    orders.ended = Ending(1)
+    orders.stopped = Ending(1)
     ran(root, orders, follow=True)
     states = [said["state"] for said in told if said["state"] != "scanning"]
     assert states == [*["ready"] * 3, *(["ready"] if times == 1 else ["polling", "ready"])]
@@ -152,19 +152,19 @@ def test_what_somebody_says_they_have_written_is_read_where_nobody_tells_of_chan
             (root / file).write_text("def later(): ...\n")
         yield ()
         assert names(database) == ["first", "silent"]
-        orders.changed.put("a.py")
-        orders.changed.put("node_modules/foreign.js")
+        orders.changed_paths.put("a.py")
+        orders.changed_paths.put("node_modules/foreign.js")
         yield ()
         assert names(database) == ["later", "silent"]
         # one that is new may be a folder, so that everything is looked at
         (root / "new.py").write_text("def new(): ...\n")
-        orders.changed.put("new.py")
+        orders.changed_paths.put("new.py")
         yield ()
         assert names(database) == ["later", "later", "new"]
         (root / "new.py").unlink()
-        orders.changed.put("new.py")
+        orders.changed_paths.put("new.py")
         yield ()
-        orders.ended.set()
+        orders.stopped.set()
 
     monkeypatch.setattr(watchfiles, "watch", deaf)
     ran(root, orders, follow=True)
@@ -186,7 +186,7 @@ def test_a_disk_that_is_full_is_said_and_tried_again(root: Path, told: Told, mon
 
     monkeypatch.setattr(Indexer, "scan", scanning)
     orders = Orders()
-    orders.ended = Ending(2)
+    orders.stopped = Ending(2)
     ran(root, orders, follow=False)
     assert [said["state"] for said in told if said["state"] != "scanning"] == ["paused", "ready"]
     assert "full" in str(told[0]["why"])
@@ -203,12 +203,15 @@ def test_it_asks_whether_somebody_types_and_who_is_waited_for_does_not(
         return math.inf
 
     monkeypatch.setattr(indexer, "since", since)
-    for n in range(3 * reader_processes.BATCH):
+    for n in range(3 * reader_processes.BATCH_FILES):
         (root / f"m{n}.py").write_text(f"def f{n}(): ...\n")
-    with closing(Writer(root.parent / "other.db", SCHEMA, version())) as writer, closing(Indexer(root, writer)) as one:
+    with (
+        closing(Writer(root.parent / "other.db", SCHEMA, schema_version())) as writer,
+        closing(Indexer(root, writer)) as one,
+    ):
         one.scan()
     assert asked == []
     orders = Orders()
-    orders.ended = Ending(0)
+    orders.stopped = Ending(0)
     ran(root, orders, follow=False)
     assert asked

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.index.index_view import View
+from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader, Row
 from tests.index.place import Indexed
 
@@ -49,7 +49,7 @@ def indexed(tmp_path: Path):
     ],
 )
 def test_a_name_means_what_it_is_imported_from(indexed: Indexed, path: str, name: str, expected: list[str]):
-    assert [f"{one.path} {one.qualified}" for one in indexed.view.defined(path, name)] == expected
+    assert [f"{one.path} {one.qualified}" for one in indexed.view.find_definitions(path, name)] == expected
 
 
 @pytest.mark.parametrize(
@@ -57,14 +57,16 @@ def test_a_name_means_what_it_is_imported_from(indexed: Indexed, path: str, name
     [("m", "Rate", ["shop/money.py Rate"]), ("shop", "Cart", ["shop/cart.py Cart"]), ("os", "Cart", [])],
 )
 def test_what_a_module_has(indexed: Indexed, module: str, name: str, expected: list[str]):
-    assert [f"{one.path} {one.qualified}" for one in indexed.view.of_module("app.py", module, name)] == expected
+    assert [
+        f"{one.path} {one.qualified}" for one in indexed.view.find_module_member("app.py", module, name)
+    ] == expected
 
 
 def test_a_signature_is_on_one_line(indexed: Indexed):
-    [cart] = indexed.view.defined("app.py", "Cart")
+    [cart] = indexed.view.find_definitions("app.py", "Cart")
     assert cart.bases == ("Base",)
-    assert indexed.view.signature(cart) == "class Cart(Base):"
-    assert [indexed.view.signature(one) for one in indexed.view.members(cart)] == [
+    assert indexed.view.texts.read_signature(cart) == "class Cart(Base):"
+    assert [indexed.view.texts.read_signature(one) for one in indexed.view.symbols.find_members(cart)] == [
         "limit = 3",
         "def add(self, item: str, count=1) -> None:",
         "def total(self):",
@@ -72,33 +74,33 @@ def test_a_signature_is_on_one_line(indexed: Indexed):
 
 
 def test_members_may_be_declared_elsewhere(indexed: Indexed):
-    [circle] = indexed.view.defined("geo/area.go", "Circle")
-    assert [one.qualified for one in indexed.view.members(circle)] == ["Circle.R", "Circle.Area"]
+    [circle] = indexed.view.find_definitions("geo/area.go", "Circle")
+    assert [one.qualified for one in indexed.view.symbols.find_members(circle)] == ["Circle.R", "Circle.Area"]
 
 
 def test_those_of_a_name_come_by_path_whatever_was_written_first(tmp_path: Path):
     files = {f"{name}.py": "def run(): ...\n\n\nclass Job:\n    def run(self): ...\n" for name in "cab"}
     with closing(Indexed(tmp_path, files)) as indexed:
         view = indexed.view
-        assert [one.path for one in view.named("Job", 2)] == ["a.py", "b.py"]
-        assert [(one.path, one.kind) for one in view.named("run", 3)] == [
+        assert [one.path for one in view.symbols.find_by_name("Job", 2)] == ["a.py", "b.py"]
+        assert [(one.path, one.kind) for one in view.symbols.find_by_name("run", 3)] == [
             *(("a.py", kind) for kind in ("function", "method")),
             ("b.py", "function"),
         ]
         # what is of another kind does not count
-        assert [one.path for one in view.named("run", 3, {"method"})] == ["a.py", "b.py", "c.py"]
+        assert [one.path for one in view.symbols.find_by_name("run", 3, {"method"})] == ["a.py", "b.py", "c.py"]
 
 
 def test_those_of_a_name_in_another_language_do_not_count(tmp_path: Path):
     files = {f"{name}.py": "class Job: ...\n" for name in "abc"} | {"z.ts": "export class Job {}\n"}
     with closing(Indexed(tmp_path, files)) as indexed:
-        assert [one.path for one in indexed.view.named("Job", 1, {"class"}, "typescript")] == ["z.ts"]
+        assert [one.path for one in indexed.view.symbols.find_by_name("Job", 1, {"class"}, "typescript")] == ["z.ts"]
 
 
 def test_who_imports_a_file(indexed: Indexed):
-    money = indexed.view.file("shop/money.py")
+    money = indexed.view.symbols.find_file("shop/money.py")
     assert money
-    assert indexed.view.importers(money[0]) == ["app.py", "shop/__init__.py", "shop/cart.py"]
+    assert indexed.view.imports.find_importers(money[0]) == ["app.py", "shop/__init__.py", "shop/cart.py"]
 
 
 def test_search_says_by_which_way_it_found(indexed: Indexed):
@@ -155,13 +157,13 @@ OTHERS = {
 )
 def test_a_name_in_languages_that_import_in_other_ways(tmp_path: Path, path: str, name: str, expected: list[str]):
     with closing(Indexed(tmp_path, OTHERS)) as made:
-        assert [f"{one.path} {one.qualified}" for one in made.view.defined(path, name)] == expected
+        assert [f"{one.path} {one.qualified}" for one in made.view.find_definitions(path, name)] == expected
 
 
 def test_who_reaches_a_file_over_how_many_imports(indexed: Indexed):
     def reaching(path: str, far: int) -> list[str]:
-        found = indexed.view.reaching([indexed.view.file(path)[0]], far)  # type: ignore[index]
-        return sorted(path for path in FILES if (here := indexed.view.file(path)) and here[0] in found)
+        found = indexed.view.imports.find_dependents([indexed.view.symbols.find_file(path)[0]], far)  # type: ignore[index]
+        return sorted(path for path in FILES if (here := indexed.view.symbols.find_file(path)) and here[0] in found)
 
     assert reaching("shop/money.py", 0) == ["shop/money.py"]
     assert reaching("shop/money.py", 1) == ["app.py", "shop/__init__.py", "shop/cart.py", "shop/money.py"]
@@ -191,14 +193,14 @@ RUBY = {f"r{n}.rb": "".join(f'require_relative "r{other}"\n' for other in range(
 def test_files_that_import_each_other_are_each_asked_a_few_times(tmp_path: Path, files: dict[str, str], most: int):
     first = next(iter(files))
     with closing(Indexed(tmp_path, files)) as made, closing(Counting(made.reader.path)) as reader:
-        assert len(View(reader).imports(View(reader).file(first)[0])) == 11  # type: ignore[index]
+        assert len(IndexView(reader).imports.read_imports(IndexView(reader).symbols.find_file(first)[0])) == 11  # type: ignore[index]
         reader.asked = 0
-        assert View(reader).defined(first, "unknown") == []
+        assert IndexView(reader).find_definitions(first, "unknown") == []
         assert 11 < reader.asked <= most
-        one = View(reader).file(first)
+        one = IndexView(reader).symbols.find_file(first)
         assert one
         reader.asked = 0
-        assert View(reader).seen(one[0], "unknown") == []
+        assert IndexView(reader).find_visible(one[0], "unknown") == []
         assert 11 < reader.asked <= most
 
 
@@ -209,8 +211,8 @@ def test_who_names_a_namespace_does_not_see_what_its_files_name(tmp_path: Path):
         "shop/Shop.cs": "namespace Shop { class Rate {} }\n",
     }
     with closing(Indexed(tmp_path, files)) as made:
-        web = made.view.file("web/Web.cs")
+        web = made.view.symbols.find_file("web/Web.cs")
         assert web
-        assert made.view.defined("page/Page.cs", "Rate") == []
-        assert [one.qualified for one in made.view.defined("page/Page.cs", "Till")] == ["Web.Till"]
-        assert [one.path for one in made.view.seen(web[0], "Rate")] == ["shop/Shop.cs"]
+        assert made.view.find_definitions("page/Page.cs", "Rate") == []
+        assert [one.qualified for one in made.view.find_definitions("page/Page.cs", "Till")] == ["Web.Till"]
+        assert [one.path for one in made.view.find_visible(web[0], "Rate")] == ["shop/Shop.cs"]

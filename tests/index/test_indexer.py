@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.files.walk import Found
-from lsp_harness.index.build.file_extract import extract
-from lsp_harness.index.build.import_links import Links
-from lsp_harness.index.build.index_writer import Filling
-from lsp_harness.index.build.indexer import Indexer, Scanned
-from lsp_harness.index.build.reader_processes import Readers
-from lsp_harness.index.index_tables import SCHEMA, finished, version
+from lsp_harness.index.build.file_extract import extract_file
+from lsp_harness.index.build.import_links import ImportLinks
+from lsp_harness.index.build.index_writer import IndexWriter
+from lsp_harness.index.build.indexer import Indexer, ScanResult
+from lsp_harness.index.build.reader_processes import ReaderPool
+from lsp_harness.index.index_tables import SCHEMA, is_complete, schema_version
 from lsp_harness.store.database import Reader, Writer
 
 
@@ -23,7 +23,7 @@ class Place:
     def __init__(self, root: Path) -> None:
         self.root = root / "ws"
         self.root.mkdir()
-        self.writer = Writer(root / "index.db", SCHEMA, version())
+        self.writer = Writer(root / "index.db", SCHEMA, schema_version())
         self.told: list[tuple[int, int]] = []
 
     def write(self, name: str, text: str | bytes) -> None:
@@ -31,14 +31,14 @@ class Place:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode() if isinstance(text, str) else text)
 
-    def scan(self, *first: str) -> Scanned:
+    def scan(self, *first: str) -> ScanResult:
         indexer = Indexer(self.root, self.writer, lambda done, of: self.told.append((done, of)))
         try:
             return indexer.scan(first)
         finally:
             indexer.close()
 
-    def update(self, *names: str) -> Scanned | None:
+    def update(self, *names: str) -> ScanResult | None:
         indexer = Indexer(self.root, self.writer)
         try:
             return indexer.update([self.root / name for name in names])
@@ -67,11 +67,11 @@ def place(tmp_path: Path):
 def test_what_is_there_is_indexed_and_not_read_again(place: Place):
     place.write("a.py", "import b\n\nclass Circle(Shape):\n    def area(self): ...\n")
     place.write("lib/b.go", "package b\nfunc NewThing() {}\n")
-    assert place.scan() == Scanned(files=2, parsed=2, same=0, dropped=0, left=0)
+    assert place.scan() == ScanResult(files=2, parsed=2, same=0, dropped=0, left=0)
     assert place.symbols() == ["a.py Circle", "a.py Circle.area", "lib/b.go NewThing"]
     assert place.writer.rows("SELECT module, name, alias FROM imports") == [("b", "", "")]
     assert place.told[-1] == (2, 2)
-    assert place.scan() == Scanned(files=2, parsed=0, same=0, dropped=0, left=0)
+    assert place.scan() == ScanResult(files=2, parsed=0, same=0, dropped=0, left=0)
 
 
 def test_only_what_changed_is_parsed(place: Place):
@@ -79,7 +79,7 @@ def test_only_what_changed_is_parsed(place: Place):
         place.write(f"{n}.py", f"def f{n}(): pass\n")
     place.scan()
     place.write("3.py", "def other(): pass\n")
-    assert place.scan() == Scanned(files=5, parsed=1, same=0, dropped=0, left=0)
+    assert place.scan() == ScanResult(files=5, parsed=1, same=0, dropped=0, left=0)
     assert place.symbols() == ["0.py f0", "1.py f1", "2.py f2", "3.py other", "4.py f4"]
     assert place.matching("f3") == []
 
@@ -88,8 +88,8 @@ def test_a_file_that_was_only_touched_is_not_parsed(place: Place):
     place.write("a.py", "def f(): pass\n")
     place.scan()
     os.utime(place.root / "a.py", ns=(1, 1))
-    assert place.scan() == Scanned(files=1, parsed=0, same=1, dropped=0, left=0)
-    assert place.scan() == Scanned(files=1, parsed=0, same=0, dropped=0, left=0)
+    assert place.scan() == ScanResult(files=1, parsed=0, same=1, dropped=0, left=0)
+    assert place.scan() == ScanResult(files=1, parsed=0, same=0, dropped=0, left=0)
 
 
 def test_a_change_that_keeps_size_and_time_apart_is_seen(place: Place):
@@ -105,7 +105,7 @@ def test_what_is_gone_is_gone(place: Place):
     place.write("b.py", "def g(): pass\n")
     place.scan()
     (place.root / "a.py").unlink()
-    assert place.scan() == Scanned(files=1, parsed=0, same=0, dropped=1, left=0)
+    assert place.scan() == ScanResult(files=1, parsed=0, same=0, dropped=1, left=0)
     assert place.symbols() == ["b.py g"]
     assert place.matching("f") == []
     for table in ("chunks", "texts", "symbols"):
@@ -128,7 +128,7 @@ def test_what_is_no_text_or_too_large_is_known_but_empty(place: Place):
     place.write("a.bin", b"\0\1\2")
     place.write("b.csv", "1,2,3\n" * 50_000)
     place.write("c.py", "x = 1\n" * 400_000)
-    assert place.scan() == Scanned(files=3, parsed=3, same=0, dropped=0, left=0)
+    assert place.scan() == ScanResult(files=3, parsed=3, same=0, dropped=0, left=0)
     assert place.writer.rows("SELECT path, skipped FROM files ORDER BY path") == [
         ("a.bin", "binary"),
         ("b.csv", "larger than 200 kB"),
@@ -151,13 +151,13 @@ def test_what_is_open_is_read_first(place: Place, monkeypatch: pytest.MonkeyPatc
     for n in range(40):
         place.write(f"{n:02}.py", "x = 1\n")
     asked: list[str] = []
-    read = Readers.read
+    read = ReaderPool.read
 
-    def noted(self: Readers, wanted: list[tuple[Found, bytes]]):
+    def noted(self: ReaderPool, wanted: list[tuple[Found, bytes]]):
         asked.extend(found.path for found, _ in wanted)
         return read(self, wanted)
 
-    monkeypatch.setattr(Readers, "read", noted)
+    monkeypatch.setattr(ReaderPool, "read", noted)
     place.scan("33.py", "05.py")
     assert asked[:3] == ["05.py", "33.py", "00.py"]
 
@@ -167,10 +167,10 @@ def test_files_that_are_told_of_are_looked_at_alone(place: Place):
     place.write("b.py", "def b(): ...\n")
     place.scan()
     place.write("a.py", "def changed(): ...\n")
-    assert place.update("a.py", "b.py") == Scanned(files=2, parsed=1, same=0, dropped=0, left=0)
+    assert place.update("a.py", "b.py") == ScanResult(files=2, parsed=1, same=0, dropped=0, left=0)
     assert place.symbols() == ["a.py changed", "b.py b"]
     (place.root / "b.py").unlink()
-    assert place.update("b.py") == Scanned(files=1, parsed=0, same=0, dropped=1, left=0)
+    assert place.update("b.py") == ScanResult(files=1, parsed=0, same=0, dropped=1, left=0)
     assert place.symbols() == ["a.py changed"]
 
 
@@ -192,7 +192,7 @@ def test_what_a_build_writes_is_no_reason_to_look_at_everything(place: Place):
     place.write(".gitignore", "build\n")
     place.scan()
     place.write("build/a.py", "def built(): ...\n")
-    assert place.update("build/a.py", "build/gone.py") == Scanned(files=2, parsed=0, same=0, dropped=0, left=0)
+    assert place.update("build/a.py", "build/gone.py") == ScanResult(files=2, parsed=0, same=0, dropped=0, left=0)
     assert place.symbols() == ["a.py a"]
 
 
@@ -238,12 +238,12 @@ def test_who_is_killed_after_files_are_gone_is_followed_by_one_who_knows(
     place.scan()
     assert targets(place) == before
     (place.root / gone).unlink()
-    Filling(place.writer).drop([gone])
+    IndexWriter(place.writer).remove([gone])
     with closing(Reader(place.writer.path)) as reader:
-        assert not finished(reader)
+        assert not is_complete(reader)
         assert place.scan().dropped == 0
         assert targets(place) == after
-        assert finished(reader)
+        assert is_complete(reader)
 
 
 def test_what_a_namespace_is_follows_the_files_that_declare_it(place: Place):
@@ -261,7 +261,7 @@ def test_what_a_namespace_is_follows_the_files_that_declare_it(place: Place):
     assert targets(place) == ["web/Page.cs > shop/Far.cs", "web/Page.cs > shop/Rate.cs"]
 
 
-class Watched(Links):
+class Watched(ImportLinks):
     """Notes of whom it is asked, and what readers see meanwhile."""
 
     def __init__(self, files: Iterable[str], reader: Reader) -> None:
@@ -269,10 +269,10 @@ class Watched(Links):
         self._reader = reader
         self.asked: dict[str, int] = {}
 
-    def targets(self, path: str, language: str, module: str, name: str) -> list[str]:
+    def find_targets(self, path: str, language: str, module: str, name: str) -> list[str]:
         [(seen,)] = self._reader.rows("SELECT count(*) FROM targets")
         self.asked[path] = seen
-        return super().targets(path, language, module, name)
+        return super().find_targets(path, language, module, name)
 
 
 @pytest.mark.parametrize(
@@ -288,13 +288,13 @@ def test_what_others_mean_by_a_namespace_is_never_away(place: Place, text: str, 
         "web/Page.cs": "using Shop.Money;\nclass Page {}\n",
         "shop/Rate.cs": "using Far;\nnamespace Shop.Money { class Rate {} }\n",
     }
-    filling = Filling(place.writer)
-    filling.put(extract(Found(path, 1, len(each)), each.encode()) for path, each in files.items())
-    filling.link(Links(files))
+    filling = IndexWriter(place.writer)
+    filling.write(extract_file(Found(path, 1, len(each)), each.encode()) for path, each in files.items())
+    filling.link_imports(ImportLinks(files))
     assert targets(place) == ["web/Page.cs > shop/Rate.cs"]
-    filling.put([extract(Found("shop/Rate.cs", 2, len(text)), text.encode())])
+    filling.write([extract_file(Found("shop/Rate.cs", 2, len(text)), text.encode())])
     with closing(Reader(place.writer.path)) as reader:
         watched = Watched(files, reader)
-        filling.link(watched, ["shop/Rate.cs"])
+        filling.link_imports(watched, ["shop/Rate.cs"])
     assert watched.asked == asked
     assert targets(place) == (["web/Page.cs > shop/Rate.cs"] if "Money" in text else [])

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.graph.declared_types import given, written
-from lsp_harness.index.graph.name_resolution import Name, Text, meant, name_at
-from lsp_harness.index.graph.reference_search import key, occurring, places, referring
+from lsp_harness.index.graph.declared_types import find_return_types, find_written_types
+from lsp_harness.index.graph.name_resolution import NameUse, SourceText, find_name_at, resolve_name
+from lsp_harness.index.graph.reference_search import declaration_key, find_files_with_name, find_offsets, find_places
 from lsp_harness.syntax.symbols.declarations import Declaration, declared
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.position import decode
@@ -38,17 +38,17 @@ def indexed(tmp_path: Path):
         yield made
 
 
-def text_of(path: str) -> tuple[Text, SyntaxTree]:
+def text_of(path: str) -> tuple[SourceText, SyntaxTree]:
     tree = tree_of(path, FILES[path])
-    return Text(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0]), tree
+    return SourceText(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0]), tree
 
 
 def means(indexed: Indexed, path: str, place: str, behind: str = "") -> list[str]:
     """What the last name of `place` means, `behind` some text of the file."""
     text, tree = text_of(path)
     at = FILES[path].index(place, FILES[path].index(behind)) + len(place)
-    name = name_at(tree.data, at)
-    return [" ".join(key(text, one)) for one in meant(indexed.view, text, name)] if name else []
+    name = find_name_at(tree.data, at)
+    return [" ".join(declaration_key(text, one)) for one in resolve_name(indexed.view, text, name)] if name else []
 
 
 @pytest.mark.parametrize(
@@ -79,9 +79,11 @@ def test_what_a_name_means(indexed: Indexed, path: str, place: str, expected: li
 
 def references(indexed: Indexed, target: tuple[str, str], name: str) -> list[str]:
     found: list[str] = []
-    for path, _, _ in occurring(indexed.reader, name):
+    for path, _, _ in find_files_with_name(indexed.reader, name):
         text, tree = text_of(path)
-        found += (f"{path}:{tree.document.line_of(at) + 1}" for at in referring(indexed.view, text, tree, name, target))
+        found += (
+            f"{path}:{tree.document.line_of(at) + 1}" for at in find_offsets(indexed.view, text, tree, name, target)
+        )
     return found
 
 
@@ -118,8 +120,8 @@ def test_references_of_a_member(indexed: Indexed):
     ],
 )
 def test_the_name_that_a_cursor_is_in(line: str, column: int, expected: tuple[str, int, tuple[str, ...]] | None):
-    found = name_at(f"first\n{line}\n".encode(), 6 + column)
-    assert (found and (found.text, found.start - 6, found.before)) == expected
+    found = find_name_at(f"first\n{line}\n".encode(), 6 + column)
+    assert (found and (found.text, found.start - 6, found.qualifier)) == expected
 
 
 WRITTEN = {
@@ -150,8 +152,8 @@ def typed(tmp_path: Path):
 def lines(indexed: Indexed, target: tuple[str, str], name: str) -> dict[str, bool]:
     """Where it is meant in `app.py`, and whether that is sure."""
     tree = tree_of("app.py", WRITTEN["app.py"])
-    text = Text("app.py", "python", declared(tree.language, tree.data, tree.root)[0], tree.data)
-    found = places(indexed.view, text, tree, name, target)
+    text = SourceText("app.py", "python", declared(tree.language, tree.data, tree.root)[0], tree.data)
+    found = find_places(indexed.view, text, tree, name, target)
     return {decode(tree.document.line(tree.document.line_of(at))).strip(): sure for at, _, sure in found}
 
 
@@ -194,12 +196,15 @@ WITHIN = {
 @pytest.mark.parametrize("path", WITHIN)
 def test_a_type_that_extends_what_is_in_it_has_no_more_than_that(tmp_path: Path, path: str):
     tree = tree_of(path, WITHIN[path])
-    text = Text(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0])
-    assert [(one.name, one.bases) for one in text.declared[:2]] == [("Login", ("Handler",)), ("Handler", ("Thread",))]
-    name = name_at(tree.data, WITHIN[path].index("g()"))
+    text = SourceText(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0])
+    assert [(one.name, one.bases) for one in text.declarations[:2]] == [
+        ("Login", ("Handler",)),
+        ("Handler", ("Thread",)),
+    ]
+    name = find_name_at(tree.data, WITHIN[path].index("g()"))
     assert name
     with closing(Indexed(tmp_path, {path: WITHIN[path]})) as made:
-        assert meant(made.view, text, name) == []
+        assert resolve_name(made.view, text, name) == []
 
 
 TYPES_WRITTEN = [
@@ -226,7 +231,7 @@ TYPES_WRITTEN = [
 
 @pytest.mark.parametrize(("language", "text", "name", "expected"), TYPES_WRITTEN)
 def test_types_as_they_are_written(language: str, text: str, name: str, expected: list[tuple[str, ...]]):
-    assert written(text, name, language) == expected
+    assert find_written_types(text, name, language) == expected
 
 
 LONG_LINES = [
@@ -240,20 +245,20 @@ LONG_LINES = [
 @pytest.mark.parametrize(("language", "text", "name"), LONG_LINES)
 def test_a_long_line_is_read_once(language: str, text: str, name: str):
     # otherwise each would take minutes
-    assert written(text, name, language) == []
+    assert find_written_types(text, name, language) == []
 
 
 def test_a_long_signature_is_read_once():
-    assert given("A<" * 100_000, "make", "java") == []
+    assert find_return_types("A<" * 100_000, "make", "java") == []
 
 
 def test_what_a_name_is_handed_is_looked_for_once_in_a_long_line(tmp_path: Path):
     source = "def f(b):\n    x" + " :x" * 30_000 + "\n    x = b" + " " * 100_000 + "c\n    x.go()\n"
     function = Declaration("function", "f", 0, len(source), 4, 10, 0, -1, "")
-    text = Text("a.py", "python", [function], source.encode())
+    text = SourceText("a.py", "python", [function], source.encode())
     with closing(Indexed(tmp_path, {})) as made:
         # otherwise this would take minutes
-        assert meant(made.view, text, Name("go", source.index("go()"), ("x",))) == []
+        assert resolve_name(made.view, text, NameUse("go", source.index("go()"), ("x",))) == []
 
 
 @pytest.mark.parametrize(
@@ -268,4 +273,4 @@ def test_what_a_name_is_handed_is_looked_for_once_in_a_long_line(tmp_path: Path)
     ],
 )
 def test_what_a_function_says_it_gives(language: str, signature: str, expected: list[tuple[str, ...]]):
-    assert given(signature, "make", language) == expected
+    assert find_return_types(signature, "make", language) == expected

@@ -12,8 +12,8 @@ import pytest
 
 from lsp_harness.files.walk import Found, Left
 from lsp_harness.index.build import reader_processes
-from lsp_harness.index.build.file_extract import Extract, digest, extract
-from lsp_harness.index.build.reader_processes import Read, Readers
+from lsp_harness.index.build.file_extract import Extract, content_digest, extract_file
+from lsp_harness.index.build.reader_processes import ReaderPool, ReadResult
 
 
 def files(root: Path, count: int) -> list[tuple[Found, bytes]]:
@@ -22,65 +22,65 @@ def files(root: Path, count: int) -> list[tuple[Found, bytes]]:
     return [(Found(f"{n}.py", 1, 20), b"") for n in range(count)]
 
 
-def parsed(read: list[Read]) -> set[str]:
-    return {one.found.path for one in read if isinstance(one, Extract) and not one.skipped}
+def parsed(read: list[ReadResult]) -> set[str]:
+    return {one.file.path for one in read if isinstance(one, Extract) and not one.skipped}
 
 
 @pytest.fixture
 def pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # the children of a fork have what a test puts in place of something
-    monkeypatch.setattr(reader_processes, "START", "fork")
-    made = Readers(tmp_path, 2)
+    monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
+    made = ReaderPool(tmp_path, 2)
     yield made
     made.close()
 
 
-def test_all_of_it_is_read(pool: Readers, tmp_path: Path):
+def test_all_of_it_is_read(pool: ReaderPool, tmp_path: Path):
     wanted = files(tmp_path, 50)
     assert parsed(list(pool.read(wanted))) == {found.path for found, _ in wanted}
 
 
-def test_what_is_the_same_and_what_is_gone_are_told(pool: Readers, tmp_path: Path):
+def test_what_is_the_same_and_what_is_gone_are_told(pool: ReaderPool, tmp_path: Path):
     [(one, _), gone] = files(tmp_path, 2)
     (tmp_path / "1.py").unlink()
-    assert list(pool.read([(one, digest(b"def f0(): pass\n"))])) == [one]
+    assert list(pool.read([(one, content_digest(b"def f0(): pass\n"))])) == [one]
     assert list(pool.read([gone])) == [Left("1.py", "no such file or directory")]
 
 
 @pytest.mark.parametrize("how", ["crashes", "never ends"])
 def test_the_file_that_breaks_a_parser_is_left_out_and_no_other(
-    pool: Readers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+    pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
 ):
     def breaks(found: Found, data: bytes) -> Extract:
         while found.path == "7.py":
             if how == "crashes":
                 os.kill(os.getpid(), signal.SIGSEGV)
-        return extract(found, data)
+        return extract_file(found, data)
 
-    monkeypatch.setattr(reader_processes, "extract", breaks)
-    monkeypatch.setattr(reader_processes, "CPU_SECONDS", 0)
+    monkeypatch.setattr(reader_processes, "extract_file", breaks)
+    monkeypatch.setattr(reader_processes, "CPU_LIMIT_S", 0)
     wanted = files(tmp_path, 40)
     read = list(pool.read(wanted))
     assert parsed(read) == {found.path for found, _ in wanted} - {"7.py"}
-    assert [one.skipped for one in read if isinstance(one, Extract) and one.found.path == "7.py"] == [
+    assert [one.skipped for one in read if isinstance(one, Extract) and one.file.path == "7.py"] == [
         "the parser crashed or did not end"
     ]
     assert len(read) == 40
 
 
-def test_a_bug_of_ours_costs_the_file_it_is_about(pool: Readers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_bug_of_ours_costs_the_file_it_is_about(pool: ReaderPool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def buggy(found: Found, data: bytes) -> Extract:
         if found.path == "1.py":
             raise RecursionError
-        return extract(found, data)
+        return extract_file(found, data)
 
-    monkeypatch.setattr(reader_processes, "extract", buggy)
+    monkeypatch.setattr(reader_processes, "extract_file", buggy)
     wanted = files(tmp_path, 3)
     read = list(pool.read(wanted))
     assert [one.skipped for one in read if isinstance(one, Extract)] == ["", "it cannot be read: RecursionError", ""]
 
 
-def test_what_is_too_large_is_not_even_opened(pool: Readers):
+def test_what_is_too_large_is_not_even_opened(pool: ReaderPool):
     [read] = pool.read([(Found("none.py", 1, 300_000_000), b"")])
     assert isinstance(read, Extract)
     assert read.skipped == "larger than 2000 kB"
@@ -90,7 +90,7 @@ def given_way(root: Path, count: int, typed: list[float]) -> tuple[set[str], lis
     """What was read of so many files, and what was waited, where keys are as long ago as `typed` says one after the other."""
     waited: list[float] = []
     ago = iter(typed)
-    made = Readers(root, 2, typed=lambda: next(ago, math.inf), wait=waited.append)
+    made = ReaderPool(root, 2, seconds_since_key=lambda: next(ago, math.inf), wait=waited.append)
     try:
         return parsed(list(made.read(files(root, count)))), waited
     finally:
@@ -98,24 +98,24 @@ def given_way(root: Path, count: int, typed: list[float]) -> tuple[set[str], lis
 
 
 def test_while_somebody_types_every_batch_but_the_first_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(reader_processes, "START", "fork")
-    read, waited = given_way(tmp_path, 3 * reader_processes.BATCH, [0.1, 0.2, math.inf, 0.1])
-    assert (len(read), waited) == (3 * reader_processes.BATCH, [reader_processes.LOOK_SECONDS] * 3)
+    monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
+    read, waited = given_way(tmp_path, 3 * reader_processes.BATCH_FILES, [0.1, 0.2, math.inf, 0.1])
+    assert (len(read), waited) == (3 * reader_processes.BATCH_FILES, [reader_processes.PAUSE_STEP_S] * 3)
 
 
 def test_what_a_save_changes_does_not_wait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(reader_processes, "START", "fork")
-    assert given_way(tmp_path, reader_processes.BATCH, [0.0]) == (
-        {f"{n}.py" for n in range(reader_processes.BATCH)},
+    monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
+    assert given_way(tmp_path, reader_processes.BATCH_FILES, [0.0]) == (
+        {f"{n}.py" for n in range(reader_processes.BATCH_FILES)},
         [],
     )
 
 
 def test_who_types_without_end_gets_an_index_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(reader_processes, "START", "fork")
-    read, waited = given_way(tmp_path, 3 * reader_processes.BATCH, [0.0] * 10_000)
-    assert len(read) == 3 * reader_processes.BATCH
-    assert sum(waited) == pytest.approx(2 * reader_processes.PAUSE_SECONDS)
+    monkeypatch.setattr(reader_processes, "START_METHOD", "fork")
+    read, waited = given_way(tmp_path, 3 * reader_processes.BATCH_FILES, [0.0] * 10_000)
+    assert len(read) == 3 * reader_processes.BATCH_FILES
+    assert sum(waited) == pytest.approx(2 * reader_processes.MAX_PAUSE_S)
 
 
 def test_a_process_that_is_stuck_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -133,7 +133,7 @@ def test_a_process_that_is_stuck_is_killed(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setattr(multiprocessing, "active_children", lambda: [Stopped()])
     monkeypatch.setattr(reader_processes, "LOOK_S", 0.01)
     monkeypatch.setattr(reader_processes, "SILENCE_S", 0.05)
-    made = Readers(tmp_path)
+    made = ReaderPool(tmp_path)
 
-    assert made._done([task]) == {task}  # pyright: ignore[reportPrivateUsage]
+    assert made._wait_for_any([task]) == {task}  # pyright: ignore[reportPrivateUsage]
     assert killed == ["it"]

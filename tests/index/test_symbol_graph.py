@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.graph.indexed_source import Sources
-from lsp_harness.index.graph.symbol_graph import FILES, Edge, Graph, cycles, graph, users
+from lsp_harness.index.graph.symbol_graph import (
+    MAX_FILES,
+    Edge,
+    SymbolGraph,
+    build_graph,
+    find_import_cycles,
+    find_usages,
+)
 from tests.index.place import Indexed
 
 PYTHON = {
@@ -79,17 +86,19 @@ OTHERS = {
 }
 
 
-def of(folder: Path, files: dict[str, str], path: str, name: str) -> Graph:
+def of(folder: Path, files: dict[str, str], path: str, name: str) -> SymbolGraph:
     with closing(Indexed(folder, files)) as indexed:
-        symbol = indexed.view.symbol(path, name)
+        symbol = indexed.view.symbols.find_symbol(path, name)
         assert symbol
-        return graph(indexed.view, symbol)
+        return build_graph(indexed.view, symbol)
 
 
 def said(edges: tuple[Edge, ...]) -> list[str]:
     """Each as the command line has it."""
     return [
-        f"{one.path}:{one.line + 1} {one.name}" + f" through {one.through}" * bool(one.through) + " ?" * (not one.sure)
+        f"{one.path}:{one.line + 1} {one.name}"
+        + f" through {one.through}" * bool(one.through)
+        + " ?" * (not one.is_certain)
         for one in edges
     ]
 
@@ -157,15 +166,15 @@ def test_cycles_of_imports(tmp_path: Path):
 
 def test_a_cycle_of_a_file_that_goes_meanwhile_is_none(tmp_path: Path):
     with closing(Indexed(tmp_path, PYTHON)) as made:
-        one = made.view.file("one.py")
+        one = made.view.symbols.find_file("one.py")
         assert one
-        assert [*cycles(made.view, one[0])]
-        made.writer.do("DELETE FROM files WHERE path = 'two.py'")
-        assert [*cycles(made.view, one[0])] == []
+        assert [*find_import_cycles(made.view, one[0])]
+        made.writer.execute("DELETE FROM files WHERE path = 'two.py'")
+        assert [*find_import_cycles(made.view, one[0])] == []
 
 
 def test_callers_are_found_among_many_files_that_say_the_name(tmp_path: Path):
-    others = {f"a/n{n:03}.py": "convert(1)\n" for n in range(FILES + 20)}
+    others = {f"a/n{n:03}.py": "convert(1)\n" for n in range(MAX_FILES + 20)}
     files = {**others, "z/money.py": "def convert(x): ...\n", "z/use.py": "from z.money import convert\nconvert(1)\n"}
     assert said(of(tmp_path, files, "z/money.py", "convert").called_by) == ["z/use.py:2 "]
 
@@ -179,9 +188,9 @@ def test_of_files_that_may_see_something_those_that_import_it_come_first(tmp_pat
         "web/APage.java": "package web;\nimport money.Rate;\n" + call.format("Page"),
     }
     with closing(Indexed(tmp_path, files)) as made:
-        rate = made.view.symbol("money/Rate.java", "Rate.convert")
+        rate = made.view.symbols.find_symbol("money/Rate.java", "Rate.convert")
         assert rate
-        found = users(Sources(made.view), rate, 3)
+        found = find_usages(Sources(made.view), rate, 3)
         assert {one.source.text.path for one in found} == {"money/ABeside.java", "web/APage.java"}
 
 
@@ -250,12 +259,12 @@ def test_other_languages(tmp_path: Path, path: str, name: str, calls: list[str],
 def test_a_file_is_put_together_with_its_lines_as_they_are(tmp_path: Path):
     text = '"""Doc."""\nimport os\n\n   \n\ndef f(): ...\n\n    \n\n@deco\ndef g():\n    f()\n\n\nclass A:\n    x = f()\n\n    def m(self):\n        f()\n  \n\n\nf()\n'
     with closing(Indexed(tmp_path, {"a.py": text})) as indexed:
-        source = Sources(indexed.view).of("a.py")
+        source = Sources(indexed.view).load("a.py")
         assert source
         for word in ("import", "def f", "@deco", "def g", "x =", "m(self)"):
             at = text.index(word)
             assert source.tree.data.startswith(word.encode(), at)
-            assert source.line_of(at) == text.count("\n", 0, at)
+            assert source.find_line(at) == text.count("\n", 0, at)
         at = text.rindex("f()")
-        assert (source.tree.data[at:], source.line_of(at)) == (b"f()\n", 22)
-        assert Sources(indexed.view).of("nowhere.py") is None
+        assert (source.tree.data[at:], source.find_line(at)) == (b"f()\n", 22)
+        assert Sources(indexed.view).load("nowhere.py") is None

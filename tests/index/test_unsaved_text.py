@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.index.index_view import View
-from lsp_harness.index.unsaved_text import Opened
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.unsaved_text import UnsavedText
 from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -33,16 +33,16 @@ FILES = {
 }
 
 
-def opened(path: str, text: str) -> Opened:
+def opened(path: str, text: str) -> UnsavedText:
     tree = parse(Document.of(f"file:///{path}", text))
     assert tree
-    return Opened(tree.language.id, tree.data, *declared(tree.language, tree.data, tree.root))
+    return UnsavedText(tree.language.id, tree.data, *declared(tree.language, tree.data, tree.root))
 
 
-def viewed(indexed: Indexed, **texts: str) -> View:
+def viewed(indexed: Indexed, **texts: str) -> IndexView:
     """With texts that are opened, their paths written with `__` for `/` and `_dot_` for the last dot."""
     named = {path.replace("_dot_", ".").replace("__", "/"): text for path, text in texts.items()}
-    return View(indexed.reader, {path: opened(path, text) for path, text in named.items()})
+    return IndexView(indexed.reader, {path: opened(path, text) for path, text in named.items()})
 
 
 @pytest.fixture
@@ -68,62 +68,62 @@ def indexed(tmp_path: Path):
     ],
 )
 def test_what_is_imported_but_not_saved(indexed: Indexed, path: str, text: str, name: str, expected: list[str]):
-    view = View(indexed.reader, {path: opened(path, text)})
-    assert [f"{one.path} {one.qualified}" for one in view.defined(path, name)] == expected
+    view = IndexView(indexed.reader, {path: opened(path, text)})
+    assert [f"{one.path} {one.qualified}" for one in view.find_definitions(path, name)] == expected
 
 
 def test_what_a_module_has_that_is_imported_but_not_saved(indexed: Indexed):
     text = 'package main\n\nimport "example.org/x/geo"\n'
-    view = View(indexed.reader, {"main.go": opened("main.go", text)})
-    assert [one.qualified for one in view.of_module("main.go", "geo", "Circle")] == ["Circle"]
+    view = IndexView(indexed.reader, {"main.go": opened("main.go", text)})
+    assert [one.qualified for one in view.find_module_member("main.go", "geo", "Circle")] == ["Circle"]
 
 
 def test_what_is_declared_but_not_saved(indexed: Indexed):
     text = "import x\n\n\n# of carts\nclass Cart(Base):\n    def total(self, rate: int): ...\n    def tax(self):\n        return 1\n"
     view = viewed(indexed, shop__cart_dot_py=text)
-    assert view.defined("app.py", "helper") == []
-    assert view.named("helper", 5) == []
-    [cart] = [one for one in view.called("Cart") if one.path == "shop/cart.py"]
-    assert view.symbol("shop/cart.py", "Cart") == cart
-    assert [one.name for one in view.members(cart)] == ["total", "tax"]
-    assert view.signature(view.members(cart)[0]) == "def total(self, rate: int):"
-    assert view.whole(view.members(cart)[1]) == "    def tax(self):\n        return 1"
-    assert view.whole(cart).startswith("# of carts\nclass Cart")
-    assert view.body(cart).startswith("class Cart(Base):")
-    assert [one.name for one in view.all(cart.file)] == ["Cart", "total", "tax"]
-    assert view.data(cart.file) == text.encode()
-    assert [one.name for one in view.exported("app.py", "python", "shop.cart")] == ["Cart"]
+    assert view.find_definitions("app.py", "helper") == []
+    assert view.symbols.find_by_name("helper", 5) == []
+    [cart] = [one for one in view.symbols.find_qualified("Cart") if one.path == "shop/cart.py"]
+    assert view.symbols.find_symbol("shop/cart.py", "Cart") == cart
+    assert [one.name for one in view.symbols.find_members(cart)] == ["total", "tax"]
+    assert view.texts.read_signature(view.symbols.find_members(cart)[0]) == "def total(self, rate: int):"
+    assert view.texts.read_with_comments(view.symbols.find_members(cart)[1]) == "    def tax(self):\n        return 1"
+    assert view.texts.read_with_comments(cart).startswith("# of carts\nclass Cart")
+    assert view.texts.read_body(cart).startswith("class Cart(Base):")
+    assert [one.name for one in view.symbols.list_symbols(cart.file)] == ["Cart", "total", "tax"]
+    assert view.texts.read_file(cart.file) == text.encode()
+    assert [one.name for one in view.find_module_symbols("app.py", "python", "shop.cart")] == ["Cart"]
 
 
 def test_what_an_opened_text_no_longer_declares_keeps_nothing_else_out(indexed: Indexed):
-    assert [one.path for one in indexed.view.named("Cart", 1)] == ["shop/cart.py"]
+    assert [one.path for one in indexed.view.symbols.find_by_name("Cart", 1)] == ["shop/cart.py"]
     view = viewed(indexed, shop__cart_dot_py="\n")
-    assert [one.path for one in view.named("Cart", 1)] == ["web/cart.ts"]
+    assert [one.path for one in view.symbols.find_by_name("Cart", 1)] == ["web/cart.ts"]
 
 
 def test_a_type_of_other_files_has_what_is_declared_for_it_but_not_saved(indexed: Indexed):
     view = viewed(indexed, geo__area_dot_go="package geo\n\nfunc (c *Circle) Area() float64 { return 1 }\n")
-    [circle] = view.called("Circle")
-    assert [one.name for one in view.members(circle)] == ["R", "Area"]
+    [circle] = view.symbols.find_qualified("Circle")
+    assert [one.name for one in view.symbols.find_members(circle)] == ["R", "Area"]
 
 
 def test_a_file_that_was_never_saved_is_imported(indexed: Indexed):
     view = viewed(indexed, shop__new_dot_py="class Fresh: ...\n", app_dot_py="from shop.new import Fresh\n")
-    [fresh] = view.defined("app.py", "Fresh")
+    [fresh] = view.find_definitions("app.py", "Fresh")
     assert (fresh.path, fresh.file < -1) == ("shop/new.py", True)
 
 
 @pytest.mark.parametrize("path", [path for path in FILES if not path.endswith((".mod", ".toml", ".json"))])
 def test_an_opened_text_that_is_as_it_was_saved_says_the_same(indexed: Indexed, path: str):
-    view = View(indexed.reader, {path: opened(path, FILES[path])})
-    (file, _), before = view.file(path) or (0, ""), indexed.view
-    symbols = view.all(file)
-    assert symbols == before.all(file)
-    assert view.imports(file) == before.imports(file)
+    view = IndexView(indexed.reader, {path: opened(path, FILES[path])})
+    (file, _), before = view.symbols.find_file(path) or (0, ""), indexed.view
+    symbols = view.symbols.list_symbols(file)
+    assert symbols == before.symbols.list_symbols(file)
+    assert view.imports.read_imports(file) == before.imports.read_imports(file)
     for one in symbols:
-        assert view.members(one) == before.members(one)
-        assert view.signature(one) == before.signature(one)
-        assert view.body(one).rstrip("\n") == before.body(one).rstrip("\n")
-        assert view.whole(one).rstrip("\n") == before.whole(one).rstrip("\n")
-        assert view.before(one) == before.before(one)
-        assert view.symbol(path, one.qualified) == before.symbol(path, one.qualified)
+        assert view.symbols.find_members(one) == before.symbols.find_members(one)
+        assert view.texts.read_signature(one) == before.texts.read_signature(one)
+        assert view.texts.read_body(one).rstrip("\n") == before.texts.read_body(one).rstrip("\n")
+        assert view.texts.read_with_comments(one).rstrip("\n") == before.texts.read_with_comments(one).rstrip("\n")
+        assert view.texts.read_line_start(one) == before.texts.read_line_start(one)
+        assert view.symbols.find_symbol(path, one.qualified) == before.symbols.find_symbol(path, one.qualified)

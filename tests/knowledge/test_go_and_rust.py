@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.knowledge.doc_fragment import DocFragment
-from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.knowledge.installed_packages import InstalledPackages
 from tests.knowledge.packages import write
 
 COBRA = (
@@ -18,7 +18,7 @@ MOD = "module me\n\nrequire (\n\tgithub.com/Corp/cobra v1.2.3 // indirect\n\texa
 
 
 def go(root: Path, module: str, name: str, **environ: str) -> DocFragment | None:
-    return Installed(environ).documented(root, "go", module, name)
+    return InstalledPackages(environ).find_documentation(root, "go", module, name)
 
 
 @pytest.mark.parametrize("variable", ["GOMODCACHE", "GOPATH", "HOME"])
@@ -47,20 +47,20 @@ def test_go_s_module_cache(tmp_path: Path, variable: str):
         "func (c *Command) Execute(args ...string) error",
         "Execute runs it.",
     )
-    assert method.called == "Command.Execute(args ...string) error"
+    assert method.usage == "Command.Execute(args ...string) error"
     embedded = go(root, "github.com/Corp/cobra", "Command.Parse", **environ)
     assert embedded
     assert embedded.signature == "func (f *Flags) Parse(args []string) error"
-    inner = Installed(environ).named(root, "go", "github.com/Corp/cobra/doc.Man")
+    inner = InstalledPackages(environ).look_up(root, "go", "github.com/Corp/cobra/doc.Man")
     assert isinstance(inner, DocFragment)
-    assert (inner.package, inner.module, inner.called) == (
+    assert (inner.package, inner.module, inner.usage) == (
         "github.com/Corp/cobra",
         "github.com/Corp/cobra/doc",
         "Man(a int)",
     )
-    missing = Installed(environ).absent(root, "go", "github.com/Corp/cobra", "NewComand")
+    missing = InstalledPackages(environ).find_absent(root, "go", "github.com/Corp/cobra", "NewComand")
     assert missing
-    assert [one.called for one in missing.nearest] == [
+    assert [one.usage for one in missing.nearest] == [
         "NewCommand(use string) *Command",
         "NewCommand(use string) *Command",
     ]
@@ -86,7 +86,7 @@ def test_vendored_and_replaced_modules_and_the_standard_library(tmp_path: Path):
     assert (found.release, found.signature) == ("Go 1.22.1", "func Cut(s, sep string)")
     found = go(tmp_path, "strings", "Kind.Name", GOROOT=str(tmp_path / "goroot"))
     assert found
-    assert found.called == "Kind.Name() string"
+    assert found.usage == "Kind.Name() string"
 
 
 LOCK = (
@@ -132,24 +132,24 @@ def test_a_crate(tmp_path: Path, module: str, name: str, signature: str, documen
         home / "registry/src/index-1/other-0.1.0",
         {"src/x.rs": "pub fn thing() {}\n", "Cargo.toml": '[lib]\npath = "src/x.rs"\n'},
     )
-    found = Installed({"CARGO_HOME": str(home)}).documented(tmp_path, "rust", module, name)
+    found = InstalledPackages({"CARGO_HOME": str(home)}).find_documentation(tmp_path, "rust", module, name)
     assert found
     assert (found.release, found.signature, found.documentation) == ("my-crate 1.10.0", signature, documentation)
-    assert name != "Circle" or found.called == "Circle.new(r: T) -> Self"
+    assert name != "Circle" or found.usage == "Circle.new(r: T) -> Self"
 
 
 def test_another_version_in_the_lock_shows_without_a_restart(tmp_path: Path):
-    installed = Installed({"HOME": str(tmp_path)})
+    installed = InstalledPackages({"HOME": str(tmp_path)})
     for version, text in (("0.1.0", "pub fn f() {}"), ("0.20.0", "pub fn f(a: u8) {}")):
         write(tmp_path, {"Cargo.lock": f'[[package]]\nname = "a"\nversion = "{version}"\n'})
         write(tmp_path / f".cargo/registry/src/index/a-{version}", {"src/lib.rs": f"{text}\n"})
-        found = installed.named(tmp_path, "rust", "a::f")
+        found = installed.look_up(tmp_path, "rust", "a::f")
         assert isinstance(found, DocFragment)
         assert (found.version, f"{found.signature} {{}}") == (version, text)
 
 
 def test_a_crate_that_is_not_locked_is_not_known(tmp_path: Path):
     write(tmp_path / ".cargo/registry/src/index/a-0.1.0", {"src/lib.rs": "pub fn f() {}\n"})
-    installed = Installed({"HOME": str(tmp_path)})
-    assert installed.documented(tmp_path, "rust", "a", "f") is None
-    assert installed.looked(tmp_path, "rust") == ["Cargo.lock", str(tmp_path / ".cargo/registry/src")]
+    installed = InstalledPackages({"HOME": str(tmp_path)})
+    assert installed.find_documentation(tmp_path, "rust", "a", "f") is None
+    assert installed.searched_places(tmp_path, "rust") == ["Cargo.lock", str(tmp_path / ".cargo/registry/src")]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lsp_harness.knowledge.doc_fragment import DocFragment
-from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.knowledge.installed_packages import InstalledPackages
 from tests.knowledge.packages import write
 
 
@@ -18,7 +18,7 @@ def package(root: Path, name: str, version: str, files: dict[str, str], **info: 
 
 
 def of(root: Path, module: str, name: str = "", near: Path | None = None) -> DocFragment:
-    found = Installed({}).documented(root, "typescript", module, name, near=near)
+    found = InstalledPackages({}).find_documentation(root, "typescript", module, name, importer_folder=near)
     assert found is not None
     return found
 
@@ -60,7 +60,7 @@ def test_declarations_by_the_package_s_own_word(tmp_path: Path):
     assert of(tmp_path, "pad", "left").signature == "const inner: (text: string) => string"
     assert of(tmp_path, "pad", "deep.inner").file == "pad/lib/inner.d.ts"
     assert of(tmp_path, "pad", "More").signature == "type More = string"
-    assert of(tmp_path, "pad", "Other").called == "Other(a: number)"
+    assert of(tmp_path, "pad", "Other").usage == "Other(a: number)"
     assert of(tmp_path, "pad", "out.close").signature == "close(): void"
     assert of(tmp_path, "pad", "Other.size").documentation == "The size."
 
@@ -144,16 +144,16 @@ def test_a_package_is_looked_for_in_the_folders_around_the_file_up_to_the_worksp
     assert of(root, "x", "f").version == "1.0.0"
     assert of(root, "x", "f", root / "apps/a/src").version == "2.0.0"
     assert of(root, "x", "f", root / "apps/b").version == "1.0.0"
-    installed = Installed({})
-    assert installed.documented(root, "javascript", "outside", "f", near=root / "apps") is None
-    assert installed.looked(root, "javascript") == ["apps/node_modules", "node_modules"]
+    installed = InstalledPackages({})
+    assert installed.find_documentation(root, "javascript", "outside", "f", importer_folder=root / "apps") is None
+    assert installed.searched_places(root, "javascript") == ["apps/node_modules", "node_modules"]
 
 
 def test_an_upgrade_shows_without_a_restart(tmp_path: Path):
-    installed = Installed({})
+    installed = InstalledPackages({})
     for version, text in (("1.0.0", "(): void"), ("2.0.0", "(a: number): void")):
         package(tmp_path, "x", version, {"index.d.ts": f"export function f{text};\n"})
-        found = installed.documented(tmp_path, "typescript", "x", "f")
+        found = installed.find_documentation(tmp_path, "typescript", "x", "f")
         assert found
         assert (found.version, found.signature) == (version, f"function f{text}")
 
@@ -164,18 +164,18 @@ def test_a_name_that_is_not_exported_and_what_is_like_it(tmp_path: Path):
         "a.d.ts": "export function format(): 2;\n",
     }
     package(tmp_path, "x", "1.0.0", files)
-    found = Installed({}).absent(tmp_path, "typescript", "x", "formt")
+    found = InstalledPackages({}).find_absent(tmp_path, "typescript", "x", "formt")
     assert found
-    assert [one.called for one in found.nearest] == ["format(): 2"]
+    assert [one.usage for one in found.nearest] == ["format(): 2"]
     package(tmp_path, "y", "1.0.0", {"index.js": "exports.parse = function () {}\n"})
-    assert Installed({}).absent(tmp_path, "typescript", "y", "prase") is None
+    assert InstalledPackages({}).find_absent(tmp_path, "typescript", "y", "prase") is None
 
 
 def test_a_name_as_people_write_it(tmp_path: Path):
     package(tmp_path, "a.b", "1.0.0", {"index.d.ts": "export function f(): void;\n"})
     package(tmp_path, "@s/n", "1.0.0", {"index.d.ts": "export interface T { m(): void }\n"})
-    installed = Installed({})
+    installed = InstalledPackages({})
     for written, module, name in (("a.b.f", "a.b", "f"), ("@s/n.T.m", "@s/n", "T.m")):
-        found = installed.named(tmp_path, "typescript", written)
+        found = installed.look_up(tmp_path, "typescript", written)
         assert isinstance(found, DocFragment)
         assert (found.module, found.name) == (module, name)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.knowledge.doc_fragment import Absent, DocFragment
-from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
+from lsp_harness.knowledge.installed_packages import InstalledPackages
 from tests.knowledge.packages import REQUESTS, SITE, install, venv, write
 
 
@@ -18,13 +18,13 @@ def root(tmp_path: Path) -> Path:
 
 
 def of(root: Path, module: str, name: str = "", **environ: str) -> DocFragment:
-    found = Installed(environ).documented(root, "python", module, name)
+    found = InstalledPackages(environ).find_documentation(root, "python", module, name)
     assert found is not None
     return found
 
 
-def missing(root: Path, module: str, name: str) -> Absent | None:
-    return Installed({}).absent(root, "python", module, name)
+def missing(root: Path, module: str, name: str) -> AbsentName | None:
+    return InstalledPackages({}).find_absent(root, "python", module, name)
 
 
 def test_a_function_that_its_package_hands_on(root: Path):
@@ -64,7 +64,7 @@ def test_a_class_has_the_signature_of_what_makes_it(root: Path):
     found = of(root, "requests", "Session")
     assert found.signature == "class Session(_Mixin)"
     assert found.constructor == "def __init__(self, adapter=None, *, retries: int = 3) -> None"
-    assert found.called == "Session(adapter=None, *, retries: int = 3)"
+    assert found.usage == "Session(adapter=None, *, retries: int = 3)"
     assert found.documentation == "A session. In two lines."
 
 
@@ -91,9 +91,9 @@ def test_classes_whose_fields_make_them(root: Path):
             )
         },
     )
-    assert of(root, "shapes", "Circle").called == "Circle(name: str, r: float = 1.0, marks: list[int] = ...)"
-    assert of(root, "shapes", "Point").called == "Point(x: int, y: int = 0)"
-    assert of(root, "shapes", "Plain").called == "class Plain"
+    assert of(root, "shapes", "Circle").usage == "Circle(name: str, r: float = 1.0, marks: list[int] = ...)"
+    assert of(root, "shapes", "Point").usage == "Point(x: int, y: int = 0)"
+    assert of(root, "shapes", "Plain").usage == "class Plain"
 
 
 def test_an_object_that_is_called_and_one_of_several_names(root: Path):
@@ -106,7 +106,7 @@ def test_an_object_that_is_called_and_one_of_several_names(root: Path):
     found = of(root, "make", "zeros")
     assert (found.signature, found.overloads) == ("def zeros(shape: int) -> list", 2)
     assert of(root, "make", "ib").signature == "def attrib(default=None)"
-    assert of(root, "make", "ib").called == "ib(default=None)"
+    assert of(root, "make", "ib").usage == "ib(default=None)"
 
 
 def test_stubs_come_before_sources_which_have_the_words(root: Path):
@@ -159,7 +159,7 @@ def test_an_environment_elsewhere_is_named_by_the_shell(tmp_path: Path, variable
     install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     here = tmp_path / "here"
     here.mkdir()
-    assert Installed({}).documented(here, "python", "requests", "get") is None
+    assert InstalledPackages({}).find_documentation(here, "python", "requests", "get") is None
     assert of(here, "requests", "get", **{variable: str(tmp_path / "other" / ".venv")}).version == "1.0"
 
 
@@ -167,7 +167,7 @@ def test_the_folder_s_own_environment_comes_before_the_shell_s_and_a_setting_bef
     install(venv(tmp_path / "other"), "requests", "1.0", REQUESTS)
     environ = {"VIRTUAL_ENV": str(tmp_path / "other" / ".venv")}
     assert of(root, "requests", "get", **environ).version == "2.32.3"
-    found = Installed(environ, python="../other/.venv").documented(root, "python", "requests", "get")
+    found = InstalledPackages(environ, python="../other/.venv").find_documentation(root, "python", "requests", "get")
     assert found
     assert found.version == "1.0"
 
@@ -178,14 +178,14 @@ def test_packages_that_are_installed_to_be_edited_but_not_the_workspace_itself(r
     site = root / SITE
     install(site, "tool", "0.1", {"a.pth": f"{tmp_path / 'lib'}\n", "b.pth": f"import os\n{root}\n"}, tops="tool\n")
     assert of(root, "tool", "run").release == "tool 0.1"
-    assert Installed({}).documented(root, "python", "own", "mine") is None
+    assert InstalledPackages({}).find_documentation(root, "python", "own", "mine") is None
 
 
 def test_an_upgrade_shows_without_a_restart(root: Path):
-    installed, site = Installed({}), root / SITE
+    installed, site = InstalledPackages({}), root / SITE
 
     def now() -> tuple[str, str]:
-        found = installed.documented(root, "python", "requests", "get")
+        found = installed.find_documentation(root, "python", "requests", "get")
         assert found
         return found.version, found.signature
 
@@ -204,7 +204,7 @@ def test_an_upgrade_shows_without_a_restart(root: Path):
 def test_a_name_that_a_module_has_not_and_what_is_like_it(root: Path):
     found = missing(root, "requests", "fetch")
     assert found
-    assert (found.release, found.name, [one.called for one in found.nearest]) == (
+    assert (found.release, found.name, [one.usage for one in found.nearest]) == (
         "requests 2.32.3",
         "fetch",
         ["patch(url, data=None, **kwargs)"],
@@ -253,8 +253,8 @@ def test_nor_of_such_a_class(root: Path, text: str):
 
 
 def test_what_is_not_installed_is_neither_known_nor_missing_and_it_is_said_where_was_looked(root: Path):
-    installed = Installed({})
-    assert installed.documented(root, "python", "flask", "Flask") is None
-    assert installed.absent(root, "python", "flask", "Flask") is None
-    assert installed.looked(root, "python") == [SITE]
-    assert installed.documented(root, "cobol", "flask", "Flask") is None
+    installed = InstalledPackages({})
+    assert installed.find_documentation(root, "python", "flask", "Flask") is None
+    assert installed.find_absent(root, "python", "flask", "Flask") is None
+    assert installed.searched_places(root, "python") == [SITE]
+    assert installed.find_documentation(root, "cobol", "flask", "Flask") is None

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lsp_harness.knowledge.installed_packages import LANGUAGES, Installed
-from lsp_harness.knowledge.package_source import LARGEST, Package, Texts, contents
+from lsp_harness.knowledge.installed_packages import LANGUAGES, InstalledPackages
+from lsp_harness.knowledge.package_source import MAX_FILE_BYTES, Package, TextCache, read_contents
 from tests.knowledge.packages import SITE, install, venv, write
 
 FUNCTION = "def f(x): ...\n"
@@ -21,7 +21,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def known(root: Path, module: str) -> bool:
-    return Installed({}).documented(root, "python", module, "f") is not None
+    return InstalledPackages({}).find_documentation(root, "python", module, "f") is not None
 
 
 def test_links_out_of_the_place_of_the_packages_are_not_followed(tmp_path: Path, site: Path):
@@ -37,25 +37,28 @@ def test_links_out_of_the_place_of_the_packages_are_not_followed(tmp_path: Path,
     write(modules, {"real/index.d.ts": "export function f(): void;\n"})
     (modules / "x").symlink_to(tmp_path / "outside")
     write(tmp_path / "outside", {"index.d.ts": "export function f(): void;\n"})
-    assert Installed({}).documented(tmp_path, "typescript", "real", "f")
-    assert Installed({}).documented(tmp_path, "typescript", "x", "f") is None
+    assert InstalledPackages({}).find_documentation(tmp_path, "typescript", "real", "f")
+    assert InstalledPackages({}).find_documentation(tmp_path, "typescript", "x", "f") is None
     write(modules, {"real/index.d.ts": "export * from '../../outside/index';\n"})
-    assert Installed({}).documented(tmp_path, "typescript", "real", "f") is None
+    assert InstalledPackages({}).find_documentation(tmp_path, "typescript", "real", "f") is None
 
 
 def test_what_is_large_secret_or_no_file_is_not_read(tmp_path: Path, site: Path):
-    write(site, {"large.py": FUNCTION + "#" * LARGEST, "just.py": FUNCTION + "#" * (LARGEST - len(FUNCTION))})
+    write(
+        site,
+        {"large.py": FUNCTION + "#" * MAX_FILE_BYTES, "just.py": FUNCTION + "#" * (MAX_FILE_BYTES - len(FUNCTION))},
+    )
     write(site, {"folder.py/x": "", "binary.py": b"def f(x): ...\n\0", ".ssh/keys.py": FUNCTION})
     os.mkfifo(site / "pipe.py")
     assert known(tmp_path, "just")
     assert not any(known(tmp_path, name) for name in ("large", "folder", "binary", "pipe"))
-    assert contents(site / ".ssh" / "keys.py", site) is None
+    assert read_contents(site / ".ssh" / "keys.py", site) is None
 
 
 def test_a_secret_in_a_default_is_not_shown(tmp_path: Path, site: Path):
     token = "ghp_" + "a" * 36
     install(site, "leaky", "1", {"leaky.py": f'def f(key="{token}"):\n    """Uses {token}."""\n'})
-    found = Installed({}).documented(tmp_path, "python", "leaky", "f")
+    found = InstalledPackages({}).find_documentation(tmp_path, "python", "leaky", "f")
     assert found
     assert (found.signature, found.documentation) == ('def f(key="…")', "Uses ….")
 
@@ -78,10 +81,10 @@ def test_a_secret_in_a_default_is_not_shown(tmp_path: Path, site: Path):
 )
 def test_odd_files_are_no_error(tmp_path: Path, site: Path, text: bytes):
     write(site, {"odd.py": text, "odd-1.dist-info/METADATA": b"\xff\xfe\0", "odd-1.dist-info/RECORD": b"\xff,,\n,\n"})
-    installed = Installed({})
+    installed = InstalledPackages({})
     for name in ("", "f", "f.g.h", "f.__init__"):
-        installed.documented(tmp_path, "python", "odd", name)
-        installed.absent(tmp_path, "python", "odd", name)
+        installed.find_documentation(tmp_path, "python", "odd", name)
+        installed.find_absent(tmp_path, "python", "odd", name)
 
 
 def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
@@ -89,11 +92,11 @@ def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
     every = "".join(f"from .{name} import *\n" for name in names)
     classes = "".join(f"class C{n}({', '.join(f'C{m}' for m in range(12) if m != n)}): ...\n" for n in range(12))
     install(site, "ring", "1", {f"ring/{name}.py": every + classes for name in (*names, "__init__")})
-    installed = Installed({})
-    assert installed.documented(tmp_path, "python", "ring", "nothing") is None
-    assert installed.documented(tmp_path, "python", "ring", "C1.nothing") is None
-    assert installed.absent(tmp_path, "python", "ring", "C1.nothing") is None
-    missing = installed.absent(tmp_path, "python", "ring", "C12")
+    installed = InstalledPackages({})
+    assert installed.find_documentation(tmp_path, "python", "ring", "nothing") is None
+    assert installed.find_documentation(tmp_path, "python", "ring", "C1.nothing") is None
+    assert installed.find_absent(tmp_path, "python", "ring", "C1.nothing") is None
+    missing = installed.find_absent(tmp_path, "python", "ring", "C12")
     assert missing
     assert {one.name[:2] for one in missing.nearest} <= {"C1", "C2"}
     assert len(missing.nearest) == 3
@@ -103,14 +106,14 @@ def test_packages_that_lead_in_circles_end(tmp_path: Path, site: Path):
 def test_a_name_without_end_is_none(tmp_path: Path, site: Path, language: str):
     write(site, {"odd.py": "odd = odd\n"})
     long = ".".join(["odd"] * 5000)
-    installed = Installed({})
-    assert installed.documented(tmp_path, language, long, long) is None
-    assert installed.absent(tmp_path, language, "odd", long) is None
-    assert installed.named(tmp_path, language, long) is None
+    installed = InstalledPackages({})
+    assert installed.find_documentation(tmp_path, language, long, long) is None
+    assert installed.find_absent(tmp_path, language, "odd", long) is None
+    assert installed.look_up(tmp_path, language, long) is None
 
 
 def test_only_so_many_parsed_files_are_kept_and_a_file_that_changed_is_read_again(tmp_path: Path):
-    texts, package = Texts(most=2), Package("p", "1", tmp_path)
+    texts, package = TextCache(max_files=2), Package("p", "1", tmp_path)
     write(tmp_path, {f"{name}.py": FUNCTION for name in "abc"})
     first = texts.read(package, tmp_path / "a.py")
     assert first is not None
@@ -123,7 +126,7 @@ def test_only_so_many_parsed_files_are_kept_and_a_file_that_changed_is_read_agai
     write(tmp_path, {"a.py": "def changed(): ...\n"})
     changed = texts.read(package, tmp_path / "a.py")
     assert changed
-    assert list(changed.top) == ["changed"]
+    assert list(changed.top_level) == ["changed"]
 
 
 NAMES = st.text("abf._-/\\:@$*\0é 1", max_size=12)
@@ -175,10 +178,10 @@ def test_whatever_is_installed_and_asked_for_raises_nothing(language: str, data:
         root = Path(directory)
         write(root, {".venv/pyvenv.cfg": data.draw(texts)})
         write(root / folder, {name: data.draw(texts) for name in names if data.draw(st.booleans())})
-        installed = Installed({"HOME": directory, "GOMODCACHE": f"{directory}/mod"})
+        installed = InstalledPackages({"HOME": directory, "GOMODCACHE": f"{directory}/mod"})
         module = data.draw(st.one_of(st.sampled_from(["x", "x.y/x", "x/x", "x::x", "x.x"]), NAMES))
         name = data.draw(st.one_of(st.sampled_from(["", "f", "x", "x.f", "f.x.f"]), NAMES))
-        installed.documented(root, language, module, name)
-        installed.absent(root, language, module, name)
-        installed.named(root, language, f"{module}.{name}")
-        installed.release(root, language, module)
+        installed.find_documentation(root, language, module, name)
+        installed.find_absent(root, language, module, name)
+        installed.look_up(root, language, f"{module}.{name}")
+        installed.find_release(root, language, module)

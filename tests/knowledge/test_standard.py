@@ -3,7 +3,7 @@
 import pytest
 
 from lsp_harness.knowledge.standard import python_stdlib
-from lsp_harness.knowledge.standard.stdlib_tables import common_words, standard
+from lsp_harness.knowledge.standard.stdlib_tables import common_words, load_standard
 from lsp_harness.syntax.languages import LANGUAGES
 
 KNOWN = [
@@ -24,18 +24,18 @@ KNOWN = [
 
 @pytest.mark.parametrize(("language", "table", "name"), KNOWN)
 def test_a_language_has_its_names(language: str, table: str, name: str):
-    assert name in getattr(standard(language), table)
+    assert name in getattr(load_standard(language), table)
 
 
 def test_modules_say_what_they_export():
-    assert "readFileSync" in standard("typescript").exports("node:fs")
-    assert standard("java").exporting("ArrayList") == ["java.util"]
-    assert "ToUpper" in standard("go").exports("strings")
+    assert "readFileSync" in load_standard("typescript").find_exports("node:fs")
+    assert load_standard("java").find_exporting_modules("ArrayList") == ["java.util"]
+    assert "ToUpper" in load_standard("go").find_exports("strings")
 
 
 def test_a_language_without_a_table_has_nothing():
-    assert standard("lua").globals == frozenset()
-    assert {one.id for one in LANGUAGES if standard(one.id).globals} == {row[0] for row in KNOWN}
+    assert load_standard("lua").globals == frozenset()
+    assert {one.id for one in LANGUAGES if load_standard(one.id).globals} == {row[0] for row in KNOWN}
 
 
 @pytest.mark.parametrize(
@@ -49,14 +49,14 @@ def test_a_language_without_a_table_has_nothing():
     ],
 )
 def test_a_name_of_pythons_library_has_its_usual_module_first(name: str, module: str):
-    assert python_stdlib.exporting(name)[0] == module
+    assert python_stdlib.find_exporting_modules(name)[0] == module
 
 
 def test_members_of_modules_and_classes_of_pythons_library():
-    assert "dumps" in python_stdlib.members("json")
-    assert "parse" in python_stdlib.members("urllib")
-    assert "add_argument" in python_stdlib.class_members("argparse", "ArgumentParser")
-    assert python_stdlib.exports("no_such_module") == frozenset()
+    assert "dumps" in python_stdlib.find_members("json")
+    assert "parse" in python_stdlib.find_members("urllib")
+    assert "add_argument" in python_stdlib.find_class_members("argparse", "ArgumentParser")
+    assert python_stdlib.find_exports("no_such_module") == frozenset()
 
 
 def test_common_words_are_words():

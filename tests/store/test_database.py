@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
-from lsp_harness.store.database import SUFFIXES, Reader, Writer, remove
+from lsp_harness.store.database import FILE_SUFFIXES, Reader, Writer, remove_database
 
 SCHEMA = "CREATE TABLE things(name TEXT)"
 
@@ -31,7 +31,7 @@ def test_it_is_for_this_user_alone(path: Path):
 def test_what_was_written_is_there_the_next_time(path: Path):
     one = writer(path)
     with one.transaction():
-        one.do("INSERT INTO things VALUES ('a')")
+        one.execute("INSERT INTO things VALUES ('a')")
     one.close()
     assert writer(path).rows("SELECT * FROM things") == [("a",)]
 
@@ -39,13 +39,13 @@ def test_what_was_written_is_there_the_next_time(path: Path):
 def test_a_transaction_that_fails_leaves_nothing(path: Path):
     one = writer(path)
     with pytest.raises(StoreError), one.transaction():
-        one.each("INSERT INTO things VALUES (?)", [("a",), ("too", "many")])
+        one.execute_many("INSERT INTO things VALUES (?)", [("a",), ("too", "many")])
     assert one.rows("SELECT * FROM things") == []
 
 
 def test_another_version_begins_anew(path: Path):
     one = writer(path)
-    one.each("INSERT INTO things VALUES (?)", [("a",)])
+    one.execute_many("INSERT INTO things VALUES (?)", [("a",)])
     one.close()
     assert writer(path, "2").rows("SELECT * FROM things") == []
 
@@ -54,13 +54,13 @@ def test_another_version_begins_anew(path: Path):
 def test_a_file_that_is_no_database_is_made_anew(path: Path, rubbish: bytes):
     path.write_bytes(rubbish)
     one = writer(path)
-    one.do("INSERT INTO things VALUES ('a')")
+    one.execute("INSERT INTO things VALUES ('a')")
     assert one.rows("SELECT * FROM things") == [("a",)]
 
 
 def test_damage_that_shows_later_is_told_as_such(path: Path):
     one = writer(path)
-    one.each("INSERT INTO things VALUES (?)", [(f"{n}" * 100,) for n in range(1000)])
+    one.execute_many("INSERT INTO things VALUES (?)", [(f"{n}" * 100,) for n in range(1000)])
     one.close()
     data = bytearray(path.read_bytes())
     data[8192:] = b"\xee" * (len(data) - 8192)
@@ -71,10 +71,10 @@ def test_damage_that_shows_later_is_told_as_such(path: Path):
 
 def test_a_full_disk_is_told_and_nothing_is_half_written(path: Path):
     one = writer(path)
-    one.do("INSERT INTO things VALUES ('a')")
+    one.execute("INSERT INTO things VALUES ('a')")
     one.rows("PRAGMA max_page_count = 4")
     with pytest.raises(StoreError, match="full") as told, one.transaction():
-        one.each("INSERT INTO things VALUES (?)", [("b" * 1000,)] * 1000)
+        one.execute_many("INSERT INTO things VALUES (?)", [("b" * 1000,)] * 1000)
     assert not isinstance(told.value, StoreDamaged)
     assert one.rows("SELECT * FROM things") == [("a",)]
 
@@ -87,26 +87,26 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path):
 def test_readers_see_what_is_written_and_that_it_was(path: Path):
     reader = Reader(path)
     assert reader.rows("SELECT * FROM things") == []
-    assert reader.state() == 0
+    assert reader.change_token() == 0
     one = writer(path)
-    before = reader.state()
-    assert before == reader.state() != 0
-    one.do("INSERT INTO things VALUES ('a')")
-    assert reader.state() != before
+    before = reader.change_token()
+    assert before == reader.change_token() != 0
+    one.execute("INSERT INTO things VALUES ('a')")
+    assert reader.change_token() != before
     assert reader.rows("SELECT * FROM things") == [("a",)]
 
 
 def test_readers_find_a_file_that_was_made_anew(path: Path):
     one = writer(path)
-    one.do("INSERT INTO things VALUES ('old')")
+    one.execute("INSERT INTO things VALUES ('old')")
     reader = Reader(path)
-    before = reader.state()
+    before = reader.change_token()
     one.close()
-    remove(path)
+    remove_database(path)
     assert reader.rows("SELECT * FROM things") == []
-    writer(path).do("INSERT INTO things VALUES ('new')")
+    writer(path).execute("INSERT INTO things VALUES ('new')")
     assert reader.rows("SELECT * FROM things") == [("new",)]
-    assert reader.state() != before
+    assert reader.change_token() != before
 
 
 def test_readers_cannot_write(path: Path):
@@ -118,7 +118,7 @@ def test_readers_cannot_write(path: Path):
 def test_a_reader_in_the_middle_of_a_transaction_sees_what_was_before(path: Path):
     one, reader = writer(path), Reader(path)
     with one.transaction():
-        one.do("INSERT INTO things VALUES ('a')")
+        one.execute("INSERT INTO things VALUES ('a')")
         assert reader.rows("SELECT * FROM things") == []
     assert reader.rows("SELECT * FROM things") == [("a",)]
 
@@ -136,9 +136,9 @@ def test_a_text_that_is_none_is_told(path: Path):
 
 def test_journals_go_with_the_database(path: Path):
     one = writer(path)
-    one.do("INSERT INTO things VALUES ('a')")
+    one.execute("INSERT INTO things VALUES ('a')")
     assert os.path.exists(f"{path}-wal")
-    remove(path)
+    remove_database(path)
     assert list(path.parent.iterdir()) == []
     with pytest.raises(sqlite3.Error):
         sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True).execute("SELECT 1 FROM things")
@@ -155,19 +155,19 @@ def test_a_statement_ends_in_its_middle_when_the_time_is_over(path: Path):
         asked.append(1)
         return len(asked) == 3
 
-    with pytest.raises(StoreLate), reader.until(over):
+    with pytest.raises(StoreLate), reader.interrupt_when(over):
         reader.rows(SLOW)
     assert len(asked) == 3
     # what is asked then has all the time it needs, of the same connection
     assert reader.rows(SLOW) == [(300_000,)]
-    with reader.until(lambda: False):
+    with reader.interrupt_when(lambda: False):
         assert reader.rows(SLOW) == [(300_000,)]
     reader.close()
 
 
 def test_a_file_that_comes_meanwhile_is_read_within_the_time_too(path: Path):
     reader = Reader(path)
-    with reader.until(lambda: True):
+    with reader.interrupt_when(lambda: True):
         assert reader.rows(SLOW) == []
         writer(path).close()
         with pytest.raises(StoreLate):
@@ -175,20 +175,20 @@ def test_a_file_that_comes_meanwhile_is_read_within_the_time_too(path: Path):
     reader.close()
 
 
-@pytest.mark.parametrize("suffix", SUFFIXES)
+@pytest.mark.parametrize("suffix", FILE_SUFFIXES)
 @pytest.mark.parametrize("kind", ["pipe", "device"])
 def test_what_is_no_database_is_replaced_by_the_writer_and_not_waited_for_by_readers(
     tmp_path: Path, suffix: str, kind: str
 ) -> None:
     path = tmp_path / "index.db"
     with closing(Writer(path, "CREATE TABLE t(n)", "1")) as written:
-        written.do("INSERT INTO t VALUES (7)")
+        written.execute("INSERT INTO t VALUES (7)")
     bad = Path(f"{path}{suffix}")
     bad.unlink(missing_ok=True)
     os.mkfifo(bad) if kind == "pipe" else bad.symlink_to("/dev/zero")
-    with closing(Reader(path)) as reader, pytest.raises(StoreDamaged, match="is no regular file"):
+    with closing(Reader(path)) as reader, pytest.raises(StoreDamaged, match="is not a regular file"):
         reader.rows("SELECT * FROM t")
     with closing(Writer(path, "CREATE TABLE t(n)", "1")) as written:
-        written.do("INSERT INTO t VALUES (8)")
+        written.execute("INSERT INTO t VALUES (8)")
     with closing(Reader(path)) as reader:
         assert (8,) in reader.rows("SELECT * FROM t")

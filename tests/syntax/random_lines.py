@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from lsp_harness.index.build.file_extract import sound
+from lsp_harness.index.build.file_extract import replace_invalid_utf8
 from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.syntax.symbols.python_lines import by_lines
 from lsp_harness.syntax.tree import parse
@@ -88,7 +88,7 @@ def changed(text: str, rng: random.Random) -> str:
 
 def compared(text: str) -> str:
     """`same` and `other`, of what is right; `parser` where the lines do not say; `wrong` for what is no Python."""
-    data = sound(text.encode("utf-8", "replace"))
+    data = replace_invalid_utf8(text.encode("utf-8", "replace"))
     told = by_lines(data)
     if told is None:
         return "parser"

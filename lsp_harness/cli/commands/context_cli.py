@@ -16,7 +16,7 @@ from lsp_harness.cli.file_place import offset_of, place
 from lsp_harness.cli.fresh_index import fresh
 from lsp_harness.errors import UsageError
 from lsp_harness.harness import prompt_preview
-from lsp_harness.index.index_place import place as index_of
+from lsp_harness.index.index_place import prepare_place as index_of
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import Usage
 from lsp_harness.store.database import Reader

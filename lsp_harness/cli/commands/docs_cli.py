@@ -9,8 +9,8 @@ from cyclopts import Parameter
 from lsp_harness.cli.console import AsJson, as_json, say
 from lsp_harness.cli.folder_settings import settings
 from lsp_harness.errors import UsageError
-from lsp_harness.knowledge.doc_fragment import Absent, DocFragment
-from lsp_harness.knowledge.installed_packages import LANGUAGES, Installed
+from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
+from lsp_harness.knowledge.installed_packages import LANGUAGES, InstalledPackages
 
 KNOWN = (*LANGUAGES, "javascript")
 
@@ -41,27 +41,29 @@ def docs(
         raise UsageError(f"there is no folder {str(folder)!r}")
     root = folder.resolve()
     config = settings(root)
-    found = _found(Installed(python=config.knowledge.python), root, [language] if language else LANGUAGES, name)
+    found = _found(InstalledPackages(python=config.knowledge.python), root, [language] if language else LANGUAGES, name)
     if json:
-        as_json({**asdict(found), "called": found.called})
+        as_json({**asdict(found), "called": found.usage})
     else:
         _show(found)
     return 0
 
 
-def _found(installed: Installed, root: Path, languages: "list[str] | tuple[str, ...]", name: str) -> DocFragment:
+def _found(
+    installed: InstalledPackages, root: Path, languages: "list[str] | tuple[str, ...]", name: str
+) -> DocFragment:
     """Raises UsageError that says what there is instead, or where was looked."""
-    absent: list[Absent] = []
+    absent: list[AbsentName] = []
     looked: list[str] = []
     for language in languages:
-        known = installed.named(root, language, name)
+        known = installed.look_up(root, language, name)
         if isinstance(known, DocFragment):
             return known
         if known:
             absent.append(known)
-        elif release := installed.release(root, language, name):
+        elif release := installed.find_release(root, language, name):
             raise UsageError(f"{release} is installed, but its files do not say what {name} is")
-        looked += installed.looked(root, language)
+        looked += installed.searched_places(root, language)
     if absent:
         one = absent[0]
         nearest = ", ".join(near.name for near in one.nearest)

@@ -106,7 +106,7 @@ def _engine() -> list[dict[str, Any]]:
 
 def _index() -> list[dict[str, Any]]:
     from lsp_harness.cli.doctor.doctor_index import rows
-    from lsp_harness.index.index_place import place as index_of
+    from lsp_harness.index.index_place import prepare_place as index_of
 
     config, _ = load(Path.cwd())
     if not config.index.enabled:

@@ -11,10 +11,10 @@ from lsp_harness.config.schema import Index
 from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import ModelError
 from lsp_harness.harness.embedding_index import BATCH, living, made_of, missing, texts_of
-from lsp_harness.index.index_place import Place
+from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import recipe
-from lsp_harness.store.database import Reader, remove
+from lsp_harness.store.database import Reader, remove_database
 from lsp_harness.text.wording import counted
 
 
@@ -36,7 +36,7 @@ def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
     return 0
 
 
-async def _made(where: Place, settings: Index) -> tuple[int, int]:
+async def _made(where: IndexPlace, settings: Index) -> tuple[int, int]:
     """How many vectors were made, and how many texts there are."""
     how, count = recipe(settings), 0
     with (
@@ -45,8 +45,8 @@ async def _made(where: Place, settings: Index) -> tuple[int, int]:
         closing(Vectors(where.folder)) as vectors,
         closing(InProcessEmbedder(settings)) as model,
     ):
-        if not vectors.sound():
-            remove(vectors.database)
+        if not vectors.is_sound():
+            remove_database(vectors.database_path)
         new = missing(reader, vectors, how)
         for at in range(0, len(new), BATCH):
             # a server may have changed the index meanwhile
@@ -54,7 +54,7 @@ async def _made(where: Place, settings: Index) -> tuple[int, int]:
                 made = await made_of(model, how, texts)
                 if recipe(settings) != how:
                     raise ModelError("the embedding model changed during this run; run the command again")
-                vectors.put(how.name, made, living(reader))
+                vectors.add(how.name, made, living(reader))
                 count += len(made)
             tell(at + BATCH, len(new))
         return count, living(reader)

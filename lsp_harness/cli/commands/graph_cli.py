@@ -9,10 +9,10 @@ from typing import Any
 
 from lsp_harness.cli.console import AsJson, as_json, say
 from lsp_harness.cli.fresh_index import Folder, called, fresh, wanted
-from lsp_harness.index.graph.symbol_graph import Edge, Graph
-from lsp_harness.index.graph.symbol_graph import graph as graph_of
-from lsp_harness.index.index_view import View
-from lsp_harness.index.query.doc_line import doc
+from lsp_harness.index.graph.symbol_graph import Edge, SymbolGraph
+from lsp_harness.index.graph.symbol_graph import build_graph as graph_of
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.doc_line import read_doc_line
 from lsp_harness.store.database import Reader
 
 MOST = 8
@@ -38,9 +38,11 @@ def graph(
     where = wanted(folder)
     where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
-        view = View(reader)
+        view = IndexView(reader)
         named = called(view, symbol)
-        found = [(graph_of(view, one), view.signature(one), doc(view, one)) for one in named[:MOST]]
+        found = [
+            (graph_of(view, one), view.texts.read_signature(one), read_doc_line(view, one)) for one in named[:MOST]
+        ]
     if json:
         as_json([_as_row(*one) for one in found])
     else:
@@ -50,7 +52,7 @@ def graph(
     return 0
 
 
-def _lines(found: Graph, _: str, said: str) -> Iterator[str]:
+def _lines(found: SymbolGraph, _: str, said: str) -> Iterator[str]:
     it = found.symbol
     yield f"{it.path}:{it.line + 1} {it.qualified}" + f"  {said}" * bool(said)
     for name, edges in _sections(found).items():
@@ -67,10 +69,10 @@ def _lines(found: Graph, _: str, said: str) -> Iterator[str]:
 
 def _line(one: Edge) -> str:
     where = f"  {one.path}:{one.line + 1} {one.name or '(outside of functions)'}"
-    return where + f", through {one.through}" * bool(one.through) + "  unresolved" * (not one.sure)
+    return where + f", through {one.through}" * bool(one.through) + "  unresolved" * (not one.is_certain)
 
 
-def _sections(found: Graph) -> dict[str, tuple[Edge, ...]]:
+def _sections(found: SymbolGraph) -> dict[str, tuple[Edge, ...]]:
     return {
         "calls": found.calls,
         "called by": found.called_by,
@@ -80,7 +82,7 @@ def _sections(found: Graph) -> dict[str, tuple[Edge, ...]]:
     }
 
 
-def _as_row(found: Graph, signature: str, said: str) -> dict[str, Any]:
+def _as_row(found: SymbolGraph, signature: str, said: str) -> dict[str, Any]:
     it = found.symbol
     return {
         **{name: getattr(it, name) for name in ("path", "line", "kind")},

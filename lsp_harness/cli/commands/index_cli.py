@@ -18,12 +18,12 @@ from lsp_harness.cli.nearest_texts import EMBED, without
 from lsp_harness.context.sources.declaration_extract import Extract, extracts
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileProblem, HarnessError, UsageError
-from lsp_harness.index.index_view import View
-from lsp_harness.index.query.code_patterns import Pattern, patterns
-from lsp_harness.index.query.doc_line import doc
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.code_patterns import Pattern, find_patterns
+from lsp_harness.index.query.doc_line import read_doc_line
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.process.leader_lock import led
-from lsp_harness.store.database import Reader, remove
+from lsp_harness.store.database import Reader, remove_database
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.tree import LIMIT, parse
 from lsp_harness.text.document import Document
@@ -53,10 +53,10 @@ def rebuild(folder: Folder = Path(), *, json: AsJson = False) -> int:
     missing ones.
     """
     where = wanted(folder)
-    remove(where.database)
+    remove_database(where.database)
     with closing(Vectors(where.folder)) as vectors:
-        if not vectors.sound():
-            remove(vectors.database)
+        if not vectors.is_sound():
+            remove_database(vectors.database_path)
     if led(where.lock):
         say("the server that has this folder open makes a new index")
         return 0
@@ -86,9 +86,11 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
     where = wanted(folder)
     where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
-        view = View(reader)
+        view = IndexView(reader)
         found = [
-            (one, doc(view, it)) for it in called(view, symbol) for one in _extracts(where.root, it.path, it.qualified)
+            (one, read_doc_line(view, it))
+            for it in called(view, symbol)
+            for one in _extracts(where.root, it.path, it.qualified)
         ]
     if not found:
         raise UsageError(
@@ -121,7 +123,7 @@ def shown_patterns(
     where = wanted(folder)
     where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
-        found = patterns(reader, max(0, limit))
+        found = find_patterns(reader, max(0, limit))
     if json:
         as_json([_as_pattern(one) for one in found])
     else:

@@ -14,11 +14,11 @@ from lsp_harness.cli.console import AsJson, as_json, positive, say, warn
 from lsp_harness.cli.fresh_index import Folder, fresh, named, wanted
 from lsp_harness.cli.nearest_texts import EMBED, SEARCH_SECONDS, nearest
 from lsp_harness.errors import StoreError, UsageError
-from lsp_harness.index.index_place import Place
-from lsp_harness.index.index_view import View
-from lsp_harness.index.query.anchor import At, Named, declared, spots
-from lsp_harness.index.query.code_search import Hit, Search
-from lsp_harness.index.query.doc_line import doc
+from lsp_harness.index.index_place import IndexPlace
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.anchor import FilePosition, SymbolName, find_anchors, find_declared
+from lsp_harness.index.query.code_search import CodeSearch, Hit
+from lsp_harness.index.query.doc_line import read_doc_line
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.store.database import Reader
 from lsp_harness.text.document import Document
@@ -72,21 +72,25 @@ def search(
     where = wanted(folder)
     where = asyncio.run(fresh(where))
     with closing(Reader(where.database)) as reader:
-        if near and View(reader).file(near) is None:
+        if near and IndexView(reader).symbols.find_file(near) is None:
             raise UsageError(f"the index has no file {near!r}; write its path relative to the folder")
         asked = query or (_at(reader, where, at) if at else _named(reader, symbol))
         if isinstance(asked, str):
             alike = asyncio.run(nearest(where, asked, explain=explain))
         else:
-            alike = _like(where, [spot.digest for spot in spots(reader, asked)])
+            alike = _like(where, [spot.digest for spot in find_anchors(reader, asked)])
             if explain and not alike:
                 warn(f"not searched by meaning: this code has no vector yet; {EMBED} makes the missing vectors")
         # there is nobody who types meanwhile
         if isinstance(asked, str) and files:
-            return _files(Search(reader).files(asked, limit, alike, beside=near, seconds=SEARCH_SECONDS), json=json)
-        hits = Search(reader).search(asked, limit, alike, beside=near, seconds=SEARCH_SECONDS)
-        view = View(reader)
-        docs = [doc(view, it) if (it := view.symbol(hit.path, hit.symbol)) else "" for hit in hits]
+            return _files(
+                CodeSearch(reader).rank_files(asked, limit, alike, current_path=near, seconds=SEARCH_SECONDS), json=json
+            )
+        hits = CodeSearch(reader).search(asked, limit, alike, current_path=near, seconds=SEARCH_SECONDS)
+        view = IndexView(reader)
+        docs = [
+            read_doc_line(view, it) if (it := view.symbols.find_symbol(hit.path, hit.symbol)) else "" for hit in hits
+        ]
     if json:
         as_json([_as_row(hit) | {"doc": said} for hit, said in zip(hits, docs, strict=True)])
     else:
@@ -105,7 +109,7 @@ def _files(found: Sequence[tuple[str, float]], *, json: bool) -> int:
     return 0 if found else 1
 
 
-def _at(reader: Reader, where: Place, said: str) -> At:
+def _at(reader: Reader, where: IndexPlace, said: str) -> FilePosition:
     file, numbers = file_place.place(said, 2)
     if not numbers:
         raise UsageError(f"say where in the file: lsp-harness search --at {said}:LINE or {said}:LINE:COL")
@@ -117,27 +121,27 @@ def _at(reader: Reader, where: Place, said: str) -> At:
         raise UsageError(
             f"{file} is not in {where.root}; write its folder as well: lsp-harness search --at {said} FOLDER"
         ) from None
-    if View(reader).file(path) is None:
+    if IndexView(reader).symbols.find_file(path) is None:
         raise UsageError(
             f"the index has no file {path!r}; lsp-harness index status shows which files were left out and why"
         )
-    return At(path, file_place.offset_of(document, line, column))
+    return FilePosition(path, file_place.offset_of(document, line, column))
 
 
-def _named(reader: Reader, said: str) -> Named:
+def _named(reader: Reader, said: str) -> SymbolName:
     path, name = named(said)
-    found = Named(name, path)
-    if not declared(reader, found):
+    found = SymbolName(name, path)
+    if not find_declared(reader, found):
         raise UsageError(
             f'there is no symbol {said!r} in this folder; to find similar code: lsp-harness search "{name}"'
         )
     return found
 
 
-def _like(where: Place, digests: Sequence[bytes]) -> list[bytes]:
+def _like(where: IndexPlace, digests: Sequence[bytes]) -> list[bytes]:
     """The texts whose vectors are most like those of these texts, where they have some: nothing is embedded for it."""
     with closing(Vectors(where.folder)) as vectors, suppress(StoreError):
-        return [one for digest in digests[:1] if digest for one in vectors.like(digest, LIKE)]
+        return [one for digest in digests[:1] if digest for one in vectors.find_similar(digest, LIKE)]
     return []
 
 

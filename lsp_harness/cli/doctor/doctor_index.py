@@ -13,7 +13,7 @@ from lsp_harness.config.schema import Config, Index
 from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import HarnessError, ModelError
 from lsp_harness.harness.engines import Engines
-from lsp_harness.index.index_place import Place
+from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.embedding_recipe import Recipe, model_of, recipe
 from lsp_harness.inference.models.model_files import resolve
@@ -32,7 +32,7 @@ UNFIT = frozenset({"kotlin"})
 """Whose grammar is in no extra, as the tags do not fit it."""
 
 
-def rows(where: Place, config: Config) -> Iterator[Row]:
+def rows(where: IndexPlace, config: Config) -> Iterator[Row]:
     """Raises StoreError where the index is damaged."""
     found = told(where)
     if not found["files"]:
@@ -43,7 +43,7 @@ def rows(where: Place, config: Config) -> Iterator[Row]:
     yield _embeddings(where, config)
 
 
-def _languages(where: Place, counts: Mapping[str, int]) -> Iterator[Row]:
+def _languages(where: IndexPlace, counts: Mapping[str, int]) -> Iterator[Row]:
     by: dict[tag_queries.Known, Counter[str]] = {"queries": Counter(), "tags": Counter(), "lines": Counter()}
     for name, count in counts.items():
         if language := called(name):
@@ -68,14 +68,14 @@ def _listed(counts: Counter[str]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.most_common())
 
 
-def _texts(where: Place) -> Counter[str]:
+def _texts(where: IndexPlace) -> Counter[str]:
     """The files in languages that we cannot parse, by what their names say they are."""
     with closing(Reader(where.database)) as reader:
         paths = reader.rows("SELECT path FROM files WHERE language = '' AND skipped = ''")
     return Counter(detected(path) or "text" for (path,) in paths)
 
 
-def _embeddings(where: Place, config: Config) -> Row:
+def _embeddings(where: IndexPlace, config: Config) -> Row:
     try:
         how = recipe(config.index)
         asked = asyncio.run(_tried(config.index, how))
@@ -106,12 +106,12 @@ def _apart(config: Config) -> str:
     return ""
 
 
-def _vectors(where: Place, how: Recipe, asked: Sequence[float], apart: str) -> Row:
+def _vectors(where: IndexPlace, how: Recipe, asked: Sequence[float], apart: str) -> Row:
     """What there are, and who goes by them; `asked` is the vector of a query, `apart` why editors do not."""
     with closing(Vectors(where.folder)) as vectors, closing(Reader(where.database)) as reader:
         texts = {text for (text,) in reader.rows("SELECT DISTINCT digest FROM chunks WHERE digest != x''")}
-        made, count = vectors.model(), len(texts.intersection(vectors.texts().values()))
-        damaged = count and not (vectors.sound() and vectors.nearest(asked, 1))
+        made, count = vectors.read_model(), len(texts.intersection(vectors.read_digests().values()))
+        damaged = count and not (vectors.is_sound() and vectors.find_nearest(asked, 1))
     later = EMBED if apart else f"{EMBED}, or an editor while its engine is in use,"
     if damaged:
         return "note", "embeddings", f"{WORDS}: the vectors are damaged; {EMBED} makes new ones"

@@ -7,9 +7,10 @@ from collections.abc import Collection
 from lsp_harness.coding.repair.expected_name import Wanted
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import similar
-from lsp_harness.index.index_view import Symbol, View
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.knowledge.standard import python_stdlib
-from lsp_harness.knowledge.standard.stdlib_tables import standard
+from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.names.calls import Call, Parameter, calls_around, parameters_in, parameters_of
 from lsp_harness.syntax.names.occurrences import occurrences
@@ -52,9 +53,9 @@ def _of_class(request: RepairRequest, wanted: Wanted) -> Collection[str]:
     """The members of a class of Python's library that the message names, where this file imports that class."""
     for said in (one for pair in CLASS.findall(request.finding.message) for one in pair if one):
         named = said.split("[")[0].rpartition(".")[2]
-        for module in python_stdlib.exporting(named):
+        for module in python_stdlib.find_exporting_modules(named):
             if _module_of(wanted, named) or re.search(rf"\b{re.escape(module)}\b", wanted.tree.document.text):
-                return python_stdlib.class_members(module, named)
+                return python_stdlib.find_class_members(module, named)
     return ()
 
 
@@ -69,9 +70,9 @@ def _importable(request: RepairRequest, wanted: Wanted, name: str) -> Collection
     if named:
         return unbound | set(_exports(request, wanted, named.module, name))
     modules = (
-        python_stdlib.MODULES | set(python_stdlib.WITHIN)
+        python_stdlib.MODULES | set(python_stdlib.SUBMODULES)
         if wanted.language == "python"
-        else standard(wanted.language).modules
+        else load_standard(wanted.language).modules
     )
     parts = {part for module in modules for part in re.split(r"[./]|::", module)}
     return unbound | parts
@@ -79,12 +80,12 @@ def _importable(request: RepairRequest, wanted: Wanted, name: str) -> Collection
 
 def _exports(request: RepairRequest, wanted: Wanted, module: str, name: str) -> Collection[str]:
     if wanted.language == "python" and python_stdlib.is_module(module):
-        return python_stdlib.members(module)
-    if known := standard(wanted.language).exports(module):
+        return python_stdlib.find_members(module)
+    if known := load_standard(wanted.language).find_exports(module):
         return known
     if request.installed and request.root and module[:1] not in (".", "/"):
         near = request.file.parent if request.file else None
-        absent = request.installed.absent(request.root, wanted.language, module, name, near=near)
+        absent = request.installed.find_absent(request.root, wanted.language, module, name, importer_folder=near)
         return [one.name.rpartition(".")[2] for one in absent.nearest] if absent else ()
     return ()
 
@@ -129,7 +130,7 @@ def _brought(one: Import, first: str, language: str) -> str | None:
 
 def imported_names(wanted: Wanted) -> Collection[str]:
     """The names of the standard library that the file sees by importing all of a module: `using System.IO;`, `import java.util.*;`."""
-    table = standard(wanted.language)
+    table = load_standard(wanted.language)
     if wanted.language not in ("java", "csharp", "c", "cpp"):
         return ()
     text = wanted.tree.document.text
@@ -162,7 +163,9 @@ def _documented(request: RepairRequest, wanted: Wanted, call: Call) -> Collectio
     if request.installed is None or request.root is None or not module:
         return ()
     near = request.file.parent if request.file else None
-    found = request.installed.documented(request.root, wanted.language, *module.rpartition(".")[::2], near=near)
+    found = request.installed.find_documentation(
+        request.root, wanted.language, *module.rpartition(".")[::2], importer_folder=near
+    )
     signature = (found.constructor or found.signature) if found else ""
     return set(PARAMETER.findall(signature.partition("(")[2]))
 
@@ -174,9 +177,9 @@ async def indexed_parameters(request: RepairRequest, name: str) -> list[tuple[Pa
     language, opened = request.tree.language, request.known.opened(request.tree.document.uri)
 
     def read(reader: Reader) -> list[tuple[Symbol, str]]:
-        view = View(reader, opened)
-        named = view.named(name, DECLARED, ("function", "method", "class"), language.id)
-        return [(one, view.body(one)) for one in named]
+        view = IndexView(reader, opened)
+        named = view.symbols.find_by_name(name, DECLARED, ("function", "method", "class"), language.id)
+        return [(one, view.texts.read_body(one)) for one in named]
 
     found = await request.known.ask(request.tree.document.uri, read, list[tuple[Symbol, str]](), slow=True)
     return [listed for _, text in found for listed in parameters_in(language, encode(text), name)]

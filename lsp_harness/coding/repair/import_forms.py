@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from lsp_harness.context.sources.import_list import ORDERS
 from lsp_harness.knowledge.standard import python_stdlib
-from lsp_harness.knowledge.standard.stdlib_tables import standard
+from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.syntax.symbols.import_block import Statement, placed, statements
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.edit import Edit
@@ -148,7 +148,7 @@ def _script(found: Sequence[Statement], brought: Brought) -> str:
     return f"import {'* as ' if star else ''}{name} from {quote}{module}{quote}{end}"
 
 
-_BUILTIN = frozenset(one.partition("/")[0] for one in standard("javascript").modules if one != "react")
+_BUILTIN = frozenset(one.partition("/")[0] for one in load_standard("javascript").modules if one != "react")
 
 
 def _ruby(found: Sequence[Statement], brought: Brought) -> str:

@@ -14,7 +14,7 @@ from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.context.sources.import_usage import imported_as
 from lsp_harness.knowledge.standard import python_stdlib
-from lsp_harness.knowledge.standard.stdlib_tables import standard
+from lsp_harness.knowledge.standard.stdlib_tables import load_standard
 from lsp_harness.syntax.names.occurrences import occurrences
 from lsp_harness.syntax.symbols.import_block import statements
 
@@ -60,7 +60,7 @@ async def missing_import(request: RepairRequest) -> list[Repair]:
 
 def load_library(language: str) -> None:
     """Read what the standard library of a language exports. It takes a moment the first time and is remembered."""
-    standard(language)
+    load_standard(language)
     if language == "python":
         python_stdlib.load_exports()
 
@@ -86,19 +86,21 @@ def _python(request: RepairRequest, wanted: Wanted, name: str) -> Costed:
     members = _members(wanted, name)
     present = {one.module for one in statements(wanted.tree)}
     if python_stdlib.is_module(name) and members:
-        known = python_stdlib.members(name)
+        known = python_stdlib.find_members(name)
         if members <= known or not known:
-            inner = next((f"{name}.{one}" for one in sorted(members) if f"{name}.{one}" in python_stdlib.WITHIN), name)
+            inner = next(
+                (f"{name}.{one}" for one in sorted(members) if f"{name}.{one}" in python_stdlib.SUBMODULES), name
+            )
             yield Brought(inner if inner != "os.path" else name), MODULE
         elif members & known:
             yield Brought(name), MODULE + COMMON
-    if module := standard("python").aliases.get(name):
+    if module := load_standard("python").aliases.get(name):
         if python_stdlib.is_module(module) or _is_installed(request, module):
             yield Brought(module, "", name), MODULE + 0.1
     elif not python_stdlib.is_module(name) and members and _is_installed(request, name):
         yield Brought(name), MODULE + 0.2
-    for n, module in enumerate(python_stdlib.exporting(name)[:MOST]):
-        usual = module in python_stdlib.PREFERRED
+    for n, module in enumerate(python_stdlib.find_exporting_modules(name)[:MOST]):
+        usual = module in python_stdlib.PREFERRED_MODULES
         # `join` or `date` are names of variables as well
         common = COMMON * (name.islower() and not wanted.here.called and not name.startswith("default"))
         cost = NAME + NEXT * n + common + (0.0 if usual else 0.35) + PRESENT * (module in present)
@@ -111,13 +113,13 @@ def _python(request: RepairRequest, wanted: Wanted, name: str) -> Costed:
 def _is_installed(request: RepairRequest, module: str) -> bool:
     if request.installed is None or request.root is None:
         return False
-    return bool(request.installed.release(request.root, "python", module))
+    return bool(request.installed.find_release(request.root, "python", module))
 
 
 def _packages(wanted: Wanted, name: str) -> Costed:
     """Of Go: by the last part of a path, which must export what is used."""
     members = _members(wanted, name)
-    table = standard("go").modules
+    table = load_standard("go").modules
     paths = [path for path in table if path.rpartition("/")[2] == name]
     having = [path for path in paths if members and members <= table[path]] or [
         path for path in paths if not table[path] and members
@@ -127,11 +129,11 @@ def _packages(wanted: Wanted, name: str) -> Costed:
 
 
 def _scripts(wanted: Wanted, name: str) -> Costed:
-    table = standard(wanted.language)
+    table = load_standard(wanted.language)
     members, present = _members(wanted, name), {one.module.removeprefix("node:") for one in statements(wanted.tree)}
     if (known := table.modules.get(name)) and members and members <= known:
         yield Brought(name), MODULE
-    for n, module in enumerate(table.exporting(name)):
+    for n, module in enumerate(table.find_exporting_modules(name)):
         here = module in present
         if module == "react" and not here and not wanted.tree.document.uri.endswith("x"):
             continue
@@ -145,7 +147,7 @@ def _scripts(wanted: Wanted, name: str) -> Costed:
 
 def _exported(wanted: Wanted, name: str) -> Costed:
     """Of the other languages: by the modules that export the name."""
-    language, table = wanted.language, standard(wanted.language)
+    language, table = wanted.language, load_standard(wanted.language)
     present = {one.module for one in statements(wanted.tree)}
     if language == "php":
         # in a namespace the names of PHP itself are brought in too
@@ -159,7 +161,7 @@ def _exported(wanted: Wanted, name: str) -> Costed:
     if language in ("rust", "ruby") and name in table.types:
         return
     by_name = language in ("rust", "java")
-    modules = [one for one in table.exporting(name) if by_name or one not in present]
+    modules = [one for one in table.find_exporting_modules(name) if by_name or one not in present]
     if language == "cpp":
         # `<cstring>` rather than `<string.h>`
         modules.sort(key=lambda one: (one.endswith(".h"), wanted.here.receiver != "std" and not one.endswith(".h")))

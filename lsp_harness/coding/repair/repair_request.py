@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.verify.finding import Finding
 from lsp_harness.verify.finding_subject import Subject
@@ -25,7 +25,7 @@ class RepairRequest:
     tree: SyntaxTree
     path: str = ""
     known: IndexQuery | None = None
-    installed: Installed | None = None
+    installed: InstalledPackages | None = None
     root: Path | None = None
     file: Path | None = None
 

@@ -15,7 +15,7 @@ from lsp_harness.coding.repair.name_marks import marked_names
 from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.spelling_cost import similar, slip, words
-from lsp_harness.knowledge.standard.stdlib_tables import common_words, standard
+from lsp_harness.knowledge.standard.stdlib_tables import common_words, load_standard
 from lsp_harness.syntax.names.occurrences import Occurrence, occurrences
 from lsp_harness.text.edit import Edit
 from lsp_harness.text.position import Span, encode
@@ -87,7 +87,7 @@ def _in_file(request: RepairRequest, wanted: Wanted, name: str) -> dict[str, flo
 
 def _builtin(wanted: Wanted, name: str) -> dict[str, float]:
     """Of what the language has by itself: the nearest."""
-    table, role = standard(wanted.language), wanted.here.role
+    table, role = load_standard(wanted.language), wanted.here.role
     found: dict[str, float] = {}
     if role == "member":
         if wanted.language == "cpp" and wanted.here.receiver == "std":

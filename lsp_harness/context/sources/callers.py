@@ -6,10 +6,11 @@ behind something unknown counts in files that import what it is of, after the ot
 
 from dataclasses import dataclass
 
-from lsp_harness.index.declaration_shape import TESTS
+from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.graph.indexed_source import Sources
-from lsp_harness.index.graph.symbol_graph import User, users
-from lsp_harness.index.index_view import Symbol, View
+from lsp_harness.index.graph.symbol_graph import Usage, find_usages
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 
 MOST = 6
 """Uses that are shown, no more than `EACH` of one file."""
@@ -35,33 +36,33 @@ class Use:
     @property
     def test(self) -> bool:
         """Whether the file is one of tests, by its name."""
-        return bool(TESTS.search(self.path))
+        return bool(TEST_PATH.search(self.path))
 
 
-def uses(view: View, symbol: Symbol) -> list[Use]:
+def uses(view: IndexView, symbol: Symbol) -> list[Use]:
     """Of a declaration, those in tests first, as they say what is expected of it."""
     sure: list[Use] = []
     likely: list[Use] = []
     seen: dict[str, int] = {}
     functions: set[tuple[str, int]] = set()
     sources = Sources(view, BYTES)
-    for one in users(sources, symbol, FILES, FAR, lambda path: (not TESTS.search(path), path != symbol.path)):
-        path, around = one.source.text.path, one.around.n if one.around else -1
+    for one in find_usages(sources, symbol, FILES, FAR, lambda path: (not TEST_PATH.search(path), path != symbol.path)):
+        path, around = one.source.text.path, one.enclosing.n if one.enclosing else -1
         inside = path == symbol.path and symbol.start <= one.place.start < symbol.end
         # of a function one is enough
         if inside or (path, around) in functions or seen.get(path, 0) == EACH:
             continue
         functions.add((path, around))
         seen[path] = seen.get(path, 0) + 1
-        (sure if one.place.sure else likely).append(_use(view, one))
+        (sure if one.place.is_certain else likely).append(_use(view, one))
         if len(sure) == MOST:
             break
     # they are in order by themselves
     return sorted([*sure, *likely][:MOST], key=lambda use: not use.test)
 
 
-def _use(view: View, user: User) -> Use:
-    around = user.around
-    head = " ".join(view.text(around, around.named, around.body).split()).rstrip("{: ") if around else ""
+def _use(view: IndexView, user: Usage) -> Use:
+    around = user.enclosing
+    head = " ".join(view.texts.read_text(around, around.named, around.body).split()).rstrip("{: ") if around else ""
     start = user.place.start
-    return Use(user.source.text.path, head[:WIDTH], user.source.line(start)[:WIDTH], user.source.line_of(start))
+    return Use(user.source.text.path, head[:WIDTH], user.source.read_line(start)[:WIDTH], user.source.find_line(start))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from lsp_harness.context.sources.unused_names import unused
-from lsp_harness.index.identifier_words import NAME, words
+from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
 from lsp_harness.index.query.stop_words import STOP_WORDS
 from lsp_harness.syntax.languages import Language
 from lsp_harness.syntax.scope import Scope, enclosing_class, enclosing_function, imports
@@ -66,9 +66,11 @@ def _seen(
     module: str = "",
     imported: frozenset[str] = frozenset(),
 ) -> Around:
-    names = dict.fromkeys(name for text in texts for name in NAME.findall(text))
+    names = dict.fromkeys(name for text in texts for name in DOTTED_NAME.findall(text))
     members = frozenset(name for text in texts for name in MEMBER.findall(text))
-    said = {word for word in words(" ".join(NAME.findall(close))).lower().split() if len(word) > 2} - STOP_WORDS
+    said = {
+        word for word in split_words(" ".join(DOTTED_NAME.findall(close))).lower().split() if len(word) > 2
+    } - STOP_WORDS
     type_ = enclosing_class(tree, offset)
     bases = _bases(tree, type_) if type_ else ()
     whole = decode(tree.data)
@@ -78,7 +80,7 @@ def _seen(
 def _importing(tree: SyntaxTree, offset: int) -> tuple[str, frozenset[str]]:
     """The module that a place in an import statement is about, and the names that are imported from it there."""
     if unfinished := UNFINISHED.match(decode(tree.document.line(tree.document.line_of(offset)))):
-        return unfinished[1], frozenset(NAME.findall(unfinished[2]))
+        return unfinished[1], frozenset(DOTTED_NAME.findall(unfinished[2]))
     node = tree.root.descendant_for_byte_range(offset, offset)
     while node and node.parent and node.parent.parent:
         node = node.parent

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from lsp_harness.context.sources.required_imports import called
-from lsp_harness.index.index_view import Symbol, View
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.syntax.text_kind import inside
 from lsp_harness.syntax.tree import SyntaxTree
@@ -156,7 +157,7 @@ def _names(items: Iterable[str]) -> tuple[str, ...]:
     return tuple(found[1].removesuffix("::") for item in items if (found := WRITTEN.match(item.strip())))
 
 
-def to_import(view: View, path: str, tree: SyntaxTree, offset: int) -> str:
+def to_import(view: IndexView, path: str, tree: SyntaxTree, offset: int) -> str:
     """The text to put in, empty where nothing is known."""
     there = listing(tree, offset)
     if there is None:
@@ -168,7 +169,7 @@ def to_import(view: View, path: str, tree: SyntaxTree, offset: int) -> str:
     if not CLOSES.fullmatch(rest) or not OPENS.search(line):
         return ""
     listed = {name.rpartition("::")[2] for name in (*there.before, *there.after)}
-    has = [one.name for one in view.exported(path, tree.language.id, there.module) if public(view, one)]
+    has = [one.name for one in view.find_module_symbols(path, tree.language.id, there.module) if public(view, one)]
     free = [name for name in dict.fromkeys(has) if name not in listed]
     filled = tree.language.id == "rust" or len(_names(_above(tree, offset).split(","))) > 1
     found = _placed(there, free if there.hands_on else _missing(tree, offset, free))
@@ -182,15 +183,15 @@ def to_import(view: View, path: str, tree: SyntaxTree, offset: int) -> str:
     )
 
 
-def public(view: View, symbol: Symbol) -> bool:
+def public(view: IndexView, symbol: Symbol) -> bool:
     """Whether other files may import it, by how it is declared."""
     match symbol.language:
         case "python":
             return not symbol.name.startswith("_")
         case "rust":
-            return symbol.kind != "implementation" and view.before(symbol).lstrip().startswith("pub")
+            return symbol.kind != "implementation" and view.texts.read_line_start(symbol).lstrip().startswith("pub")
         case _:
-            return "export" in view.before(symbol)
+            return "export" in view.texts.read_line_start(symbol)
 
 
 def _missing(tree: SyntaxTree, offset: int, names: Sequence[str]) -> list[str]:

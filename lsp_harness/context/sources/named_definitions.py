@@ -9,8 +9,9 @@ from itertools import chain, islice
 from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.sources import receiver_types
 from lsp_harness.context.sources.cursor_names import Around
-from lsp_harness.index.identifier_words import words
-from lsp_harness.index.index_view import Symbol, View
+from lsp_harness.index.identifier_words import split_words
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.languages import language_for
 from lsp_harness.syntax.symbols.declarations import TYPES
 
@@ -34,11 +35,11 @@ class Line:
     text: str
 
 
-def definitions(view: View, path: str, near: Around) -> Iterator[Line]:
+def definitions(view: IndexView, path: str, near: Around) -> Iterator[Line]:
     """The declarations that these names mean, a line each, with those of what they have inside."""
     comment = near.language.comment or "#"
     has: dict[str, dict[str, None]] = {}
-    for one in view.exported(path, near.language.id, near.module) if near.module else ():
+    for one in view.find_module_symbols(path, near.language.id, near.module) if near.module else ():
         if one.name not in near.imported and one.name[:1] != "_":
             has.setdefault(one.path, {})[one.name] = None
     for origin, names in has.items():
@@ -49,10 +50,12 @@ def definitions(view: View, path: str, near: Around) -> Iterator[Line]:
         yield from _declaration(view, symbol, number, near)
 
 
-def _meant(view: View, path: str, near: Around) -> Iterator[Symbol]:
+def _meant(view: IndexView, path: str, near: Around) -> Iterator[Symbol]:
     for name in (*near.unused, *near.bases, *near.names):
         head, _, rest = name.partition(".")
-        yield from view.defined(path, head) or (view.of_module(path, head, rest.split(".")[0]) if rest else [])
+        yield from view.find_definitions(path, head) or (
+            view.find_module_member(path, head, rest.split(".")[0]) if rest else []
+        )
 
 
 def _once(symbols: Iterable[Symbol]) -> Iterator[Symbol]:
@@ -63,16 +66,16 @@ def _once(symbols: Iterable[Symbol]) -> Iterator[Symbol]:
             yield one
 
 
-def _declaration(view: View, symbol: Symbol, number: int, near: Around) -> Iterator[Line]:
+def _declaration(view: IndexView, symbol: Symbol, number: int, near: Around) -> Iterator[Line]:
     yield Line((0, number), symbol.path, symbol.start, _text(view, symbol))
     if symbol.kind not in TYPES:
         return
-    for one in view.members(symbol):
+    for one in view.symbols.find_members(symbol):
         if one.kind in TYPES:
             continue
         if one.name in near.members:
             rank = 1
-        elif not near.words.isdisjoint(words(one.name).lower().split()):
+        elif not near.words.isdisjoint(split_words(one.name).lower().split()):
             rank = 2
         elif one.kind == "constructor" or one.name in ("__init__", "constructor", "new", "initialize", "__construct"):
             rank = 3
@@ -81,8 +84,8 @@ def _declaration(view: View, symbol: Symbol, number: int, near: Around) -> Itera
         yield Line((rank, number), one.path, one.start, "    " + _text(view, one))
 
 
-def _text(view: View, symbol: Symbol) -> str:
-    text = view.signature(symbol).rstrip("{ ")
+def _text(view: IndexView, symbol: Symbol) -> str:
+    text = view.texts.read_signature(symbol).rstrip("{ ")
     text = text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
     language = language_for(symbol.language, symbol.path)
     whole = symbol.body >= symbol.end or symbol.kind in TYPES

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.files.secrets import spans
-from lsp_harness.knowledge.doc_fragment import Absent, DocFragment
-from lsp_harness.knowledge.installed_packages import Installed
-from lsp_harness.knowledge.package_module import local
+from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
+from lsp_harness.knowledge.installed_packages import InstalledPackages
+from lsp_harness.knowledge.package_module import local_name
 from lsp_harness.syntax.symbols.declarations import declared
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
@@ -41,20 +41,20 @@ class Used:
 
 
 def documentation(
-    installed: Installed, root: Path, file: Path, written: Iterable[tuple[Document, str]], most: int = MOST
+    installed: InstalledPackages, root: Path, file: Path, written: Iterable[tuple[Document, str]], most: int = MOST
 ) -> list[str]:
     """At most so many lines about what is used in parts of texts, each given as the whole text and the part of it."""
     absent: dict[str, None] = {}
     there: dict[str, None] = {}
     for one in known(installed, root, file, written):
         if (line := told(one)) and not spans(encode(line)):
-            (absent if isinstance(one, Absent) else there)[line] = None
+            (absent if isinstance(one, AbsentName) else there)[line] = None
     return [*absent, *there][:most]
 
 
 def known(
-    installed: Installed, root: Path, file: Path, written: Iterable[tuple[Document, str]]
-) -> Iterator[DocFragment | Absent]:
+    installed: InstalledPackages, root: Path, file: Path, written: Iterable[tuple[Document, str]]
+) -> Iterator[DocFragment | AbsentName]:
     """What is known of the names that parts of texts use, in their order."""
     seen: set[Used] = set()
     for document, part in written:
@@ -68,25 +68,27 @@ def known(
                 yield found
 
 
-def told(one: DocFragment | Absent) -> str:
+def told(one: DocFragment | AbsentName) -> str:
     """One line about a name; empty where there is nothing to say of it."""
     inside = "" if one.module in (one.package, "") else f" in {one.module}"
-    if isinstance(one, Absent):
-        nearest = "; ".join(dict.fromkeys(near.called for near in one.nearest))
+    if isinstance(one, AbsentName):
+        nearest = "; ".join(dict.fromkeys(near.usage for near in one.nearest))
         line = f"{one.release} has no {one.name}{inside}" + (f"; it has: {nearest}" if nearest else "")
-    elif one.kind == "module" or one.called == one.name:
+    elif one.kind == "module" or one.usage == one.name:
         return ""
     else:
         several = f" (the first of {one.overloads} signatures)" if one.overloads > 1 else ""
-        line = f"{one.release} has{inside}: {one.called}{several}"
+        line = f"{one.release} has{inside}: {one.usage}{several}"
     return line if len(line) <= LONG else line[: LONG - 1] + "…"
 
 
-def _known(installed: Installed, root: Path, language: str, near: Path, one: Used) -> DocFragment | Absent | None:
+def _known(
+    installed: InstalledPackages, root: Path, language: str, near: Path, one: Used
+) -> DocFragment | AbsentName | None:
     """The name, or what there is in its place; of a longer one what its beginning means, where that is as far as it goes."""
-    if found := installed.documented(root, language, one.module, one.name, near=near):
+    if found := installed.find_documentation(root, language, one.module, one.name, importer_folder=near):
         return found
-    if missing := installed.absent(root, language, one.module, one.name, near=near):
+    if missing := installed.find_absent(root, language, one.module, one.name, importer_folder=near):
         return missing
     outer = one.name.rpartition(".")[0]
     return _known(installed, root, language, near, Used(one.module, outer)) if outer else None
@@ -123,7 +125,7 @@ def _bound(tree: SyntaxTree) -> dict[str, Used]:
     language = tree.language.id
     found: dict[str, Used] = {}
     for one in declared(tree.language, tree.data, tree.root)[1]:
-        name = local(language, one)
+        name = local_name(language, one)
         module = one.module.removeprefix("::")
         if not name or one.name == "*" or module.startswith(".") or module.split("::")[0] in ("crate", "self", "super"):
             continue

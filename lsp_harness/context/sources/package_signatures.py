@@ -12,8 +12,8 @@ from pathlib import Path
 from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.sources.package_documentation import known, told
 from lsp_harness.files.secrets import spans
-from lsp_harness.knowledge.doc_fragment import Absent, DocFragment
-from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.knowledge.doc_fragment import AbsentName, DocFragment
+from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode, encode
 
@@ -33,7 +33,7 @@ _Said = tuple[str, str, str]
 class Packages:
     """What is `installed` for the workspace folder `root`, and what a `file` of it uses of that."""
 
-    installed: Installed
+    installed: InstalledPackages
     root: Path
     file: Path
     count: Count
@@ -77,12 +77,12 @@ class Packages:
         yield from found
 
 
-def _line(one: DocFragment | Absent, comment: str) -> tuple[str, str]:
+def _line(one: DocFragment | AbsentName, comment: str) -> tuple[str, str]:
     """How a name is used, and what is said of it in a sentence."""
-    if isinstance(one, Absent):
+    if isinstance(one, AbsentName):
         return f"{comment} {told(one).removeprefix(f'{one.release} has ')}", ""
     inside = "" if one.module in (one.package, "") else f"{one.module}: "
-    called = one.called if len(one.called) <= SIGNATURE else bare(one.called)
+    called = one.usage if len(one.usage) <= SIGNATURE else bare(one.usage)
     sentence = one.documentation.partition(". ")[0].strip()
     return f"{inside}{called}", sentence if len(sentence) <= SENTENCE else ""
 

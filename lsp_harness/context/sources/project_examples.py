@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.sources.related_code import Related, subject
 from lsp_harness.files.secrets import spans
-from lsp_harness.index.build.chunks import lead
-from lsp_harness.index.declaration_shape import shape
+from lsp_harness.index.build.chunks import find_lead
+from lsp_harness.index.declaration_shape import DeclarationHead, find_shape
 from lsp_harness.index.query import code_patterns
-from lsp_harness.index.query.code_patterns import KINDS, Example, Wanted
+from lsp_harness.index.query.code_patterns import PATTERN_KINDS, Example, ExampleRequest
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import Declaration, declared, qualified
 from lsp_harness.syntax.tree import SyntaxTree
@@ -29,7 +29,7 @@ async def examples(
         return ()
 
     def read(reader: Reader) -> list[Example]:
-        return code_patterns.examples(reader, wanted, most + TRIED)
+        return code_patterns.find_examples(reader, wanted, most + TRIED)
 
     found = await related.known.ask(document.uri, read, list[Example](), slow=True)
     comment = tree.language.comment or "#"
@@ -45,20 +45,20 @@ async def examples(
     return tuple(kept)
 
 
-def _wanted(tree: SyntaxTree, span: Span, path: str) -> Wanted | None:
+def _wanted(tree: SyntaxTree, span: Span, path: str) -> ExampleRequest | None:
     """The declaration that the change is about, or the next one around it that patterns are made of; None where nothing tells
     what it is like."""
     declarations = declared(tree.language, tree.data, tree.root)[0]
     one = subject(declarations, span)
-    while one and one.kind not in KINDS:
+    while one and one.kind not in PATTERN_KINDS:
         one = declarations[one.parent] if one.parent >= 0 else None
     if one is None:
         return None
-    start = lead(tree.data, declarations[one.parent].body if one.parent >= 0 else 0, one.start)
+    start = find_lead(tree.data, declarations[one.parent].body if one.parent >= 0 else 0, one.start)
     before, head = decode(tree.data[start : one.named]), decode(tree.data[one.named : one.body])
-    its = shape(tree.language.id, path, one.kind, one.name, one.bases, before, head)
+    its = find_shape(DeclarationHead(tree.language.id, path, one.kind, one.name, one.bases, before, head))
     text = decode(tree.data[start : one.end])
-    return Wanted(path, its, one.name, text, _changed(declarations, one, span)) if its else None
+    return ExampleRequest(path, its, one.name, text, _changed(declarations, one, span)) if its else None
 
 
 def _changed(declarations: Sequence[Declaration], one: Declaration, span: Span) -> frozenset[str]:

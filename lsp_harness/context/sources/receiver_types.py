@@ -8,7 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
-from lsp_harness.index.index_view import Symbol, View
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.symbols.declarations import TYPES
 
 SAID, PARAMETERS = 200, 1_000
@@ -27,7 +28,7 @@ NO_TYPES = frozenset({"None", "True", "False", "NULL", "Ok", "Err", "Some"})
 SELF = frozenset({"self", "this", "cls", "super"})
 
 
-def types(view: View, path: str, language: str, text: str, names: Iterable[str]) -> Iterator[Symbol]:
+def types(view: IndexView, path: str, language: str, text: str, names: Iterable[str]) -> Iterator[Symbol]:
     """The types of other files that the receivers of these dotted names, and the names themselves, may have; some twice.
 
     `text` is that of the file at `path`.
@@ -44,7 +45,7 @@ def _chains(name: str) -> Iterator[tuple[str, ...]]:
     yield parts[-FAR:]
 
 
-def _of_chain(view: View, path: str, language: str, text: str, chain: Sequence[str]) -> list[Symbol]:
+def _of_chain(view: IndexView, path: str, language: str, text: str, chain: Sequence[str]) -> list[Symbol]:
     texts, found = [text], list[Symbol]()
     for part in chain:
         said = [name for each in texts for name in declared_types(each, part)]
@@ -52,7 +53,7 @@ def _of_chain(view: View, path: str, language: str, text: str, chain: Sequence[s
         found = found or _called(view, path, language, _camel(part))
         if not found:
             return []
-        texts = [view.body(one) for one in found]
+        texts = [view.texts.read_body(one) for one in found]
     return found
 
 
@@ -79,11 +80,11 @@ def _given(text: str, call: str) -> list[str]:
     return [one for match in islice(re.finditer(said, text), OFTEN) for one in TYPE.findall(match[1])]
 
 
-def _called(view: View, path: str, language: str, name: str) -> list[Symbol]:
-    found = [one for one in view.defined(path, name) if one.kind in TYPES]
+def _called(view: IndexView, path: str, language: str, name: str) -> list[Symbol]:
+    found = [one for one in view.find_definitions(path, name) if one.kind in TYPES]
     if found:
         return found
-    named = view.named(name, 10 * CALLED, TYPES - {"implementation"}, language)
+    named = view.symbols.find_by_name(name, 10 * CALLED, TYPES - {"implementation"}, language)
     named = [one for one in named if one.path != path]
     return named if len(named) <= CALLED else []
 

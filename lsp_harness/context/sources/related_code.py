@@ -12,7 +12,7 @@ from lsp_harness.context.sources.related_tests import Test, tested
 from lsp_harness.context.sources.required_imports import needed
 from lsp_harness.files.secrets import spans
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.index.index_view import View
+from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import TYPES, Declaration, declared, qualified
 from lsp_harness.syntax.tree import SyntaxTree
@@ -56,8 +56,8 @@ class Related:
         changed = subject(declarations, span)
 
         def read(reader: Reader) -> tuple[list[Line], list[Use], Test | None]:
-            view = View(reader, opened)
-            symbol = view.symbol(path, qualified(declarations, changed)) if changed else None
+            view = IndexView(reader, opened)
+            symbol = view.symbols.find_symbol(path, qualified(declarations, changed)) if changed else None
             used = uses(view, symbol) if symbol else []
             test = tested(view, symbol, used, self.failing) if symbol else None
             return [*definitions(view, path, near)], used, test

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from textwrap import dedent
 
 from lsp_harness.context.sources.callers import Use
-from lsp_harness.index.declaration_shape import TESTS
-from lsp_harness.index.identifier_words import words
-from lsp_harness.index.index_view import Symbol, View
+from lsp_harness.index.declaration_shape import TEST_PATH
+from lsp_harness.index.identifier_words import split_words
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 
 LINES = 40
 """Of a test, at most: a longer one tests more than this."""
@@ -33,13 +34,13 @@ class Test:
         return use.path == self.path and bool(use.around) and self.head.startswith(use.around)
 
 
-def tested(view: View, symbol: Symbol, used: Iterable[Use], failing: AbstractSet[str]) -> Test | None:
+def tested(view: IndexView, symbol: Symbol, used: Iterable[Use], failing: AbstractSet[str]) -> Test | None:
     """Among the tests that use the symbol, and those by these names that fail."""
     paths = {one.path for one in used if one.test}
-    wanted = set(words(symbol.name).lower().split())
+    wanted = set(split_words(symbol.name).lower().split())
 
     def alike(name: str) -> int:
-        return len(wanted & set(words(name).lower().split()))
+        return len(wanted & set(split_words(name).lower().split()))
 
     likeliest = sorted(failing, key=lambda name: (-alike(name), name))[:FAILING]
     found = [*_failing(view, likeliest), *_using(view, symbol, paths)]
@@ -52,16 +53,16 @@ def tested(view: View, symbol: Symbol, used: Iterable[Use], failing: AbstractSet
     return min(found, key=worth, default=None)
 
 
-def _using(view: View, symbol: Symbol, paths: AbstractSet[str]) -> Iterator[Test]:
-    for path, around, _ in view.mentions(symbol.name) if paths else ():
+def _using(view: IndexView, symbol: Symbol, paths: AbstractSet[str]) -> Iterator[Test]:
+    for path, around, _ in view.symbols.find_mentions(symbol.name) if paths else ():
         if path in paths and around and (one := _test(view, around)):
             yield one
 
 
-def _failing(view: View, names: Iterable[str]) -> Iterator[Test]:
+def _failing(view: IndexView, names: Iterable[str]) -> Iterator[Test]:
     for name in names:
-        for around in view.named(_plain(name), 4):
-            if TESTS.search(around.path) and (one := _test(view, around)):
+        for around in view.symbols.find_by_name(_plain(name), 4):
+            if TEST_PATH.search(around.path) and (one := _test(view, around)):
                 yield replace(one, name=name)
 
 
@@ -70,9 +71,9 @@ def _plain(name: str) -> str:
     return name.partition("[")[0].rpartition("::")[2].rpartition(".")[2]
 
 
-def _test(view: View, around: Symbol) -> Test | None:
+def _test(view: IndexView, around: Symbol) -> Test | None:
     if around.kind not in ("function", "method"):
         return None
-    text = dedent(view.whole(around)).strip("\n")
-    head = " ".join(view.text(around, around.named, around.body).split()).rstrip("{: ")
+    text = dedent(view.texts.read_with_comments(around)).strip("\n")
+    head = " ".join(view.texts.read_text(around, around.named, around.body).split()).rstrip("{: ")
     return Test(around.path, around.name, head, text, around.line) if text and text.count("\n") < LINES else None

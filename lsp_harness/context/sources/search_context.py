@@ -8,8 +8,8 @@ from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.sources.named_definitions import WIDTH
 from lsp_harness.context.sources.related_code import Related
 from lsp_harness.files.secrets import spans
-from lsp_harness.index.index_view import View
-from lsp_harness.index.query.code_search import Hit, Search
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.code_search import CodeSearch, Hit
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import Language, language_for
 from lsp_harness.syntax.symbols.declarations import declared, qualified
@@ -58,7 +58,10 @@ async def found(
     near, opened = await related.near(document.uri, task), related.known.opened(document.uri)
 
     def read(reader: Reader) -> list[_Piece]:
-        view, hits = View(reader, opened), Search(reader).search(task, HITS, near, beside=path, seconds=SECONDS)
+        view, hits = (
+            IndexView(reader, opened),
+            CodeSearch(reader).search(task, HITS, near, current_path=path, seconds=SECONDS),
+        )
         return [
             _piece(view, hit, tree.language)
             for hit in hits
@@ -91,13 +94,13 @@ async def found(
     return tuple(kept)
 
 
-def _piece(view: View, hit: Hit, language: Language) -> _Piece:
-    symbol = view.symbol(hit.path, hit.symbol)
+def _piece(view: IndexView, hit: Hit, language: Language) -> _Piece:
+    symbol = view.symbols.find_symbol(hit.path, hit.symbol)
     if symbol is None:
         return _Piece(hit.path, hit.line, "", "")
-    head = _flat(view.text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:WIDTH]
+    head = _flat(view.texts.read_text(symbol, symbol.start, symbol.body)).rstrip("{ ")[:WIDTH]
     # a hit is no more than one chunk of it
-    text = view.whole(symbol) or "\n".join(view.lines(hit.path, hit.start, hit.end))
+    text = view.texts.read_with_comments(symbol) or "\n".join(view.texts.read_lines(hit.path, hit.start, hit.end))
     return _Piece(hit.path, symbol.line, text, head)
 
 

@@ -2,8 +2,8 @@
 
 import re
 
-from lsp_harness.index.index_view import View
-from lsp_harness.index.query.code_search import Search
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
 
@@ -17,7 +17,7 @@ COPY = 0.9
 """Words that copies of each other have in common, of all that either has."""
 
 
-def alike(search: Search, view: View, path: str, document: Document, offset: int) -> list[tuple[str, str]]:
+def alike(search: CodeSearch, view: IndexView, path: str, document: Document, offset: int) -> list[tuple[str, str]]:
     """The lines most like those above the cursor with what follows them, and their files; the best first, copies once."""
     line = document.line_of(offset)
     here = [decode(document.line(n)) for n in range(max(0, line - 2 * WINDOW), line)]
@@ -26,10 +26,10 @@ def alike(search: Search, view: View, path: str, document: Document, offset: int
     if len(wanted) < 3:
         return []
     found: list[tuple[float, str, str]] = []
-    for hit in search.fused([search.by_words(" ".join(sorted(wanted)))], 20):
+    for hit in search.fuse_rankings([search.rank_by_words(" ".join(sorted(wanted)))], 20):
         if hit.path == path:
             continue
-        lines = view.lines(hit.path, hit.start, hit.end)
+        lines = view.texts.read_lines(hit.path, hit.start, hit.end)
         best = 0.0, 0
         for first in range(max(1, len(lines) - WINDOW + 1)):
             words = set(WORD.findall("\n".join(lines[first : first + WINDOW])))

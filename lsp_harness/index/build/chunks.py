@@ -1,4 +1,5 @@
-"""A file cut into what is found as one: each function whole, of a class what is around its methods, and the rest by lines."""
+"""Division of a file into chunks, the units of search: each function, each class without its methods, and the
+remaining lines."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,97 +7,105 @@ from typing import NamedTuple
 
 from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
 
-LINES = 80
-"""A longer chunk is cut, at an empty line where there is one in its last third."""
-INNER = frozenset({"function", "method", "constructor", "macro"})
-OUTER = TYPES | {"module", "namespace"}
-SHOWN = INNER | OUTER
-INK = re.compile(rb"\S")
-OVERLOAD = b"overload"
-"""In the decorator of a signature that says nothing the function itself does not."""
-LEADS = (b"#", b"//", b"/*", b"*", b"--", b"@", b"[", b"///")
-"""What a line may begin with that belongs to what is declared below it: comments and attributes."""
+MAX_CHUNK_LINES = 80
+"""A longer chunk is divided, at a blank line if there is one in its last third."""
+FUNCTION_KINDS = frozenset({"function", "method", "constructor", "macro"})
+CONTAINER_KINDS = TYPES | {"module", "namespace"}
+CHUNK_KINDS = FUNCTION_KINDS | CONTAINER_KINDS
+NON_BLANK = re.compile(rb"\S")
+OVERLOAD_MARK = b"overload"
+"""A decorator of signatures that add nothing to the function itself."""
+LEADING_MARKS = (b"#", b"//", b"/*", b"*", b"--", b"@", b"[", b"///")
+"""Starts of lines that belong to the declaration below: comments and attributes."""
 
 
 class Chunk(NamedTuple):
-    """Bytes of a file; `symbol` is the place of the declaration it shows, -1 for what is in none."""
+    """A range of bytes in a file. `symbol` is the position of its declaration in the file's list, -1 outside of
+    declarations."""
 
     symbol: int
     start: int
     end: int
 
 
-def chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]:
-    """In the order of the text, whole lines, without those that are blank; the others are all of the text."""
-    found: list[Chunk] = []
-    outer: list[tuple[int, int]] = []
-    at = 0
+def split_chunks(data: bytes, declarations: Sequence[Declaration] = ()) -> list[Chunk]:
+    """Divide a text into chunks of whole lines, in order. Blank chunks are left out, the others cover the rest of
+    the text."""
+    result: list[Chunk] = []
+    containers: list[tuple[int, int]] = []
+    position = 0
 
-    def until(stop: int) -> None:
-        """What is before `stop` and in no function belongs to what is around it."""
-        nonlocal at
-        while outer and outer[-1][1] <= stop:
-            n, end = outer.pop()
-            cut(n, end)
-        cut(outer[-1][0] if outer else -1, stop)
+    def close_until(stop: int) -> None:
+        """Add the text before `stop` to the innermost container around it."""
+        nonlocal position
+        while containers and containers[-1][1] <= stop:
+            n, end = containers.pop()
+            add_chunk(n, end)
+        add_chunk(containers[-1][0] if containers else -1, stop)
 
-    def cut(n: int, stop: int) -> None:
-        nonlocal at
-        if at < stop:
-            found.extend(_cut(data, Chunk(n, at, stop)))
-            at = stop
+    def add_chunk(n: int, stop: int) -> None:
+        nonlocal position
+        if position < stop:
+            result.extend(_split_long(data, Chunk(n, position, stop)))
+            position = stop
 
-    for n, one in enumerate(declarations):
-        if one.kind not in SHOWN or one.start < at:
+    for n, declaration in enumerate(declarations):
+        if declaration.kind not in CHUNK_KINDS or declaration.start < position:
             continue
-        # a signature without a body says most among the others
-        inner = one.kind in INNER and one.body < one.end and data.find(OVERLOAD, one.start, one.named) < 0
-        if not (inner or one.kind in OUTER):
+        # A signature without a body is most useful together with its neighbours.
+        is_function = declaration.kind in FUNCTION_KINDS and declaration.body < declaration.end and data.find(OVERLOAD_MARK, declaration.start, declaration.named) < 0
+        if not (is_function or declaration.kind in CONTAINER_KINDS):
             continue
-        until(lead(data, at, one.start))
-        end = _line_end(data, one.end)
-        if inner:
-            cut(n, end)
+        close_until(find_lead(data, position, declaration.start))
+        end = _line_end(data, declaration.end)
+        if is_function:
+            add_chunk(n, end)
         else:
-            outer.append((n, end))
-    until(len(data))
-    return found
+            containers.append((n, end))
+    close_until(len(data))
+    return result
 
 
-def lead(data: bytes, least: int, start: int) -> int:
-    """Where the comments directly above begin, `least` at the earliest."""
-    start = max(least, data.rfind(b"\n", 0, start) + 1)
-    while start > least:
-        above = max(least, data.rfind(b"\n", 0, start - 1) + 1)
-        if not data[above:start].lstrip().startswith(LEADS):
+def find_lead(data: bytes, earliest: int, start: int) -> int:
+    """Return the start of the comments and attributes directly above a declaration, but not less than `earliest`.
+
+    Args:
+        data: The text.
+        earliest: The smallest byte offset to return.
+        start: The byte offset of the declaration.
+    """
+    start = max(earliest, data.rfind(b"\n", 0, start) + 1)
+    while start > earliest:
+        above = max(earliest, data.rfind(b"\n", 0, start - 1) + 1)
+        if not data[above:start].lstrip().startswith(LEADING_MARKS):
             break
         start = above
     return start
 
 
-def _line_end(data: bytes, at: int) -> int:
-    return data.find(b"\n", at) + 1 or len(data)
+def _line_end(data: bytes, offset: int) -> int:
+    return data.find(b"\n", offset) + 1 or len(data)
 
 
-def _cut(data: bytes, chunk: Chunk) -> Iterable[Chunk]:
-    """Those that have something in them."""
+def _split_long(data: bytes, chunk: Chunk) -> Iterable[Chunk]:
+    """Divide a chunk that is too long, and drop chunks without text."""
     symbol, start, end = chunk
-    if data.count(b"\n", start, end) > LINES:
-        return _pieces(data, symbol, start, end)
-    return (chunk,) if INK.search(data, start, end) else ()
+    if data.count(b"\n", start, end) > MAX_CHUNK_LINES:
+        return _split_at_blank_lines(data, symbol, start, end)
+    return (chunk,) if NON_BLANK.search(data, start, end) else ()
 
 
-def _pieces(data: bytes, symbol: int, start: int, end: int) -> Iterator[Chunk]:
-    while data.count(b"\n", start, end) > LINES:
-        ends = start
-        blank = 0
-        for n in range(LINES):
-            next_end = data.find(b"\n", ends, end) + 1
-            if n > LINES * 2 // 3 and not data[ends:next_end].strip():
-                blank = next_end
-            ends = next_end
-        stop = blank or ends
+def _split_at_blank_lines(data: bytes, symbol: int, start: int, end: int) -> Iterator[Chunk]:
+    while data.count(b"\n", start, end) > MAX_CHUNK_LINES:
+        line_end = start
+        blank_end = 0
+        for n in range(MAX_CHUNK_LINES):
+            next_end = data.find(b"\n", line_end, end) + 1
+            if n > MAX_CHUNK_LINES * 2 // 3 and not data[line_end:next_end].strip():
+                blank_end = next_end
+            line_end = next_end
+        stop = blank_end or line_end
         yield Chunk(symbol, start, stop)
         start = stop
-    if INK.search(data, start, end):
+    if NON_BLANK.search(data, start, end):
         yield Chunk(symbol, start, end)

@@ -1,4 +1,5 @@
-"""What the index keeps of one file: a pure function of its bytes, run in processes of their own as parsing holds the GIL."""
+"""Extraction of what the index stores of one file, as a pure function of its bytes. Parsing holds the GIL, so it runs in other
+processes."""
 
 import codecs
 import re
@@ -10,8 +11,8 @@ from typing import NamedTuple
 
 from lsp_harness.files.secrets import spans
 from lsp_harness.files.walk import Found
-from lsp_harness.index.build.chunks import chunks
-from lsp_harness.index.identifier_words import compounds, words
+from lsp_harness.index.build.chunks import split_chunks
+from lsp_harness.index.identifier_words import find_compounds, split_words
 from lsp_harness.syntax.symbols import tag_queries
 from lsp_harness.syntax.parse_budget import TooCostly
 from lsp_harness.syntax.symbols.declarations import all_qualified
@@ -20,19 +21,20 @@ from lsp_harness.syntax.languages import Language, language_for
 from lsp_harness.syntax.tree import LIMIT
 from lsp_harness.text.position import decode, encode
 
-DATA_LIMIT = 200_000
-"""Bytes of a file that declares nothing we know; more is rarely written by people."""
+DATA_LIMIT_BYTES = 200_000
+"""Size limit for files without declarations. Larger ones are rarely written by people."""
 
 Row = tuple[int | str | bytes, ...]
 
 
 class Extract(NamedTuple):
-    """A file as the index has it: rows of the tables without the file's id. `skipped` says why there are none.
+    """The rows of one file for the tables of the index, without the file's id. `skipped` is the reason if there are no
+    rows.
 
-    They are plain tuples because they come from another process, and to pickle objects costs more than to make them.
+    Rows are plain tuples, because they come from another process and pickling objects costs more than creating them.
     """
 
-    found: Found
+    file: Found
     digest: bytes
     language: str = ""
     skipped: str = ""
@@ -41,72 +43,77 @@ class Extract(NamedTuple):
     imports: Sequence[Row] = ()
     """(n, module, name, alias, start)"""
     chunks: Sequence[Row] = ()
-    """(symbol, start, end, digest of what a vector is made of)"""
+    """(symbol, start, end, digest of the text that a vector is made of)"""
     texts: Sequence[Row] = ()
-    """(names, text, words) of each chunk: what it is called, what it says, and what the names in it are made of."""
+    """(names, text, words) of each chunk: its title, its text, and the words inside of its identifiers."""
 
 
-def embedded(names: str, text: str) -> str:
-    """What a vector of a chunk is made of."""
+def embedding_text(names: str, text: str) -> str:
+    """Return the text that the vector of a chunk is made of."""
     return f"{names}\n{text}"
 
 
-def digest(data: bytes) -> bytes:
+def content_digest(data: bytes) -> bytes:
+    """Return the digest of a file's content."""
     return blake2b(data, digest_size=16).digest()
 
 
-def extract(found: Found, data: bytes) -> Extract:
-    """What there is to know of a file. Where a secret is in it there are spaces."""
-    made = Extract(found, digest(data))
+def extract_file(file: Found, data: bytes) -> Extract:
+    """Return what the index stores of a file. Secrets are replaced by spaces."""
+    result = Extract(file, content_digest(data))
     if b"\0" in data[:8192]:
-        return made._replace(skipped="binary")
-    language = language_for("", found.path)
-    known = language is not None and tag_queries.known(language) != "lines"
-    if len(data) > (LIMIT if known else DATA_LIMIT):
-        return made._replace(skipped=f"larger than {(LIMIT if known else DATA_LIMIT) // 1000} kB")
-    data = without_secrets(sound(data))
+        return result._replace(skipped="binary")
+    language = language_for("", file.path)
+    has_grammar = language is not None and tag_queries.known(language) != "lines"
+    if len(data) > (LIMIT if has_grammar else DATA_LIMIT_BYTES):
+        return result._replace(skipped=f"larger than {(LIMIT if has_grammar else DATA_LIMIT_BYTES) // 1000} kB")
+    data = mask_secrets(replace_invalid_utf8(data))
     try:
-        declarations, imports = declared_in(language, data) if language and known else ([], [])
+        declarations, imports = declared_in(language, data) if language and has_grammar else ([], [])
     except TooCostly as error:
-        return made._replace(skipped=f"no syntax tree: {error}")
+        return result._replace(skipped=f"no syntax tree: {error}")
     names = all_qualified(declarations)
-    path = PurePosixPath(found.path)
-    rest = words(f"{path.parent.name} {path.stem}")
-    cut: list[Row] = []
+    path = PurePosixPath(file.path)
+    file_title = split_words(f"{path.parent.name} {path.stem}")
+    chunk_rows: list[Row] = []
     texts: list[Row] = []
-    joined = [*compounds(data), (len(data), "")]
-    at = 0
-    for symbol, start, end in chunks(data, declarations):
-        inside: set[str] = set()
-        while joined[at][0] < end:
-            inside.add(joined[at][1])
-            at += 1
-        title, text = words(names[symbol]) if symbol >= 0 else rest, decode(data[start:end])
-        telling = symbol >= 0 or (known and language is not None and _remarks(language).search(data, start, end))
-        cut.append((symbol, start, end, digest(encode(embedded(title, text))) if telling else b""))
-        texts.append((title, text, " ".join(sorted(inside))))
-    return made._replace(
+    compounds = [*find_compounds(data), (len(data), "")]
+    compound = 0
+    for symbol, start, end in split_chunks(data, declarations):
+        inner_words: set[str] = set()
+        while compounds[compound][0] < end:
+            inner_words.add(compounds[compound][1])
+            compound += 1
+        title, text = split_words(names[symbol]) if symbol >= 0 else file_title, decode(data[start:end])
+        has_meaning = symbol >= 0 or (has_grammar and language is not None and _comment_pattern(language).search(data, start, end))
+        chunk_rows.append((symbol, start, end, content_digest(encode(embedding_text(title, text))) if has_meaning else b""))
+        texts.append((title, text, " ".join(sorted(inner_words))))
+    return result._replace(
         language=language.id if language else "",
         symbols=[
-            (n, it.parent, it.kind, it.name, name, *it[2:7], "\n".join(it.bases))
-            for n, (it, name) in enumerate(zip(declarations, names, strict=True))
+            (n, declaration.parent, declaration.kind, declaration.name, name, *declaration[2:7], "\n".join(declaration.bases))
+            for n, (declaration, name) in enumerate(zip(declarations, names, strict=True))
         ],
-        imports=[(n, *it) for n, it in enumerate(imports)],
-        chunks=cut,
+        imports=[(n, *declaration) for n, declaration in enumerate(imports)],
+        chunks=chunk_rows,
         texts=texts,
     )
 
 
 @cache
-def _remarks(language: Language) -> re.Pattern[bytes]:
-    """Where a line begins with a comment, or in Python with a text that stands for one: of what is in no declaration only that has a
-    vector, as imports and the like would be near to much and say little."""
-    begins = [re.escape(language.comment or "#"), r"/\*", *(["[rR]?[\"']"] if language.id == "python" else [])]
-    return re.compile(rf"(?m)^[ \t]*(?:{'|'.join(begins)})".encode())
+def _comment_pattern(language: Language) -> re.Pattern[bytes]:
+    """Return a pattern for lines that begin with a comment, or in Python with a string that may be a docstring.
+
+    Outside of declarations, only chunks with such a line get a vector: imports would be similar to many texts and say
+    little.
+    """
+    comment_starts = [re.escape(language.comment or "#"), r"/\*", *(["[rR]?[\"']"] if language.id == "python" else [])]
+    return re.compile(rf"(?m)^[ \t]*(?:{'|'.join(comment_starts)})".encode())
 
 
-def sound(data: bytes) -> bytes:
-    """The same number of bytes, with a question mark for each that is not UTF-8: what cannot be stored as text."""
+def replace_invalid_utf8(data: bytes) -> bytes:
+    """Return the same number of bytes, with a question mark for each byte that is not valid UTF-8 and cannot be
+    stored as text."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
@@ -114,18 +121,18 @@ def sound(data: bytes) -> bytes:
     return data
 
 
-def _marked(error: UnicodeError) -> tuple[str, int]:
+def _question_marks(error: UnicodeError) -> tuple[str, int]:
     if isinstance(error, UnicodeDecodeError):
         return "?" * (error.end - error.start), error.end
     raise error
 
 
-codecs.register_error("lsp_harness.marked", _marked)
+codecs.register_error("lsp_harness.marked", _question_marks)
 
 
-def without_secrets(data: bytes) -> bytes:
-    """The same number of bytes and lines, with spaces where a secret is."""
+def mask_secrets(data: bytes) -> bytes:
+    """Return the same number of bytes and lines, with spaces in place of secrets."""
     for start, end in spans(data):
-        kept = b"".join(b"\n" if byte == 10 else b" " for byte in data[start:end])
-        data = data[:start] + kept + data[end:]
+        mask = b"".join(b"\n" if byte == 10 else b" " for byte in data[start:end])
+        data = data[:start] + mask + data[end:]
     return data

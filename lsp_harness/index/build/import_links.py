@@ -1,5 +1,7 @@
-"""Which files of the workspace an import means, by the rules of its language. What means none of them stays unresolved:
-an equal name elsewhere is no answer."""
+"""Resolution of imports to files of the workspace, by the rules of each language.
+
+An import that matches no file stays unresolved: a file of the same name elsewhere is not an answer.
+"""
 
 import json
 import posixpath
@@ -10,99 +12,109 @@ from functools import cached_property
 from itertools import chain
 from typing import cast
 
-from lsp_harness.index.path_suffixes import Ends
+from lsp_harness.index.path_suffixes import PathSuffixes
 
-SCRIPTS = ("", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".json")
-INDEXES = tuple(f"/index{extension}" for extension in SCRIPTS[1:-1])
-AS_WRITTEN = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
-"""TypeScript imports what its files become."""
+SCRIPT_EXTENSIONS = ("", ".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".json")
+INDEX_FILES = tuple(f"/index{extension}" for extension in SCRIPT_EXTENSIONS[1:-1])
+SOURCE_EXTENSIONS = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
+"""TypeScript imports name the compiled file; these are the extensions of its source."""
 
-Read = Callable[[str], str]
-"""The text of a file of the workspace; empty where it cannot be read."""
-
-
-Spaces = Callable[[str], Iterable[str]]
-"""The files that declare a namespace."""
+ReadText = Callable[[str], str]
+"""Returns the text of a file of the workspace; empty if it cannot be read."""
 
 
-def declaring(namespace: str) -> tuple[str, tuple[str, str, str]]:
-    """What holds of the symbols, beside their files, that declare a namespace, all of it in one or one within the other: a condition
-    of SQL and its arguments."""
-    # names are what there is an index of
+FindNamespaceFiles = Callable[[str], Iterable[str]]
+"""Returns the paths of the files that declare a namespace."""
+
+
+def namespace_condition(namespace: str) -> tuple[str, tuple[str, str, str]]:
+    """Return an SQL condition, with its arguments, for the symbols that declare a namespace, written as one name or
+    nested."""
+    # The condition on `name` uses an index of the database.
     names = namespace, namespace.rpartition(".")[2]
     return "name IN (?, ?) AND qualified = ? AND kind = 'namespace' AND language = 'csharp'", (*names, namespace)
 
 
-class Links:
-    """Of the files at `paths`, which begin at the workspace folder and have `/`."""
+class ImportLinks:
+    """Resolves imports among the files at `paths`, which are relative to the workspace folder and use `/`."""
 
-    def __init__(self, paths: Iterable[str], read: Read = lambda path: "") -> None:
+    def __init__(self, paths: Iterable[str], read_text: ReadText = lambda path: "") -> None:
         self._paths = frozenset(paths)
-        self._read = read
-        self.spaces: Spaces = lambda name: ()
-        """For languages whose imports say nothing of files; whoever knows what files declare sets it."""
-        self._inside: dict[str, list[str]] = defaultdict(list)
+        self._read_text = read_text
+        self.find_namespace_files: FindNamespaceFiles = lambda name: ()
+        """Finds files for languages whose imports name namespaces. The caller sets it, as it needs the declarations
+        of all files."""
+        self._files_by_folder: dict[str, list[str]] = defaultdict(list)
         for path in sorted(self._paths):
-            self._inside[path.rpartition("/")[0]].append(path)
-        self._files, self._folders = Ends(sorted(self._paths)), Ends(self._inside)
+            self._files_by_folder[path.rpartition("/")[0]].append(path)
+        self._file_suffixes, self._folder_suffixes = PathSuffixes(sorted(self._paths)), PathSuffixes(self._files_by_folder)
         self._rules: dict[str, Callable[[str, str, str], Iterable[str]]] = {
-            "python": self._python,
-            **dict.fromkeys(("javascript", "typescript", "tsx"), self._script),
-            "go": self._go,
-            "rust": self._rust,
-            "java": self._java,
-            "csharp": self._csharp,
-            **dict.fromkeys(("c", "cpp"), self._included),
-            "ruby": self._ruby,
-            "php": self._php,
-            "lua": self._lua,
-            "bash": self._sourced,
+            "python": self._resolve_python,
+            **dict.fromkeys(("javascript", "typescript", "tsx"), self._resolve_script),
+            "go": self._resolve_go,
+            "rust": self._resolve_rust,
+            "java": self._resolve_java,
+            "csharp": self._resolve_csharp,
+            **dict.fromkeys(("c", "cpp"), self._resolve_include),
+            "ruby": self._resolve_ruby,
+            "php": self._resolve_php,
+            "lua": self._resolve_lua,
+            "bash": self._resolve_bash,
         }
 
-    def targets(self, path: str, language: str, module: str, name: str) -> list[str]:
-        """The files that `name` of `module` means when the file `path` imports it; `*` or empty mean all of the module."""
+    def find_targets(self, path: str, language: str, module: str, name: str) -> list[str]:
+        """Return the files that an import means.
+
+        Args:
+            path: The importing file.
+            language: The language id of that file.
+            module: The module as the import writes it.
+            name: The imported name; empty or `*` for the whole module.
+        """
         rule = self._rules.get(language)
-        found: Iterable[str] = rule(path, module, "" if name == "*" else name) if rule else ()
-        return [one for one in dict.fromkeys(found) if one != path]
+        candidates: Iterable[str] = rule(path, module, "" if name == "*" else name) if rule else ()
+        return [target for target in dict.fromkeys(candidates) if target != path]
 
     # -- looking --
 
-    def _first(self, candidates: Iterable[str]) -> list[str]:
-        found = next((one for one in candidates if one in self._paths), None)
-        return [] if found is None else [found]
+    def _first_existing(self, candidates: Iterable[str]) -> list[str]:
+        """Return the first candidate that is a file, as a list of at most one path."""
+        path = next((candidate for candidate in candidates if candidate in self._paths), None)
+        return [] if path is None else [path]
 
-    def _ending(self, tail: str, near: str) -> list[str]:
-        """The one file whose path ends so, or that of several which is nearest to `near`, if one is."""
-        found = self._files[tail]
-        if len(found) < 2:
-            return [*found]
-        shared = [len(posixpath.commonprefix([one, near])) for one in found]
-        best = [one for one, length in zip(found, shared, strict=True) if length == max(shared)]
+    def _find_by_suffix(self, tail: str, importer: str) -> list[str]:
+        """Return the only file whose path ends with `tail`, or of several the one nearest to `importer` if it is the
+        only nearest one."""
+        matches = self._file_suffixes[tail]
+        if len(matches) < 2:
+            return [*matches]
+        shared_lengths = [len(posixpath.commonprefix([match, importer])) for match in matches]
+        best = [match for match, length in zip(matches, shared_lengths, strict=True) if length == max(shared_lengths)]
         return best if len(best) == 1 else []
 
     # -- Python --
 
-    def _python(self, path: str, module: str, name: str) -> list[str]:
-        rest = module.lstrip(".")
-        parts = rest.split(".") if rest else []
-        dots = len(module) - len(rest)
+    def _resolve_python(self, path: str, module: str, name: str) -> list[str]:
+        dotted_name = module.lstrip(".")
+        parts = dotted_name.split(".") if dotted_name else []
+        dots = len(module) - len(dotted_name)
         folder = posixpath.dirname(path)
         for _ in range(dots - 1):
             folder = posixpath.dirname(folder)
         roots = [folder] if dots else dict.fromkeys((self._package_root(path), folder, "", "src"))
         for root in roots:
-            inner = self._python_module(root, [*parts, name]) if name else []
-            if found := inner or self._python_module(root, parts):
-                return found
+            submodule = self._python_module(root, [*parts, name]) if name else []
+            if files := submodule or self._python_module(root, parts):
+                return files
         if dots or len(parts) < 2:
             return []
         tail = "/".join(parts)
-        return self._ending(f"{tail}.py", path) or self._ending(f"{tail}/__init__.py", path)
+        return self._find_by_suffix(f"{tail}.py", path) or self._find_by_suffix(f"{tail}/__init__.py", path)
 
     def _python_module(self, root: str, parts: Sequence[str]) -> list[str]:
         base = "/".join(filter(None, (root, *parts)))
-        packages = [_within(base, f"__init__.{extension}") for extension in ("py", "pyi")]
-        return self._first([*([f"{base}.py", f"{base}.pyi"] if parts else []), *packages])
+        packages = [_join(base, f"__init__.{extension}") for extension in ("py", "pyi")]
+        return self._first_existing([*([f"{base}.py", f"{base}.pyi"] if parts else []), *packages])
 
     def _package_root(self, path: str) -> str:
         folder = posixpath.dirname(path)
@@ -112,197 +124,198 @@ class Links:
 
     # -- JavaScript and TypeScript --
 
-    def _script(self, path: str, module: str, name: str) -> list[str]:
+    def _resolve_script(self, path: str, module: str, name: str) -> list[str]:
         if module.startswith("."):
             return self._script_file(posixpath.normpath(posixpath.join(posixpath.dirname(path), module)))
-        for prefix in _beginnings(module):
-            inner = module[len(prefix) :].lstrip("/")
+        for prefix in _prefixes(module):
+            relative = module[len(prefix) :].lstrip("/")
             for folder in self._aliases.get(prefix, ()):
-                if found := self._script_file(_within(folder, inner)):
-                    return found
+                if files := self._script_file(_join(folder, relative)):
+                    return files
         return []
 
     def _script_file(self, base: str) -> list[str]:
         stem, extension = posixpath.splitext(base)
-        written = [f"{stem}{other}" for other in AS_WRITTEN.get(extension, ())]
+        sources = [f"{stem}{source_extension}" for source_extension in SOURCE_EXTENSIONS.get(extension, ())]
         base = "" if base == "." else base
-        indexes = [_within(base, one[1:]) for one in INDEXES]
-        return self._first([*(f"{base}{one}" for one in SCRIPTS), *written, *indexes])
+        indexes = [_join(base, ending[1:]) for ending in INDEX_FILES]
+        return self._first_existing([*(f"{base}{ending}" for ending in SCRIPT_EXTENSIONS), *sources, *indexes])
 
     @cached_property
     def _aliases(self) -> dict[str, list[str]]:
-        """By what the paths of `tsconfig.json` and the packages of the workspace are called, the folders that are meant."""
-        found: dict[str, list[str]] = defaultdict(list)
-        for path in (*self._files["tsconfig.json"], *self._files["jsconfig.json"]):
-            options = _object(_json(self._read(path)).get("compilerOptions"))
-            base = posixpath.normpath(_within(posixpath.dirname(path), str(options.get("baseUrl") or "")) or ".")
-            for pattern, places in _object(options.get("paths")).items():
-                listed = cast("list[object]", places) if isinstance(places, list) else []
-                folders = [posixpath.normpath(_within(base, str(place).removesuffix("*"))) for place in listed]
-                found[pattern.removesuffix("*")] += ("" if one == "." else one for one in folders)
-        for path in self._files["package.json"]:
-            if name := _json(self._read(path)).get("name"):
+        """Folders by prefix: the path aliases of `tsconfig.json` and the names of the packages in the workspace."""
+        folders_by_prefix: dict[str, list[str]] = defaultdict(list)
+        for path in (*self._file_suffixes["tsconfig.json"], *self._file_suffixes["jsconfig.json"]):
+            options = _as_object(_parse_json(self._read_text(path)).get("compilerOptions"))
+            base = posixpath.normpath(_join(posixpath.dirname(path), str(options.get("baseUrl") or "")) or ".")
+            for pattern, targets in _as_object(options.get("paths")).items():
+                patterns = cast("list[object]", targets) if isinstance(targets, list) else []
+                folders = [posixpath.normpath(_join(base, str(target).removesuffix("*"))) for target in patterns]
+                folders_by_prefix[pattern.removesuffix("*")] += ("" if folder_path == "." else folder_path for folder_path in folders)
+        for path in self._file_suffixes["package.json"]:
+            if name := _parse_json(self._read_text(path)).get("name"):
                 folder = posixpath.dirname(path)
-                found[str(name)] += (folder, _within(folder, "src"), _within(folder, "lib"))
-        return found
+                folders_by_prefix[str(name)] += (folder, _join(folder, "src"), _join(folder, "lib"))
+        return folders_by_prefix
 
     # -- Go --
 
-    def _go(self, path: str, module: str, name: str) -> Iterator[str]:
-        for prefix in _beginnings(module):
+    def _resolve_go(self, path: str, module: str, name: str) -> Iterator[str]:
+        for prefix in _prefixes(module):
             if (root := self._go_modules.get(prefix)) is not None:
-                folder = _within(root, module[len(prefix) :].lstrip("/")).rstrip("/")
+                folder = _join(root, module[len(prefix) :].lstrip("/")).rstrip("/")
                 yield from (
-                    one for one in self._inside.get(folder, ()) if one.endswith(".go") and not one.endswith("_test.go")
+                    file for file in self._files_by_folder.get(folder, ()) if file.endswith(".go") and not file.endswith("_test.go")
                 )
                 return
 
     @cached_property
     def _go_modules(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for path in self._files["go.mod"]:
-            if match := re.search(r"^module\s+(\S+)", self._read(path), re.MULTILINE):
-                found.setdefault(match[1].strip('"'), posixpath.dirname(path))
-        return found
+        folders: dict[str, str] = {}
+        for path in self._file_suffixes["go.mod"]:
+            if match := re.search(r"^module\s+(\S+)", self._read_text(path), re.MULTILINE):
+                folders.setdefault(match[1].strip('"'), posixpath.dirname(path))
+        return folders
 
     # -- Rust --
 
-    def _rust(self, path: str, module: str, name: str) -> list[str]:
+    def _resolve_rust(self, path: str, module: str, name: str) -> list[str]:
         parts = [*module.split("::"), *([name] if name else [])]
-        here = self._rust_folder(path)
+        folder = self._rust_folder(path)
         match parts[0]:
             case "crate":
                 return self._rust_module(self._rust_root(path), parts[1:])
             case "self":
-                return self._rust_module(here, parts[1:])
+                return self._rust_module(folder, parts[1:])
             case "super":
                 while parts and parts[0] == "super":
-                    here, parts = posixpath.dirname(here), parts[1:]
-                return self._rust_module(here, parts)
+                    folder, parts = posixpath.dirname(folder), parts[1:]
+                return self._rust_module(folder, parts)
             case _:
-                if (other := self._crates.get(parts[0])) is not None:
-                    return self._rust_module(_within(other, "src"), parts[1:])
-                return self._rust_module(here, parts, least=1)
+                if (crate := self._crates.get(parts[0])) is not None:
+                    return self._rust_module(_join(crate, "src"), parts[1:])
+                return self._rust_module(folder, parts, min_length=1)
 
-    def _rust_module(self, folder: str, parts: Sequence[str], least: int = 0) -> list[str]:
-        """The file of the innermost module on the way: what comes after it is declared there."""
-        for length in range(len(parts), least - 1, -1):
+    def _rust_module(self, folder: str, parts: Sequence[str], min_length: int = 0) -> list[str]:
+        """Return the file of the innermost module on the path. The remaining names are declared in it."""
+        for length in range(len(parts), min_length - 1, -1):
             base = "/".join(filter(None, (folder, *parts[:length])))
-            named = (
+            candidates = (
                 [f"{base}.rs", f"{base}/mod.rs"]
                 if length
-                else [_within(base, one) for one in ("lib.rs", "main.rs", "mod.rs")]
+                else [_join(base, file_name) for file_name in ("lib.rs", "main.rs", "mod.rs")]
             )
-            if found := self._first(named):
-                return found
-        return self._first([f"{folder}.rs"]) if least == 0 else []
+            if files := self._first_existing(candidates):
+                return files
+        return self._first_existing([f"{folder}.rs"]) if min_length == 0 else []
 
     def _rust_folder(self, path: str) -> str:
-        """Where the modules inside of this one are."""
+        """Return the folder of the submodules of a file."""
         folder, name = posixpath.split(path)
-        return folder if name in ("mod.rs", "lib.rs", "main.rs") else _within(folder, name.removesuffix(".rs"))
+        return folder if name in ("mod.rs", "lib.rs", "main.rs") else _join(folder, name.removesuffix(".rs"))
 
     def _rust_root(self, path: str) -> str:
-        """The folder of the crate's first file: `src` beside `Cargo.toml`, or wherever that says it is."""
-        source = folder = _within(self._crate_of(path), "src")
-        if not self._begins_crate(source):
+        """Return the folder of the crate's root file: `src` beside `Cargo.toml`, or another folder that has one."""
+        source = folder = _join(self._crate_of(path), "src")
+        if not self._has_crate_root(source):
             folder = posixpath.dirname(path)
-            while folder and not self._begins_crate(folder):
+            while folder and not self._has_crate_root(folder):
                 folder = posixpath.dirname(folder)
         return folder or source
 
-    def _begins_crate(self, folder: str) -> bool:
-        return bool(self._first([_within(folder, "lib.rs"), _within(folder, "main.rs")]))
+    def _has_crate_root(self, folder: str) -> bool:
+        return bool(self._first_existing([_join(folder, "lib.rs"), _join(folder, "main.rs")]))
 
     def _crate_of(self, path: str) -> str:
         folder = posixpath.dirname(path)
-        while folder and _within(folder, "Cargo.toml") not in self._paths:
+        while folder and _join(folder, "Cargo.toml") not in self._paths:
             folder = posixpath.dirname(folder)
         return folder
 
     @cached_property
     def _crates(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for path in self._files["Cargo.toml"]:
+        folders: dict[str, str] = {}
+        for path in self._file_suffixes["Cargo.toml"]:
             if match := re.search(
-                r'^\[package\][^\[]*?^name\s*=\s*"([^"]+)"', self._read(path), re.MULTILINE | re.DOTALL
+                r'^\[package\][^\[]*?^name\s*=\s*"([^"]+)"', self._read_text(path), re.MULTILINE | re.DOTALL
             ):
-                found[match[1].replace("-", "_")] = posixpath.dirname(path)
-        return found
+                folders[match[1].replace("-", "_")] = posixpath.dirname(path)
+        return folders
 
     # -- the others --
 
-    def _java(self, path: str, module: str, name: str) -> Iterable[str]:
+    def _resolve_java(self, path: str, module: str, name: str) -> Iterable[str]:
         parts = module.split(".")
-        # a static import names a member of a class
+        # A static import names a member of a class.
         for length in (len(parts), len(parts) - 1):
-            if found := self._ending("/".join(parts[:length]) + ".java", path):
-                return found
-        folders = self._folders["/".join(parts)]
-        return (one for one in chain.from_iterable(map(self._inside.__getitem__, folders)) if one.endswith(".java"))
+            if files := self._find_by_suffix("/".join(parts[:length]) + ".java", path):
+                return files
+        folders = self._folder_suffixes["/".join(parts)]
+        return (file for file in chain.from_iterable(map(self._files_by_folder.__getitem__, folders)) if file.endswith(".java"))
 
-    def _csharp(self, path: str, module: str, name: str) -> list[str]:
-        # `using static` and an alias may name a type in a namespace
-        return sorted(self.spaces(module)) or sorted(self.spaces(module.rpartition(".")[0]))
+    def _resolve_csharp(self, path: str, module: str, name: str) -> list[str]:
+        # `using static` and an alias may name a type in a namespace.
+        return sorted(self.find_namespace_files(module)) or sorted(self.find_namespace_files(module.rpartition(".")[0]))
 
-    def _included(self, path: str, module: str, name: str) -> list[str]:
+    def _resolve_include(self, path: str, module: str, name: str) -> list[str]:
         file = module.strip("<>")
-        beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
-        return self._first([beside, file, f"include/{file}"]) or self._ending(file, path)
+        sibling = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
+        return self._first_existing([sibling, file, f"include/{file}"]) or self._find_by_suffix(file, path)
 
-    def _ruby(self, path: str, module: str, name: str) -> list[str]:
+    def _resolve_ruby(self, path: str, module: str, name: str) -> list[str]:
         file = module if module.endswith(".rb") else f"{module}.rb"
-        beside = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
-        return self._first([beside, f"lib/{file}"]) or (self._ending(file, path) if "/" in file else [])
+        sibling = posixpath.normpath(posixpath.join(posixpath.dirname(path), file))
+        return self._first_existing([sibling, f"lib/{file}"]) or (self._find_by_suffix(file, path) if "/" in file else [])
 
-    def _php(self, path: str, module: str, name: str) -> list[str]:
+    def _resolve_php(self, path: str, module: str, name: str) -> list[str]:
         if module.endswith(".php"):
-            return self._first([posixpath.normpath(posixpath.join(posixpath.dirname(path), module.lstrip("/")))])
+            return self._first_existing([posixpath.normpath(posixpath.join(posixpath.dirname(path), module.lstrip("/")))])
         parts = [*module.strip("\\").split("\\"), *([name] if name else [])]
-        # what a namespace begins with is often not the name of a folder (PSR-4)
-        for begin in range(len(parts) - 1 or 1):
-            if found := self._ending("/".join(parts[begin:]) + ".php", path):
-                return found
+        # The first parts of a namespace are often no folders (PSR-4).
+        for start in range(len(parts) - 1 or 1):
+            if files := self._find_by_suffix("/".join(parts[start:]) + ".php", path):
+                return files
         return []
 
-    def _lua(self, path: str, module: str, name: str) -> list[str]:
+    def _resolve_lua(self, path: str, module: str, name: str) -> list[str]:
         tail = module.replace(".", "/")
-        return self._first([f"{tail}.lua", f"{tail}/init.lua"]) or self._ending(f"{tail}.lua", path)
+        return self._first_existing([f"{tail}.lua", f"{tail}/init.lua"]) or self._find_by_suffix(f"{tail}.lua", path)
 
-    def _sourced(self, path: str, module: str, name: str) -> list[str]:
+    def _resolve_bash(self, path: str, module: str, name: str) -> list[str]:
         file = module.strip("\"'")
-        return self._first([posixpath.normpath(posixpath.join(posixpath.dirname(path), file)), file])
+        return self._first_existing([posixpath.normpath(posixpath.join(posixpath.dirname(path), file)), file])
 
 
-def _within(folder: str, name: str) -> str:
+def _join(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder and name else folder or name
 
 
-def _beginnings(module: str) -> Iterator[str]:
-    """What a module may be called by, the longest first: `@a/b`, `@a/`, `@a`."""
+def _prefixes(module: str) -> Iterator[str]:
+    """Yield the prefixes that may be a package or alias, the longest first: `@a/b`, `@a/`, `@a`."""
     yield module
-    at = module.rfind("/")
-    while at >= 0:
-        yield module[: at + 1]
-        yield module[:at]
-        at = module.rfind("/", 0, at)
+    slash = module.rfind("/")
+    while slash >= 0:
+        yield module[: slash + 1]
+        yield module[:slash]
+        slash = module.rfind("/", 0, slash)
 
 
-def _json(text: str) -> dict[str, object]:
-    """An object; comments, as in `tsconfig.json`, are left out, and what is none is empty."""
-    # a string that is never closed is one to the end: to look for another in it would take as long again, at each quote
-    bare = re.sub(
+def _parse_json(text: str) -> dict[str, object]:
+    """Return a JSON object, with comments allowed as in `tsconfig.json`; empty for anything else."""
+    # An unclosed string ends at the end of the text. Otherwise the search would restart at each quote and take
+    # quadratic time.
+    uncommented = re.sub(
         r'("[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z))|//[^\n]*|/\*.*?(?:\*/|\Z)',
         lambda match: match[1] or "",
         text,
         flags=re.DOTALL,
     )
     try:
-        found = json.loads(re.sub(r",(\s*[}\]])", r"\1", bare))
+        parsed = json.loads(re.sub(r",(\s*[}\]])", r"\1", uncommented))
     except (ValueError, RecursionError):
         return {}
-    return _object(found)
+    return _as_object(parsed)
 
 
-def _object(value: object) -> dict[str, object]:
+def _as_object(value: object) -> dict[str, object]:
     return cast("dict[str, object]", value) if isinstance(value, dict) else {}

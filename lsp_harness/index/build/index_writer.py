@@ -1,4 +1,4 @@
-"""Writing into an index: what was extracted of a file in place of what was known of it."""
+"""Writing to an index: the extract of a file replaces what was stored of the file."""
 
 from collections.abc import Collection, Iterable
 from functools import cache
@@ -7,20 +7,20 @@ from typing import NamedTuple
 
 from lsp_harness.files.walk import Found, Left
 from lsp_harness.index.build.file_extract import Extract, Row
-from lsp_harness.index.build.import_links import Links, declaring
+from lsp_harness.index.build.import_links import ImportLinks, namespace_condition
 from lsp_harness.index.index_tables import INDEXES
-from lsp_harness.store.database import Writer, marks
+from lsp_harness.store.database import Writer, placeholders
 
-IMPORTS = "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
-SPACED = "SELECT id FROM files WHERE language = 'csharp'"
-"""Files whose imports are of namespaces, and so say nothing of where that is."""
+SELECT_IMPORTS = "SELECT path, language, imports.file, n, module, name FROM imports JOIN files ON files.id = imports.file"
+SELECT_CSHARP_FILES = "SELECT id FROM files WHERE language = 'csharp'"
+"""Files whose imports name namespaces, so any other file may be meant."""
 
-FIRST = 2_000
-"""Files that are written before there are indexes; while there are none, all that is asked looks at every row."""
+MIN_FILES_FOR_INDEXES = 2_000
+"""Number of files after which database indexes are created. Until then every query reads all rows."""
 
 
-class Known(NamedTuple):
-    """A file of the index."""
+class IndexedFile(NamedTuple):
+    """A file in the index."""
 
     id: int
     mtime: int
@@ -28,134 +28,139 @@ class Known(NamedTuple):
     digest: bytes
 
 
-class Filling:
-    """The only one that writes an index; so ids are given out here, and what is in it need not be asked again."""
+class IndexWriter:
+    """Writes an index. There is only one writer, so it allocates the ids and keeps the list of files in memory."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
         rows = writer.rows("SELECT path, id, mtime, size, digest FROM files")
-        self.files = {path: Known(*row) for path, *row in rows}
-        """By path."""
-        self.interrupted = bool(writer.rows("SELECT 1 FROM unlinked LIMIT 1"))
-        """Whoever wrote before did not come to say what imports mean."""
+        self.files = {path: IndexedFile(*row) for path, *row in rows}
+        """The files in the index by path."""
+        self.was_interrupted = bool(writer.rows("SELECT 1 FROM unlinked LIMIT 1"))
+        """True if the previous writer stopped before it resolved all imports."""
         [(files, chunks)] = writer.rows("SELECT (SELECT max(id) FROM files), (SELECT max(id) FROM chunks)")
-        self._last = {"files": files or 0, "chunks": chunks or 0}
-        self._indexed = False
-        self._respaced = False
+        self._last_ids = {"files": files or 0, "chunks": chunks or 0}
+        self._has_indexes = False
+        self._namespaces_changed = False
 
-    def put(self, extracts: Iterable[Extract], same: Iterable[Found] = ()) -> None:
-        """Writes what was extracted, and the times of files whose content is what it was, in one transaction."""
-        written: dict[str, Known] = {}
+    def write(self, extracts: Iterable[Extract], unchanged: Iterable[Found] = ()) -> None:
+        """Write extracts, and the new times of files with unchanged content, in one transaction."""
+        written_files: dict[str, IndexedFile] = {}
         texts: list[Iterable[Row]] = []
         with self._writer.transaction():
-            for one in extracts:
-                known = self.files.get(one.found.path)
-                declared = self._namespaces(known.id) if known else set[str]()
-                if one.language == "csharp" or declared:
-                    self._respaced |= declared != {row[4] for row in one.symbols if row[2] == "namespace"}
-                if known:
-                    self._empty(known.id)
-                file = known.id if known else self._take("files", 1)
-                written[one.found.path] = Known(file, one.found.mtime, one.found.size, one.digest)
-                texts.append(self._fill(file, one))
-                self._writer.do("INSERT OR IGNORE INTO unlinked VALUES (?)", (file,))
-            for found in same:
-                known = self.files[found.path]
-                written[found.path] = known._replace(mtime=found.mtime, size=found.size)
-                row = (found.mtime, found.size, known.id)
-                self._writer.do("UPDATE files SET mtime = ?, size = ? WHERE id = ?", row)
-            # last and at once: with every other statement between them SQLite would write out what it has of them
-            sql = f"INSERT INTO texts(rowid, names, text, words) VALUES ({marks(4)})"
-            self._writer.each(sql, chain.from_iterable(texts))
-        self.files |= written
-        if len(self.files) >= FIRST:
-            self._index()
+            for extract in extracts:
+                old_file = self.files.get(extract.file.path)
+                old_namespaces = self._namespaces(old_file.id) if old_file else set[str]()
+                if extract.language == "csharp" or old_namespaces:
+                    self._namespaces_changed |= old_namespaces != {row[4] for row in extract.symbols if row[2] == "namespace"}
+                if old_file:
+                    self._delete_rows(old_file.id)
+                file_id = old_file.id if old_file else self._allocate_ids("files", 1)
+                written_files[extract.file.path] = IndexedFile(file_id, extract.file.mtime, extract.file.size, extract.digest)
+                texts.append(self._insert(file_id, extract))
+                self._writer.execute("INSERT OR IGNORE INTO unlinked VALUES (?)", (file_id,))
+            for file in unchanged:
+                old_file = self.files[file.path]
+                written_files[file.path] = old_file._replace(mtime=file.mtime, size=file.size)
+                row = (file.mtime, file.size, old_file.id)
+                self._writer.execute("UPDATE files SET mtime = ?, size = ? WHERE id = ?", row)
+            # The texts are written last and together: SQLite would flush its full-text buffer at every other statement
+            # between them.
+            sql = f"INSERT INTO texts(rowid, names, text, words) VALUES ({placeholders(4)})"
+            self._writer.execute_many(sql, chain.from_iterable(texts))
+        self.files |= written_files
+        if len(self.files) >= MIN_FILES_FOR_INDEXES:
+            self._create_indexes()
 
-    def drop(self, paths: Iterable[str]) -> None:
-        """Files that are gone."""
-        dropped = {path: self.files[path].id for path in paths}
+    def remove(self, paths: Iterable[str]) -> None:
+        """Remove deleted files."""
+        file_ids = {path: self.files[path].id for path in paths}
         with self._writer.transaction():
-            for file in dropped.values():
-                # whoever ends before all is linked leaves word of it: what meant this file, or one of two, may mean another
-                self._writer.do("INSERT OR IGNORE INTO unlinked VALUES (?)", (file,))
-                self._empty(file)
-                self._writer.do("DELETE FROM files WHERE id = ?", (file,))
-                self._writer.do("DELETE FROM targets WHERE target = ?", (file,))
-        for path in dropped:
+            for file in file_ids.values():
+                # If the process ends before the imports are resolved, this row remains: imports of the deleted file may
+                # mean another one.
+                self._writer.execute("INSERT OR IGNORE INTO unlinked VALUES (?)", (file,))
+                self._delete_rows(file)
+                self._writer.execute("DELETE FROM files WHERE id = ?", (file,))
+                self._writer.execute("DELETE FROM targets WHERE target = ?", (file,))
+        for path in file_ids:
             del self.files[path]
 
-    def leave_out(self, left: Iterable[Left]) -> None:
-        """What is not indexed and why, all of it. It is the last that is written, so an index of no file is finished too."""
-        self._index()
-        with self._writer.transaction():
-            self._writer.do("DELETE FROM left_out")
-            self._writer.each("INSERT OR REPLACE INTO left_out VALUES (?, ?)", left)
+    def record_left_out(self, left_out: Iterable[Left]) -> None:
+        """Replace the list of files and folders that are not indexed.
 
-    def link(self, links: Links, paths: Collection[str] | None = None) -> None:
-        """Says what the imports of these files mean, of all of them by default."""
-        self._index()
-        links.spaces = cache(self._declaring)
+        This is the last write of a scan, so even the index of an empty folder is complete after it.
+        """
+        self._create_indexes()
+        with self._writer.transaction():
+            self._writer.execute("DELETE FROM left_out")
+            self._writer.execute_many("INSERT OR REPLACE INTO left_out VALUES (?, ?)", left_out)
+
+    def link_imports(self, links: ImportLinks, paths: Collection[str] | None = None) -> None:
+        """Resolve the imports of these files, of all files by default."""
+        self._create_indexes()
+        links.find_namespace_files = cache(self._find_declaring_files)
         if paths is None:
-            asked = self._writer.rows(IMPORTS)
+            import_rows = self._writer.rows(SELECT_IMPORTS)
         else:
             files = {self.files[path].id for path in paths}
-            if self._respaced:
-                # others name a namespace, and no file
-                files |= {file for (file,) in self._writer.rows(SPACED)}
-            asked = [
-                row for file in sorted(files) for row in self._writer.rows(f"{IMPORTS} WHERE imports.file = ?", (file,))
+            if self._namespaces_changed:
+                # Imports of other files name a namespace, not a file.
+                files |= {file for (file,) in self._writer.rows(SELECT_CSHARP_FILES)}
+            import_rows = [
+                row for file in sorted(files) for row in self._writer.rows(f"{SELECT_IMPORTS} WHERE imports.file = ?", (file,))
             ]
-        found = [
+        target_rows = [
             (file, n, self.files[target].id)
-            for path, language, file, n, module, name in asked
-            for target in links.targets(path, language, module, name)
+            for path, language, file, n, module, name in import_rows
+            for target in links.find_targets(path, language, module, name)
         ]
         with self._writer.transaction():
             if paths is None:
-                self._writer.do("DELETE FROM targets")
-            elif self._respaced:
-                self._writer.do(f"DELETE FROM targets WHERE file IN ({SPACED})")
-            self._writer.each(f"INSERT OR IGNORE INTO targets VALUES ({marks(3)})", found)
-            self._writer.do("DELETE FROM unlinked")
-        self.interrupted = self._respaced = False
+                self._writer.execute("DELETE FROM targets")
+            elif self._namespaces_changed:
+                self._writer.execute(f"DELETE FROM targets WHERE file IN ({SELECT_CSHARP_FILES})")
+            self._writer.execute_many(f"INSERT OR IGNORE INTO targets VALUES ({placeholders(3)})", target_rows)
+            self._writer.execute("DELETE FROM unlinked")
+        self.was_interrupted = self._namespaces_changed = False
 
-    def _declaring(self, namespace: str) -> list[str]:
-        """The files that declare it."""
-        where, arguments = declaring(namespace)
+    def _find_declaring_files(self, namespace: str) -> list[str]:
+        """Return the files that declare a namespace."""
+        where, arguments = namespace_condition(namespace)
         sql = f"SELECT DISTINCT path FROM symbols JOIN files ON files.id = symbols.file WHERE {where}"
         rows = self._writer.rows(sql, arguments)
         return [path for (path,) in rows]
 
     def _namespaces(self, file: int) -> set[str]:
-        """Those that a file of this language declares."""
+        """Return the namespaces that a C# file declares."""
         rows = self._writer.rows(
-            f"SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' AND file IN ({SPACED})", (file,)
+            f"SELECT qualified FROM symbols WHERE file = ? AND kind = 'namespace' AND file IN ({SELECT_CSHARP_FILES})", (file,)
         )
         return {name for (name,) in rows}
 
-    def _index(self) -> None:
-        if not self._indexed:
-            self._writer.script(INDEXES)
-            self._indexed = True
+    def _create_indexes(self) -> None:
+        if not self._has_indexes:
+            self._writer.execute_script(INDEXES)
+            self._has_indexes = True
 
-    def _empty(self, file: int) -> None:
-        self._writer.do("DELETE FROM texts WHERE rowid IN (SELECT id FROM chunks WHERE file = ?)", (file,))
+    def _delete_rows(self, file: int) -> None:
+        self._writer.execute("DELETE FROM texts WHERE rowid IN (SELECT id FROM chunks WHERE file = ?)", (file,))
         for table in ("chunks", "symbols", "imports", "targets"):
-            self._writer.do(f"DELETE FROM {table} WHERE file = ?", (file,))
+            self._writer.execute(f"DELETE FROM {table} WHERE file = ?", (file,))
 
-    def _take(self, table: str, count: int) -> int:
-        first = self._last[table] + 1
-        self._last[table] += count
-        return first
+    def _allocate_ids(self, table: str, count: int) -> int:
+        first_id = self._last_ids[table] + 1
+        self._last_ids[table] += count
+        return first_id
 
-    def _fill(self, file: int, one: Extract) -> Iterable[Row]:
-        """The texts are for the caller to write."""
-        (path, mtime, size), writer = one.found, self._writer
-        row = (file, path, mtime, size, one.digest, one.language, one.skipped)
-        writer.do(f"INSERT OR REPLACE INTO files VALUES ({marks(7)})", row)
-        writer.each(f"INSERT INTO symbols VALUES ({marks(12)})", ((file, *row) for row in one.symbols))
-        writer.each(f"INSERT INTO imports VALUES ({marks(6)})", ((file, *row) for row in one.imports))
-        first = self._take("chunks", len(one.chunks))
-        rows = ((n, file, *row) for n, row in enumerate(one.chunks, first))
-        writer.each(f"INSERT INTO chunks VALUES ({marks(6)})", rows)
-        return [(n, *row) for n, row in enumerate(one.texts, first)]
+    def _insert(self, file: int, extract: Extract) -> Iterable[Row]:
+        """Write everything but the texts, and return the rows of the texts."""
+        (path, mtime, size), writer = extract.file, self._writer
+        row = (file, path, mtime, size, extract.digest, extract.language, extract.skipped)
+        writer.execute(f"INSERT OR REPLACE INTO files VALUES ({placeholders(7)})", row)
+        writer.execute_many(f"INSERT INTO symbols VALUES ({placeholders(12)})", ((file, *row) for row in extract.symbols))
+        writer.execute_many(f"INSERT INTO imports VALUES ({placeholders(6)})", ((file, *row) for row in extract.imports))
+        first_id = self._allocate_ids("chunks", len(extract.chunks))
+        rows = ((n, file, *row) for n, row in enumerate(extract.chunks, first_id))
+        writer.execute_many(f"INSERT INTO chunks VALUES ({placeholders(6)})", rows)
+        return [(n, *row) for n, row in enumerate(extract.texts, first_id)]

@@ -1,6 +1,6 @@
-"""Bringing an index up to what is on disk: what is new or changed is read, what is gone is dropped, all else is left alone.
+"""Updates of an index: new and changed files are read, deleted files are removed, all others are left alone.
 
-A file whose time and size are known is not read; one whose content is known is not parsed.
+A file with the same time and size is not read. A file with the same content is not parsed.
 """
 
 import stat
@@ -15,24 +15,25 @@ from lsp_harness.files.ignore_files import Ignores
 from lsp_harness.files.walk import Found, Left, walk
 from lsp_harness.files.walk import found as walked
 from lsp_harness.index.build.file_extract import Extract
-from lsp_harness.index.build.index_writer import Filling
-from lsp_harness.index.build.import_links import Links
-from lsp_harness.index.build.reader_processes import Readers
+from lsp_harness.index.build.index_writer import IndexWriter
+from lsp_harness.index.build.import_links import ImportLinks
+from lsp_harness.index.build.reader_processes import ReaderPool
 from lsp_harness.process.typing_activity import since
 from lsp_harness.store.database import Writer
 from lsp_harness.text.position import decode
 
 IGNORE_FILES = (".gitignore", ".lspharnessignore", ".git/info/exclude")
-LINKING = ("tsconfig.json", "jsconfig.json", "package.json", "go.mod", "Cargo.toml")
-"""Files that say what imports of others mean."""
-SETTINGS_LIMIT = 1_000_000
-WRITE_SECONDS = 0.5
-"""How long what was read may wait before it is written."""
+IMPORT_SETTINGS_FILES = ("tsconfig.json", "jsconfig.json", "package.json", "go.mod", "Cargo.toml")
+"""Files that decide what the imports of other files mean."""
+SETTINGS_LIMIT_BYTES = 1_000_000
+WRITE_INTERVAL_S = 0.5
+"""The longest time that extracts wait before they are written."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scanned:
-    """What was done: the files there are; of them parsed, found to be the same although touched, dropped; and left out."""
+class ScanResult:
+    """The result of an update: all files, and the number that were parsed, were touched without a change (`same`),
+    were dropped, or were left out."""
 
     files: int
     parsed: int
@@ -42,115 +43,124 @@ class Scanned:
 
 
 class Indexer:
-    """Of one workspace folder. `tell` is called with how many are read of those that have to be. Where nobody waits for it, it
-    `gives_way` to whoever types."""
+    """Updates the index of one workspace folder."""
 
     def __init__(
         self,
         root: Path,
         writer: Writer,
-        tell: Callable[[int, int], None] = lambda done, of: None,
+        on_progress: Callable[[int, int], None] = lambda done, of: None,
         *,
-        gives_way: bool = False,
+        yields_to_typing: bool = False,
     ) -> None:
+        """Create the processes that read files.
+
+        Args:
+            root: The workspace folder.
+            writer: The database of the index.
+            on_progress: Is called with the number of files that are done, and the number of files to read.
+            yields_to_typing: Whether reading pauses while somebody types.
+        """
         self._root = root
-        self._filling = Filling(writer)
-        self._readers = Readers(root, typed=since) if gives_way else Readers(root)
+        self._writer = IndexWriter(writer)
+        self._readers = ReaderPool(root, seconds_since_key=since) if yields_to_typing else ReaderPool(root)
         self._ignores = Ignores([root])
-        self._tell = tell
+        self._on_progress = on_progress
 
-    def scan(self, first: Collection[str] = ()) -> Scanned:
-        """Looks at every file; those in `first`, by their paths in the workspace, are read before others."""
-        found: dict[str, Found] = {}
-        left: list[Left] = []
-        for one in walk(self._root, self._ignores):
-            if isinstance(one, Found):
-                found[one.path] = one
+    def scan(self, priority_paths: Collection[str] = ()) -> ScanResult:
+        """Check every file. The files in `priority_paths`, relative to the folder, are read first."""
+        files: dict[str, Found] = {}
+        left_out: list[Left] = []
+        for entry in walk(self._root, self._ignores):
+            if isinstance(entry, Found):
+                files[entry.path] = entry
             else:
-                left.append(one)
-        gone = self._filling.files.keys() - found.keys()
-        changed = [one for one in found.values() if not self._current(one)]
-        changed.sort(key=lambda one: one.path not in first)
-        parsed, same = self._bring(changed, gone, left)
-        self._filling.leave_out(left)
-        return Scanned(len(found), parsed, same, len(gone), len(left))
+                left_out.append(entry)
+        removed = self._writer.files.keys() - files.keys()
+        changed = [entry for entry in files.values() if not self._is_unchanged(entry)]
+        changed.sort(key=lambda entry: entry.path not in priority_paths)
+        parsed, unchanged = self._apply_changes(changed, removed, left_out)
+        self._writer.record_left_out(left_out)
+        return ScanResult(len(files), parsed, unchanged, len(removed), len(left_out))
 
-    def update(self, paths: Iterable[Path]) -> Scanned | None:
-        """Looks at these files. None where that does not do: what is not known may be a folder, or say what is ignored."""
-        found: list[Found] = []
-        gone: list[str] = []
+    def update(self, paths: Iterable[Path]) -> ScanResult | None:
+        """Check these files. Return None if a full scan is needed: an unknown path may be a folder or an ignore
+        file."""
+        files: list[Found] = []
+        removed: list[str] = []
         for path in paths:
             name = path.relative_to(self._root).as_posix()
             if name.endswith(IGNORE_FILES):
                 return None
-            if name not in self._filling.files:
-                # what a build writes is no reason to look at everything
+            if name not in self._writer.files:
+                # Output of builds must not cause full scans.
                 if self._ignores.by(path):
                     continue
                 return None
             try:
-                told = path.lstat()
+                file_stat = path.lstat()
             except OSError:
-                gone.append(name)
+                removed.append(name)
                 continue
-            if not stat.S_ISREG(told.st_mode):
+            if not stat.S_ISREG(file_stat.st_mode):
                 return None
-            found.append(walked(name, told))
-        left: list[Left] = []
-        parsed, same = self._bring([one for one in found if not self._current(one)], gone, left)
-        return None if left else Scanned(len(self._filling.files), parsed, same, len(gone), 0)
+            files.append(walked(name, file_stat))
+        left_out: list[Left] = []
+        parsed, unchanged = self._apply_changes([file for file in files if not self._is_unchanged(file)], removed, left_out)
+        return None if left_out else ScanResult(len(self._writer.files), parsed, unchanged, len(removed), 0)
 
     def close(self) -> None:
+        """Stop the processes."""
         self._readers.close()
 
-    def _current(self, one: Found) -> bool:
-        known = self._filling.files.get(one.path)
-        return known is not None and (known.mtime, known.size) == (one.mtime, one.size)
+    def _is_unchanged(self, file: Found) -> bool:
+        indexed = self._writer.files.get(file.path)
+        return indexed is not None and (indexed.mtime, indexed.size) == (file.mtime, file.size)
 
-    def _bring(self, changed: Sequence[Found], gone: Collection[str], left: list[Left]) -> tuple[int, int]:
-        """How many were parsed, and how many were the same; what cannot be read is added to `left`."""
-        if gone:
-            self._filling.drop(gone)
-        known = self._filling.files
-        new = gone or self._filling.interrupted or any(one.path not in known for one in changed)
-        parsed, same = self._read(changed, left)
-        # who waits for the next change need not hold memory for it
+    def _apply_changes(self, changed: Sequence[Found], removed: Collection[str], left_out: list[Left]) -> tuple[int, int]:
+        """Return the numbers of parsed and of unchanged files. Files that cannot be read are added to `left_out`."""
+        if removed:
+            self._writer.remove(removed)
+        indexed = self._writer.files
+        links_changed = removed or self._writer.was_interrupted or any(file.path not in indexed for file in changed)
+        parsed, unchanged_count = self._read_files(changed, left_out)
+        # The processes stop, so that an idle index holds no memory.
         self._readers.close()
-        if new or any(path.endswith(LINKING) for path in parsed):
-            # what meant nothing may mean something now
-            self._filling.link(Links(known, self._text))
+        if links_changed or any(path.endswith(IMPORT_SETTINGS_FILES) for path in parsed):
+            # Imports that were unresolved may be resolved now.
+            self._writer.link_imports(ImportLinks(indexed, self._read_settings))
         elif parsed:
-            self._filling.link(Links(known, self._text), parsed)
-        return len(parsed), same
+            self._writer.link_imports(ImportLinks(indexed, self._read_settings), parsed)
+        return len(parsed), unchanged_count
 
-    def _read(self, changed: Sequence[Found], left: list[Left]) -> tuple[list[str], int]:
-        known = self._filling.files
-        wanted = [(one, known[one.path].digest if one.path in known else b"") for one in changed]
-        parsed, same = list[Extract](), list[Found]()
+    def _read_files(self, changed: Sequence[Found], left_out: list[Left]) -> tuple[list[str], int]:
+        indexed = self._writer.files
+        requests = [(result, indexed[result.path].digest if result.path in indexed else b"") for result in changed]
+        parsed, unchanged = list[Extract](), list[Found]()
         paths: list[str] = []
-        kept = 0
-        since = monotonic()
-        for done, one in enumerate(self._readers.read(wanted), 1):
-            match one:
+        unchanged_count = 0
+        last_write = monotonic()
+        for done, result in enumerate(self._readers.read(requests), 1):
+            match result:
                 case Extract():
-                    parsed.append(one)
+                    parsed.append(result)
                 case Found():
-                    same.append(one)
+                    unchanged.append(result)
                 case Left():
-                    left.append(one)
-            if monotonic() - since > WRITE_SECONDS or done == len(wanted):
-                self._filling.put(parsed, same)
-                paths += (each.found.path for each in parsed)
-                kept += len(same)
+                    left_out.append(result)
+            if monotonic() - last_write > WRITE_INTERVAL_S or done == len(requests):
+                self._writer.write(parsed, unchanged)
+                paths += (extract.file.path for extract in parsed)
+                unchanged_count += len(unchanged)
                 parsed.clear()
-                same.clear()
-                self._tell(done, len(wanted))
-                since = monotonic()
-        return paths, kept
+                unchanged.clear()
+                self._on_progress(done, len(requests))
+                last_write = monotonic()
+        return paths, unchanged_count
 
-    def _text(self, path: str) -> str:
-        """Of a small file: settings that say what imports mean."""
+    def _read_settings(self, path: str) -> str:
+        """Return the text of a settings file; empty if it cannot be read."""
         try:
-            return decode(read_start(self._root / path, SETTINGS_LIMIT))
+            return decode(read_start(self._root / path, SETTINGS_LIMIT_BYTES))
         except FileProblem:
             return ""

@@ -1,5 +1,7 @@
-"""Processes that read and parse files, because parsing holds the GIL, and because a parser that crashes or never ends must
-cost no more than the file it was given."""
+"""Processes that read and parse files.
+
+Parsing holds the GIL, and a parser that crashes or never ends must cost no more than one file.
+"""
 
 import gc
 import logging
@@ -21,59 +23,60 @@ from typing import Any
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.errors import FileProblem
 from lsp_harness.files.walk import Found, Left, left
-from lsp_harness.index.build.file_extract import Extract, digest, extract
+from lsp_harness.index.build.file_extract import Extract, content_digest, extract_file
 from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity
 from lsp_harness.syntax.tree import LIMIT
 
 log = logging.getLogger(__name__)
 
-BATCH = 16
-"""Files that a process is given at a time."""
-QUIET_SECONDS = 1.5
-"""After a key nothing is read for so long: priorities do not share out caches, and cores that are two threads of one."""
-PAUSE_SECONDS = 1.0
-"""The longest that a batch waits for that, so that who types without end gets an index too. What a save changes is one batch, and
-the first does not wait."""
-LOOK_SECONDS = 0.05
-CPU_SECONDS = 30
-"""That one file may take of a core, however long that is on the clock: these processes wait for all others."""
+BATCH_FILES = 16
+"""Number of files that a process gets at a time."""
+QUIET_S = 1.5
+"""Time after a key press in which nothing is read. Priorities do not divide caches, or cores that are two threads of
+one."""
+MAX_PAUSE_S = 1.0
+"""The longest pause of a batch for typing, so that the index is completed even if somebody types without end. The
+first batch does not wait, so a saved file, which is one batch, is read at once."""
+PAUSE_STEP_S = 0.05
+CPU_LIMIT_S = 30
+"""CPU time limit for one file. The limit is not wall-clock time, as these processes run at the lowest priority."""
 
-SAFE_PATH = "PYTHONSAFEPATH"
-START = "forkserver"
-"""Processes come from one that has nothing but the code: no threads, no database."""
+SAFE_PATH_VARIABLE = "PYTHONSAFEPATH"
+START_METHOD = "forkserver"
+"""New processes are forked from a server process that has the code, but no threads and no database."""
 
-Wanted = tuple[Found, bytes]
-"""A file and the digest under which it is known, empty where it is not."""
-Read = Extract | Found | Left
-"""What was read; a file that is what it was; a file that could not be read, and why."""
+FileRequest = tuple[Found, bytes]
+"""A file and the digest of its indexed content, empty for a new file."""
+ReadResult = Extract | Found | Left
+"""The extract of a file; the file itself if its content is unchanged; or the reason why it could not be read."""
 
 
-def read(root: Path, found: Found, known: bytes) -> Read:
-    """One file."""
-    if found.size > LIMIT:
-        return Extract(found, b"", skipped=f"larger than {LIMIT // 1000} kB")
+def read_and_extract(root: Path, file: Found, known_digest: bytes) -> ReadResult:
+    """Read one file and extract it if its content changed."""
+    if file.size > LIMIT:
+        return Extract(file, b"", skipped=f"larger than {LIMIT // 1000} kB")
     try:
-        data = read_file(root / found.path, LIMIT)
+        data = read_file(root / file.path, LIMIT)
     except FileProblem as error:
-        why = error.__cause__
-        return left(found.path, why) if isinstance(why, OSError) else Left(found.path, error.message)
-    return found if known and digest(data) == known else extract(found, data)
+        cause = error.__cause__
+        return left(file.path, cause) if isinstance(cause, OSError) else Left(file.path, error.message)
+    return file if known_digest and content_digest(data) == known_digest else extract_file(file, data)
 
 
-def calm() -> None:
-    """Gives way to everything else on the machine: an index is never what the user waits for."""
+def lower_priority() -> None:
+    """Give this process the lowest priority: the user never waits for an index."""
     if hasattr(os, "SCHED_IDLE"):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     else:
         os.nice(19)
 
 
-def begin() -> None:
-    """The first that a process of ours does: it is calm, quiet, and ends with the one that started it, killed or not."""
-    calm()
-    # what is made of a file has no cycles, and is a quarter faster made without looking for them
+def initialize_process() -> None:
+    """Prepare a new process: lowest priority, no output, and an end together with the process that started it."""
+    lower_priority()
+    # Extracts have no reference cycles, and are created a quarter faster without garbage collection.
     gc.disable()
-    # who listens to our parent waits for the end of what it says
+    # The reader of the parent's output waits for its end, so this process must not hold it open.
     os.dup2(2, 1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
@@ -84,133 +87,142 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _start_safely() -> None:
-    """The process that the others come from must not take a file of the current folder for a module of that name."""
-    before = os.environ.get(SAFE_PATH)
-    os.environ[SAFE_PATH] = "1"
+def _start_forkserver() -> None:
+    """Start the server process. It must not import modules from the current folder."""
+    old_value = os.environ.get(SAFE_PATH_VARIABLE)
+    os.environ[SAFE_PATH_VARIABLE] = "1"
     try:
         forkserver.ensure_running()
     finally:
-        if before is None:
-            del os.environ[SAFE_PATH]
+        if old_value is None:
+            del os.environ[SAFE_PATH_VARIABLE]
         else:
-            os.environ[SAFE_PATH] = before
+            os.environ[SAFE_PATH_VARIABLE] = old_value
 
 
-class Readers:
-    """`count` processes, started when there is something to read. `typed` says how many seconds ago somebody typed: who is
-    waited for by nobody gives way to that."""
+class ReaderPool:
+    """A pool of processes that read files. They start when there is something to read."""
 
     def __init__(
         self,
         root: Path,
         count: int = 0,
-        typed: Callable[[], float] = lambda: math.inf,
+        seconds_since_key: Callable[[], float] = lambda: math.inf,
         wait: Callable[[float], None] = time.sleep,
     ) -> None:
+        """Create the pool.
+
+        Args:
+            root: The workspace folder.
+            count: Number of processes; 0 for one per core.
+            seconds_since_key: Returns the time since the last key press. Reading pauses while it is short.
+            wait: Sleeps for a number of seconds.
+        """
         self._root = root
-        self._typed, self._wait = typed, wait
+        self._seconds_since_key, self._wait = seconds_since_key, wait
         self._count = count or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
 
-    def read(self, wanted: Sequence[Wanted]) -> Iterator[Read]:
-        """All of it, as it gets done."""
-        suspects: list[Wanted] = []
-        waiting = deque(wanted[n : n + BATCH] for n in range(0, len(wanted), BATCH))
-        running: dict[Future[bytes], tuple[Sequence[Wanted], ProcessPoolExecutor]] = {}
-        first = len(waiting)
+    def read(self, requests: Sequence[FileRequest]) -> Iterator[ReadResult]:
+        """Yield a result for each request, in the order in which they are done."""
+        suspects: list[FileRequest] = []
+        waiting = deque(requests[n : n + BATCH_FILES] for n in range(0, len(requests), BATCH_FILES))
+        running: dict[Future[bytes], tuple[Sequence[FileRequest], ProcessPoolExecutor]] = {}
+        batch_count = len(waiting)
         while waiting or running:
             while waiting and len(running) < 2 * self._count:
-                if len(waiting) < first:
-                    self._give_way()
+                if len(waiting) < batch_count:
+                    self._pause_for_typing()
                 batch = waiting.popleft()
                 task, pool = self._submit(batch)
                 running[task] = (batch, pool)
-            for task in self._done(running):
+            for task in self._wait_for_any(running):
                 batch, pool = running.pop(task)
                 try:
-                    read = _unpacked(task.result())
+                    results = _unpack(task.result())
                 except BrokenProcessPool:
-                    self._drop(pool)
+                    self._discard_pool(pool)
                     suspects += batch
                 else:
-                    yield from read
-        for one in suspects:
-            # by itself, so that it is known which it was
-            yield self._alone(one)
+                    yield from results
+        for request in suspects:
+            # Each file of a failed batch is read alone, which shows the file that caused the failure.
+            yield self._read_alone(request)
 
     def close(self) -> None:
+        """Stop the processes."""
         if self._pool:
-            self._drop(self._pool)
+            self._discard_pool(self._pool)
 
-    def _done(self, running: Collection[Future[bytes]]) -> Collection[Future[bytes]]:
-        """Those of the tasks that are done, once there is one. Processes that are stuck are killed, which ends theirs."""
-        activity = Activity(_processes, SILENCE_S)
+    def _wait_for_any(self, running: Collection[Future[bytes]]) -> Collection[Future[bytes]]:
+        """Wait until a task is done and return the finished tasks. Processes that are stuck are killed, so their
+        tasks fail."""
+        activity = Activity(_process_ids, SILENCE_S)
         while not (done := wait(running, LOOK_S, FIRST_COMPLETED).done):
             if activity.stuck():
                 for process in multiprocessing.active_children():
                     process.kill()
         return done
 
-    def _give_way(self) -> None:
-        """Waits while somebody types."""
+    def _pause_for_typing(self) -> None:
+        """Wait while somebody types, but at most MAX_PAUSE_S."""
         waited = 0.0
-        while waited < PAUSE_SECONDS and self._typed() < QUIET_SECONDS:
-            self._wait(LOOK_SECONDS)
-            waited += LOOK_SECONDS
+        while waited < MAX_PAUSE_S and self._seconds_since_key() < QUIET_S:
+            self._wait(PAUSE_STEP_S)
+            waited += PAUSE_STEP_S
 
-    def _alone(self, wanted: Wanted) -> Read:
-        task, pool = self._submit([wanted])
-        self._done([task])
+    def _read_alone(self, request: FileRequest) -> ReadResult:
+        task, pool = self._submit([request])
+        self._wait_for_any([task])
         try:
-            return next(_unpacked(task.result()))
+            return next(_unpack(task.result()))
         except BrokenProcessPool:
-            self._drop(pool)
-            found, _ = wanted
-            return Extract(found, b"", skipped="the parser crashed or did not end")
+            self._discard_pool(pool)
+            file, _ = request
+            return Extract(file, b"", skipped="the parser crashed or did not end")
 
-    def _submit(self, batch: Sequence[Wanted]) -> "tuple[Future[bytes], ProcessPoolExecutor]":
+    def _submit(self, batch: Sequence[FileRequest]) -> "tuple[Future[bytes], ProcessPoolExecutor]":
         while True:
             if self._pool is None:
-                context = multiprocessing.get_context(START)
+                context = multiprocessing.get_context(START_METHOD)
                 context.set_forkserver_preload([__name__])
-                if START == "forkserver":
-                    _start_safely()
-                self._pool = ProcessPoolExecutor(self._count, context, begin)
+                if START_METHOD == "forkserver":
+                    _start_forkserver()
+                self._pool = ProcessPoolExecutor(self._count, context, initialize_process)
             pool = self._pool
             try:
-                return pool.submit(_read, self._root, batch), pool
+                return pool.submit(_read_batch, self._root, batch), pool
             except BrokenProcessPool:
-                # one of its processes died since; what it was given will say so itself
-                self._drop(pool)
+                # A process of the pool died. The tasks that it had fail on their own.
+                self._discard_pool(pool)
 
-    def _drop(self, pool: ProcessPoolExecutor) -> None:
-        """What others were given by it ends as it would."""
+    def _discard_pool(self, pool: ProcessPoolExecutor) -> None:
+        """Use this pool for no more tasks. Its running tasks end normally."""
         if pool is self._pool:
             self._pool = None
         pool.shutdown(wait=False)
 
 
-def _processes() -> list[int]:
+def _process_ids() -> list[int]:
     return [process.pid for process in multiprocessing.active_children() if process.pid]
 
 
-def _read(root: Path, batch: Sequence[Wanted]) -> bytes:
-    """What is made of each, packed in half the time that pickling it takes."""
-    return marshal.dumps([_plain(_one(root, found, known)) for found, known in batch])
+def _read_batch(root: Path, batch: Sequence[FileRequest]) -> bytes:
+    """Return the packed results of a batch. Marshal takes half the time of pickle."""
+    return marshal.dumps([_to_tuple(_read_with_cpu_limit(root, file, known_digest)) for file, known_digest in batch])
 
 
-def _plain(one: Read) -> tuple[Any, ...]:
-    match one:
+def _to_tuple(result: ReadResult) -> tuple[Any, ...]:
+    match result:
         case Extract():
-            return "extract", tuple(one.found), *one[1:]
+            return "extract", tuple(result.file), *result[1:]
         case Found():
-            return "found", *one
+            return "found", *result
         case Left():
-            return "left", *one
+            return "left", *result
 
 
-def _unpacked(packed: bytes) -> Iterator[Read]:
+def _unpack(packed: bytes) -> Iterator[ReadResult]:
     rows: list[Any] = marshal.loads(packed)
     for kind, first, *rest in rows:
         match kind:
@@ -222,15 +234,15 @@ def _unpacked(packed: bytes) -> Iterator[Read]:
                 yield Left(first, *rest)
 
 
-def _one(root: Path, found: Found, known: bytes) -> Read:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    # whoever needs more is killed by the system
-    soft = int(used.ru_utime + used.ru_stime) + 1 + CPU_SECONDS
-    resource.setrlimit(resource.RLIMIT_CPU, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+def _read_with_cpu_limit(root: Path, file: Found, known_digest: bytes) -> ReadResult:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_CPU)
+    # The system kills the process above this limit.
+    soft_limit = int(usage.ru_utime + usage.ru_stime) + 1 + CPU_LIMIT_S
+    resource.setrlimit(resource.RLIMIT_CPU, (soft_limit if hard_limit == resource.RLIM_INFINITY else min(soft_limit, hard_limit), hard_limit))
     try:
-        return read(root, found, known)
+        return read_and_extract(root, file, known_digest)
     except Exception as error:
-        # a bug of ours must cost no more than the file it is about
-        log.exception("reading %s failed", found.path)
-        return Extract(found, b"", skipped=f"it cannot be read: {type(error).__name__}")
+        # A defect in this code must cost no more than one file.
+        log.exception("reading %s failed", file.path)
+        return Extract(file, b"", skipped=f"it cannot be read: {type(error).__name__}")

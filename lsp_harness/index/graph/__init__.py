@@ -1,1 +1,1 @@
-"""References and calls between declarations of a workspace."""
+"""References and calls between the declarations of a workspace."""

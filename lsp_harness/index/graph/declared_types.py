@@ -1,130 +1,147 @@
-"""The types that a text says a name has: where it is declared (`till: Till`, `Till till`), or set to what a type makes (`Till(1)`) or
-a function gives. Only what can mean nothing else is taken: of `rows: list[Till]` nothing is said."""
+"""Types of names as the text writes them: in a declaration (`till: Till`, `Till till`), by a constructor call
+(`Till(1)`), or as the result of a function.
+
+Only unambiguous types are returned: `rows: list[Till]` yields none.
+"""
 
 import re
 
 from lsp_harness.syntax.symbols.name_uses import UNKNOWN, parts
 
-HOLDS = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Box", "Rc", "Arc", "Readonly", "Required"})
-"""Whose members are those of what is in them."""
-BEFORE = frozenset({"c", "cpp", "csharp", "java", "php"})
-"""Languages in which a type comes before the name."""
-BEHIND = frozenset({"python", "typescript", "tsx", "rust"})
-"""Those in which it comes after the name and a colon."""
-NAMED = r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*"
-PLAIN = re.compile(rf"(?:[&*?]|'\w+\s|mut\s|dyn\s|const\s)*({NAMED})\s*(?:[\[<](.*)[\]>])?[\s&*?]*", re.DOTALL)
-LONG = 1_000
-"""Bytes of an expression, or of a type, that are looked at."""
-SHORT = 200
-"""Characters at most of what is between a name and what it is set to, and of what a type is of: a file may be one line."""
-NOTHING = frozenset({"None", "null", "undefined", "nil"})
-WORDS = frozenset(
+WRAPPER_TYPES = frozenset({"Optional", "Annotated", "Final", "ClassVar", "Box", "Rc", "Arc", "Readonly", "Required"})
+"""Types whose members are those of their type argument."""
+TYPE_FIRST_LANGUAGES = frozenset({"c", "cpp", "csharp", "java", "php"})
+"""Languages that write the type before the name."""
+TYPE_LAST_LANGUAGES = frozenset({"python", "typescript", "tsx", "rust"})
+"""Languages that write the type after the name and a colon."""
+DOTTED_NAME = r"[^\W\d]\w*(?:(?:\.|::)[^\W\d]\w*)*"
+TYPE_PATTERN = re.compile(
+    rf"(?:[&*?]|'\w+\s|mut\s|dyn\s|const\s)*({DOTTED_NAME})\s*(?:[\[<](.*)[\]>])?[\s&*?]*", re.DOTALL
+)
+MAX_EXPRESSION_CHARS = 1_000
+"""Number of characters of an expression or type that are read."""
+MAX_GAP_CHARS = 200
+"""Limit for each part of the patterns with an open end, as a file may be a single line."""
+NULL_TYPES = frozenset({"None", "null", "undefined", "nil"})
+NON_TYPE_WORDS = frozenset(
     {"return", "new", "else", "await", "case", "throw", "yield", "in", "is", "not", "and", "or", "echo", "var", "auto"}
 )
-"""Before a name these are no types."""
+"""Words that may be before a name and are not types."""
 
 
-def written(text: str, name: str, language: str) -> list[tuple[str, ...]]:
-    """Each as a chain of names, one of a call with brackets: `Till`, or `shop` and `Till()`."""
+def find_written_types(text: str, name: str, language: str) -> list[tuple[str, ...]]:
+    """Return the types that a text writes for a name.
+
+    Each type is a chain of names. A name that is called has brackets: `("Till",)`, or `("shop", "Till()")`.
+    """
     word = rf"(?<![\w.]){re.escape(name)}"
-    said: list[tuple[str, ...]] = []
-    if language in BEHIND:
-        said += [
-            one for each in re.findall(rf"{word}\??\s*:(?![:=])\s*([^\n=;{{]+)", text) for one in _named(_until(each))
+    types: list[tuple[str, ...]] = []
+    if language in TYPE_LAST_LANGUAGES:
+        types += [
+            type_
+            for match in re.findall(rf"{word}\??\s*:(?![:=])\s*([^\n=;{{]+)", text)
+            for type_ in _parse_type(_cut_parameter(match))
         ]
-    if language in BEFORE:
-        said += [
-            one
-            for each in re.findall(
-                rf"(?<![\w.])([^\W\d][\w.:]{{0,{SHORT}}}(?:<[^;(){{}}]{{0,{SHORT}}}?>)?)[&*\s]+\$?{re.escape(name)}\b(?!\s*\()",
+    if language in TYPE_FIRST_LANGUAGES:
+        types += [
+            type_
+            for match in re.findall(
+                rf"(?<![\w.])([^\W\d][\w.:]{{0,{MAX_GAP_CHARS}}}(?:<[^;(){{}}]{{0,{MAX_GAP_CHARS}}}?>)?)[&*\s]+\$?{re.escape(name)}\b(?!\s*\()",
                 text,
             )
-            if each not in WORDS
-            for one in _named(each)
+            if match not in NON_TYPE_WORDS
+            for type_ in _parse_type(match)
         ]
     if language == "go":
-        said += [one for each in re.findall(rf"{word}\s+(\*?{NAMED})\b", text) for one in _named(each)]
-    # what is set to something may be declared as less
-    made = () if said else re.finditer(rf"{word}(?:\s*:[^=\n]{{0,{SHORT}}})?\s*:?=(?![=>])\s*", text)
-    said += [found for each in made if (found := _made(_expression(text[each.end() : each.end() + LONG])))]
-    return [*dict.fromkeys(said)]
+        types += [
+            type_ for match in re.findall(rf"{word}\s+(\*?{DOTTED_NAME})\b", text) for type_ in _parse_type(match)
+        ]
+    # A declared type counts more than the value, which may have a narrower type.
+    assignments = () if types else re.finditer(rf"{word}(?:\s*:[^=\n]{{0,{MAX_GAP_CHARS}}})?\s*:?=(?![=>])\s*", text)
+    types += [
+        constructed
+        for match in assignments
+        if (constructed := _constructed_type(_cut_expression(text[match.end() : match.end() + MAX_EXPRESSION_CHARS])))
+    ]
+    return [*dict.fromkeys(types)]
 
 
-def given(signature: str, name: str, language: str) -> list[tuple[str, ...]]:
-    """What a function gives, by its signature."""
-    after = re.search(r"\)\s*(?:->|:)\s*(.+)", signature, re.DOTALL)
-    if after:
-        return _named(_until(after[1].rstrip(" :{;")))
+def find_return_types(signature: str, name: str, language: str) -> list[tuple[str, ...]]:
+    """Return the types that a function returns, by its signature, as chains of names."""
+    match = re.search(r"\)\s*(?:->|:)\s*(.+)", signature, re.DOTALL)
+    if match:
+        return _parse_type(_cut_parameter(match[1].rstrip(" :{;")))
     if language == "go":
-        after = re.search(rf"\)\s*\(?\s*(\*?{NAMED})\b", signature.partition(name)[2])
-        return _named(after[1]) if after else []
-    if language in BEFORE:
-        type_ = rf"([^\W\d][\w.:]{{0,{SHORT}}}(?:<.{{0,{SHORT}}}?>)?)"
-        before = re.search(rf"{type_}[&*\s]+{re.escape(name)}\s*\(", signature, re.DOTALL)
-        return _named(before[1]) if before else []
+        match = re.search(rf"\)\s*\(?\s*(\*?{DOTTED_NAME})\b", signature.partition(name)[2])
+        return _parse_type(match[1]) if match else []
+    if language in TYPE_FIRST_LANGUAGES:
+        type_ = rf"([^\W\d][\w.:]{{0,{MAX_GAP_CHARS}}}(?:<.{{0,{MAX_GAP_CHARS}}}?>)?)"
+        match = re.search(rf"{type_}[&*\s]+{re.escape(name)}\s*\(", signature, re.DOTALL)
+        return _parse_type(match[1]) if match else []
     return []
 
 
-def _expression(text: str) -> str:
-    """As far as the end of a line that is in no brackets; nothing where it is itself within some."""
+def _cut_expression(text: str) -> str:
+    """Return the text up to the first line end outside of brackets; empty if the text starts inside of round
+    brackets."""
     text = re.sub(r"'[^'\n]*'|\"[^\"\n]*\"", "0", text)
     depth = 0
-    for n, letter in enumerate(text):
-        depth += (letter in "([{") - (letter in ")]}")
+    for n, char in enumerate(text):
+        depth += (char in "([{") - (char in ")]}")
         if depth < 0:
-            return "" if letter == ")" else text[:n]
-        if depth == 0 and letter in "\n;":
+            return "" if char == ")" else text[:n]
+        if depth == 0 and char in "\n;":
             return text[:n]
     return text
 
 
-def _made(text: str) -> tuple[str, ...] | None:
-    """What the call at the beginning of an expression is of, where that is all of it."""
+def _constructed_type(text: str) -> tuple[str, ...] | None:
+    """Return the called names if an expression is nothing but a call."""
     text = text.strip().removesuffix(",")
-    found = parts(text)
-    if found[-1] == "new":
-        # Ruby makes things without brackets
-        return (*found[:-1], "new()")
-    return found if found != (UNKNOWN,) and found[-1].endswith("()") else _literal(text)
+    chain = parts(text)
+    if chain[-1] == "new":
+        # Ruby calls `new` without brackets.
+        return (*chain[:-1], "new()")
+    return chain if chain != (UNKNOWN,) and chain[-1].endswith("()") else _constructed_literal(text)
 
 
-def _literal(text: str) -> tuple[str, ...] | None:
-    """Go and Rust make things as `&Till{…}`."""
-    found = re.match(rf"&?({NAMED})\s*\{{", text)
-    return (*_chain(found[1])[:-1], f"{_chain(found[1])[-1]}()") if found else None
+def _constructed_literal(text: str) -> tuple[str, ...] | None:
+    """Return the type of a literal of Go or Rust, as in `&Till{…}`."""
+    match = re.match(rf"&?({DOTTED_NAME})\s*\{{", text)
+    return (*_split_chain(match[1])[:-1], f"{_split_chain(match[1])[-1]}()") if match else None
 
 
-def _named(text: str) -> list[tuple[str, ...]]:
-    """The names of a type, those of either where it is one of two."""
-    found: list[tuple[str, ...]] = []
-    for part in _outside(text, "|"):
-        plain = PLAIN.fullmatch(part.strip().strip("\"'")) if len(part) <= LONG else None
-        if not plain:
+def _parse_type(text: str) -> list[tuple[str, ...]]:
+    """Return the names of a type, of a union the names of all its members."""
+    chains: list[tuple[str, ...]] = []
+    for part in _split_outside_brackets(text, "|"):
+        match = TYPE_PATTERN.fullmatch(part.strip().strip("\"'")) if len(part) <= MAX_EXPRESSION_CHARS else None
+        if not match:
             return []
-        chain = _chain(plain[1])
-        if chain[-1] in HOLDS and plain[2]:
-            found += _named(_outside(plain[2], ",")[0])
-        elif chain[-1] not in NOTHING:
-            found.append(chain)
-    return found
+        chain = _split_chain(match[1])
+        if chain[-1] in WRAPPER_TYPES and match[2]:
+            chains += _parse_type(_split_outside_brackets(match[2], ",")[0])
+        elif chain[-1] not in NULL_TYPES:
+            chains.append(chain)
+    return chains
 
 
-def _chain(name: str) -> tuple[str, ...]:
+def _split_chain(name: str) -> tuple[str, ...]:
     return tuple(re.split(r"\.|::", name))
 
 
-def _until(text: str) -> str:
-    """As far as the next parameter, or the end of them."""
-    return _outside(re.split(r"\)(?![\]>])|\s#|\s//", text)[0], ",")[0].rstrip(" :")
+def _cut_parameter(text: str) -> str:
+    """Return the text up to the next parameter or the end of the parameters."""
+    return _split_outside_brackets(re.split(r"\)(?![\]>])|\s#|\s//", text)[0], ",")[0].rstrip(" :")
 
 
-def _outside(text: str, sign: str) -> list[str]:
-    """Split where the sign is in no brackets."""
-    found, depth = [""], 0
-    for letter in text:
-        depth += (letter in "[<(") - (letter in "]>)")
-        if letter == sign and depth == 0:
-            found.append("")
+def _split_outside_brackets(text: str, separator: str) -> list[str]:
+    """Split a text at separators outside of brackets."""
+    parts, depth = [""], 0
+    for char in text:
+        depth += (char in "[<(") - (char in "]>)")
+        if char == separator and depth == 0:
+            parts.append("")
         else:
-            found[-1] += letter
-    return found
+            parts[-1] += char
+    return parts

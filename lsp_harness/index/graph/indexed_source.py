@@ -1,53 +1,61 @@
-"""Files as the index has them, put together from their chunks: where a secret was there are spaces, and line ends for each byte that is
-blank between chunks."""
+"""Parsed files of an index, put together from its chunks.
+
+Spaces stand where a secret was. Line ends stand for the blank bytes between chunks.
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
 
-from lsp_harness.index.graph.name_resolution import Text
-from lsp_harness.index.index_view import Symbol, View
+from lsp_harness.index.graph.name_resolution import SourceText
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.scope import imports
 from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
 from lsp_harness.syntax.tree import SyntaxTree, parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import Span, decode
 
-AROUND = TYPES | {"function", "method", "constructor", "macro", "module", "namespace"}
-"""Kinds of what code is in."""
-ALL = 50_000_000
+ENCLOSING_KINDS = TYPES | {"function", "method", "constructor", "macro", "module", "namespace"}
+"""Kinds of declarations that contain code."""
+MAX_SOURCE_BYTES = 50_000_000
 
 
 @dataclass(frozen=True)
 class Source:
-    """A file with its tree and its declarations, at the bytes they have on disk."""
+    """A file with its syntax tree and its symbols. Byte offsets are those of the file on disk."""
 
-    text: Text
+    text: SourceText
     tree: SyntaxTree
     symbols: tuple[Symbol, ...]
 
-    def around(self, at: int) -> Symbol | None:
-        """The innermost function or type that a byte is in."""
-        inside = [one for one in self.symbols if one.kind in AROUND and one.start <= at < one.end]
-        return inside[-1] if inside else None
+    def find_enclosing(self, offset: int) -> Symbol | None:
+        """Return the innermost function or type that contains a byte offset."""
+        enclosing = [
+            symbol for symbol in self.symbols if symbol.kind in ENCLOSING_KINDS and symbol.start <= offset < symbol.end
+        ]
+        return enclosing[-1] if enclosing else None
 
-    def line_of(self, at: int) -> int:
-        """Counted from 0, and from the declaration before: between chunks there may be more blank lines here than on disk."""
+    def find_line(self, offset: int) -> int:
+        """Return the line of a byte offset, counted from 0.
+
+        The line is counted from the previous declaration, as there may be more blank lines between chunks than on disk.
+        """
         data = self.tree.data
-        before = next((one for one in reversed(self.symbols) if one.start <= at), None)
-        if before is None:
-            return data.count(b"\n", 0, at)
-        if before.named <= at:
-            return before.line + data.count(b"\n", before.named, at)
-        return before.line - data.count(b"\n", at, before.named)
+        previous = next((symbol for symbol in reversed(self.symbols) if symbol.start <= offset), None)
+        if previous is None:
+            return data.count(b"\n", 0, offset)
+        if previous.named <= offset:
+            return previous.line + data.count(b"\n", previous.named, offset)
+        return previous.line - data.count(b"\n", offset, previous.named)
 
-    def line(self, at: int) -> str:
-        """The text of the line of a byte, without the blanks around it."""
+    def read_line(self, offset: int) -> str:
+        """Return the stripped text of the line at a byte offset."""
         document = self.tree.document
-        return decode(document.line(document.line_of(at))).strip()
+        return decode(document.line(document.line_of(offset))).strip()
 
-    def imported(self, at: int) -> bool:
-        """Whether a byte is in an import at the top of the file."""
-        return any(span.start <= at < span.end for span in self._imports)
+    def is_in_import(self, offset: int) -> bool:
+        """Return whether a byte offset is in an import at the top of the file."""
+        return any(span.start <= offset < span.end for span in self._imports)
 
     @cached_property
     def _imports(self) -> list[Span]:
@@ -55,40 +63,57 @@ class Source:
 
 
 class Sources:
-    """The files of an index that are read for one question, of `most` bytes together."""
+    """The files that are parsed for one question."""
 
-    def __init__(self, view: View, most: int = ALL) -> None:
+    def __init__(self, view: IndexView, byte_limit: int = MAX_SOURCE_BYTES) -> None:
+        """Create an empty cache of files.
+
+        Args:
+            view: The index.
+            byte_limit: The largest sum of the sizes of all parsed files.
+        """
         self.view = view
-        self._left = most
-        self._read: dict[str, Source | None] = {}
+        self._bytes_left = byte_limit
+        self._cache: dict[str, Source | None] = {}
 
-    def of(self, path: str) -> Source | None:
-        """None for what is not in the index, or in no language we know, or more than may be read."""
-        if path not in self._read:
-            self._read[path] = self._made(path)
-        return self._read[path]
+    def load(self, path: str) -> Source | None:
+        """Return a file, or None if it is not in the index, has no known language, or exceeds the byte limit."""
+        if path not in self._cache:
+            self._cache[path] = self._parse(path)
+        return self._cache[path]
 
-    def _made(self, path: str) -> Source | None:
-        here = self.view.file(path)
-        data = self.view.data(here[0]) if here else b""
-        if here is None or len(data) > self._left:
+    def _parse(self, path: str) -> Source | None:
+        file = self.view.symbols.find_file(path)
+        data = self.view.texts.read_file(file[0]) if file else b""
+        if file is None or len(data) > self._bytes_left:
             return None
-        self._left -= len(data)
-        tree = parse(Document.of(f"file:///{path}", data, language=here[1]))
+        self._bytes_left -= len(data)
+        tree = parse(Document.of(f"file:///{path}", data, language=file[1]))
         if tree is None:
             return None
-        symbols = tuple(self.view.all(here[0]))
-        return Source(Text(path, here[1], _declared(symbols), tree.data), tree, symbols)
+        symbols = tuple(self.view.symbols.list_symbols(file[0]))
+        return Source(SourceText(path, file[1], _to_declarations(symbols), tree.data), tree, symbols)
 
 
-def _declared(symbols: tuple[Symbol, ...]) -> list[Declaration]:
-    found: list[Declaration] = []
-    for one in symbols:
-        around = f"{symbols[one.parent].qualified}." if one.parent >= 0 else ""
-        owner = one.qualified.removeprefix(around)[: -len(one.name)].rstrip(".")
-        found.append(
+def _to_declarations(symbols: tuple[Symbol, ...]) -> list[Declaration]:
+    declarations: list[Declaration] = []
+    for symbol in symbols:
+        prefix = f"{symbols[symbol.parent].qualified}." if symbol.parent >= 0 else ""
+        owner = symbol.qualified.removeprefix(prefix)[: -len(symbol.name)].rstrip(".")
+        declarations.append(
             Declaration(
-                *(one.kind, one.name, one.start, one.end, one.named, one.body, one.line, one.parent, owner, one.bases)
+                *(
+                    symbol.kind,
+                    symbol.name,
+                    symbol.start,
+                    symbol.end,
+                    symbol.named,
+                    symbol.body,
+                    symbol.line,
+                    symbol.parent,
+                    owner,
+                    symbol.bases,
+                )
             )
         )
-    return found
+    return declarations

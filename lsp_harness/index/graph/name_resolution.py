@@ -1,8 +1,8 @@
-"""What a name at a place of a text means, and where else that is meant: as well as imports and declarations tell.
+"""Resolution of names by imports and declarations.
 
-No types are inferred. A name behind a dot is looked for in what is before the dot where that is a module, a type or the object
-itself, or has a type that is written; behind anything else it is one of the few members of that name in the workspace, or nothing
-is said.
+Types are not inferred. A name after a dot is searched in the module, type or object before the dot, or in the type that
+the text writes for it. After anything else it may be one of the few members of that name in the workspace; if there are
+many, it stays unresolved.
 """
 
 import re
@@ -10,276 +10,347 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from lsp_harness.index.graph.declared_types import SHORT, given, written
-from lsp_harness.index.index_view import Symbol, View
+from lsp_harness.index.graph.declared_types import MAX_GAP_CHARS, find_return_types, find_written_types
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.symbols.declarations import TYPES, Declaration
 from lsp_harness.syntax.symbols.name_uses import WIDE
 from lsp_harness.text.position import decode, encode
 
-OPEN = frozenset({"java", "csharp", "cpp", "ruby"})
-"""Languages in which members of a type are seen in its functions without saying of what."""
-FAR = 8
-"""Types that a member is looked for in, each extending the next."""
-SELF = frozenset({"self", "cls", "this", "Self"})
-SUPER = frozenset({"super", "super()"})
-MEMBERS = frozenset({"method", "field", "property", "member", "constructor"})
-FIELDS = frozenset({"field", "property", "variable", "constant"})
-FEW = 8
-"""Members of the same name behind an unknown thing, above which nothing is said of which it is."""
+IMPLICIT_MEMBER_LANGUAGES = frozenset({"java", "csharp", "cpp", "ruby"})
+"""Languages in which the functions of a type see its members without a qualifier."""
+MAX_TYPE_HOPS = 8
+"""Number of base types through which a member is searched."""
+SELF_NAMES = frozenset({"self", "cls", "this", "Self"})
+SUPER_NAMES = frozenset({"super", "super()"})
+MEMBER_KINDS = frozenset({"method", "field", "property", "member", "constructor"})
+FIELD_KINDS = frozenset({"field", "property", "variable", "constant"})
+MAX_GUESSES = 8
+"""Largest number of members of a name after an unknown object that are returned."""
 WORD = re.compile(r"[^\W\d]\w*")
-BEFORE = re.compile(r"((?:[^\W\d]\w*(?:\(\))?\s*(?:\.|::|->)\s*)+)\Z")
-PART = re.compile(r"[^\W\d]\w*(?:\(\))?")
+QUALIFIER = re.compile(r"((?:[^\W\d]\w*(?:\(\))?\s*(?:\.|::|->)\s*)+)\Z")
+QUALIFIER_PART = re.compile(r"[^\W\d]\w*(?:\(\))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
-    """A name at byte `start` of a text, and what is before it with dots between. What is meant is declared from the byte `own` on."""
+class NameUse:
+    """A name at byte `start` of a text, with the names before it and their dots as `qualifier`.
+
+    Only local declarations that begin at or after the byte `scope_start` count; -1 for no such limit.
+    """
 
     text: str
     start: int
-    before: tuple[str, ...] = ()
-    own: int = -1
+    qualifier: tuple[str, ...] = ()
+    scope_start: int = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Meant:
-    """A declaration: by its place in the text that was asked about, or a symbol of another file."""
+class Meaning:
+    """A declaration: either an index into the declarations of the text in question, or a symbol of another file."""
 
-    here: int = -1
-    there: Symbol | None = None
+    local_index: int = -1
+    symbol: Symbol | None = None
 
 
-def name_at(data: bytes, offset: int) -> Name | None:
-    """The name that a cursor is in or right behind."""
-    begin = data.rfind(b"\n", max(0, offset - WIDE), offset) + 1 or max(0, offset - WIDE)
+def find_name_at(data: bytes, offset: int) -> NameUse | None:
+    """Return the name at a byte offset or directly before it."""
+    line_start = data.rfind(b"\n", max(0, offset - WIDE), offset) + 1 or max(0, offset - WIDE)
     end = data.find(b"\n", offset, offset + WIDE)
-    line, column = decode(data[begin : end if end >= 0 else offset + WIDE]), len(decode(data[begin:offset]))
-    found = next((word for word in WORD.finditer(line) if word.start() <= column <= word.end()), None)
-    if found is None:
+    line, column = decode(data[line_start : end if end >= 0 else offset + WIDE]), len(decode(data[line_start:offset]))
+    match = next((word for word in WORD.finditer(line) if word.start() <= column <= word.end()), None)
+    if match is None:
         return None
-    before = BEFORE.search(line[: found.start()])
-    parts = tuple(PART.findall(before[1])) if before else ()
-    return Name(found[0], begin + len(encode(line[: found.start()])), parts)
+    qualifier = QUALIFIER.search(line[: match.start()])
+    parts = tuple(QUALIFIER_PART.findall(qualifier[1])) if qualifier else ()
+    return NameUse(match[0], line_start + len(encode(line[: match.start()])), parts)
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A text of the workspace: its path there, its language, and what it declares as it is now. Without `data` no types are read."""
+class SourceText:
+    """A text of the workspace with its current declarations. `path` is relative to the folder. Without `data` no
+    written types are read."""
 
     path: str
     language: str
-    declared: Sequence[Declaration]
+    declarations: Sequence[Declaration]
     data: bytes = b""
 
 
-def meant(view: View, text: Text, name: Name, far: int = FAR) -> list[Meant]:
-    """The declarations that a name in a text means; none where that cannot be told."""
-    return told(view, text, name, far) or guessed(view, name)
+def resolve_name(view: IndexView, text: SourceText, name: NameUse, max_hops: int = MAX_TYPE_HOPS) -> list[Meaning]:
+    """Return the declarations that a name may mean; empty if it cannot be resolved.
+
+    Args:
+        view: The index.
+        text: The text that contains the name.
+        name: The name to resolve.
+        max_hops: Number of types to follow.
+    """
+    return resolve_certain(view, text, name, max_hops) or guess_members(view, name)
 
 
-def told(view: View, text: Text, name: Name, far: int = FAR) -> list[Meant]:
-    """Those that imports, declarations and written types lead to, over `far` types: nothing is said of an equal name."""
-    if not name.before:
-        found = _visible(text, name)
-        if name.own >= 0:
-            return [one for one in found if text.declared[one.here].start >= name.own]
+def resolve_certain(view: IndexView, text: SourceText, name: NameUse, max_hops: int = MAX_TYPE_HOPS) -> list[Meaning]:
+    """Return the declarations that imports, scopes and written types lead to. Equal names alone are not enough."""
+    if not name.qualifier:
+        visible = _find_visible(text, name)
+        if name.scope_start >= 0:
+            return [meaning for meaning in visible if text.declarations[meaning.local_index].start >= name.scope_start]
         return (
-            found or _of_self(view, text, name, far) or [Meant(there=one) for one in view.defined(text.path, name.text)]
+            visible
+            or _find_implicit_members(view, text, name, max_hops)
+            or [Meaning(symbol=symbol) for symbol in view.find_definitions(text.path, name.text)]
         )
-    return _behind(view, text, name, far)
+    return _resolve_qualified(view, text, name, max_hops)
 
 
-def _of_self(view: View, text: Text, name: Name, far: int) -> list[Meant]:
-    """What the types around a place inherit, in languages that need not say of what."""
-    around = [n for n, one in enumerate(text.declared) if one.kind in TYPES and one.start <= name.start < one.end]
-    # where a type itself is named, what it extends is not asked
-    inner = [n for n in around if text.declared[n].body <= name.start] if text.language in OPEN else []
-    for n in reversed(inner):
-        found = _inherited(view, text, n, name.text, far)
-        # a type is not inherited with what makes it
-        if found := [one for one in found if _kind(text, one) != "constructor"]:
-            return found
+def _find_implicit_members(view: IndexView, text: SourceText, name: NameUse, max_hops: int) -> list[Meaning]:
+    """Return inherited members of the types around a name, in languages where they need no qualifier."""
+    if text.language not in IMPLICIT_MEMBER_LANGUAGES:
+        return []
+    # In the head of a type, its bases are not searched.
+    types = [n for n in _enclosing_types(text, name) if text.declarations[n].body <= name.start]
+    for n in reversed(types):
+        members = _find_inherited(view, text, n, name.text, max_hops)
+        # Constructors are not inherited under the name of the base.
+        if members := [member for member in members if _kind(text, member) != "constructor"]:
+            return members
     return []
 
 
-def guessed(view: View, name: Name) -> list[Meant]:
-    """The members of a name that is behind something nobody knows, where they are few."""
-    named = view.named(name.text, FEW + 1, MEMBERS) if name.before else []
-    return [Meant(there=one) for one in named] if len(named) <= FEW else []
+def _enclosing_types(text: SourceText, name: NameUse) -> list[int]:
+    """Return the indexes of the types around a name, the outermost first."""
+    return [
+        n
+        for n, declaration in enumerate(text.declarations)
+        if declaration.kind in TYPES and declaration.start <= name.start < declaration.end
+    ]
 
 
-def _visible(text: Text, name: Name) -> list[Meant]:
-    """Declarations of the text by that name: in the innermost scope around the place that has one."""
-    best, found = -2, list[Meant]()
-    for n, one in enumerate(text.declared):
-        around = text.declared[one.parent] if one.parent >= 0 else None
-        seen = around is None or (
-            around.start <= name.start < around.end and (around.kind not in TYPES or text.language in OPEN)
+def guess_members(view: IndexView, name: NameUse) -> list[Meaning]:
+    """Return the members of this name in the workspace if they are few. Only names with a qualifier are guessed."""
+    members = view.symbols.find_by_name(name.text, MAX_GUESSES + 1, MEMBER_KINDS) if name.qualifier else []
+    return [Meaning(symbol=member) for member in members] if len(members) <= MAX_GUESSES else []
+
+
+def _find_visible(text: SourceText, name: NameUse) -> list[Meaning]:
+    """Return the declarations of this name in the innermost scope that has one."""
+    best_parent, meanings = -2, list[Meaning]()
+    for n, declaration in enumerate(text.declarations):
+        parent = text.declarations[declaration.parent] if declaration.parent >= 0 else None
+        is_visible = parent is None or (
+            parent.start <= name.start < parent.end
+            and (parent.kind not in TYPES or text.language in IMPLICIT_MEMBER_LANGUAGES)
         )
-        if one.name != name.text or not (seen or one.named == name.start):
+        if declaration.name != name.text or not (is_visible or declaration.named == name.start):
             continue
-        if one.parent > best:
-            best, found = one.parent, []
-        if one.parent == best:
-            found.append(Meant(n))
-    return found
+        if declaration.parent > best_parent:
+            best_parent, meanings = declaration.parent, []
+        if declaration.parent == best_parent:
+            meanings.append(Meaning(n))
+    return meanings
 
 
-def _behind(view: View, text: Text, name: Name, far: int) -> list[Meant]:
-    """What a name behind a dot means, where what is before the dot is the object itself, a module or a type."""
-    *outer, last = name.before
-    if last in SELF | SUPER:
-        around = [n for n, one in enumerate(text.declared) if one.kind in TYPES and one.start <= name.start < one.end]
-        look = _inside if last in SELF else _inherited
-        return look(view, text, around[-1], name.text, far) if around else []
-    found = [Meant(there=one) for one in view.of_module(text.path, last, name.text)]
-    if not found and not outer:
-        for type_ in _visible(text, Name(last, name.start)) or map(_there, view.defined(text.path, last)):
-            found += _members(view, text, type_, name.text, far)
-    if not found and text.data and far:
-        for type_ in _types(view, text, name.before, name.start, far - 1):
-            found += _members(view, text, type_, name.text, far - 1)
-    return [*dict.fromkeys(found)]
+def _resolve_qualified(view: IndexView, text: SourceText, name: NameUse, max_hops: int) -> list[Meaning]:
+    """Return the meanings of a name after a dot, if the object itself, a module or a type is before the dot."""
+    *outer, last = name.qualifier
+    if last in SELF_NAMES | SUPER_NAMES:
+        enclosing = _enclosing_types(text, name)
+        find = _find_in_type if last in SELF_NAMES else _find_inherited
+        return find(view, text, enclosing[-1], name.text, max_hops) if enclosing else []
+    meanings = [Meaning(symbol=symbol) for symbol in view.find_module_member(text.path, last, name.text)]
+    if not meanings and not outer:
+        for type_ in _find_visible(text, NameUse(last, name.start)) or map(
+            _symbol_meaning, view.find_definitions(text.path, last)
+        ):
+            meanings += _find_members(view, text, type_, name.text, max_hops)
+    if not meanings and text.data and max_hops:
+        for type_ in _find_types(view, text, name.qualifier, name.start, max_hops - 1):
+            meanings += _find_members(view, text, type_, name.text, max_hops - 1)
+    return [*dict.fromkeys(meanings)]
 
 
-def _types(view: View, text: Text, chain: Sequence[str], start: int, far: int) -> list[Meant]:
-    """The types that a chain of names at a place may have, as far as they are written."""
+def _find_types(view: IndexView, text: SourceText, chain: Sequence[str], start: int, max_hops: int) -> list[Meaning]:
+    """Return the types of the object that a chain of names means, as far as they are written."""
     *outer, last = chain
-    if far == 0:
+    if max_hops == 0:
         return []
-    name = Name(last.removesuffix("()"), start, tuple(outer))
+    name = NameUse(last.removesuffix("()"), start, tuple(outer))
     if not last.endswith("()"):
-        said = [one for each, called in _said(text, name) for one in written(each, called, text.language)]
-        if not said:
-            return [type_ for one, at in _handed(text, name) for type_ in _types(view, text, (one,), at, far - 1)]
+        chains = [
+            written_type
+            for passage, passage_name in _typed_passages(text, name)
+            for written_type in find_written_types(passage, passage_name, text.language)
+        ]
+        if not chains:
+            return [
+                type_
+                for assigned_name, offset in _find_assigned_names(text, name)
+                for type_ in _find_types(view, text, (assigned_name,), offset, max_hops - 1)
+            ]
     elif outer and name.text == "new":
-        said = [tuple(outer)]
+        chains = [tuple(outer)]
     else:
-        meant = told(view, text, name, far - 1)
-        made = [one for one in meant if _kind(text, one) in TYPES]
-        return made or [one for each in meant for one in _given(view, text, each, far - 1)]
-    return [type_ for one in said if one != tuple(chain) for type_ in _of_written(view, text, one, start, far - 1)]
+        meanings = resolve_certain(view, text, name, max_hops - 1)
+        constructed = [meaning for meaning in meanings if _kind(text, meaning) in TYPES]
+        return constructed or [
+            type_ for meaning in meanings for type_ in _find_returned_types(view, text, meaning, max_hops - 1)
+        ]
+    return [
+        type_
+        for type_chain in chains
+        if type_chain != tuple(chain)
+        for type_ in _resolve_types(view, text, type_chain, start, max_hops - 1)
+    ]
 
 
-def _of_written(view: View, text: Text, chain: Sequence[str], start: int, far: int) -> list[Meant]:
-    """The types that are called so, or those of what such a call gives."""
+def _resolve_types(view: IndexView, text: SourceText, chain: Sequence[str], start: int, max_hops: int) -> list[Meaning]:
+    """Return the types that a written chain means. The last name is a type or a call."""
     if chain[-1].endswith("()"):
-        return _types(view, text, chain, start, far)
+        return _find_types(view, text, chain, start, max_hops)
     *outer, last = chain
-    name = Name(last, start, tuple(outer))
-    found = told(view, text, name, far)
-    return [one for one in found if _kind(text, one) in TYPES]
+    name = NameUse(last, start, tuple(outer))
+    meanings = resolve_certain(view, text, name, max_hops)
+    return [meaning for meaning in meanings if _kind(text, meaning) in TYPES]
 
 
-def _given(view: View, text: Text, one: Meant, far: int) -> list[Meant]:
-    """The types of what a function gives, as they are seen where it is declared."""
-    if one.there:
-        chains = given(view.signature(one.there), one.there.name, one.there.language)
-        return [_there(it) for chain in chains for it in view.seen(one.there.file, chain[-1]) if it.kind in TYPES]
-    it = text.declared[one.here]
-    chains = given(decode(text.data[it.start : it.body]), it.name, text.language)
-    return [type_ for chain in chains for type_ in _of_written(view, text, chain, it.start, far)]
+def _find_returned_types(view: IndexView, text: SourceText, function: Meaning, max_hops: int) -> list[Meaning]:
+    """Return the types that a function returns, resolved where it is declared."""
+    if function.symbol:
+        chains = find_return_types(
+            view.texts.read_signature(function.symbol), function.symbol.name, function.symbol.language
+        )
+        return [
+            Meaning(symbol=symbol)
+            for chain in chains
+            for symbol in view.find_visible(function.symbol.file, chain[-1])
+            if symbol.kind in TYPES
+        ]
+    declaration = text.declarations[function.local_index]
+    chains = find_return_types(decode(text.data[declaration.start : declaration.body]), declaration.name, text.language)
+    return [type_ for chain in chains for type_ in _resolve_types(view, text, chain, declaration.start, max_hops)]
 
 
-def _said(text: Text, name: Name) -> Iterator[tuple[str, str]]:
-    """The pieces of a text in which the type of a name is written, the nearest first, and what it is called there."""
-    types = _around(text, name, TYPES)
-    if name.before and not (_of_object(name) and types):
+def _typed_passages(text: SourceText, name: NameUse) -> Iterator[tuple[str, str]]:
+    """Yield passages that write the type of a name, the nearest first, with the name as it stands there."""
+    types = _find_enclosing(text, name, TYPES)
+    if name.qualifier and not (_is_own_member(name) and types):
         return
-    if name.before:
-        own = f"own {name.text}".replace(" ", "_")
-        whole = decode(text.data[types[-1].start : types[-1].end])
-        yield re.sub(rf"\b(?:self|this)(?:\.|->){re.escape(name.text)}\b", own, whole), own
-    elif functions := [one for one in _around(text, name) if one.kind not in TYPES | FIELDS]:
+    if name.qualifier:
+        placeholder = f"own {name.text}".replace(" ", "_")
+        type_text = decode(text.data[types[-1].start : types[-1].end])
+        yield re.sub(rf"\b(?:self|this)(?:\.|->){re.escape(name.text)}\b", placeholder, type_text), placeholder
+    elif functions := [
+        declaration for declaration in _find_enclosing(text, name) if declaration.kind not in TYPES | FIELD_KINDS
+    ]:
         yield decode(text.data[functions[-1].start : functions[-1].end]), name.text
     else:
-        yield _outside(text, name.start), name.text
-    inner = [one for one in text.declared if types and one.parent >= 0 and text.declared[one.parent] == types[-1]]
-    seen = [] if name.before else [text.declared[one.here] for one in _visible(text, name)]
-    for one in (*inner, *seen):
-        if one.name.lstrip("$") == name.text and one.kind in FIELDS:
-            yield _line(text.data, one), name.text
-        elif name.before and one.name in ("constructor", "__construct"):
-            # a parameter may be a field
-            yield decode(text.data[one.start : one.body]), name.text
+        yield _top_level_text(text, name.start), name.text
+    type_members = [
+        declaration
+        for declaration in text.declarations
+        if types and declaration.parent >= 0 and text.declarations[declaration.parent] == types[-1]
+    ]
+    meanings = [] if name.qualifier else _find_visible(text, name)
+    visible = [text.declarations[meaning.local_index] for meaning in meanings]
+    for declaration in (*type_members, *visible):
+        if declaration.name.lstrip("$") == name.text and declaration.kind in FIELD_KINDS:
+            yield _declaration_lines(text.data, declaration), name.text
+        elif name.qualifier and declaration.name in ("constructor", "__construct"):
+            # A parameter of a constructor may declare a field.
+            yield decode(text.data[declaration.start : declaration.body]), name.text
 
 
-def _handed(text: Text, name: Name) -> Iterator[tuple[str, int]]:
-    """The names that a name is set to, where it is set to nothing else, and where they are."""
-    around = _around(text, name, TYPES) if name.before else _around(text, name)
-    if not around or (name.before and not _of_object(name)):
+def _find_assigned_names(text: SourceText, name: NameUse) -> Iterator[tuple[str, int]]:
+    """Yield the names that are assigned to a name, with their byte offsets. Other values are left out."""
+    enclosing = _find_enclosing(text, name, TYPES) if name.qualifier else _find_enclosing(text, name)
+    if not enclosing or (name.qualifier and not _is_own_member(name)):
         return
-    whole = decode(text.data[around[-1].start : around[-1].end])
-    before = r"\b(?:self|this)(?:\.|->)" if name.before else r"(?<![\w.])"
-    set_to = rf"{before}{re.escape(name.text)}\s*(?::[^=\n]{{0,{SHORT}}})?:?=\s*([^\W\d]\w*)[^\S\n]*+;?[^\S\n]*+$"
-    for match in re.finditer(set_to, whole, re.MULTILINE):
-        if match[1] != name.text or name.before:
-            yield match[1], around[-1].start + len(encode(whole[: match.start(1)]))
+    scope_text = decode(text.data[enclosing[-1].start : enclosing[-1].end])
+    prefix = r"\b(?:self|this)(?:\.|->)" if name.qualifier else r"(?<![\w.])"
+    assignment = (
+        rf"{prefix}{re.escape(name.text)}\s*(?::[^=\n]{{0,{MAX_GAP_CHARS}}})?:?=\s*([^\W\d]\w*)[^\S\n]*+;?[^\S\n]*+$"
+    )
+    for match in re.finditer(assignment, scope_text, re.MULTILINE):
+        if match[1] != name.text or name.qualifier:
+            yield match[1], enclosing[-1].start + len(encode(scope_text[: match.start(1)]))
 
 
-def _around(text: Text, name: Name, kinds: AbstractSet[str] | None = None) -> list[Declaration]:
-    return [one for one in text.declared if one.start <= name.start < one.end and (kinds is None or one.kind in kinds)]
+def _find_enclosing(text: SourceText, name: NameUse, kinds: AbstractSet[str] | None = None) -> list[Declaration]:
+    return [
+        declaration
+        for declaration in text.declarations
+        if declaration.start <= name.start < declaration.end and (kinds is None or declaration.kind in kinds)
+    ]
 
 
-def _of_object(name: Name) -> bool:
-    return len(name.before) == 1 and name.before[0] in SELF
+def _is_own_member(name: NameUse) -> bool:
+    return len(name.qualifier) == 1 and name.qualifier[0] in SELF_NAMES
 
 
-def _outside(text: Text, until: int) -> str:
-    """What stands in no function or type before a place."""
-    at, found = 0, list[str]()
-    for one in text.declared:
-        if one.parent < 0 and one.kind not in FIELDS and at <= one.start < until:
-            found.append(decode(text.data[at : one.start]))
-            at = one.end
-    return "\n".join([*found, decode(text.data[at:until])])
+def _top_level_text(text: SourceText, end: int) -> str:
+    """Return the text before an offset that is in no function or type."""
+    start, parts = 0, list[str]()
+    for declaration in text.declarations:
+        if declaration.parent < 0 and declaration.kind not in FIELD_KINDS and start <= declaration.start < end:
+            parts.append(decode(text.data[start : declaration.start]))
+            start = declaration.end
+    return "\n".join([*parts, decode(text.data[start:end])])
 
 
-def _line(data: bytes, one: Declaration) -> str:
-    """A field may be declared by no more than its name."""
-    end = data.find(b"\n", one.end)
-    return decode(data[data.rfind(b"\n", 0, one.start) + 1 : end if end >= 0 else len(data)])
+def _declaration_lines(data: bytes, declaration: Declaration) -> str:
+    """Return the whole lines of a declaration, as its span may be its name alone."""
+    end = data.find(b"\n", declaration.end)
+    return decode(data[data.rfind(b"\n", 0, declaration.start) + 1 : end if end >= 0 else len(data)])
 
 
-def _kind(text: Text, one: Meant) -> str:
-    return one.there.kind if one.there else text.declared[one.here].kind
+def _kind(text: SourceText, meaning: Meaning) -> str:
+    return meaning.symbol.kind if meaning.symbol else text.declarations[meaning.local_index].kind
 
 
-def _there(symbol: Symbol) -> Meant:
-    return Meant(there=symbol)
+def _symbol_meaning(symbol: Symbol) -> Meaning:
+    return Meaning(symbol=symbol)
 
 
-def _inside(view: View, text: Text, type_: int, name: str, far: int) -> list[Meant]:
-    """The members of a type of the text, or of what it extends."""
-    own = [Meant(n) for n, one in enumerate(text.declared) if one.parent == type_ and one.name == name]
-    return own or _inherited(view, text, type_, name, far)
+def _find_in_type(view: IndexView, text: SourceText, type_: int, name: str, max_hops: int) -> list[Meaning]:
+    """Return the members of a type in the text, or else of its bases."""
+    own = [
+        Meaning(n)
+        for n, declaration in enumerate(text.declarations)
+        if declaration.parent == type_ and declaration.name == name
+    ]
+    return own or _find_inherited(view, text, type_, name, max_hops)
 
 
-def _inherited(view: View, text: Text, type_: int, name: str, far: int) -> list[Meant]:
-    """The members of what a type of the text extends."""
-    found: list[Meant] = []
-    for base in text.declared[type_].bases if far else ():
-        *before, last = _type(base)
-        word = Name(last, text.declared[type_].start, tuple(before))
-        for one in meant(view, text, word, far - 1) if not before else _behind(view, text, word, far - 1):
-            if one.here != type_:
-                found += _members(view, text, one, name, far - 1)
-    return found
+def _find_inherited(view: IndexView, text: SourceText, type_: int, name: str, max_hops: int) -> list[Meaning]:
+    """Return the members of the bases of a type in the text."""
+    members: list[Meaning] = []
+    for base in text.declarations[type_].bases if max_hops else ():
+        *qualifier, last = _parse_base(base)
+        base_name = NameUse(last, text.declarations[type_].start, tuple(qualifier))
+        resolve = _resolve_qualified if qualifier else resolve_name
+        for meaning in resolve(view, text, base_name, max_hops - 1):
+            if meaning.local_index != type_:
+                members += _find_members(view, text, meaning, name, max_hops - 1)
+    return members
 
 
-def _members(view: View, text: Text, type_: Meant, name: str, far: int) -> list[Meant]:
-    if type_.here >= 0:
-        return _inside(view, text, type_.here, name, far) if text.declared[type_.here].kind in TYPES else []
-    symbol = type_.there
+def _find_members(view: IndexView, text: SourceText, type_: Meaning, name: str, max_hops: int) -> list[Meaning]:
+    if type_.local_index >= 0:
+        return (
+            _find_in_type(view, text, type_.local_index, name, max_hops)
+            if text.declarations[type_.local_index].kind in TYPES
+            else []
+        )
+    symbol = type_.symbol
     if symbol is None or symbol.kind not in TYPES:
         return []
-    found = [Meant(there=one) for one in view.members(symbol) if one.name == name]
-    if found or far == 0:
-        return found
-    bases = [base for written in symbol.bases for base in view.seen(symbol.file, _type(written)[-1])]
-    return [one for base in bases for one in _members(view, text, Meant(there=base), name, far - 1)]
+    members = [Meaning(symbol=member) for member in view.symbols.find_members(symbol) if member.name == name]
+    if members or max_hops == 0:
+        return members
+    bases = [base for base_text in symbol.bases for base in view.find_visible(symbol.file, _parse_base(base_text)[-1])]
+    return [member for base in bases for member in _find_members(view, text, Meaning(symbol=base), name, max_hops - 1)]
 
 
-def _type(written: str) -> list[str]:
-    """The names of a type that is extended: `other.Base[int]` is `other` and `Base`."""
-    return WORD.findall(re.split(r"[\[<(]", written)[0]) or [written]
+def _parse_base(base: str) -> list[str]:
+    """Return the names of a base type: `other` and `Base` for `other.Base[int]`."""
+    return WORD.findall(re.split(r"[\[<(]", base)[0]) or [base]

@@ -1,58 +1,75 @@
-"""Where a declaration is meant: files in which its name occurs are parsed when somebody asks, and each name that
-`references.scm` finds there is looked up. See docs/adr/0011."""
+"""Search for the references to a declaration.
+
+Files that contain the name are parsed at the time of the question, and each name that `references.scm` finds is
+resolved (docs/adr/0011).
+"""
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from lsp_harness.index.graph.name_resolution import Meant, Name, Text, guessed, told
-from lsp_harness.index.index_view import View
+from lsp_harness.index.graph.name_resolution import Meaning, NameUse, SourceText, guess_members, resolve_certain
+from lsp_harness.index.index_view import IndexView
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import qualified
 from lsp_harness.syntax.symbols.name_uses import Kind, referred
 from lsp_harness.syntax.tree import SyntaxTree
 
-FILES = 500
-"""That are parsed at most for one question."""
+MAX_FILES = 500
+"""Largest number of files that are parsed for one question."""
 
-Key = tuple[str, str]
-"""The path of a declaration and its qualified name: offsets may be those of an older text."""
+DeclarationKey = tuple[str, str]
+"""Path and qualified name of a declaration. Offsets may belong to an older text."""
 
 
-def occurring(reader: Reader, name: str, most: int = FILES) -> list[tuple[str, int, str]]:
-    """The files that may have this name in their code, by path, id and language; all of them where `most` is negative."""
+def find_files_with_name(reader: Reader, name: str, limit: int = MAX_FILES) -> list[tuple[str, int, str]]:
+    """Return the path, id and language of files that may contain a name in their code; all of them if `limit` is
+    negative."""
     rows: list[tuple[str, int, str]] = reader.rows(
         "SELECT DISTINCT path, files.id, language FROM texts JOIN chunks ON chunks.id = texts.rowid "
         "JOIN files ON files.id = chunks.file WHERE texts MATCH ? AND language != '' LIMIT ?",
-        ('text: "' + name.replace('"', "") + '"', most),
+        ('text: "' + name.replace('"', "") + '"', limit),
     )
     return sorted(rows)
 
 
-def key(text: Text, one: Meant) -> Key:
-    """By which two meanings are known to be the same."""
-    if one.there:
-        return one.there.path, one.there.qualified
-    return text.path, qualified(text.declared, text.declared[one.here])
+def declaration_key(text: SourceText, meaning: Meaning) -> DeclarationKey:
+    """Return a key that is equal for meanings of the same declaration."""
+    if meaning.symbol:
+        return meaning.symbol.path, meaning.symbol.qualified
+    return text.path, qualified(text.declarations, text.declarations[meaning.local_index])
 
 
-class Place(NamedTuple):
-    """Where a declaration is meant, and how; `sure` where something leads from there to it, and not only its name."""
+class ReferencePlace(NamedTuple):
+    """A reference to a declaration. It is certain if imports, scopes or types lead to the declaration, and not only
+    its name."""
 
     start: int
     kind: Kind
-    sure: bool
+    is_certain: bool
 
 
-def places(view: View, text: Text, tree: SyntaxTree, name: str, target: Key) -> Iterator[Place]:
-    """Where a text means the `target` by its name, the declaration included."""
-    for one in referred(tree, name):
-        asked = Name(one.name, one.start, one.before, one.own)
-        found = told(view, text, asked)
-        meant = found or guessed(view, asked)
-        if any(key(text, each) == target for each in meant):
-            yield Place(one.start, one.kind, bool(found))
+def find_places(
+    view: IndexView, text: SourceText, tree: SyntaxTree, name: str, target: DeclarationKey
+) -> Iterator[ReferencePlace]:
+    """Yield the references to `target` in a text, including the declaration itself.
+
+    Args:
+        view: The index.
+        text: The text to search.
+        tree: The syntax tree of the text.
+        name: The name that the text uses for the target.
+        target: The key of the declaration.
+    """
+    for reference in referred(tree, name):
+        name_use = NameUse(reference.name, reference.start, reference.before, reference.own)
+        certain = resolve_certain(view, text, name_use)
+        meanings = certain or guess_members(view, name_use)
+        if any(declaration_key(text, meaning) == target for meaning in meanings):
+            yield ReferencePlace(reference.start, reference.kind, bool(certain))
 
 
-def referring(view: View, text: Text, tree: SyntaxTree, name: str, target: Key) -> Iterator[int]:
-    """The byte offsets of these places."""
-    yield from (place.start for place in places(view, text, tree, name, target))
+def find_offsets(
+    view: IndexView, text: SourceText, tree: SyntaxTree, name: str, target: DeclarationKey
+) -> Iterator[int]:
+    """Yield the byte offsets of the references to `target` in a text."""
+    yield from (place.start for place in find_places(view, text, tree, name, target))

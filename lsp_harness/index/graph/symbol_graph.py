@@ -1,8 +1,9 @@
-"""What a declaration has to do with others: what it calls and extends, who calls and extends it, which tests run it, and who imports
-its file. Nothing of it is kept (docs/adr/0011): the files that may tell are parsed when somebody asks.
+"""Relations of a declaration: what it calls and extends, what calls and extends it, which tests run it, and who imports
+its file.
 
-An edge is there because imports, scopes and written types lead from one end to the other. What they do not tell is kept as
-unresolved: of what is called, by its name; of who calls, where the file knows what the member is of.
+Nothing of this is stored (docs/adr/0011): the files that may matter are parsed at the time of the question. An edge
+exists if imports, scopes and written types lead from one end to the other. Other calls and callers are returned as
+unresolved: calls by their name, callers if their file imports the declaration's file.
 """
 
 from collections import deque
@@ -11,44 +12,54 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any
 
-from lsp_harness.index.declaration_shape import TESTS
+from lsp_harness.index.declaration_shape import TEST_PATH
 from lsp_harness.index.graph.indexed_source import Source, Sources
-from lsp_harness.index.graph.name_resolution import SUPER, Meant, Name, told
-from lsp_harness.index.graph.reference_search import FILES, Key, Place, occurring, places
-from lsp_harness.index.index_view import NAMESPACED, NEIGHBOURS, Symbol, View
+from lsp_harness.index.graph.name_resolution import SUPER_NAMES, Meaning, NameUse, resolve_certain
+from lsp_harness.index.graph.reference_search import (
+    MAX_FILES,
+    DeclarationKey,
+    ReferencePlace,
+    find_files_with_name,
+    find_places,
+)
+from lsp_harness.index.index_view import FOLDER_SCOPED_LANGUAGES, NAMESPACE_LANGUAGES, IndexView
+from lsp_harness.index.symbol_table import Symbol
 from lsp_harness.syntax.symbols.declarations import TYPES
 from lsp_harness.syntax.symbols.name_uses import Reference, referred
 from lsp_harness.text.position import encode
 
-CALLED = frozenset({"function", "method", "constructor", "macro", "class", "struct", "implementation"})
-"""Kinds that are called; the others are used."""
-MAKING = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize"})
-"""Members that are called by the name of their type."""
-CALLERS = 20
-"""Callers whose own callers are looked for, to find tests that run something through them."""
-FAR = 100
-"""Imports over which a file may know what is in another."""
-CYCLES = 10
-"""Of imports, that are told of one file."""
-HEADERS = frozenset({"c", "cpp"})
-"""Languages that declare in one file what is in another."""
+CALLABLE_KINDS = frozenset({"function", "method", "constructor", "macro", "class", "struct", "implementation"})
+"""Kinds of symbols that are called. Others are only used."""
+CONSTRUCTOR_NAMES = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize"})
+"""Names of members that are called by the name of their type."""
+MAX_INDIRECT_CALLERS = 20
+"""Number of callers whose own callers are searched for tests."""
+MAX_IMPORT_HOPS = 100
+"""Number of imports over which a file may see the declarations of another one."""
+MAX_CYCLES = 10
+"""Largest number of import cycles of a file."""
+HEADER_LANGUAGES = frozenset({"c", "cpp"})
+"""Languages that declare in header files what other files define."""
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Its other end, with its place: of what is not `sure` the name as it is written, and where. `name` is empty for code that is
-    in nothing. A test may run something `through` another function."""
+    """The other end of a relation.
+
+    If it is not certain, `name` is the name as written, and `path` and `line` are the place of the reference. `name` is
+    empty for code outside of declarations. A test may reach the symbol `through` another function.
+    """
 
     path: str
     line: int
     name: str
-    sure: bool = True
+    is_certain: bool = True
     through: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Graph:
-    """Of `symbol`. A cycle begins and ends with its file."""
+class SymbolGraph:
+    """The relations of one symbol. Each cycle starts and ends with the symbol's file."""
 
     symbol: Symbol
     calls: tuple[Edge, ...]
@@ -61,230 +72,288 @@ class Graph:
 
 
 @dataclass(frozen=True, slots=True)
-class User:
-    """A `place` where a declaration is meant; `around` is what it is in."""
+class Usage:
+    """A reference to a declaration. `enclosing` is the symbol that contains it."""
 
     source: Source
-    place: Place
-    around: Symbol | None
+    place: ReferencePlace
+    enclosing: Symbol | None
 
 
-def graph(view: View, symbol: Symbol) -> Graph:
+def build_graph(view: IndexView, symbol: Symbol) -> SymbolGraph:
+    """Return the relations of a symbol."""
     sources = Sources(view)
-    found = [*users(sources, symbol)]
-    used = [one for one in found if one.place.kind == "call" or symbol.kind not in CALLED or _bare(symbol, one)]
-    callers = [one for one in used if one.place.kind != "base"]
-    return Graph(
+    usages = [*find_usages(sources, symbol)]
+    uses = [
+        usage
+        for usage in usages
+        if usage.place.kind == "call" or symbol.kind not in CALLABLE_KINDS or _is_ruby_call(symbol, usage)
+    ]
+    callers = [usage for usage in uses if usage.place.kind != "base"]
+    return SymbolGraph(
         symbol,
-        tuple(_calls(sources, symbol)),
-        _edges(one for one in callers if not TESTS.search(one.source.text.path)),
-        tuple(_bases(sources, symbol)),
-        _edges(one for one in found if one.place.kind == "base" and one.place.sure),
-        tuple(_tests(sources, callers)),
-        tuple(view.importers(symbol.file)),
-        tuple(cycles(view, symbol.file)),
+        tuple(_find_calls(sources, symbol)),
+        _to_edges(usage for usage in callers if not TEST_PATH.search(usage.source.text.path)),
+        tuple(_find_bases(sources, symbol)),
+        _to_edges(usage for usage in usages if usage.place.kind == "base" and usage.place.is_certain),
+        tuple(_find_tests(sources, callers)),
+        tuple(view.imports.find_importers(symbol.file)),
+        tuple(find_import_cycles(view, symbol.file)),
     )
 
 
-def users(
-    sources: Sources, symbol: Symbol, most: int = FILES, far: int = FAR, order: Callable[[str], Any] = lambda path: 0
-) -> Iterator[User]:
-    """Where a declaration is meant, but for itself and for imports, file by file. Of files in whose text it is named the first
-    `most` are parsed, each when it is its turn: in this order, and where that is the same those that import its file, over at most
-    `far` others, or are beside it before those that may see it all the same. What is behind something unknown is no more than likely,
-    and told only of files that know what the member is of."""
+def find_usages(
+    sources: Sources,
+    symbol: Symbol,
+    limit: int = MAX_FILES,
+    max_hops: int = MAX_IMPORT_HOPS,
+    order: Callable[[str], Any] = lambda path: 0,
+) -> Iterator[Usage]:
+    """Yield the references to a declaration file by file, without the declaration itself and imports.
+
+    Uncertain references are only returned from files that import the declaration's file.
+
+    Args:
+        sources: The files of the index.
+        symbol: The declaration.
+        limit: Largest number of files to parse.
+        max_hops: Largest number of imports between a file and the declaration.
+        order: Sort key of paths. Among equal keys, files that import the declaration or are in its folder come first.
+    """
     view = sources.view
-    made = _type_of(view, symbol) if symbol.kind == "constructor" or symbol.name in MAKING else None
-    targets = [_key(one) for one in twins(view, made or symbol)]
-    own = twins(view, symbol)
-    knows = {one.file for one in own}
-    for path, names in named(view, made or symbol, own, most, far, order).items():
-        source = sources.of(path)
+    constructed = (
+        _find_owner(view, symbol) if symbol.kind == "constructor" or symbol.name in CONSTRUCTOR_NAMES else None
+    )
+    targets = [_key(twin) for twin in find_header_twins(view, constructed or symbol)]
+    twins = find_header_twins(view, symbol)
+    twin_files = {twin.file for twin in twins}
+    for path, names in find_candidate_files(view, constructed or symbol, twins, limit, max_hops, order).items():
+        source = sources.load(path)
         if source is None:
             continue
-        found = {
+        places = {
             place
             for name in names
             for target in targets
-            for place in places(view, source.text, source.tree, name, target)
+            for place in find_places(view, source.text, source.tree, name, target)
         }
-        declared = {one.named for one in source.symbols if _key(one) in targets}
-        for place in sorted(found):
-            likely = place.sure or path in {one.path for one in own} or _imports(view, path, knows)
-            if likely and place.start not in declared and not source.imported(place.start):
-                yield User(source, place, source.around(place.start))
+        name_offsets = {declared.named for declared in source.symbols if _key(declared) in targets}
+        for place in sorted(places):
+            is_likely = (
+                place.is_certain or path in {twin.path for twin in twins} or _imports_any(view, path, twin_files)
+            )
+            if is_likely and place.start not in name_offsets and not source.is_in_import(place.start):
+                yield Usage(source, place, source.find_enclosing(place.start))
 
 
-def twins(view: View, symbol: Symbol) -> list[Symbol]:
-    """A declaration, and what the files that include each other declare by its name: one of them is in a header."""
-    if symbol.language not in HEADERS:
+def find_header_twins(view: IndexView, symbol: Symbol) -> list[Symbol]:
+    """Return a declaration and, in C and C++, its declarations in files that include its file or that it includes."""
+    if symbol.language not in HEADER_LANGUAGES:
         return [symbol]
-    files = [view.file(path) for path in view.importers(symbol.file)]
-    near = {file for file, _ in filter(None, files)} | {
-        target for one in view.imports(symbol.file) for target in one.targets
+    files = [view.symbols.find_file(path) for path in view.imports.find_importers(symbol.file)]
+    near_files = {file for file, _ in filter(None, files)} | {
+        target for imported in view.imports.read_imports(symbol.file) for target in imported.targets
     }
-    others = [one for one in view.named(symbol.name, FILES) if one.file in near and one.qualified == symbol.qualified]
-    return [symbol, *others]
+    twins = [
+        namesake
+        for namesake in view.symbols.find_by_name(symbol.name, MAX_FILES)
+        if namesake.file in near_files and namesake.qualified == symbol.qualified
+    ]
+    return [symbol, *twins]
 
 
-def cycles(view: View, file: int) -> Iterator[tuple[str, ...]]:
-    """The shortest way back to a file from each that it imports."""
+def find_import_cycles(view: IndexView, file: int) -> Iterator[tuple[str, ...]]:
+    """Yield the shortest import cycle through a file for each file that it imports."""
     rows: list[tuple[int, int]] = view.reader.rows("SELECT DISTINCT file, target FROM targets")
     importing: dict[int, list[int]] = {}
-    for one, target in rows:
-        importing.setdefault(target, []).append(one)
-    after, todo = {file: file}, deque([file])
+    for importer, target in rows:
+        importing.setdefault(target, []).append(importer)
+    next_file, todo = {file: file}, deque([file])
     while todo:
         target = todo.popleft()
-        for one in importing.get(target, ()):
-            if one not in after:
-                after[one] = target
-                todo.append(one)
-    first = sorted({target for one, target in rows if one == file} & after.keys())
-    for at in first[:CYCLES]:
-        way = [file, at]
-        while way[-1] != file:
-            way.append(after[way[-1]])
-        found = [view.reader.rows("SELECT path FROM files WHERE id = ?", (one,)) for one in way]
-        if all(found):
-            # otherwise a file of it is gone meanwhile
-            yield tuple(path for [(path,)] in found)
+        for importer in importing.get(target, ()):
+            if importer not in next_file:
+                next_file[importer] = target
+                todo.append(importer)
+    imported = sorted({target for importer, target in rows if importer == file} & next_file.keys())
+    for start in imported[:MAX_CYCLES]:
+        cycle = [file, start]
+        while cycle[-1] != file:
+            cycle.append(next_file[cycle[-1]])
+        path_rows = [view.reader.rows("SELECT path FROM files WHERE id = ?", (cycle_file,)) for cycle_file in cycle]
+        if all(path_rows):
+            # Without a path, the file was removed from the index during the search.
+            yield tuple(path for [(path,)] in path_rows)
 
 
-def named(
-    view: View,
+def find_candidate_files(
+    view: IndexView,
     symbol: Symbol,
-    own: Iterable[Symbol],
-    most: int,
-    far: int,
+    twins: Iterable[Symbol],
+    limit: int,
+    max_hops: int,
     order: Callable[[str], Any] = lambda path: 0,
 ) -> dict[str, set[str]]:
-    """The files that may mean a declaration, and what they call it: an import may give it another name, also to third files."""
-    found: dict[str, set[str]] = {}
-    seen, todo = {symbol.name}, [symbol.name]
-    reaching = view.reaching((one.file for one in own), far)
+    """Return the paths of files that may refer to a declaration, with the names that each of them uses for it.
+
+    An import may rename the declaration, and a third file may import it under the new name.
+    """
+    names_by_path: dict[str, set[str]] = {}
+    seen_names, todo = {symbol.name}, [symbol.name]
+    dependents = view.imports.find_dependents((twin.file for twin in twins), max_hops)
     while todo:
         name = todo.pop()
-        # any of them may be one that matters: how many are parsed is bounded, not how many are named
-        seeing = [one for one in occurring(view.reader, name, -1) if _sees(*one[1:], symbol, reaching)]
-        for path, file, _ in sorted(
-            seeing, key=lambda one: (order(one[0]), not _near(*one[:2], symbol, reaching), one[0])
-        ):
-            if path not in found and len(found) >= most:
+        # All files with the name are read here, as any of them may matter. The limit applies to the parsed files.
+        candidates = [
+            (path, file)
+            for path, file, language in find_files_with_name(view.reader, name, -1)
+            if _can_see(file, language, symbol, dependents)
+        ]
+        candidates.sort(key=lambda entry: (order(entry[0]), not _is_near(*entry, symbol, dependents), entry[0]))
+        for path, file in candidates:
+            if path not in names_by_path and len(names_by_path) >= limit:
                 continue
-            found.setdefault(path, set()).add(name)
-            for one in view.imports(file) if symbol.parent < 0 else ():
-                if one.name == name != one.used and _key(symbol) in map(_key, view.defined(path, one.used)):
-                    found[path].add(one.used)
-                    todo += {one.used} - seen
-                    seen.add(one.used)
-    return found
+            names_by_path.setdefault(path, set()).add(name)
+            for imported in view.imports.read_imports(file) if symbol.parent < 0 else ():
+                if imported.name == name != imported.local_name and _key(symbol) in map(
+                    _key, view.find_definitions(path, imported.local_name)
+                ):
+                    names_by_path[path].add(imported.local_name)
+                    todo += {imported.local_name} - seen_names
+                    seen_names.add(imported.local_name)
+    return names_by_path
 
 
-def _sees(file: int, language: str, symbol: Symbol, reaching: AbstractSet[int]) -> bool:
-    """Whether anything may lead from a file to a declaration."""
-    return file in reaching or (language == symbol.language and language in NEIGHBOURS | NAMESPACED)
+def _can_see(file: int, language: str, symbol: Symbol, dependents: AbstractSet[int]) -> bool:
+    """Return whether a file may see a declaration at all."""
+    return file in dependents or (
+        language == symbol.language and language in FOLDER_SCOPED_LANGUAGES | NAMESPACE_LANGUAGES
+    )
 
 
-def _near(path: str, file: int, symbol: Symbol, reaching: AbstractSet[int]) -> bool:
-    return file in reaching or path.rpartition("/")[0] == symbol.path.rpartition("/")[0]
+def _is_near(path: str, file: int, symbol: Symbol, dependents: AbstractSet[int]) -> bool:
+    return file in dependents or path.rpartition("/")[0] == symbol.path.rpartition("/")[0]
 
 
-def _imports(view: View, path: str, files: set[int]) -> bool:
-    here = view.file(path)
-    return here is not None and any(not files.isdisjoint(one.targets) for one in view.imports(here[0]))
+def _imports_any(view: IndexView, path: str, files: set[int]) -> bool:
+    file = view.symbols.find_file(path)
+    return file is not None and any(
+        not files.isdisjoint(imported.targets) for imported in view.imports.read_imports(file[0])
+    )
 
 
-def _type_of(view: View, symbol: Symbol) -> Symbol | None:
-    around = symbol.qualified.rpartition(".")[0]
-    return view.symbol(symbol.path, around) if around else None
+def _find_owner(view: IndexView, symbol: Symbol) -> Symbol | None:
+    owner_name = symbol.qualified.rpartition(".")[0]
+    return view.symbols.find_symbol(symbol.path, owner_name) if owner_name else None
 
 
-def _bare(symbol: Symbol, user: User) -> bool:
-    """Whether it is called there in the way of Ruby, which needs no brackets, and makes things by a message."""
-    if symbol.language != "ruby" or user.place.kind != "use":
+def _is_ruby_call(symbol: Symbol, usage: Usage) -> bool:
+    """Return whether a use is a call in Ruby, which needs no brackets and creates objects by a message."""
+    if symbol.language != "ruby" or usage.place.kind != "use":
         return False
-    data, end = user.source.tree.data, user.place.start + len(encode(symbol.name))
+    data, end = usage.source.tree.data, usage.place.start + len(encode(symbol.name))
     return symbol.kind not in TYPES or data.startswith(b".new", end)
 
 
-def _calls(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
-    source = sources.of(symbol.path)
-    seen: set[tuple[str, int, str]] = set()
-    for one in referred(source.tree, within=(symbol.start, symbol.end)) if source else ():
-        if source is None or SUPER & {one.name, f"{one.name}()"}:
+def _find_calls(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
+    source = sources.load(symbol.path)
+    if source is None:
+        return
+    seen_edges: set[tuple[str, int, str]] = set()
+    for reference in referred(source.tree, within=(symbol.start, symbol.end)):
+        if SUPER_NAMES & {reference.name, f"{reference.name}()"}:
             continue
-        bare = symbol.language == "ruby" and one.kind == "use" and one.start not in {it.named for it in source.symbols}
-        for edge in _ends(sources, source, one) if one.kind == "call" or bare else ():
-            # of what nobody knows the first place is enough
-            told = (edge.path if edge.sure else "", edge.line if edge.sure else 0, edge.name)
-            if told not in seen and (one.kind == "call" or (edge.sure and edge.name.rpartition(".")[2].islower())):
-                seen.add(told)
+        is_ruby_call = (
+            symbol.language == "ruby"
+            and reference.kind == "use"
+            and reference.start not in {declared.named for declared in source.symbols}
+        )
+        for edge in _resolve_reference(sources, source, reference) if reference.kind == "call" or is_ruby_call else ():
+            # The first place of an unresolved call is enough.
+            edge_key = (edge.path if edge.is_certain else "", edge.line if edge.is_certain else 0, edge.name)
+            if edge_key not in seen_edges and (
+                reference.kind == "call" or (edge.is_certain and edge.name.rpartition(".")[2].islower())
+            ):
+                seen_edges.add(edge_key)
                 yield edge
 
 
-def _bases(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
-    source = sources.of(symbol.path)
-    own = [one for one in source.symbols if one.qualified == symbol.qualified and one.kind in TYPES] if source else []
-    found: dict[Edge, None] = {}
-    for type_ in own:
-        for one in referred(source.tree, within=(type_.start, type_.end)) if source else ():
-            around = source.around(one.start) if source else None
-            if source and one.kind == "base" and around and around.n == type_.n:
-                found |= dict.fromkeys(_ends(sources, source, one))
-    yield from found
+def _find_bases(sources: Sources, symbol: Symbol) -> Iterator[Edge]:
+    source = sources.load(symbol.path)
+    if source is None:
+        return
+    edges: dict[Edge, None] = {}
+    for type_ in source.symbols:
+        if type_.qualified != symbol.qualified or type_.kind not in TYPES:
+            continue
+        for reference in referred(source.tree, within=(type_.start, type_.end)):
+            enclosing = source.find_enclosing(reference.start)
+            if reference.kind == "base" and enclosing and enclosing.n == type_.n:
+                edges |= dict.fromkeys(_resolve_reference(sources, source, reference))
+    yield from edges
 
 
-def _ends(sources: Sources, source: Source, one: Reference) -> Iterator[Edge]:
-    """What a name leads to."""
-    found = told(sources.view, source.text, Name(one.name, one.start, one.before, one.own))
-    if not found and one.name == "new" and one.before:
-        *outer, last = one.before
-        found = told(sources.view, source.text, Name(last, one.start, tuple(outer)))
-    for each in found:
-        symbol = _symbol(source, each)
+def _resolve_reference(sources: Sources, source: Source, reference: Reference) -> Iterator[Edge]:
+    """Yield an edge for each meaning of a reference, or an uncertain edge if there is none."""
+    meanings = resolve_certain(
+        sources.view, source.text, NameUse(reference.name, reference.start, reference.before, reference.own)
+    )
+    if not meanings and reference.name == "new" and reference.before:
+        *outer, last = reference.before
+        meanings = resolve_certain(sources.view, source.text, NameUse(last, reference.start, tuple(outer)))
+    for meaning in meanings:
+        symbol = _meaning_symbol(source, meaning)
         yield Edge(symbol.path, symbol.line, symbol.qualified)
-    if not found:
-        yield Edge(source.text.path, source.line_of(one.start), ".".join((*one.before, one.name)), sure=False)
+    if not meanings:
+        yield Edge(
+            source.text.path,
+            source.find_line(reference.start),
+            ".".join((*reference.before, reference.name)),
+            is_certain=False,
+        )
 
 
-def _symbol(source: Source, one: Meant) -> Symbol:
-    return one.there or source.symbols[one.here]
+def _meaning_symbol(source: Source, meaning: Meaning) -> Symbol:
+    return meaning.symbol or source.symbols[meaning.local_index]
 
 
-def _tests(sources: Sources, callers: list[User]) -> Iterator[Edge]:
-    """Tests that call something, then those that call one of its callers."""
-    yield from _edges(one for one in callers if TESTS.search(one.source.text.path))
-    seen = {(one.source.text.path, one.around.qualified if one.around else "") for one in callers}
-    inner = {
-        _key(one.around): one.around
-        for one in callers
-        if one.around and one.place.sure and not TESTS.search(one.source.text.path)
+def _find_tests(sources: Sources, callers: list[Usage]) -> Iterator[Edge]:
+    """Yield the tests that call a symbol, then those that call one of its callers."""
+    yield from _to_edges(caller for caller in callers if TEST_PATH.search(caller.source.text.path))
+    direct = {(caller.source.text.path, caller.enclosing.qualified if caller.enclosing else "") for caller in callers}
+    inner_callers = {
+        _key(caller.enclosing): caller.enclosing
+        for caller in callers
+        if caller.enclosing and caller.place.is_certain and not TEST_PATH.search(caller.source.text.path)
     }
-    through: dict[Key, Edge] = {}
-    for between in [*inner.values()][:CALLERS]:
-        further = [one for one in users(sources, between) if one.place.sure and one.place.kind == "call"]
-        for test in (one for one in further if TESTS.search(one.source.text.path)):
-            [edge] = _edges([test], between.qualified)
-            if (edge.path, edge.name) not in seen:
+    through: dict[DeclarationKey, Edge] = {}
+    for inner_caller in [*inner_callers.values()][:MAX_INDIRECT_CALLERS]:
+        indirect = [
+            caller
+            for caller in find_usages(sources, inner_caller)
+            if caller.place.is_certain and caller.place.kind == "call"
+        ]
+        for test in (caller for caller in indirect if TEST_PATH.search(caller.source.text.path)):
+            [edge] = _to_edges([test], inner_caller.qualified)
+            if (edge.path, edge.name) not in direct:
                 through.setdefault((edge.path, edge.name), edge)
     yield from sorted(through.values(), key=lambda edge: (edge.path, edge.line))
 
 
-def _edges(found: Iterable[User], through: str = "") -> tuple[Edge, ...]:
-    """One for each function and line, in the order of files and lines."""
+def _to_edges(usages: Iterable[Usage], through: str = "") -> tuple[Edge, ...]:
+    """Return one edge for each function and line, sorted by file and line."""
     edges = {
         Edge(
-            one.source.text.path,
-            one.source.line_of(one.place.start),
-            one.around.qualified if one.around else "",
-            one.place.sure,
+            usage.source.text.path,
+            usage.source.find_line(usage.place.start),
+            usage.enclosing.qualified if usage.enclosing else "",
+            usage.place.is_certain,
             through,
         )
-        for one in found
+        for usage in usages
     }
     return tuple(sorted(edges, key=lambda edge: (edge.path, edge.line, edge.name)))
 
 
-def _key(symbol: Symbol) -> Key:
+def _key(symbol: Symbol) -> DeclarationKey:
     return symbol.path, symbol.qualified

@@ -1,132 +1,156 @@
-"""A place of the code that a search begins at: the declaration there, or the lines, and what their names mean."""
+"""Starting points of a search: a declaration or lines of code, and the symbols that their names mean."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from lsp_harness.index.graph.name_resolution import Meant, Name, Text, meant
-from lsp_harness.index.identifier_words import NAME
-from lsp_harness.index.index_view import SYMBOLS, Symbol, View, symbol_of
+from lsp_harness.index.graph.name_resolution import Meaning, NameUse, SourceText, resolve_name
+from lsp_harness.index.identifier_words import DOTTED_NAME
+from lsp_harness.index.index_view import IndexView
+from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import Declaration
 from lsp_harness.text.position import encode
 
-NAMES = 24
-"""Names of a place that are looked up, the nearest first."""
-DECLARED = 4
-"""Declarations of one name that a search begins at."""
+MAX_NAMES = 24
+"""Number of names of an anchor that are resolved, the nearest first."""
+MAX_DECLARATIONS = 4
+"""Number of declarations of one name at which a search starts."""
 
 
 @dataclass(frozen=True, slots=True)
-class At:
-    """A byte of a file of the index."""
+class FilePosition:
+    """A byte offset in a file of the index."""
 
     path: str
     offset: int
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
-    """A symbol, by its name or the end of its qualified name; where `path` is given that of this file."""
+class SymbolName:
+    """A symbol by its name or the end of its qualified name. If `path` is given, only that file counts."""
 
     name: str
     path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """`text` begins at byte `start` of its file, and the place is at `at` in it; `own` are the chunks of the declaration there, with
-    what that has inside; `name` is qualified, empty where there is none. `digest` is that of the text a vector may be of."""
+class Anchor:
+    """A place in the code at which a search starts.
+
+    `text` begins at byte `start` of its file, and the place is at byte `offset` of the file. `own_chunks` are the
+    chunks of the declaration there and of its members. `name` is its qualified name, empty outside of declarations.
+    `digest` is that of the text that the vector is made of.
+    """
 
     path: str
     language: str
     file: int
-    own: frozenset[int]
+    own_chunks: frozenset[int]
     name: str
     text: str
     start: int
-    at: int
+    offset: int
     digest: bytes
 
 
-def spots(reader: Reader, asked: At | Named) -> list[Spot]:
-    """The places that are meant; none where the index knows no such file or name."""
-    if isinstance(asked, At):
-        return [*_at(reader, asked)]
-    named = declared(reader, asked)
-    found = [spot for one in named[:DECLARED] for spot in _at(reader, At(one.path, one.named))]
-    # a field stands in the chunk of its class: what was asked for is the field
-    return [replace(spot, name=one.qualified) for spot, one in zip(found, named, strict=False)]
+def find_anchors(reader: Reader, target: FilePosition | SymbolName) -> list[Anchor]:
+    """Return the anchors of a position or of a symbol name; empty if the index does not contain it."""
+    if isinstance(target, FilePosition):
+        return [*_anchors_at(reader, target)]
+    symbols = find_declared(reader, target)
+    anchors = [
+        anchor
+        for symbol in symbols[:MAX_DECLARATIONS]
+        for anchor in _anchors_at(reader, FilePosition(symbol.path, symbol.named))
+    ]
+    # A field is in the chunk of its class, but the field itself was asked for.
+    return [replace(anchor, name=symbol.qualified) for anchor, symbol in zip(anchors, symbols, strict=False)]
 
 
-def declared(reader: Reader, asked: Named) -> list[Symbol]:
-    """What is called so."""
-    return [one for one in View(reader).called(asked.name) if asked.path in ("", one.path)]
+def find_declared(reader: Reader, target: SymbolName) -> list[Symbol]:
+    """Return the symbols with this name."""
+    return [
+        symbol for symbol in IndexView(reader).symbols.find_qualified(target.name) if target.path in ("", symbol.path)
+    ]
 
 
-def _at(reader: Reader, at: At) -> Iterator[Spot]:
-    # what is blank is in no chunk, and belongs to what is above it
+def _anchors_at(reader: Reader, position: FilePosition) -> Iterator[Anchor]:
+    # Blank lines are in no chunk; they count to the chunk above them.
     rows = reader.rows(
         "SELECT files.id, language, symbol, chunks.id, chunks.start, text, chunks.digest FROM chunks JOIN files ON files.id = "
         "chunks.file JOIN texts ON texts.rowid = chunks.id WHERE path = ? AND chunks.start <= ? ORDER BY chunks.start DESC LIMIT 1",
-        (at.path, at.offset),
+        (position.path, position.offset),
     )
     for file, language, n, chunk, start, text, digest in rows:
-        own, name = {chunk}, ""
-        for row in reader.rows(f"{SYMBOLS} WHERE file = ? AND n = ?", (file, n)) if n >= 0 else ():
-            symbol = symbol_of(row)
+        own_chunks, name = {chunk}, ""
+        for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", (file, n)) if n >= 0 else ():
+            symbol = symbol_from_row(row)
             name = symbol.qualified
-            inside = (file, n, symbol.start, symbol.end)
-            own |= {
+            arguments = (file, n, symbol.start, symbol.end)
+            own_chunks |= {
                 id
                 for (id,) in reader.rows(
-                    "SELECT id FROM chunks WHERE file = ? AND (symbol = ? OR (start >= ? AND start < ?))", inside
+                    "SELECT id FROM chunks WHERE file = ? AND (symbol = ? OR (start >= ? AND start < ?))", arguments
                 )
             }
-        yield Spot(at.path, language, file, frozenset(own), name, text, start, at.offset, digest)
+        yield Anchor(position.path, language, file, frozenset(own_chunks), name, text, start, position.offset, digest)
 
 
-def used(reader: Reader, spot: Spot) -> Iterator[Symbol]:
-    """What the names in a place mean, those nearest to it first, but for what is declared there."""
-    view = View(reader)
-    symbols = [symbol_of(row) for row in reader.rows(f"{SYMBOLS} WHERE file = ? ORDER BY n", (spot.file,))]
-    text = Text(spot.path, spot.language, [_declaration(one) for one in symbols])
-    seen: dict[tuple[int, int], Symbol] = {}
-    for name in _names(spot):
-        for one in meant(view, text, name):
-            symbol = _symbol(symbols, one)
-            if symbol and (symbol.file, symbol.n) not in seen:
-                seen[symbol.file, symbol.n] = symbol
+def find_used_symbols(reader: Reader, anchor: Anchor) -> Iterator[Symbol]:
+    """Yield the symbols that the names in an anchor mean, the nearest names first."""
+    view = IndexView(reader)
+    symbols = [
+        symbol_from_row(row) for row in reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? ORDER BY n", (anchor.file,))
+    ]
+    text = SourceText(anchor.path, anchor.language, [_to_declaration(meaning) for meaning in symbols])
+    seen_symbols: dict[tuple[int, int], Symbol] = {}
+    for name in _nearest_names(anchor):
+        for meaning in resolve_name(view, text, name):
+            symbol = _meaning_symbol(symbols, meaning)
+            if symbol and (symbol.file, symbol.n) not in seen_symbols:
+                seen_symbols[symbol.file, symbol.n] = symbol
                 yield symbol
 
 
-def chunks_of(reader: Reader, symbols: Iterable[Symbol]) -> Iterator[int]:
-    """The chunk that each symbol is declared in."""
-    for one in symbols:
+def find_chunks(reader: Reader, symbols: Iterable[Symbol]) -> Iterator[int]:
+    """Yield the ids of the chunks in which the symbols are declared."""
+    for symbol in symbols:
         sql = "SELECT id FROM chunks WHERE file = ? AND start <= ? AND end > ?"
-        yield from (id for (id,) in reader.rows(sql, (one.file, one.named, one.named)))
+        yield from (id for (id,) in reader.rows(sql, (symbol.file, symbol.named, symbol.named)))
 
 
-def _names(spot: Spot) -> list[Name]:
-    """Each name once, where it stands nearest to the place, with those before its dots."""
-    line = _line(spot.text, spot.at - spot.start)
-    found: dict[str, tuple[int, Name]] = {}
-    for match in NAME.finditer(spot.text):
-        *before, last = match[0].split(".")
-        at = spot.start + len(encode(spot.text[: match.end()])) - len(encode(last))
-        far = abs(spot.text.count("\n", 0, match.start()) - line)
-        if match[0] not in found or far < found[match[0]][0]:
-            found[match[0]] = far, Name(last, at, tuple(before))
-    nearest = sorted(found.values(), key=lambda one: (one[0], one[1].start))
-    return [name for _, name in nearest if name.text != spot.name.rpartition(".")[2]][:NAMES]
+def _nearest_names(anchor: Anchor) -> list[NameUse]:
+    """Return each name once, where it is nearest to the anchor's place, with its qualifier."""
+    line = _line(anchor.text, anchor.offset - anchor.start)
+    nearest_by_name: dict[str, tuple[int, NameUse]] = {}
+    for match in DOTTED_NAME.finditer(anchor.text):
+        *qualifier, last = match[0].split(".")
+        offset = anchor.start + len(encode(anchor.text[: match.end()])) - len(encode(last))
+        line_distance = abs(anchor.text.count("\n", 0, match.start()) - line)
+        if match[0] not in nearest_by_name or line_distance < nearest_by_name[match[0]][0]:
+            nearest_by_name[match[0]] = line_distance, NameUse(last, offset, tuple(qualifier))
+    nearest = sorted(nearest_by_name.values(), key=lambda entry: (entry[0], entry[1].start))
+    return [name for _, name in nearest if name.text != anchor.name.rpartition(".")[2]][:MAX_NAMES]
 
 
-def _line(text: str, at: int) -> int:
-    return encode(text)[: max(0, at)].count(b"\n")
+def _line(text: str, offset: int) -> int:
+    return encode(text)[: max(0, offset)].count(b"\n")
 
 
-def _symbol(symbols: list[Symbol], one: Meant) -> Symbol | None:
-    return one.there or (symbols[one.here] if one.here >= 0 else None)
+def _meaning_symbol(symbols: list[Symbol], meaning: Meaning) -> Symbol | None:
+    return meaning.symbol or (symbols[meaning.local_index] if meaning.local_index >= 0 else None)
 
 
-def _declaration(one: Symbol) -> Declaration:
-    return Declaration(one.kind, one.name, one.start, one.end, one.named, one.body, one.line, one.parent, "", one.bases)
+def _to_declaration(symbol: Symbol) -> Declaration:
+    return Declaration(
+        symbol.kind,
+        symbol.name,
+        symbol.start,
+        symbol.end,
+        symbol.named,
+        symbol.body,
+        symbol.line,
+        symbol.parent,
+        "",
+        symbol.bases,
+    )

@@ -1,7 +1,7 @@
-"""Finding the code a question means: by what symbols are called, by the words of their text, and by what the text is about.
+"""Search for code by symbol names, by the words of its text, and by its meaning.
 
-Each way ranks on its own; they are fused by reciprocal rank, as their scores have nothing in common. A hit says by which way
-it was found, and how high.
+Each ranker works on its own. The rankings are fused by reciprocal rank, as their scores cannot be compared. A hit has
+the names of the rankers that found it and its rank in each.
 """
 
 import re
@@ -11,33 +11,34 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
 
-from lsp_harness.index.query.anchor import At, Named, Spot, spots
-from lsp_harness.index.query.rankers import SPOKEN, Way, Ways
-from lsp_harness.store.database import Reader, marks
+from lsp_harness.index.query.anchor import Anchor, FilePosition, SymbolName, find_anchors
+from lsp_harness.index.query.rankers import MAX_TEXT_WORDS, Rankers, Ranking
+from lsp_harness.store.database import Reader, placeholders
 
-K = 5
-"""Of reciprocal rank fusion: what is first counts for 1/K, what is second for 1/(K + 1)."""
+RANK_OFFSET = 5
+"""Offset of reciprocal rank fusion: the first hit of a ranking scores 1/RANK_OFFSET, the second 1/(RANK_OFFSET + 1)."""
 WEIGHTS = {"mention": 0.5, "remarks": 0.5, "imports": 0.5, "lately": 0.2, "named": 4.0, "linked": 0.3}
-"""Of the ways that do not count for 1: what a sentence mentions is often only near what it asks for, what a module says of itself
-is about more than one thing, where somebody is only decides between hits that are alike, and a symbol that is asked for comes before what
-has to do with it."""
-SECONDS = 0.05
-"""A search takes no longer than this before it is content with words."""
-NEIGHBOURS = 3
-SUPPORT = 0.05
-"""What the best hits among the members of one type, or among what is at the top of one file, count for each other."""
-WIDE = 60
-"""Hits that are looked at for files."""
-OF_A_FILE = 3
-"""Hits of one file that count: a long one is not what a text is about because it has many."""
-MENTIONED = 0.2
-"""What it counts that a file is named."""
+"""Weights of the rankers that do not have weight 1.
+
+A name in a sentence is often only near the wanted code. A module docstring is about several things. Imports and time
+only decide between similar hits. A symbol that is asked for comes before related code."""
+SEARCH_LIMIT_S = 0.05
+"""Time after which a search returns what it has found by words."""
+MAX_SUPPORTERS = 3
+SUPPORT_WEIGHT = 0.05
+"""Weight that the best hits in one type, or at the top of one file, give to each other."""
+MAX_FILE_SEARCH_HITS = 60
+"""Number of hits from which files are ranked."""
+MAX_HITS_PER_FILE = 3
+"""Number of hits of one file that count. Otherwise long files would win by the number of their hits."""
+MENTION_SCORE = 0.2
+"""Score of a file whose path is in the query."""
 PATH = re.compile(r"[\w./\\-]*\w\.[A-Za-z]{1,5}\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A chunk: its file, the symbol it shows (empty for what is in none), its bytes, and why it was found."""
+    """A chunk that was found: its file, its symbol (empty outside of declarations), its byte range, and the reasons."""
 
     path: str
     symbol: str
@@ -50,13 +51,13 @@ class Hit:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Score:
     score: float = 0.0
     reasons: list[str] = field(default_factory=list[str])
 
 
-class Search(Ways):
-    """Over the index of one folder."""
+class CodeSearch(Rankers):
+    """Search over the index of one folder."""
 
     def __init__(self, reader: Reader, clock: Callable[[], float] = monotonic) -> None:
         super().__init__(reader)
@@ -64,96 +65,138 @@ class Search(Ways):
 
     def search(
         self,
-        asked: str | At | Named,
+        target: str | FilePosition | SymbolName,
         limit: int = 20,
-        near: Sequence[bytes] = (),
+        nearest_digests: Sequence[bytes] = (),
         *,
-        beside: str = "",
-        seconds: float = SECONDS,
+        current_path: str = "",
+        seconds: float = SEARCH_LIMIT_S,
     ) -> list[Hit]:
-        """The best hits first: of words or names, of a place (what is like what stands there, what that uses, and what uses it, but
-        not itself), or of a symbol (that, and the same). `near` are digests of the texts whose vectors are most like what is
-        asked. Of hits that are alike those are better whose file imports the file `beside`, or is imported by it, or was written
-        last; a place is beside itself. A way that is not done when the time is over is left out, words alone are waited for.
-        Raises StoreError."""
-        end = self._clock() + seconds
-        if isinstance(asked, str):
-            # what is named is looked up at once, or there are too many; words need the rest
-            ways = self._timely(end - seconds / 2, lambda: self.by_name(asked))
-            ways.append(self.by_words(asked))
-            ways += self._timely(end, lambda: self.by_meaning(near), lambda: self.by_remarks(near))
-            own = frozenset[int]()
+        """Return the best hits first.
+
+        For a position or symbol, code that is similar, that it uses, or that uses it is found. The code at a position
+        itself is left out. Rankers that are not done in time are left out, except the ranking by words.
+
+        Args:
+            target: Words or names, a position, or a symbol.
+            limit: Largest number of hits.
+            nearest_digests: Digests of the texts whose vectors are most similar to the target, the most similar first.
+            current_path: A file. Hits in files that imports connect with it, and recently written ones, are preferred.
+            seconds: Time limit.
+
+        Raises:
+            StoreError: The index cannot be read.
+        """
+        deadline = self._clock() + seconds
+        if isinstance(target, str):
+            # A search by name is fast unless there are too many names. The words need the remaining time.
+            rankings = self._rank_until(deadline - seconds / 2, lambda: self.rank_by_name(target))
+            rankings.append(self.rank_by_words(target))
+            rankings += self._rank_until(
+                deadline, lambda: self.rank_by_meaning(nearest_digests), lambda: self.rank_by_remarks(nearest_digests)
+            )
+            own_chunks = frozenset[int]()
         else:
-            begin = spots(self._reader, asked)
-            beside = beside or (begin[0].path if begin else "")
-            ways, own = self._around(asked, begin, near, end)
-        found = dict.fromkeys(chunk for _, ranking in ways for chunk in ranking)
-        if beside:
-            ways += self._timely(end, lambda: self.by_distance(found, beside), lambda: self.by_time(found))
-        return self.fused([(name, [one for one in ranking if one not in own]) for name, ranking in ways], limit)
-
-    def _around(
-        self, asked: At | Named, begin: Sequence[Spot], near: Sequence[bytes], end: float
-    ) -> tuple[list[Way], frozenset[int]]:
-        """What is found from some places, and what of it is nothing but these places."""
-        ways = [self.by_words(" ".join(f"{spot.name} {spot.text}" for spot in begin), SPOKEN)]
-        ways += self._timely(
-            end,
-            lambda: self.by_use(begin),
-            lambda: self.by_users(begin),
-            lambda: self.by_meaning(near),
-            lambda: self.by_remarks(near),
+            anchors = find_anchors(self._reader, target)
+            current_path = current_path or (anchors[0].path if anchors else "")
+            rankings, own_chunks = self._rank_around(target, anchors, nearest_digests, deadline)
+        chunks = dict.fromkeys(chunk for _, ranking in rankings for chunk in ranking)
+        if current_path:
+            rankings += self._rank_until(
+                deadline, lambda: self.rank_by_distance(chunks, current_path), lambda: self.rank_by_time(chunks)
+            )
+        return self.fuse_rankings(
+            [(name, [chunk for chunk in ranking if chunk not in own_chunks]) for name, ranking in rankings], limit
         )
-        if isinstance(asked, Named):
-            return [*self._timely(end, lambda: self.by_declaration(asked)), *ways], frozenset()
-        return ways, frozenset(chunk for spot in begin for chunk in spot.own)
 
-    def linked(self, best: Sequence[Hit], others: Iterable[Hit], seconds: float) -> list[Hit]:
-        """These others. What the best use, or what uses them, is worth more than it was, most what is so of the better and of several."""
-        end, others = self._clock() + seconds, [*others]
-        counts = {(hit.path, hit.start): 0.0 for hit in others}
+    def _rank_around(
+        self,
+        target: FilePosition | SymbolName,
+        anchors: Sequence[Anchor],
+        nearest_digests: Sequence[bytes],
+        deadline: float,
+    ) -> tuple[list[Ranking], frozenset[int]]:
+        """Return rankings around anchors, and the chunks of the anchors themselves."""
+        rankings = [self.rank_by_words(" ".join(f"{anchor.name} {anchor.text}" for anchor in anchors), MAX_TEXT_WORDS)]
+        rankings += self._rank_until(
+            deadline,
+            lambda: self.rank_by_use(anchors),
+            lambda: self.rank_by_users(anchors),
+            lambda: self.rank_by_meaning(nearest_digests),
+            lambda: self.rank_by_remarks(nearest_digests),
+        )
+        if isinstance(target, SymbolName):
+            return [*self._rank_until(deadline, lambda: self.rank_by_declaration(target)), *rankings], frozenset()
+        return rankings, frozenset(chunk for anchor in anchors for chunk in anchor.own_chunks)
+
+    def boost_linked(self, best: Sequence[Hit], others: Iterable[Hit], seconds: float) -> list[Hit]:
+        """Return these hits with higher scores for code that the best hits use, or that uses them.
+
+        Links to better hits and to several hits count more.
+
+        Args:
+            best: The best hits, in order.
+            others: The hits to score again.
+            seconds: Time limit.
+        """
+        deadline, others = self._clock() + seconds, [*others]
+        link_scores = {(hit.path, hit.start): 0.0 for hit in others}
         for rank, hit in enumerate(best):
-            begin = spots(self._reader, Named(hit.symbol, hit.path))[:1] if hit.symbol else []
-            ways = self._timely(end, partial(self.by_use, begin), partial(self.by_users, begin))
-            for _, _, path, _, _, _, start, _ in self._chunks({chunk for _, ranking in ways for chunk in ranking}):
-                if (path, start) in counts:
-                    counts[path, start] += 1 / (K + rank)
-        counted = (place for place, count in counts.items() if count)
-        ranked = {place: rank for rank, place in enumerate(sorted(counted, key=lambda place: -counts[place]))}
-        found: list[Hit] = []
+            anchors = find_anchors(self._reader, SymbolName(hit.symbol, hit.path))[:1] if hit.symbol else []
+            rankings = self._rank_until(
+                deadline, partial(self.rank_by_use, anchors), partial(self.rank_by_users, anchors)
+            )
+            for _, _, path, _, _, _, start, _ in self._read_chunks(
+                {chunk for _, ranking in rankings for chunk in ranking}
+            ):
+                if (path, start) in link_scores:
+                    link_scores[path, start] += 1 / (RANK_OFFSET + rank)
+        linked_places = (place for place, count in link_scores.items() if count)
+        ranks = {place: rank for rank, place in enumerate(sorted(linked_places, key=lambda place: -link_scores[place]))}
+        boosted: list[Hit] = []
         for hit in others:
-            if (rank := ranked.get((hit.path, hit.start))) is not None:
-                score = hit.score + WEIGHTS["linked"] / (K + rank)
+            if (rank := ranks.get((hit.path, hit.start))) is not None:
+                score = hit.score + WEIGHTS["linked"] / (RANK_OFFSET + rank)
                 hit = replace(hit, score=score, reasons=(*hit.reasons, f"linked {rank + 1}"))
-            found.append(hit)
-        return found
+            boosted.append(hit)
+        return boosted
 
-    def _timely(self, end: float, *ways: Callable[[], Way]) -> list[Way]:
-        """Those that are done by then."""
-        return self._reader.timely(lambda: self._clock() >= end, lambda: (way() for way in ways))
+    def _rank_until(self, deadline: float, *rankers: Callable[[], Ranking]) -> list[Ranking]:
+        """Return the rankings that are done before the deadline."""
+        return self._reader.collect_until(lambda: self._clock() >= deadline, lambda: (ranker() for ranker in rankers))
 
-    def files(
+    def rank_files(
         self,
         query: str,
         limit: int = 10,
-        near: Sequence[bytes] = (),
+        nearest_digests: Sequence[bytes] = (),
         *,
-        beside: str = "",
-        seconds: float = SECONDS,
+        current_path: str = "",
+        seconds: float = SEARCH_LIMIT_S,
     ) -> list[tuple[str, float]]:
-        """The files a longer text is about, such as a report of a fault: those it names, then those of the best hits."""
-        found: dict[str, list[float]] = defaultdict(list)
-        for hit in self.search(query, WIDE, near, beside=beside, seconds=seconds):
-            found[hit.path].append(hit.score)
-        scores = {path: sum(hits[:OF_A_FILE]) for path, hits in found.items()}
-        for path in self._mentioned(query):
-            scores[path] = scores.get(path, 0.0) + MENTIONED
-        return sorted(scores.items(), key=lambda each: (-each[1], each[0]))[:limit]
+        """Return paths and scores of the files that a longer text is about, such as a bug report.
 
-    def _mentioned(self, query: str) -> set[str]:
-        """Files whose path, or the end of it, is in the text, as it is in a traceback."""
-        named = {path.replace("\\", "/").removeprefix("./") for path in PATH.findall(query)}
-        names = {path.rpartition("/")[2] for path in named}
+        Args:
+            query: The text.
+            limit: Largest number of files.
+            nearest_digests: Digests of the texts whose vectors are most similar to the query.
+            current_path: A file; files that imports connect with it are preferred.
+            seconds: Time limit.
+        """
+        scores_by_path: dict[str, list[float]] = defaultdict(list)
+        for hit in self.search(
+            query, MAX_FILE_SEARCH_HITS, nearest_digests, current_path=current_path, seconds=seconds
+        ):
+            scores_by_path[hit.path].append(hit.score)
+        scores = {path: sum(hit_scores[:MAX_HITS_PER_FILE]) for path, hit_scores in scores_by_path.items()}
+        for path in self._find_mentioned_files(query):
+            scores[path] = scores.get(path, 0.0) + MENTION_SCORE
+        return sorted(scores.items(), key=lambda entry: (-entry[1], entry[0]))[:limit]
+
+    def _find_mentioned_files(self, query: str) -> set[str]:
+        """Return files whose path, or the end of it, is in the text, as in a traceback."""
+        mentioned = {path.replace("\\", "/").removeprefix("./") for path in PATH.findall(query)}
+        names = {path.rpartition("/")[2] for path in mentioned}
         paths = [
             path
             for name in names
@@ -162,34 +205,43 @@ class Search(Ways):
             )
         ]
         return {
-            path for path in paths for one in named if f"/{path}".endswith(f"/{one}") or f"/{one}".endswith(f"/{path}")
+            path
+            for path in paths
+            for mention in mentioned
+            if f"/{path}".endswith(f"/{mention}") or f"/{mention}".endswith(f"/{path}")
         }
 
-    def fused(self, ways: Sequence[tuple[str, Sequence[int]]], limit: int) -> list[Hit]:
-        """Chunks in the order of several rankings together, each called by its name."""
-        found: dict[int, _Found] = defaultdict(_Found)
-        for name, ranking in ways:
+    def fuse_rankings(self, rankings: Sequence[tuple[str, Sequence[int]]], limit: int) -> list[Hit]:
+        """Return the best chunks of several named rankings together."""
+        scores: dict[int, _Score] = defaultdict(_Score)
+        for name, ranking in rankings:
             for rank, chunk in enumerate(ranking):
-                found[chunk].score += WEIGHTS.get(name, 1.0) / (K + rank)
-                found[chunk].reasons.append(f"{name} {rank + 1}")
-        around: dict[tuple[str, int], list[float]] = defaultdict(list)
-        shown: dict[int, tuple[str, str, str, int, int, int]] = {}
-        beside: dict[int, tuple[str, int]] = {}
-        for chunk, parent, path, symbol, kind, line, start, end in self._chunks(found):
-            shown[chunk], beside[chunk] = (path, symbol, kind, line, start, end), (path, parent)
-            around[path, parent].append(found[chunk].score)
-        support = {place: SUPPORT * sum(sorted(scores)[-NEIGHBOURS:]) for place, scores in around.items() if scores[1:]}
-        for chunk, place in beside.items():
-            found[chunk].score += support.get(place, 0.0)
-        best = sorted(shown, key=lambda chunk: (-found[chunk].score, chunk))[:limit]
-        return [Hit(*shown[one], found[one].score, tuple(found[one].reasons)) for one in best]
+                scores[chunk].score += WEIGHTS.get(name, 1.0) / (RANK_OFFSET + rank)
+                scores[chunk].reasons.append(f"{name} {rank + 1}")
+        scores_by_place: dict[tuple[str, int], list[float]] = defaultdict(list)
+        chunk_fields: dict[int, tuple[str, str, str, int, int, int]] = {}
+        places: dict[int, tuple[str, int]] = {}
+        for chunk, parent, path, symbol, kind, line, start, end in self._read_chunks(scores):
+            chunk_fields[chunk], places[chunk] = (path, symbol, kind, line, start, end), (path, parent)
+            scores_by_place[path, parent].append(scores[chunk].score)
+        support = {
+            place: SUPPORT_WEIGHT * sum(sorted(scores)[-MAX_SUPPORTERS:])
+            for place, scores in scores_by_place.items()
+            if scores[1:]
+        }
+        for chunk, place in places.items():
+            scores[chunk].score += support.get(place, 0.0)
+        best = sorted(chunk_fields, key=lambda chunk: (-scores[chunk].score, chunk))[:limit]
+        return [
+            Hit(*chunk_fields[chunk_id], scores[chunk_id].score, tuple(scores[chunk_id].reasons)) for chunk_id in best
+        ]
 
-    def _chunks(self, ids: Iterable[int]) -> list[tuple[int, int, str, str, str, int, int, int]]:
+    def _read_chunks(self, ids: Iterable[int]) -> list[tuple[int, int, str, str, str, int, int, int]]:
         ids = list(ids)
         return self._reader.rows(
             "SELECT chunks.id, coalesce(parent, -2), path, coalesce(qualified, ''), coalesce(kind, ''), coalesce(line, 0), chunks.start, chunks.end "
             "FROM chunks JOIN files ON files.id = chunks.file "
             "LEFT JOIN symbols ON symbols.file = chunks.file AND symbols.n = chunks.symbol "
-            f"WHERE chunks.id IN ({marks(len(ids))})",
+            f"WHERE chunks.id IN ({placeholders(len(ids))})",
             ids,
         )

@@ -1,176 +1,199 @@
-"""The ways in which code is found, each ranking on its own: by what symbols are called, by words, by what a text is about, by what
-uses what, by imports, and by when a file was written."""
+"""Rankers of code search. Each ranks chunks by one feature: symbol names, words, meaning, use, imports, or the time
+of the last change."""
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from lsp_harness.index.identifier_words import NAME, words
-from lsp_harness.index.index_view import NEIGHBOURS
-from lsp_harness.index.query.anchor import Named, Spot, chunks_of, declared, used
+from lsp_harness.index.identifier_words import DOTTED_NAME, split_words
+from lsp_harness.index.index_view import FOLDER_SCOPED_LANGUAGES
+from lsp_harness.index.query.anchor import Anchor, SymbolName, find_chunks, find_declared, find_used_symbols
 from lsp_harness.index.query.stop_words import STOP_WORDS
-from lsp_harness.store.database import Reader, marks
+from lsp_harness.store.database import Reader, placeholders
 
-Way = tuple[str, list[int]]
-"""What a way is called, and the chunks it found, the best first."""
+Ranking = tuple[str, list[int]]
+"""The name of a ranker and the ids of the chunks that it found, the best first."""
 
-DEPTH = 50
-"""Hits of each way that are fused."""
-FAR = 2
-"""Imports from a file within which others are near it."""
-LINKED = 400
-"""Files whose imports are followed at once."""
-MANY = 20
-"""Symbols of one name."""
-MENTIONS = 200
-ASKED = 64
-"""Words of a question that count; where a text asks, `SPOKEN` of it."""
-SPOKEN = 24
+MAX_HITS = 50
+"""Number of hits of each ranker that are fused."""
+MAX_IMPORT_HOPS = 2
+"""Number of imports between files that count as near."""
+MAX_LINKED_FILES = 400
+"""Number of files whose imports are followed in one step."""
+MAX_SAME_NAME = 20
+"""Largest number of symbols with one name for which a mention of that name says something."""
+MAX_MENTIONS = 200
+MAX_QUERY_WORDS = 64
+"""Number of words of a query that count."""
+MAX_TEXT_WORDS = 24
+"""Number of words that count if a text of the workspace is the query."""
 WORD = re.compile(r"[^\W_]+")
 
 
-class Ways:
-    """Over the index of one folder."""
+class Rankers:
+    """The rankers over the index of one folder."""
 
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
 
-    def by_name(self, query: str) -> Way:
-        """Chunks of symbols that the query names, those that it names by more of their name first."""
-        names = named(query)
-        last = {name.rpartition(".")[2] for name in names}
+    def rank_by_name(self, query: str) -> Ranking:
+        """Rank chunks of symbols that the query names, by the number of matching parts of the name."""
+        names = find_query_names(query)
+        last_parts = {name.rpartition(".")[2] for name in names}
         rows = self._reader.rows(
             "SELECT chunks.id, qualified FROM symbols JOIN chunks ON chunks.file = symbols.file AND chunks.symbol = symbols.n "
-            f"WHERE name IN ({marks(len(last))}) LIMIT 1000",
-            [*last],
+            f"WHERE name IN ({placeholders(len(last_parts))}) LIMIT 1000",
+            [*last_parts],
         )
-        asked = all(part in names for part in query.split())
-        if not asked:
-            # what many things are called says little of which is mentioned
-            often = Counter(row[1].rpartition(".")[2] for row in rows)
-            rows = [row for row in rows if often[row[1].rpartition(".")[2]] <= MANY or row[1] in names]
-        ranked = sorted(rows, key=lambda row: (-max(_shared(row[1], name) for name in names), len(row[1]), row[0]))
-        return "name" if asked else "mention", [chunk for chunk, _ in ranked][:DEPTH]
+        is_name_query = all(part in names for part in query.split())
+        if not is_name_query:
+            # A name of many symbols says little about which one is meant.
+            name_counts = Counter(row[1].rpartition(".")[2] for row in rows)
+            rows = [row for row in rows if name_counts[row[1].rpartition(".")[2]] <= MAX_SAME_NAME or row[1] in names]
+        ranked = sorted(
+            rows, key=lambda row: (-max(_shared_tail_length(row[1], name) for name in names), len(row[1]), row[0])
+        )
+        return "name" if is_name_query else "mention", [chunk for chunk, _ in ranked][:MAX_HITS]
 
-    def by_words(self, query: str, most: int = ASKED) -> Way:
-        """Chunks by BM25 over their words; what a chunk is called counts five times."""
-        asked = dict.fromkeys(word.lower() for word in WORD.findall(words(query)))
-        wanted = [word for word in asked if word not in STOP_WORDS] or list(asked)
-        if not wanted:
+    def rank_by_words(self, query: str, max_words: int = MAX_QUERY_WORDS) -> Ranking:
+        """Rank chunks by BM25 over their words. The title of a chunk counts five times."""
+        query_words = dict.fromkeys(word.lower() for word in WORD.findall(split_words(query)))
+        content_words = [word for word in query_words if word not in STOP_WORDS] or list(query_words)
+        if not content_words:
             return "words", []
-        match = " OR ".join(f'"{word}"' for word in wanted[:most])
+        match = " OR ".join(f'"{word}"' for word in content_words[:max_words])
         rows = self._reader.rows(
-            "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts, 5.0, 1.0, 1.0) LIMIT ?", (match, DEPTH)
+            "SELECT rowid FROM texts WHERE texts MATCH ? ORDER BY bm25(texts, 5.0, 1.0, 1.0) LIMIT ?", (match, MAX_HITS)
         )
         return "words", [chunk for (chunk,) in rows]
 
-    def by_meaning(self, near: Sequence[bytes]) -> Way:
-        """Chunks of declarations by the likeness of their vectors, given as digests in this order."""
-        return "meaning", self._like(near, "symbol >= 0")
+    def rank_by_meaning(self, nearest_digests: Sequence[bytes]) -> Ranking:
+        """Rank chunks of declarations by the similarity of their vectors, given as digests in this order."""
+        return "meaning", self._rank_digests(nearest_digests, "symbol >= 0")
 
-    def by_remarks(self, near: Sequence[bytes]) -> Way:
-        """The same of what stands in no declaration, as what a module says of itself does."""
-        return "remarks", self._like(near, "symbol < 0")
+    def rank_by_remarks(self, nearest_digests: Sequence[bytes]) -> Ranking:
+        """Rank chunks outside of declarations, such as module docstrings, by the similarity of their vectors."""
+        return "remarks", self._rank_digests(nearest_digests, "symbol < 0")
 
-    def by_declaration(self, asked: Named) -> Way:
-        """Chunks of what is called so, what is outermost first."""
-        found = sorted(declared(self._reader, asked), key=lambda one: len(one.qualified))
-        return "named", list(dict.fromkeys(chunks_of(self._reader, found)))[:DEPTH]
+    def rank_by_declaration(self, target: SymbolName) -> Ranking:
+        """Rank the chunks of the declarations of a name, the outermost first."""
+        symbols = sorted(find_declared(self._reader, target), key=lambda symbol: len(symbol.qualified))
+        return "named", list(dict.fromkeys(find_chunks(self._reader, symbols)))[:MAX_HITS]
 
-    def by_use(self, spots: Sequence[Spot]) -> Way:
-        """Chunks of what the names in these places mean, as well as imports and declarations tell: a base, what is called."""
-        own = {chunk for spot in spots for chunk in spot.own}
-        found = (chunk for spot in spots for chunk in chunks_of(self._reader, used(self._reader, spot)))
-        return "used there", [chunk for chunk in dict.fromkeys(found) if chunk not in own][:DEPTH]
-
-    def by_users(self, spots: Sequence[Spot]) -> Way:
-        """Chunks that say the names of these places, of files that have them or that imports lead from to them, the nearest
-        first. That is no proof that they mean them."""
-        found = [row for spot in spots if spot.name for row in self._users(spot)]
-        return "uses it", list(dict.fromkeys(chunk for _, chunk in sorted(found)))[:DEPTH]
-
-    def by_distance(self, chunks: Iterable[int], beside: str) -> Way:
-        """Of these chunks those of files that imports lead to from a file, or from which they lead to it, the nearest first."""
-        far = self._distances(beside)
-        near = [(far[file], chunk) for chunk, file, _ in self._files(chunks) if file in far]
-        return "imports", [chunk for _, chunk in sorted(near)]
-
-    def by_time(self, chunks: Iterable[int]) -> Way:
-        """These chunks, those of files that were written last first."""
-        return "lately", [chunk for _, chunk in sorted((-mtime, chunk) for chunk, _, mtime in self._files(chunks))]
-
-    def _like(self, near: Sequence[bytes], where: str) -> list[int]:
-        near = near[:DEPTH]
-        rows = self._reader.rows(
-            f"SELECT digest, id FROM chunks WHERE digest != x'' AND digest IN ({marks(len(near))}) AND {where}", near
+    def rank_by_use(self, anchors: Sequence[Anchor]) -> Ranking:
+        """Rank the chunks of the symbols that the names in these anchors mean."""
+        own_chunks = {chunk for anchor in anchors for chunk in anchor.own_chunks}
+        chunks = (
+            chunk for anchor in anchors for chunk in find_chunks(self._reader, find_used_symbols(self._reader, anchor))
         )
-        order = {digest: rank for rank, digest in enumerate(near)}
+        return "used there", [chunk for chunk in dict.fromkeys(chunks) if chunk not in own_chunks][:MAX_HITS]
+
+    def rank_by_users(self, anchors: Sequence[Anchor]) -> Ranking:
+        """Rank chunks that contain the names of these anchors, in files that imports connect with them, the nearest
+        first.
+
+        An equal name is no proof that the symbol is meant.
+        """
+        rows = [row for anchor in anchors if anchor.name for row in self._find_users(anchor)]
+        return "uses it", list(dict.fromkeys(chunk for _, chunk in sorted(rows)))[:MAX_HITS]
+
+    def rank_by_distance(self, chunks: Iterable[int], path: str) -> Ranking:
+        """Rank these chunks by the number of imports between their files and the file `path`. Unconnected ones are
+        left out."""
+        distances = self._import_distances(path)
+        ranked = [(distances[file], chunk) for chunk, file, _ in self._chunk_files(chunks) if file in distances]
+        return "imports", [chunk for _, chunk in sorted(ranked)]
+
+    def rank_by_time(self, chunks: Iterable[int]) -> Ranking:
+        """Rank these chunks by the time when their file was written, the newest first."""
+        return "lately", [
+            chunk for _, chunk in sorted((-mtime, chunk) for chunk, _, mtime in self._chunk_files(chunks))
+        ]
+
+    def _rank_digests(self, digests: Sequence[bytes], condition: str) -> list[int]:
+        digests = digests[:MAX_HITS]
+        rows = self._reader.rows(
+            f"SELECT digest, id FROM chunks WHERE digest != x'' AND digest IN ({placeholders(len(digests))}) AND {condition}",
+            digests,
+        )
+        order = {digest: rank for rank, digest in enumerate(digests)}
         return [chunk for _, chunk in sorted((order[digest], chunk) for digest, chunk in rows)]
 
-    def _users(self, spot: Spot) -> list[tuple[int, int]]:
-        last = spot.name.rpartition(".")[2]
+    def _find_users(self, anchor: Anchor) -> list[tuple[int, int]]:
+        last = anchor.name.rpartition(".")[2]
         word = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
         rows = self._reader.rows(
             "SELECT chunks.id, file, path, text FROM texts JOIN chunks ON chunks.id = texts.rowid "
             "JOIN files ON files.id = chunks.file WHERE texts MATCH ? AND language != '' LIMIT ?",
-            ('text: "' + last.replace('"', "") + '"', MENTIONS),
+            ('text: "' + last.replace('"', "") + '"', MAX_MENTIONS),
         )
-        far = self._distances(spot.path, back=True)
-        if spot.language in NEIGHBOURS:
-            folder = spot.path.rpartition("/")[0]
-            far = {file: 1 for _, file, path, _ in rows if path.rpartition("/")[0] == folder} | far
+        distances = self._import_distances(anchor.path, importers_only=True)
+        if anchor.language in FOLDER_SCOPED_LANGUAGES:
+            folder = anchor.path.rpartition("/")[0]
+            distances = {file: 1 for _, file, path, _ in rows if path.rpartition("/")[0] == folder} | distances
         return [
-            (far[file], chunk)
+            (distances[file], chunk)
             for chunk, file, _, text in rows
-            if file in far and chunk not in spot.own and word.search(text)
+            if file in distances and chunk not in anchor.own_chunks and word.search(text)
         ]
 
-    def _distances(self, path: str, *, back: bool = False) -> dict[int, int]:
-        """Files by how many imports they are from a file, in either direction, or only those that lead `back` to it; the file
-        itself included; no more than FAR."""
-        around = {file for (file,) in self._reader.rows("SELECT id FROM files WHERE path = ?", (path,))}
-        found = dict.fromkeys(around, 0)
-        for far in range(1, FAR + 1):
-            some = sorted(around)[:LINKED]
-            rows = self._reader.rows(f"SELECT file FROM targets WHERE target IN ({marks(len(some))})", some)
-            if not back:
-                rows += self._reader.rows(f"SELECT target FROM targets WHERE file IN ({marks(len(some))})", some)
-            around = {file for (file,) in rows} - found.keys()
-            found |= dict.fromkeys(around, far)
-        return found
+    def _import_distances(self, path: str, *, importers_only: bool = False) -> dict[int, int]:
+        """Return the number of imports between a file and the files near it, the file itself included.
 
-    def _files(self, chunks: Iterable[int]) -> list[tuple[int, int, int]]:
-        """Of each chunk its file and when that was written."""
+        `importers_only` leaves out the files that the file imports. Distances above MAX_IMPORT_HOPS are left out.
+        """
+        frontier = {file for (file,) in self._reader.rows("SELECT id FROM files WHERE path = ?", (path,))}
+        distances = dict.fromkeys(frontier, 0)
+        for distance in range(1, MAX_IMPORT_HOPS + 1):
+            batch = sorted(frontier)[:MAX_LINKED_FILES]
+            rows = self._reader.rows(f"SELECT file FROM targets WHERE target IN ({placeholders(len(batch))})", batch)
+            if not importers_only:
+                rows += self._reader.rows(
+                    f"SELECT target FROM targets WHERE file IN ({placeholders(len(batch))})", batch
+                )
+            frontier = {file for (file,) in rows} - distances.keys()
+            distances |= dict.fromkeys(frontier, distance)
+        return distances
+
+    def _chunk_files(self, chunks: Iterable[int]) -> list[tuple[int, int, int]]:
+        """Return the id, file id and modification time of each chunk."""
         ids = list(chunks)
         return self._reader.rows(
             "SELECT chunks.id, files.id, mtime FROM chunks JOIN files ON files.id = chunks.file "
-            f"WHERE chunks.id IN ({marks(len(ids))})",
+            f"WHERE chunks.id IN ({placeholders(len(ids))})",
             ids,
         )
 
 
-def named(query: str) -> set[str]:
-    """The names in a query. A word of a sentence is none unless it is written as one: `parse_all`, `Cart.total`, `HttpServer`,
-    `run()`."""
-    found = [*NAME.finditer(query)]
-    marked = {one[0] for one in found if _marked(query, *one.span())}
-    return {name for name in (one[0] for one in found) if name in marked or name == query.strip() or _is_name(name)}
+def find_query_names(query: str) -> set[str]:
+    """Return the names of symbols in a query.
+
+    A plain word counts only if it is the whole query or is written as code: `parse_all`, `Cart.total`, `HttpServer`,
+    `run()`.
+    """
+    matches = [*DOTTED_NAME.finditer(query)]
+    marked_names = {match[0] for match in matches if _is_marked(query, *match.span())}
+    return {
+        name
+        for name in (match[0] for match in matches)
+        if name in marked_names or name == query.strip() or _is_name(name)
+    }
 
 
-def _marked(query: str, start: int, end: int) -> bool:
+def _is_marked(query: str, start: int, end: int) -> bool:
     quoted = query[max(0, start - 1) : start] == "`" and query.startswith("`", end)
     return quoted or query.startswith("(", end)
 
 
 def _is_name(name: str) -> bool:
-    return "_" in name.strip("_") or "." in name or words(name) != name
+    return "_" in name.strip("_") or "." in name or split_words(name) != name
 
 
-def _shared(qualified: str, name: str) -> int:
-    """How many parts two dotted names have in common from the end on."""
+def _shared_tail_length(qualified: str, name: str) -> int:
+    """Return the number of equal parts at the end of two dotted names."""
     count = 0
-    for one, other in zip(reversed(qualified.split(".")), reversed(name.split(".")), strict=False):
-        if one != other:
+    for part, other_part in zip(reversed(qualified.split(".")), reversed(name.split(".")), strict=False):
+        if part != other_part:
             break
         count += 1
     return count

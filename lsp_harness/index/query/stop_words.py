@@ -1,4 +1,4 @@
-"""Words that say nothing about code: those of English, and those that a question about code has in any case."""
+"""Words that say nothing about code: common English words, and words that any question about code contains."""
 
 STOP_WORDS = frozenset(
     [

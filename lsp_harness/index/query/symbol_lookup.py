@@ -1,72 +1,81 @@
-"""Symbols by what somebody types of their names, as editors ask for them: a beginning, a part, or letters of it in order."""
+"""Symbols by typed letters of their names, as editors ask for them: a prefix, a part, or letters in order."""
 
 import re
 from collections.abc import Collection, Iterator
 from itertools import islice
 
-from lsp_harness.index.identifier_words import words
-from lsp_harness.index.index_view import SYMBOLS, Symbol, symbol_of
+from lsp_harness.index.identifier_words import split_words
+from lsp_harness.index.symbol_table import SELECT_SYMBOLS, Symbol, symbol_from_row
 from lsp_harness.store.database import Reader
 
-LIMIT = 200
-"""Symbols that are shown at most."""
-LOOKED_AT = 2_000
-"""Names that are ranked at most: of those that begin so, then of those that have it inside, then of the others."""
-LAST = frozenset({"field", "variable", "constant", "parameter"})
-"""Kinds that come after the others."""
+MAX_SYMBOLS = 200
+"""Largest number of symbols in an answer."""
+MAX_RANKED_NAMES = 2_000
+"""Largest number of names that are ranked: first those with the typed prefix, then those that contain the text, then
+the others."""
+LOW_RANK_KINDS = frozenset({"field", "variable", "constant", "parameter"})
+"""Kinds of symbols that are ranked after the others."""
 
 Rank = tuple[int, bool, int, str]
 
 
-def rank(query: str, name: str, qualified: str, kind: str) -> Rank | None:
-    """How well a symbol fits, the best first; None for one that does not. Upper and lower case are the same, but where both
-    are, the same case is better. A query with a dot is about the names around a symbol too."""
-    around, _, asked = query.rpartition(".")
-    if around and not _in_order(around.lower(), qualified[: -len(name)].lower()):
+def rank_symbol(query: str, name: str, qualified: str, kind: str) -> Rank | None:
+    """Return how well a symbol matches the query (smaller is better), or None if it does not match.
+
+    Case is ignored, but equal case ranks higher. The part of a query before its last dot must match the names around
+    the symbol.
+    """
+    qualifier, _, typed_name = query.rpartition(".")
+    if qualifier and not _is_subsequence(qualifier.lower(), qualified[: -len(name)].lower()):
         return None
-    fit = _fit(asked, name)
-    return None if fit is None else (fit, kind in LAST, len(name), qualified)
+    quality = _match_quality(typed_name, name)
+    return None if quality is None else (quality, kind in LOW_RANK_KINDS, len(name), qualified)
 
 
-def _fit(asked: str, name: str) -> int | None:
-    low, letters = asked.lower(), name.lower()
-    if asked == name:
+def _match_quality(typed_name: str, name: str) -> int | None:
+    typed_lower, name_lower = typed_name.lower(), name.lower()
+    if typed_name == name:
         return 0
-    if low == letters:
+    if typed_lower == name_lower:
         return 1
-    if letters.startswith(low):
-        return 2 if name.startswith(asked) else 3
-    if "".join(word[0] for word in words(name).lower().split()).startswith(low):
+    if name_lower.startswith(typed_lower):
+        return 2 if name.startswith(typed_name) else 3
+    if "".join(word[0] for word in split_words(name).lower().split()).startswith(typed_lower):
         return 4
-    if low in letters:
+    if typed_lower in name_lower:
         return 5
-    return 6 if _in_order(low, letters) else None
+    return 6 if _is_subsequence(typed_lower, name_lower) else None
 
 
-def _in_order(letters: str, text: str) -> bool:
-    left = iter(text)
-    return all(letter in left for letter in letters)
+def _is_subsequence(letters: str, text: str) -> bool:
+    remaining = iter(text)
+    return all(letter in remaining for letter in letters)
 
 
-def called(reader: Reader, query: str, without: Collection[str] = ()) -> list[tuple[Rank, Symbol]]:
-    """The symbols of an index that fit best, but for those of the files `without`."""
-    found: dict[tuple[int, int], Rank] = {}
+def find_symbols(reader: Reader, query: str, excluded_paths: Collection[str] = ()) -> list[tuple[Rank, Symbol]]:
+    """Return the best matching symbols of an index with their ranks. Symbols of `excluded_paths` are left out."""
+    ranks: dict[tuple[int, int], Rank] = {}
     for pattern in _patterns(query.rpartition(".")[2]):
         rows = reader.rows(
             "SELECT file, n, kind, name, qualified FROM symbols WHERE (file, n) IN "
             "(SELECT file, n FROM symbols WHERE name LIKE ? ESCAPE '\\' LIMIT ?)",
-            (pattern, LOOKED_AT - len(found)),
+            (pattern, MAX_RANKED_NAMES - len(ranks)),
         )
         for file, n, kind, name, qualified in rows:
-            if (file, n) not in found and (fit := rank(query, name, qualified, kind)):
-                found[file, n] = fit
-        if len(found) >= LIMIT:
+            if (file, n) not in ranks and (symbol_rank := rank_symbol(query, name, qualified, kind)):
+                ranks[file, n] = symbol_rank
+        if len(ranks) >= MAX_SYMBOLS:
             break
-    best = sorted(found, key=lambda key: (found[key], key))
-    rows = ((key, reader.rows(f"{SYMBOLS} WHERE file = ? AND n = ?", key)) for key in best)
-    # between two questions the index may have become another
-    shown = ((found[key], symbol_of(row)) for key, got in rows for row in got)
-    return [*islice(((fit, one) for fit, one in shown if one.path not in without), LIMIT)]
+    best = sorted(ranks, key=lambda key: (ranks[key], key))
+    rows = ((key, reader.rows(f"{SELECT_SYMBOLS} WHERE file = ? AND n = ?", key)) for key in best)
+    # The index may change between the two queries.
+    ranked_symbols = ((ranks[key], symbol_from_row(row)) for key, symbol_rows in rows for row in symbol_rows)
+    return [
+        *islice(
+            ((symbol_rank, symbol) for symbol_rank, symbol in ranked_symbols if symbol.path not in excluded_paths),
+            MAX_SYMBOLS,
+        )
+    ]
 
 
 def _patterns(name: str) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""What languages have without any package: names, types, members, and what the modules of their libraries export."""
+"""Names that languages have without a package: built-in names, types, members, and the exports of standard modules."""

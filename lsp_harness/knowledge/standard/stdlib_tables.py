@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import Any
 
 PARENTS = {"typescript": "javascript", "tsx": "typescript", "cpp": "c"}
-"""Languages that have all that another one has."""
+"""Languages that include all names of another language."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standard:
-    """What a language has without a package.
+class StandardNames:
+    """The names that a language has without a package.
 
-    `statics` are the members of known values (`Math`, `console`), `modules` the exports of modules (`fs`, `strings`, `java.util`),
-    `aliases` the modules that are mostly imported by another name.
+    `statics` are the members of known values (`Math`, `console`), `modules` the exports of modules (`fs`, `strings`,
+    `java.util`), `aliases` the usual local names of modules.
     """
 
     globals: frozenset[str] = frozenset()
@@ -27,41 +27,41 @@ class Standard:
     modules: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
     aliases: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def exporting(self, name: str) -> list[str]:
-        """The modules that export a name."""
+    def find_exporting_modules(self, name: str) -> list[str]:
+        """Return the modules that export a name."""
         return [module for module, names in self.modules.items() if name in names]
 
-    def exports(self, module: str) -> frozenset[str]:
-        """What a module exports; nothing where it is not known."""
+    def find_exports(self, module: str) -> frozenset[str]:
+        """Return the exports of a module; empty if it is not known."""
         return self.modules.get(module) or self.modules.get(module.removeprefix("node:")) or frozenset()
 
 
 @cache
-def standard(language: str) -> Standard:
-    """What a language has; nothing for a language without a table."""
-    base = standard(PARENTS[language]) if language in PARENTS else Standard()
+def load_standard(language: str) -> StandardNames:
+    """Return the names of a language; empty for a language without a table."""
+    base = load_standard(PARENTS[language]) if language in PARENTS else StandardNames()
     file = Path(__file__).with_name(f"{language}.toml")
     if not file.is_file():
         return base
-    read: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
-    listed = {key: frozenset(value.split()) for key, value in read.items() if isinstance(value, str)}
-    tables: dict[str, dict[str, str]] = {key: value for key, value in read.items() if isinstance(value, dict)}
-    named = {
+    tables_file: dict[str, Any] = tomllib.loads(file.read_text("utf-8"))
+    word_sets = {key: frozenset(value.split()) for key, value in tables_file.items() if isinstance(value, str)}
+    tables: dict[str, dict[str, str]] = {key: value for key, value in tables_file.items() if isinstance(value, dict)}
+    nested_sets = {
         table: {key: frozenset(names.split()) for key, names in tables.get(table, {}).items()}
         for table in ("statics", "modules")
     }
-    return Standard(
-        globals=base.globals | listed.get("globals", frozenset()),
-        types=base.types | listed.get("types", frozenset()),
-        keywords=base.keywords | listed.get("keywords", frozenset()),
-        members=base.members | listed.get("members", frozenset()),
-        statics={**base.statics, **named["statics"]},
-        modules={**base.modules, **named["modules"]},
+    return StandardNames(
+        globals=base.globals | word_sets.get("globals", frozenset()),
+        types=base.types | word_sets.get("types", frozenset()),
+        keywords=base.keywords | word_sets.get("keywords", frozenset()),
+        members=base.members | word_sets.get("members", frozenset()),
+        statics={**base.statics, **nested_sets["statics"]},
+        modules={**base.modules, **nested_sets["modules"]},
         aliases=tables.get("aliases", {}),
     )
 
 
 @cache
 def common_words() -> frozenset[str]:
-    """Words that names are commonly made of: a name of these alone is seldom misspelt."""
+    """Return words that names often consist of. A name of such words alone is rarely misspelt."""
     return frozenset(Path(__file__).with_name("words.txt").read_text("utf-8").split())

@@ -6,7 +6,7 @@ from lsp_harness.coding.repair.repair import Repair
 from lsp_harness.coding.repair.repair_request import RepairRequest
 from lsp_harness.coding.repair.repair_sources import repairs
 from lsp_harness.index.index_query import IndexQuery
-from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.knowledge.installed_packages import InstalledPackages
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
@@ -23,7 +23,7 @@ def asked(
     message: str,
     code: str = "",
     known: IndexQuery | None = None,
-    installed: Installed | None = None,
+    installed: InstalledPackages | None = None,
     root: Path | None = None,
 ) -> RepairRequest:
     """The request for the finding that a text is marked with."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.index.index_query import DirectIndexQuery
-from lsp_harness.knowledge.installed_packages import Installed
+from lsp_harness.knowledge.installed_packages import InstalledPackages
 from tests.coding.repair.asked import asked, repaired
 from tests.index.place import Indexed
 from tests.knowledge.packages import REQUESTS, install, venv
@@ -273,6 +273,6 @@ INSTALLED = [
 @pytest.mark.parametrize(("marked", "message", "right"), INSTALLED)
 async def test_installed_packages_say_what_they_have(tmp_path: Path, marked: str, message: str, right: str):
     install(venv(tmp_path), "requests", "2.32.3", REQUESTS)
-    found = await repaired(asked("a.py", marked, message, installed=Installed({}), root=tmp_path))
+    found = await repaired(asked("a.py", marked, message, installed=InstalledPackages({}), root=tmp_path))
     before, _, behind = marked.split("<|>")
     assert found[0][0] == before + right + behind
