@@ -2,13 +2,13 @@
 
     HarnessError
     ├── ConfigError           the settings say something impossible
-    │   └── KeyMissing        … or lack the key of a service
+    │   └── ApiKeyMissing        … or lack the key of a service
     ├── UsageError            the caller asked for something that makes no sense
     ├── DocumentError         the caller named a text we cannot work on
-    │   ├── NotOpen           … because the client never opened it
-    │   │   └── OutOfStep     … or a change of it could not be understood
-    │   ├── NotText           … because it is binary
-    │   └── Stale             … because it has changed since
+    │   ├── DocumentNotOpen           … because the client never opened it
+    │   │   └── DocumentOutOfSync     … or a change of it could not be understood
+    │   ├── BinaryDocument           … because it is binary
+    │   └── StaleDocument             … because it has changed since
     ├── ModelError            a model file is not what it must be
     │   ├── UnknownModel
     │   ├── ModelMissing      … it was never pulled
@@ -18,13 +18,13 @@
     │   │   └── EngineStuck   … because it gives no sign of life
     │   ├── EngineBusy        … its queue is full
     │   └── EngineRefused     … it says the request is wrong
-    ├── FileProblem           a file or folder cannot be read or written
+    ├── FileError           a file or folder cannot be read or written
     │   └── FileMissing       … because there is none
     ├── StoreError            a database cannot be used: no place, no permission
     │   ├── StoreDamaged      … because it is none any more
-    │   └── StoreLate         … within the time a question has
+    │   └── StoreTimeout         … within the time a question has
     ├── NoAnswer              every candidate failed its checks
-    └── Superseded            newer work replaced this
+    └── RequestSuperseded            newer work replaced this
 
 Messages are one sentence for a person and name what to do. No traceback reaches a user.
 """
@@ -44,7 +44,7 @@ class ConfigError(HarnessError):
     exit_code = 2
 
 
-class KeyMissing(ConfigError):
+class ApiKeyMissing(ConfigError):
     exit_code = 1
 
 
@@ -55,16 +55,16 @@ class UsageError(HarnessError):
 class DocumentError(HarnessError): ...
 
 
-class NotOpen(DocumentError): ...
+class DocumentNotOpen(DocumentError): ...
 
 
-class OutOfStep(NotOpen): ...
+class DocumentOutOfSync(DocumentNotOpen): ...
 
 
-class NotText(DocumentError): ...
+class BinaryDocument(DocumentError): ...
 
 
-class Stale(DocumentError): ...
+class StaleDocument(DocumentError): ...
 
 
 class ModelError(HarnessError):
@@ -96,11 +96,11 @@ class EngineBusy(EngineError): ...
 class EngineRefused(EngineError): ...
 
 
-class FileProblem(HarnessError):
+class FileError(HarnessError):
     exit_code = 8
 
 
-class FileMissing(FileProblem): ...
+class FileMissing(FileError): ...
 
 
 class StoreError(HarnessError):
@@ -110,12 +110,12 @@ class StoreError(HarnessError):
 class StoreDamaged(StoreError): ...
 
 
-class StoreLate(StoreError): ...
+class StoreTimeout(StoreError): ...
 
 
 class NoAnswer(HarnessError):
     exit_code = 5
 
 
-class Superseded(HarnessError):
+class RequestSuperseded(HarnessError):
     exit_code = 6

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-ANCHOR = "llama-server"
+REFERENCE = "llama-server"
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:

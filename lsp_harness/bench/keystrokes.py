@@ -10,23 +10,23 @@ from dataclasses import dataclass
 
 from lsp_harness.bench.real_edits import RealEdit
 
-TWO_AT_ONCE = 0.15
+DOUBLE_KEY_SHARE = 0.15
 """Share of requests that see two new characters: fingers that roll, and an editor that is asked once for both."""
-SLIP = 0.03
+TYPO_SHARE = 0.03
 """Share of keys that miss: the wrong character, its deletion, and the right one."""
-NEIGHBOUR = dict(zip("abcdefghijklmnopqrstuvwxyz", "snvfrdghujklknmkpqwtdyhcbtx", strict=False))
+NEIGHBOUR_KEYS = dict(zip("abcdefghijklmnopqrstuvwxyz", "snvfrdghujklknmkpqwtdyhcbtx", strict=False))
 INDENT = re.compile(r"\n[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class KeyTrace:
     """`typed` is what stands in the hole after each key, deletions included."""
 
     edit: RealEdit
     typed: tuple[str, ...]
 
 
-def strokes(edit: RealEdit, seed: int, most: int) -> Trace:
+def make_trace(edit: RealEdit, seed: int, most: int) -> KeyTrace:
     """The first `most` keys of an edit."""
     dice = random.Random(f"{seed}/{edit.path}/{edit.text}")
     states: list[str] = []
@@ -34,28 +34,28 @@ def strokes(edit: RealEdit, seed: int, most: int) -> Trace:
     while at < len(edit.text) and len(states) < most:
         # the editor indents the new line itself
         line = INDENT.match(edit.text, at)
-        step = len(line.group()) if line else 1 + (dice.random() < TWO_AT_ONCE)
-        wrong = NEIGHBOUR.get(edit.text[at])
-        if wrong and dice.random() < SLIP:
+        step = len(line.group()) if line else 1 + (dice.random() < DOUBLE_KEY_SHARE)
+        wrong = NEIGHBOUR_KEYS.get(edit.text[at])
+        if wrong and dice.random() < TYPO_SHARE:
             states += [edit.text[:at] + wrong, edit.text[:at]]
         at = min(at + step, len(edit.text))
         states.append(edit.text[:at])
-    return Trace(edit, tuple(states[:most]))
+    return KeyTrace(edit, tuple(states[:most]))
 
 
-def traces(edits: Sequence[RealEdit], requests: int, *, each: int, seed: int = 0) -> list[Trace]:
+def make_traces(edits: Sequence[RealEdit], requests: int, *, each: int, seed: int = 0) -> list[KeyTrace]:
     """As many edits as give `requests` keys, none more than `each`; the last is cut."""
-    found: list[Trace] = []
+    found: list[KeyTrace] = []
     left = requests
     for edit in edits:
         if left <= 0:
             break
-        trace = strokes(edit, seed, min(each, left))
+        trace = make_trace(edit, seed, min(each, left))
         found.append(trace)
         left -= len(trace.typed)
     return found
 
 
-def languages(found: Iterable[Trace]) -> list[str]:
+def languages(found: Iterable[KeyTrace]) -> list[str]:
     """Languages of some traces, sorted."""
     return sorted({trace.edit.language for trace in found})

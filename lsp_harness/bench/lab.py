@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.bench.figures import Figure, Result
-from lsp_harness.bench.our_engine import Ours, engine
-from lsp_harness.bench.real_edits import RealEdit, real_edits
-from lsp_harness.bench.reference_server import VARIABLE, Anchor, chosen, llama_server
-from lsp_harness.bench.workspaces import Workspaces, workspaces
+from lsp_harness.bench.our_engine import BenchEngine, start_engine
+from lsp_harness.bench.real_edits import RealEdit, load_real_edits
+from lsp_harness.bench.reference_server import PROGRAM_VARIABLE, ReferenceServer, find_program, start_llama_server
+from lsp_harness.bench.workspaces import Workspaces, open_workspaces
 from lsp_harness.config.load import load
 
-Say = Callable[[str], None]
-NO_ANCHOR = f"no llama-server was given (--anchor or {VARIABLE}): only our own figures"
+Reporter = Callable[[str], None]
+NO_REFERENCE_NOTE = f"no llama-server was given (--anchor or {PROGRAM_VARIABLE}): only our own figures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class Options:
 class Lab:
     """`props` is what our engine says of itself."""
 
-    ours: Ours
-    anchor: Anchor | None
+    ours: BenchEngine
+    anchor: ReferenceServer | None
     options: Options
     props: dict[str, Any]
-    say: Say
+    say: Reporter
     edits: Sequence[RealEdit] = ()
     """Real edits, languages taking turns; none for a benchmark with a text of its own."""
     workspaces: Workspaces = field(default_factory=lambda: Workspaces({}))
@@ -58,7 +58,7 @@ class Lab:
     ) -> Result:
         """With what is known of this run."""
         if self.anchor is None:
-            notes = (*notes, NO_ANCHOR)
+            notes = (*notes, NO_REFERENCE_NOTE)
         elif self.options.anchor_every > 1:
             notes = (*notes, f"llama-server did one of {self.options.anchor_every} parts: edits, jumps or keys")
         if self.options.limit:
@@ -67,26 +67,26 @@ class Lab:
 
 
 @asynccontextmanager
-async def open_lab(options: Options, say: Say, *, replays: bool = True) -> AsyncGenerator[Lab]:
+async def open_lab(options: Options, say: Reporter, *, replays: bool = True) -> AsyncGenerator[Lab]:
     """Start what is needed; everything is gone afterwards. `replays`: real edits are wanted.
 
     Raises UsageError, ModelMissing, EngineUnavailable.
     """
-    program = chosen(options.anchor)
+    program = find_program(options.anchor)
     # before an engine is started: they may be missing
-    edits = real_edits(options.repo) if replays else ()
+    edits = load_real_edits(options.repo) if replays else ()
     # other work on the machine shows in every figure: what there was before we began is kept with the result
     load_before = os.getloadavg()[0]
     config, _ = load()
     async with AsyncExitStack() as stack:
-        say("starting our engine")
-        ours = await stack.enter_async_context(engine(config))
+        say("starting our start_engine")
+        ours = await stack.enter_async_context(start_engine(config))
         props = await ours.start()
         threads, repack = int(props.get("threads") or os.cpu_count() or 1), bool(props.get("weights_repacked", True))
-        anchor: Anchor | None = None
+        anchor: ReferenceServer | None = None
         if program:
             say("starting llama-server")
-            running = llama_server(
+            running = start_llama_server(
                 program, ours.model, threads=threads, n_ctx=config.model.context_length, repack=repack
             )
             anchor = await stack.enter_async_context(running)
@@ -98,6 +98,6 @@ async def open_lab(options: Options, say: Say, *, replays: bool = True) -> Async
             "context": config.model.context_length,
             "load_before": round(load_before, 2),
         }
-        folders = stack.enter_context(workspaces(edits, options.repo, say))
+        folders = stack.enter_context(open_workspaces(edits, options.repo, say))
         machine["repositories"] = folders.count
         yield Lab(ours, anchor, options, props, say, edits, folders, machine)

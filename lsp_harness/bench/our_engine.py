@@ -14,39 +14,39 @@ from typing import Any
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.models.model_files import resolve
+from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.process.memory import resident
 
-HOME = "LSP_HARNESS_HOME"
-PROBED = "probe.json"
-IDLE = 3600.0
+HOME_VARIABLE = "LSP_HARNESS_HOME"
+PROBE_FILE = "probe.json"
+IDLE_LIMIT_S = 3600.0
 """Seconds: longer than any pause of a benchmark, but an engine whose run was killed does not stay for ever."""
-PATIENCE = 10.0
+END_TIMEOUT_S = 10.0
 """Seconds an engine gets to end before it is killed."""
 
 
 @contextmanager
-def own_home() -> Generator[Path]:
+def temporary_home() -> Generator[Path]:
     """User's directories of this run's own, so that nobody else's engine is used, ended or slowed by its files."""
-    probed = paths.cache() / PROBED
+    probed = paths.cache_folder() / PROBE_FILE
     home = Path(tempfile.mkdtemp(prefix="lh-"))
-    before = os.environ.get(HOME)
-    os.environ[HOME] = str(home)
+    before = os.environ.get(HOME_VARIABLE)
+    os.environ[HOME_VARIABLE] = str(home)
     try:
         if probed.exists():
-            shutil.copy(probed, paths.cache() / PROBED)
+            shutil.copy(probed, paths.cache_folder() / PROBE_FILE)
         yield home
     finally:
-        os.environ.pop(HOME) if before is None else os.environ.update({HOME: before})
+        os.environ.pop(HOME_VARIABLE) if before is None else os.environ.update({HOME_VARIABLE: before})
         shutil.rmtree(home, ignore_errors=True)
 
 
-class Ours:
+class BenchEngine:
     """The engine and its client."""
 
     def __init__(self, config: Config) -> None:
-        self.model = resolve(config.model.path)
-        self.config = replace(config, engine=replace(config.engine, url="", script="", idle_seconds=IDLE))
+        self.model = resolve_model(config.model.path)
+        self.config = replace(config, engine=replace(config.engine, url="", script="", idle_seconds=IDLE_LIMIT_S))
         self.client = EngineClient(self.config)
         self.pid = 0
 
@@ -62,11 +62,11 @@ class Ours:
             return
         with suppress(ProcessLookupError, TimeoutError):
             os.kill(self.pid, number)
-            async with asyncio.timeout(PATIENCE):
-                await _gone(self.pid)
+            async with asyncio.timeout(END_TIMEOUT_S):
+                await _wait_until_ended(self.pid)
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
-            await _gone(self.pid)
+            await _wait_until_ended(self.pid)
         self.pid = 0
 
     @property
@@ -75,7 +75,7 @@ class Ours:
         return resident(self.pid)
 
 
-async def _gone(pid: int) -> None:
+async def _wait_until_ended(pid: int) -> None:
     """Returns by ProcessLookupError once there is no such process."""
     while True:
         os.kill(pid, 0)
@@ -83,10 +83,10 @@ async def _gone(pid: int) -> None:
 
 
 @asynccontextmanager
-async def engine(config: Config) -> AsyncGenerator[Ours]:
+async def start_engine(config: Config) -> AsyncGenerator[BenchEngine]:
     """An engine that is gone afterwards, with everything it wrote."""
-    ours = Ours(config)
-    with own_home():
+    ours = BenchEngine(config)
+    with temporary_home():
         try:
             await ours.start()
             yield ours

@@ -15,24 +15,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
-from lsp_harness.inference.dialect import to_chunk
+from lsp_harness.inference.dialect import chunk_from_json
 from lsp_harness.inference.request import Chunk
 from lsp_harness.process import openmp
 
 if TYPE_CHECKING:
     import httpx2
 
-VARIABLE = "LSP_HARNESS_BENCH_ANCHOR"
+PROGRAM_VARIABLE = "LSP_HARNESS_BENCH_ANCHOR"
 LINES_BEFORE, LINES_AFTER = 256, 64
 SLOTS = 8
-BATCH = 1024
+BATCH_TOKENS = 1024
 """As llama.vim's own presets; it also bounds the prompt of an infill, so a larger one would only be slower here."""
-LOAD_SECONDS = 120.0
+LOAD_TIMEOUT_S = 120.0
 
 
-def chosen(path: Path | None) -> Path | None:
+def find_program(path: Path | None) -> Path | None:
     """The llama-server to use: as named, or from the environment. Raises UsageError when it is not there."""
-    named = path or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
+    named = path or (Path(os.environ[PROGRAM_VARIABLE]) if os.environ.get(PROGRAM_VARIABLE) else None)
     if named and not os.access(named, os.X_OK):
         raise UsageError(
             f"{named} is not a program; build llama-server as docs/benchmarks.md says, or leave the option out"
@@ -64,7 +64,7 @@ def infill_body(before: str, after: str, n_predict: int, slot: int = 0) -> dict[
     }
 
 
-class Anchor:
+class ReferenceServer:
     """A running llama-server."""
 
     def __init__(self, process: subprocess.Popen[bytes], http: "httpx2.AsyncClient", log: Path) -> None:
@@ -93,7 +93,7 @@ class Anchor:
                     )
                 async for line in response.aiter_lines():
                     if line.startswith("data: ") and line != "data: [DONE]":
-                        chunk = to_chunk(json.loads(line[6:]))
+                        chunk = chunk_from_json(json.loads(line[6:]))
                         yield chunk
                         if chunk.stop:
                             return
@@ -105,7 +105,7 @@ class Anchor:
         import httpx2
 
         try:
-            async with asyncio.timeout(LOAD_SECONDS):
+            async with asyncio.timeout(LOAD_TIMEOUT_S):
                 while self._process.poll() is None:
                     try:
                         if (await self._http.get("/health")).status_code == 200:
@@ -114,7 +114,7 @@ class Anchor:
                         pass
                     await asyncio.sleep(0.1)
         except TimeoutError:
-            raise EngineUnavailable(self._why(f"it did not load within {LOAD_SECONDS:.0f} s")) from None
+            raise EngineUnavailable(self._why(f"it did not load within {LOAD_TIMEOUT_S:.0f} s")) from None
         raise EngineUnavailable(self._why(f"it ended with {self._process.returncode}"))
 
     def _why(self, said: str) -> str:
@@ -123,7 +123,9 @@ class Anchor:
 
 
 @asynccontextmanager
-async def llama_server(program: Path, model: Path, *, threads: int, n_ctx: int, repack: bool) -> AsyncGenerator[Anchor]:
+async def start_llama_server(
+    program: Path, model: Path, *, threads: int, n_ctx: int, repack: bool
+) -> AsyncGenerator[ReferenceServer]:
     """Run llama-server on a socket of its own, with the same model, threads, context and weight layout as our engine."""
     import httpx2
 
@@ -132,7 +134,15 @@ async def llama_server(program: Path, model: Path, *, threads: int, n_ctx: int, 
         argv = [
             *(str(program), "--model", str(model), "--host", str(socket)),
             *("--threads", str(threads), "--threads-batch", str(threads), "--ctx-size", str(n_ctx)),
-            *("--parallel", str(SLOTS), "--kv-unified", "--batch-size", str(BATCH), "--ubatch-size", str(BATCH)),
+            *(
+                "--parallel",
+                str(SLOTS),
+                "--kv-unified",
+                "--batch-size",
+                str(BATCH_TOKENS),
+                "--ubatch-size",
+                str(BATCH_TOKENS),
+            ),
             *("--cache-reuse", "256", "--repack" if repack else "--no-repack"),
         ]
         with open(log, "wb") as out:
@@ -143,7 +153,7 @@ async def llama_server(program: Path, model: Path, *, threads: int, n_ctx: int, 
         async with httpx2.AsyncClient(
             transport=transport, base_url="http://anchor", timeout=httpx2.Timeout(None, connect=5.0), trust_env=False
         ) as http:
-            anchor = Anchor(process, http, log)
+            anchor = ReferenceServer(process, http, log)
             try:
                 await anchor.ready()
                 yield anchor

@@ -9,9 +9,9 @@ from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 
-from lsp_harness.bench.our_engine import Ours
+from lsp_harness.bench.our_engine import BenchEngine
 from lsp_harness.bench.real_edits import RealEdit
-from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.bench.timing import Timing, measure_stream
 from lsp_harness.completion.request.completion_request import Questions
 from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.index.index_query import IndexQuery
@@ -24,7 +24,7 @@ from lsp_harness.text.position import decode, encode
 from lsp_harness.workspace.cursor import Cursor
 
 
-class Editor:
+class SimulatedEditor:
     """One open file of one client, in a folder whose index is `known`. `background` are the evaluations nobody waited for.
 
     A `patient` one always asks with the full prompt, however long that takes.
@@ -32,7 +32,7 @@ class Editor:
 
     def __init__(
         self,
-        ours: Ours,
+        ours: BenchEngine,
         edit: RealEdit,
         known: IndexQuery | None = None,
         *,
@@ -73,7 +73,7 @@ class Editor:
             shorter=tuple(shorter),
             budget_ms=0 if self._patient or not shorter else budget,
         )
-        timing = await timed(self._ours.client.stream(request), began)
+        timing = await measure_stream(self._ours.client.stream(request), began)
         if timing.usage.rung and (self._ahead is None or self._ahead.done()):
             self._ahead = asyncio.ensure_future(self._evaluate(question.read(question.prompts[:1])))
         return timing
@@ -109,13 +109,13 @@ class Editor:
     async def _evaluate(self, requests: list[Infill]) -> None:
         for request in requests:
             own = replace(request, owner=self._owner)
-            self.background.append(await timed(self._ours.client.stream(own)))
+            self.background.append(await measure_stream(self._ours.client.stream(own)))
 
 
 class Typist:
     """Types into the hole of an edit: each state of a trace becomes one change of the document."""
 
-    def __init__(self, editor: Editor, edit: RealEdit) -> None:
+    def __init__(self, editor: SimulatedEditor, edit: RealEdit) -> None:
         self.editor = editor
         self.hole = len(encode(edit.before))
         self._typed = b""
@@ -126,13 +126,13 @@ class Typist:
         # as a server does
         pressed()
         new = encode(typed)
-        shared = common(self._typed, new)
+        shared = common_prefix_bytes(self._typed, new)
         self.editor.replace(self.hole + shared, self.hole + len(self._typed), decode(new[shared:]))
         self._typed = new
         return await self.editor.complete(self.hole + len(new), n_predict, began)
 
 
-def common(a: bytes, b: bytes) -> int:
+def common_prefix_bytes(a: bytes, b: bytes) -> int:
     """Length of the common prefix that ends at a character's boundary in both."""
     size = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     while size and any(size < len(text) and text[size] & 0xC0 == 0x80 for text in (a, b)):

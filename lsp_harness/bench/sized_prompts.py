@@ -4,7 +4,7 @@ from lsp_harness.bench.lab import Lab
 from lsp_harness.errors import UsageError
 
 
-async def of_tokens(lab: Lab, tokens: int, number: int = 0) -> str:
+async def make_prompt(lab: Lab, tokens: int, number: int = 0) -> str:
     """Source text of about `tokens` tokens (whole lines); another `number` begins with another file.
 
     Raises UsageError when the edits at hand have not so much text.

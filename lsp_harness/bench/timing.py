@@ -40,7 +40,7 @@ class Timing:
         return sum(usage.generated for usage in self.usages)
 
 
-async def timed(chunks: AsyncIterator[Chunk], began: float | None = None) -> Timing:
+async def measure_stream(chunks: AsyncIterator[Chunk], began: float | None = None) -> Timing:
     """Read a stream to its end. `began` is a `perf_counter` value, for work that was part of the request."""
     began = perf_counter() if began is None else began
     first: float | None = None

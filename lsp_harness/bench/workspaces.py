@@ -15,10 +15,10 @@ from lsp_harness.index.index_query import DirectIndexQuery, IndexQuery
 from lsp_harness.index.index_tables import SCHEMA, version
 from lsp_harness.store.database import Reader, Writer
 
-TEXTS = "repos_fim.jsonl.xz"
+REPOSITORY_FILES = "repos_fim.jsonl.xz"
 """Beside the edits of the development set: the files of their repositories."""
 
-Say = Callable[[str], None]
+Reporter = Callable[[str], None]
 
 
 class Workspaces:
@@ -38,7 +38,7 @@ class Workspaces:
 
 
 @contextmanager
-def workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Say) -> Generator[Workspaces]:
+def open_workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Reporter) -> Generator[Workspaces]:
     """Of all these edits; what is written for it is gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lh-"))
     readers: dict[str, Reader] = {}
@@ -60,7 +60,7 @@ def _roots(edits: Sequence[RealEdit], repo: Path | None, folder: Path) -> Iterab
     if repo:
         return [("", repo.resolve())]
     wanted = {edit.repo for edit in edits}
-    file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", DEFAULT_DATA)) / TEXTS
+    file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", DEFAULT_DATA)) / REPOSITORY_FILES
     if not file.exists():
         return []
     with lzma.open(file, "rt", encoding="utf-8") as lines:

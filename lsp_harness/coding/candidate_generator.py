@@ -19,7 +19,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.context.instruction_prompt import instruction, told
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import secret_lines, spans
-from lsp_harness.inference.grammar import code_block, find_code_block
+from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.code_lines import to_lf
@@ -240,7 +240,7 @@ class Generator:
             # a base model has no template for instructions, or a small context; what it filled in counts all the same
             self.refused = error.message
             return None
-        sampling = self._sampling(plan, len(fitting), n_predict=answer, grammar=code_block())
+        sampling = self._sampling(plan, len(fitting), n_predict=answer, grammar=code_block_grammar())
 
         def edit(raw: str) -> Edit | None:
             # servers without grammars write around the block; one that was cut off would take code away

@@ -18,7 +18,7 @@ from lsp_harness.config.schema import Config
 from lsp_harness.context.instruction_prompt import Instruction, instruction, told
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import secret_lines, spans
-from lsp_harness.inference.grammar import code_block, find_code_block
+from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import Continuation, Sampling, Usage
 from lsp_harness.process.offload import offload
@@ -156,7 +156,7 @@ class Rewriter:
             temperature=plan.temperature,
             seed=plan.seed,
             n=len(fitting),
-            grammar=code_block(),
+            grammar=code_block_grammar(),
         )
 
         def edit(raw: str) -> Edit | None:

@@ -21,7 +21,7 @@ from lsp_harness.index.query.anchor import declared as declared_in
 from lsp_harness.index.query.code_search import WIDE, Hit, Search
 from lsp_harness.index.query.rankers import MANY, named
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.grammar import choice, parse_choice
+from lsp_harness.inference.grammar import choice_grammar, parse_choice
 from lsp_harness.inference.request import Continuation, Sampling
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import WEAK, Declaration, declared, qualified
@@ -119,7 +119,7 @@ async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> So
         if len(shown) < 2:
             return sought
         prompt = await engine.chat_prompt([("system", SYSTEM), ("user", _question(task, shown))])
-        sampling = Sampling(n_predict=len(str(MOST)), grammar=choice(len(shown)))
+        sampling = Sampling(n_predict=len(str(MOST)), grammar=choice_grammar(len(shown)))
         answer = ""
         async with aclosing(cast("Any", engine.stream(Continuation(prompt, sampling)))) as chunks:
             async for chunk in chunks:

@@ -26,7 +26,7 @@ from lsp_harness.completion.request.displayed import Shown
 from lsp_harness.completion.request.text_generation import passing, presented, write
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.context.repository_context import Elsewhere
-from lsp_harness.errors import EngineRefused, Superseded
+from lsp_harness.errors import EngineRefused, RequestSuperseded
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Usage
@@ -88,7 +88,7 @@ class Completer:
         automatic: bool = False,
         persist: bool = False,
     ) -> Suggestion | None:
-        """The suggestion at `offset`, or nothing. Raises Superseded when a newer call for this document came.
+        """The suggestion at `offset`, or nothing. Raises RequestSuperseded when a newer call for this document came.
 
         One that is `automatic`, which nobody asked for, passes the quiet gate first.
         """
@@ -111,7 +111,7 @@ class Completer:
     async def choices(
         self, document: Document, tree: SyntaxTree | None, offset: int, path: str, *, persist: bool = False
     ) -> list[Suggestion]:
-        """Up to `completion.alternatives` different suggestions, the one `complete` gives first. Raises Superseded."""
+        """Up to `completion.alternatives` different suggestions, the one `complete` gives first. Raises RequestSuperseded."""
         self._supersede(document, offset)
         if not self._allowed(document, offset, path):
             return []
@@ -139,7 +139,7 @@ class Completer:
             return await asyncio.shield(work)
         except asyncio.CancelledError:
             if work.cancelled() and self._running.get(uri) is not work:
-                raise Superseded("a newer request for this document replaced this one") from None
+                raise RequestSuperseded("a newer request for this document replaced this one") from None
             work.cancel()
             raise
         finally:

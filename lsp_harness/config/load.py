@@ -20,19 +20,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from lsp_harness.config.paths import usual
-from lsp_harness.config.reserved_keys import PLANNED
-from lsp_harness.config.schema import Config, names_file, tables
+from lsp_harness.config.paths import platform_folder
+from lsp_harness.config.reserved_keys import PLANNED_KEYS
+from lsp_harness.config.schema import Config, is_model_file, tables
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.errors import FileMissing, FileProblem
+from lsp_harness.errors import FileError, FileMissing
 
-PREFIX = "LSP_HARNESS_"
-USER_ONLY = frozenset({"engine"})
-NOT_BY_EDITOR = {"engine": frozenset({"url", "model", "api_key_env", "script"})}
-MODEL_FILES = (("model", "path"), ("index", "embedding_model"))
-WITHOUT_HOME = Path("/etc/lsp-harness")
+ENV_PREFIX = "LSP_HARNESS_"
+USER_ONLY_TABLES = frozenset({"engine"})
+EDITOR_FORBIDDEN_KEYS = {"engine": frozenset({"url", "model", "api_key_env", "script"})}
+MODEL_FILE_KEYS = (("model", "path"), ("index", "embedding_model"))
+SYSTEM_CONFIG_FOLDER = Path("/etc/lsp-harness")
 """Where the user's settings are looked for where the user has no home folder."""
-TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 """Names of the types of values, as messages say them."""
 PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
 
@@ -59,19 +59,19 @@ class Layer:
     """The folders whose authors may have written this."""
 
 
-Load = Callable[[Path | None], tuple[Config, list[Problem]]]
+ConfigLoader = Callable[[Path | None], tuple[Config, list[Problem]]]
 """Reads the settings of a project folder."""
 
 
-def user_file() -> Path:
+def user_config_file() -> Path:
     home = os.environ.get("LSP_HARNESS_HOME")
-    return (Path(home) if home else usual("user_config_dir") or WITHOUT_HOME) / "config.toml"
+    return (Path(home) if home else platform_folder("user_config_dir") or SYSTEM_CONFIG_FOLDER) / "config.toml"
 
 
 def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[Config, list[Problem]]:
     """The settings for a project directory, and what was wrong in the layers."""
     config, problems = Config(), list[Problem]()
-    config = _from_file(config, user_file(), problems)
+    config = _from_file(config, user_config_file(), problems)
     if project:
         named = project / "lsp-harness.toml"
         for file in (
@@ -82,10 +82,12 @@ def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> t
     return _from_env(config, os.environ if env is None else env, problems), problems
 
 
-def from_settings(base: Config, settings: Mapping[str, Any], roots: Sequence[Path] = ()) -> tuple[Config, list[str]]:
+def apply_editor_settings(
+    base: Config, settings: Mapping[str, Any], roots: Sequence[Path] = ()
+) -> tuple[Config, list[str]]:
     """`base` with the settings of an editor that has `roots` open on top: the same tables and keys, as JSON."""
     problems: list[Problem] = []
-    config = _merged(base, settings, problems, Layer(by_editor=True, roots=roots))
+    config = _merge_layer(base, settings, problems, Layer(by_editor=True, roots=roots))
     return config, [p.message for p in problems]
 
 
@@ -94,7 +96,7 @@ def _from_file(config: Config, file: Path, problems: list[Problem], project: Pat
         text = read_text(file)
     except FileMissing:
         return config
-    except FileProblem as error:
+    except FileError as error:
         problems.append(Problem(error.message, file))
         return config
     try:
@@ -105,25 +107,27 @@ def _from_file(config: Config, file: Path, problems: list[Problem], project: Pat
         problems.append(Problem(f"{file.name} is not valid TOML: {error}", file, where))
         return config
     if project:
-        for table in USER_ONLY & given.keys():
-            problems.append(Problem(f"[{table}] may only be set in {user_file()}", file, _header(text, table)))
+        for table in USER_ONLY_TABLES & given.keys():
+            problems.append(
+                Problem(f"[{table}] may only be set in {user_config_file()}", file, _header_line(text, table))
+            )
             del given[table]
-    return _merged(config, given, problems, Layer(file, text, roots=[project] if project else []))
+    return _merge_layer(config, given, problems, Layer(file, text, roots=[project] if project else []))
 
 
 def _from_env(config: Config, env: Mapping[str, str], problems: list[Problem]) -> Config:
     given: dict[str, dict[str, str]] = {}
     for name, value in env.items():
-        if name.startswith(PREFIX) and "__" in name:
-            table, key = name.removeprefix(PREFIX).lower().split("__", 1)
+        if name.startswith(ENV_PREFIX) and "__" in name:
+            table, key = name.removeprefix(ENV_PREFIX).lower().split("__", 1)
             given.setdefault(table, {})[key] = value
-    return _merged(config, given, problems, Layer(spelled=True))
+    return _merge_layer(config, given, problems, Layer(spelled=True))
 
 
-def _merged(config: Config, given: Mapping[str, Any], problems: list[Problem], layer: Layer) -> Config:
+def _merge_layer(config: Config, given: Mapping[str, Any], problems: list[Problem], layer: Layer) -> Config:
     known = tables()
     for table, values in given.items():
-        where = _header(layer.text, table)
+        where = _header_line(layer.text, table)
         if table in known and not isinstance(values, Mapping):
             problems.append(Problem(f"{table} must be a table, not {values!r}", layer.file, where))
             continue
@@ -132,8 +136,8 @@ def _merged(config: Config, given: Mapping[str, Any], problems: list[Problem], l
             continue
         changes: dict[str, Any] = {}
         for key, value in cast("Mapping[str, Any]", values).items():
-            line = _line(layer.text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", where)
-            if key in PLANNED.get(table, ()):
+            line = _find_line(layer.text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", where)
+            if key in PLANNED_KEYS.get(table, ()):
                 problems.append(Problem(f"{table}.{key} is planned and has no effect yet", layer.file, line))
                 continue
             if key not in known[table]:
@@ -141,13 +145,13 @@ def _merged(config: Config, given: Mapping[str, Any], problems: list[Problem], l
                     Problem(f"unknown key {table}.{key}; the keys are {', '.join(known[table])}", layer.file, line)
                 )
                 continue
-            if refusal := _refused(layer, table, key, value):
+            if refusal := _refusal(layer, table, key, value):
                 problems.append(Problem(refusal, layer.file, line))
                 continue
             kind, _ = known[table][key]
-            converted = _converted(kind, value, spelled=layer.spelled)
+            converted = _convert_value(kind, value, spelled=layer.spelled)
             if converted is None:
-                problems.append(Problem(f"{table}.{key} must be {TYPES[kind]}, not {value!r}", layer.file, line))
+                problems.append(Problem(f"{table}.{key} must be {TYPE_NAMES[kind]}, not {value!r}", layer.file, line))
             else:
                 changes[key] = converted
         if changes:
@@ -155,17 +159,22 @@ def _merged(config: Config, given: Mapping[str, Any], problems: list[Problem], l
     return config
 
 
-def _refused(layer: Layer, table: str, key: str, value: object) -> str:
+def _refusal(layer: Layer, table: str, key: str, value: object) -> str:
     """Why this layer may not say this; empty where it may."""
-    place = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"
-    if layer.by_editor and key in NOT_BY_EDITOR.get(table, ()):
+    place = f"{user_config_file()} or {ENV_PREFIX}{table.upper()}__{key.upper()}"
+    if layer.by_editor and key in EDITOR_FORBIDDEN_KEYS.get(table, ()):
         return f"{table}.{key} cannot be set by an editor; set it in {place}"
-    if (table, key) in MODEL_FILES and isinstance(value, str) and names_file(value) and _brought(layer, value):
+    if (
+        (table, key) in MODEL_FILE_KEYS
+        and isinstance(value, str)
+        and is_model_file(value)
+        and _may_be_project_file(layer, value)
+    ):
         return f"{table}.{key}: {value} is a file in the project, which is not trusted; set it in {place}"
     return ""
 
 
-def _brought(layer: Layer, path: str) -> bool:
+def _may_be_project_file(layer: Layer, path: str) -> bool:
     """Whether a project, or an editor that may have read it there, names a file that can be the project's own."""
     if not (layer.roots or layer.by_editor):
         return False
@@ -178,7 +187,7 @@ def _brought(layer: Layer, path: str) -> bool:
         return True
 
 
-def _converted(kind: type, value: Any, *, spelled: bool) -> Any:
+def _convert_value(kind: type, value: Any, *, spelled: bool) -> Any:
     """`value` as `kind`; None if it is not one. Environment values are spelled out."""
     if spelled:
         if kind is bool:
@@ -194,12 +203,12 @@ def _converted(kind: type, value: Any, *, spelled: bool) -> Any:
     return value if type(value) is kind else None
 
 
-def _header(text: str, table: str) -> int:
+def _header_line(text: str, table: str) -> int:
     """The line of a table's header, or of the first key written `table.key`."""
-    return _line(text, rf"\[\s*{re.escape(table)}\s*[].]|{re.escape(table)}\s*[.=]")
+    return _find_line(text, rf"\[\s*{re.escape(table)}\s*[].]|{re.escape(table)}\s*[.=]")
 
 
-def _line(text: str, pattern: str, after: int = 0) -> int:
+def _find_line(text: str, pattern: str, after: int = 0) -> int:
     """The first line from `after` on that begins with the pattern; `after` if there is none."""
     for number, line in enumerate(text.split("\n")):
         if number >= after and re.match(pattern, line.strip().replace('"', "")):

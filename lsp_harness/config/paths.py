@@ -22,7 +22,7 @@ APP = "lsp-harness"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class FolderKind:
     """A kind of files: the name of its folder below `LSP_HARNESS_HOME`, and the variable that moves it."""
 
     folder: str
@@ -34,59 +34,59 @@ class Kind:
         return f"set {variable} to a folder of yours that can be written"
 
 
-STATE = Kind("state", "XDG_STATE_HOME")
-CACHE = Kind("cache", "XDG_CACHE_HOME")
-RUNTIME = Kind("run", "XDG_RUNTIME_DIR")
+STATE = FolderKind("state_folder", "XDG_STATE_HOME")
+CACHE = FolderKind("cache_folder", "XDG_CACHE_HOME")
+RUNTIME = FolderKind("run", "XDG_RUNTIME_DIR")
 
 
-def state() -> Path:
+def state_folder() -> Path:
     """Logs and session records; kept."""
-    return _folder(STATE, usual("user_state_dir"))
+    return _folder(STATE, platform_folder("user_state_dir"))
 
 
-def cache() -> Path:
+def cache_folder() -> Path:
     """What can be made again."""
-    return _folder(CACHE, usual("user_cache_dir"))
+    return _folder(CACHE, platform_folder("user_cache_dir"))
 
 
-def runtime() -> Path:
+def runtime_folder() -> Path:
     """Sockets. Raises ConfigError where somebody else could have made the folder."""
     home, base = os.environ.get("LSP_HARNESS_HOME"), os.environ.get("XDG_RUNTIME_DIR")
     if home:
         path = Path(home).absolute() / RUNTIME.folder
-        if problem := _not_private(path):
-            return _instead(RUNTIME, temporary(), problem)
-        _replaced.pop(RUNTIME, None)
+        if problem := _privacy_problem(path):
+            return _use_replacement(RUNTIME, temporary_folder(), problem)
+        _replacements.pop(RUNTIME, None)
         return path
     if not base:
-        return temporary()
+        return temporary_folder()
     path = Path(base) / APP
-    if problem := _unfit(Path(base), path) or _not_private(path):
-        return _instead(RUNTIME, temporary(), problem)
-    _replaced.pop(RUNTIME, None)
+    if problem := _runtime_problem(Path(base), path) or _privacy_problem(path):
+        return _use_replacement(RUNTIME, temporary_folder(), problem)
+    _replacements.pop(RUNTIME, None)
     return path
 
 
-def temporary() -> Path:
+def temporary_folder() -> Path:
     """A folder of this user's for temporary files. Raises ConfigError where somebody else could have made it."""
     # tempfile.gettempdir() would write a file to find out whether it can
-    return private(Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}")
+    return make_private_folder(Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}")
 
 
-def private(path: Path) -> Path:
+def make_private_folder(path: Path) -> Path:
     """Make a folder for this user alone. Raises ConfigError where that is not so."""
-    if problem := _not_private(path):
+    if problem := _privacy_problem(path):
         other = f"remove {path}, or " if os.path.lexists(path) else ""
         raise ConfigError(f"{problem}; {other}set TMPDIR to a folder of yours that can be written")
     return path
 
 
-def unkept(what: str, kind: Kind, path: Path, error: BaseException) -> None:
+def warn_not_saved(what: str, kind: FolderKind, path: Path, error: BaseException) -> None:
     """Warn that something which is only remembered could not be written; the work goes on."""
-    warn_once(f"{what} is not kept: {not_written(kind, path, error)}")
+    warn_once(f"{what} is not kept: {describe_write_failure(kind, path, error)}")
 
 
-def not_written(kind: Kind, path: Path, error: BaseException) -> str:
+def describe_write_failure(kind: FolderKind, path: Path, error: BaseException) -> str:
     """Say that a file of ours cannot be written, why, and what to do about this very reason."""
     if isinstance(error, IsADirectoryError):
         # the error names what is in the way, which may lie below the folder that is asked about
@@ -97,15 +97,15 @@ def not_written(kind: Kind, path: Path, error: BaseException) -> str:
     return f"{path} cannot be written ({reason(error)}); {remedy}{kind.advice}"
 
 
-def replaced(kind: Kind) -> str:
+def replacement_message(kind: FolderKind) -> str:
     """What was said when another folder took the place of the usual one, the last time it was asked for; empty where none did."""
-    return _replaced.get(kind, "")
+    return _replacements.get(kind, "")
 
 
-_replaced: dict[Kind, str] = {}
+_replacements: dict[FolderKind, str] = {}
 
 
-def _not_private(path: Path) -> str:
+def _privacy_problem(path: Path) -> str:
     """Why a folder is not for this user alone, after it was made where there was none; empty where it is."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def _not_private(path: Path) -> str:
     return "" if mine else f"{path} must be a directory of yours with mode 0700"
 
 
-def usual(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"]) -> Path | None:
+def platform_folder(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"]) -> Path | None:
     """A folder where the system has such files of this user; None where there is no home folder. A path that begins at the
     current folder is none: anybody may have written what is there."""
     try:
@@ -126,17 +126,17 @@ def usual(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"])
     return path if path.is_absolute() else None
 
 
-def _folder(kind: Kind, usual: Path | None) -> Path:
+def _folder(kind: FolderKind, default: Path | None) -> Path:
     home = os.environ.get("LSP_HARNESS_HOME")
-    path = Path(home).absolute() / kind.folder if home else usual
-    if problem := _unusable(path) if path else f"there is no home folder for the {kind.folder} of {APP}":
-        return _instead(kind, private(temporary() / kind.folder), problem)
+    path = Path(home).absolute() / kind.folder if home else default
+    if problem := _folder_problem(path) if path else f"there is no home folder for the {kind.folder} of {APP}":
+        return _use_replacement(kind, make_private_folder(temporary_folder() / kind.folder), problem)
     assert path
-    _replaced.pop(kind, None)
+    _replacements.pop(kind, None)
     return path
 
 
-def _unusable(path: Path) -> str:
+def _folder_problem(path: Path) -> str:
     """Why a folder cannot be used, after it was made where there was none; empty where it can."""
     if owner := _owner_before_sudo(path):
         return f"{path} is in a folder of the user {owner}, who runs this with sudo"
@@ -160,7 +160,7 @@ def _owner_before_sudo(path: Path) -> str:
     return ""
 
 
-def _unfit(base: Path, path: Path) -> str:
+def _runtime_problem(base: Path, path: Path) -> str:
     """Why no sockets are made in a runtime folder; empty where they are."""
     try:
         owner = base.stat().st_uid
@@ -172,7 +172,7 @@ def _unfit(base: Path, path: Path) -> str:
     return "" if os.access(path if path.is_dir() else base, os.W_OK) else f"{base} cannot be written"
 
 
-def _instead(kind: Kind, path: Path, problem: str) -> Path:
-    _replaced[kind] = f"{problem}; {path} is used instead: {kind.advice}"
-    warn_once(_replaced[kind])
+def _use_replacement(kind: FolderKind, path: Path, problem: str) -> Path:
+    _replacements[kind] = f"{problem}; {path} is used instead: {kind.advice}"
+    warn_once(_replacements[kind])
     return path

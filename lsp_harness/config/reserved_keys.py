@@ -3,7 +3,7 @@
 Whoever builds what a key is about moves it to the schema.
 """
 
-PLANNED: dict[str, frozenset[str]] = {
+PLANNED_KEYS: dict[str, frozenset[str]] = {
     "generation": frozenset({"temperature_classify"}),
     "verification": frozenset({"type_check", "test", "diff_review"}),
 }

@@ -19,7 +19,7 @@ class Model:
     """The order of a fill-in-the-middle prompt: `suffix-first`, `prefix-suffix-middle`, or `auto`, which takes what the catalogue says of the model and else `prefix-suffix-middle`."""
 
 
-def names_file(path: str) -> bool:
+def is_model_file(path: str) -> bool:
     """Whether a `model.path` is a file's rather than a catalogue name."""
     return path.endswith(".gguf") or "/" in path or os.sep in path
 

@@ -11,7 +11,7 @@ from typing import Any
 from lsp_harness.config import schema
 from lsp_harness.config.schema import tables
 
-HEAD = """# Settings
+PAGE_HEAD = """# Settings
 
 Generated from `lsp_harness/config/schema.py` by `make docs`; do not edit.
 
@@ -38,7 +38,7 @@ Otherwise it counts from the next start.
 """
 
 
-def texts() -> dict[str, dict[str, str]]:
+def setting_descriptions() -> dict[str, dict[str, str]]:
     """Class → attribute → the string under it; the class's own docstring is under ``."""
     all_of_them: dict[str, dict[str, str]] = {}
     for node in ast.parse(Path(schema.__file__).read_text(encoding="utf-8")).body:
@@ -56,8 +56,8 @@ def texts() -> dict[str, dict[str, str]]:
 
 def render() -> str:
     """The whole page."""
-    words = texts()
-    parts = [HEAD]
+    words = setting_descriptions()
+    parts = [PAGE_HEAD]
     for table, keys in tables().items():
         parts.append(
             f"\n## `[{table}]`\n\n{words[table]['']}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"

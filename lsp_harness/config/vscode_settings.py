@@ -10,14 +10,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.config.load import NOT_BY_EDITOR
+from lsp_harness.config.load import EDITOR_FORBIDDEN_KEYS
 from lsp_harness.config.schema import tables
-from lsp_harness.config.settings_page import texts
+from lsp_harness.config.settings_page import setting_descriptions
 
 SECTION = "lspHarness"
-OF_THE_MACHINE = frozenset({"model", "engine", "index"})
+MACHINE_TABLES = frozenset({"model", "engine", "index"})
 """Tables about what a machine has. They are not synchronised with another one, and only a trusted workspace sets them."""
-TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
+JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 def render(package: str) -> str:
@@ -27,24 +27,24 @@ def render(package: str) -> str:
     made = [group for table in tables() if (group := _group(table))["properties"]]
     found["contributes"]["configuration"] = groups[:1] + made
     own = [name for name in groups[0]["properties"] if name.startswith(f"{SECTION}.server.")]
-    restricted = [name for group in made for name in group["properties"] if name.split(".")[1] in OF_THE_MACHINE]
+    restricted = [name for group in made for name in group["properties"] if name.split(".")[1] in MACHINE_TABLES]
     found["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"] = own + restricted
     return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
 
 
 def _group(table: str) -> dict[str, Any]:
-    words = texts()[table]
+    words = setting_descriptions()[table]
     return {
         "title": table.capitalize(),
         "properties": {
             f"{SECTION}.{table}.{key}": {
-                "type": TYPES[kind],
+                "type": JSON_TYPES[kind],
                 "default": default,
-                "scope": "machine-overridable" if table in OF_THE_MACHINE else "window",
+                "scope": "machine-overridable" if table in MACHINE_TABLES else "window",
                 "markdownDescription": _plain(words.get(key, "")),
             }
             for key, (kind, default) in tables()[table].items()
-            if key not in NOT_BY_EDITOR.get(table, ())
+            if key not in EDITOR_FORBIDDEN_KEYS.get(table, ())
         },
     }
 

@@ -18,7 +18,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.config import paths
-from lsp_harness.inference.running_engines import record, record_file
+from lsp_harness.inference.running_engines import pid_file, write_pid_file
 from lsp_harness.process.detached_process import Beats
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def load(args: argparse.Namespace) -> "Host":
     binding, weights = version("llama-cpp-python"), "repacked" if repack else "plain"
     known = fingerprint(args.model)
     key = f"{processor()}/{binding}/{known}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
-    file = paths.cache() / "machine.json"
+    file = paths.cache_folder() / "machine.json"
     machine = Machine.remembered(file, key)
     if machine is None:
         machine = Machine.measured(
@@ -112,7 +112,7 @@ def load(args: argparse.Namespace) -> "Host":
         )
         machine.remember(file, key)
     traits["shifts"] = machine.move_ms is not None
-    saved, folder, limit = None, paths.cache() / "kv", args.kv_disk * 2**20
+    saved, folder, limit = None, paths.cache_folder() / "kv", args.kv_disk * 2**20
     # of other models and earlier settings too: nobody else would ever remove them
     try:
         prune(folder, limit)
@@ -160,7 +160,7 @@ def bind(path: Path) -> socket.socket:
     finally:
         os.umask(mask)
     listener.listen(128)
-    record(path)
+    write_pid_file(path)
     return listener
 
 
@@ -190,7 +190,7 @@ def open_port(args: argparse.Namespace, engine: "Host", app: "ASGIApp") -> "tupl
     if args.tcp < 0:
         return app, []
     try:
-        token, listener = access_token.token(), access_guard.listen(args.tcp)
+        token, listener = access_token.ensure_token(), access_guard.listen(args.tcp)
     except HarnessError as error:
         # a port that is taken must not cost the editors their engine
         engine.facts["tcp_error"] = error.message
@@ -259,7 +259,7 @@ def main(argv: list[str] | None = None) -> int:
     # nobody answers here since the server closed: a successor may have bound the path already
     if bound(args.socket) == ours:
         args.socket.unlink(missing_ok=True)
-        record_file(args.socket).unlink(missing_ok=True)
+        pid_file(args.socket).unlink(missing_ok=True)
     # llama.cpp's own teardown order is not ours to get right; the system takes everything back
     os._exit(0)
 

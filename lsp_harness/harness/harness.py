@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import HarnessError, NoAnswer, NotText, UsageError
+from lsp_harness.errors import BinaryDocument, HarnessError, NoAnswer, UsageError
 from lsp_harness.harness import diagnosis, verdict_document
 from lsp_harness.harness.acceptance_stats import Uptake
 from lsp_harness.harness.engines import Engines
@@ -99,7 +99,7 @@ class Harness:
             self._indexes.first(snapshot.root, snapshot.path)
 
     def change(self, uri: str, edit: Edit, version: int) -> None:
-        """One edit; call in order. Raises NotOpen."""
+        """One edit; call in order. Raises DocumentNotOpen."""
         before, after = self.documents.change(uri, edit, version)
         pressed()
         if self._recent:
@@ -141,7 +141,7 @@ class Harness:
             self._watch.stop(uri)
 
     def snapshot(self, uri: str) -> Snapshot:
-        """The document as it is now. Raises NotOpen."""
+        """The document as it is now. Raises DocumentNotOpen."""
         return self.snapshot_of(self.documents.get(uri))
 
     def snapshot_of(self, document: Document) -> Snapshot:
@@ -166,7 +166,7 @@ class Harness:
         return self._parsed.tree(snapshot.document, live=self.current(snapshot.document))
 
     async def parsed(self, snapshot: Snapshot) -> "SyntaxTree | None":
-        """Return the syntax tree of a snapshot; wait a while if it is being made. Raises Superseded if the text changes meanwhile."""
+        """Return the syntax tree of a snapshot; wait a while if it is being made. Raises RequestSuperseded if the text changes meanwhile."""
         return await self._parsed.made(snapshot.document, live=self.current(snapshot.document))
 
     def declarations(self, snapshot: Snapshot) -> "Sequence[Declaration]":
@@ -196,7 +196,7 @@ class Harness:
     async def complete(
         self, snapshot: Snapshot, offset: int, *, automatic: bool = True, one: bool = False
     ) -> list[Suggestion]:
-        """Return at most one suggestion, or several if the user asked (not `automatic`). An earlier call for the document ends with Superseded."""
+        """Return at most one suggestion, or several if the user asked (not `automatic`). An earlier call for the document ends with RequestSuperseded."""
         if automatic and (not self.config.completion.enabled or self.paused):
             return []
         self._cursors[snapshot.document.uri] = offset
@@ -284,14 +284,14 @@ class Harness:
         if not self.trusted:
             return UsageError("this workspace is not trusted, so there are only completions; trust it in the editor")
         if snapshot.document.binary:
-            return NotText(f"{snapshot.path} is a binary file, not a text file")
+            return BinaryDocument(f"{snapshot.path} is a binary file, not a text file")
         if unparsed := self._parsed.why_not(snapshot.document.uri):
             return NoAnswer(f"{snapshot.path} has no syntax tree to check an edit with: {unparsed}")
         why = self.kept_from_model(snapshot) if model else ""
         return NoAnswer(f"{snapshot.path} is {why}") if why else None
 
     def check(self, snapshot: Snapshot, *, model: bool = True) -> None:
-        """Raises UsageError, NotText or NoAnswer where nothing is done to this text."""
+        """Raises UsageError, BinaryDocument or NoAnswer where nothing is done to this text."""
         if error := self.refusal(snapshot, model=model):
             raise error
 
@@ -321,7 +321,7 @@ class Harness:
         return await diagnosis.offers(snapshot, findings, self.ruff, previews, model=not self.refusal(snapshot))
 
     async def fix(self, snapshot: Snapshot, offer: Offer, report: Report, output: "Digest | None" = None) -> Proposal:
-        """Compute and verify a fix. Raises NoAnswer, Stale (the document moved on), EngineError, NotText, UsageError."""
+        """Compute and verify a fix. Raises NoAnswer, StaleDocument (the document moved on), EngineError, BinaryDocument, UsageError."""
         from lsp_harness.coding.fix import Fix
 
         await self.parsed(snapshot)

@@ -92,7 +92,7 @@ def _likelier(question: Question) -> dict[str, str]:
 async def edit(
     harness: Harness, engine: Engine, snapshot: Snapshot, span: Span, task: str, known: IndexQuery | None = None
 ) -> Prompt:
-    """Of an edit by instruction, counted by `engine`. Raises NoAnswer, NotText, UsageError."""
+    """Of an edit by instruction, counted by `engine`. Raises NoAnswer, BinaryDocument, UsageError."""
     _check(harness, snapshot)
     harness.check(snapshot)
     job = replace(harness.job(snapshot, lambda progress: None), engine=engine)

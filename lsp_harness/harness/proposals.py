@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from lsp_harness.coding.turn_context import Job
-from lsp_harness.errors import Stale
+from lsp_harness.errors import StaleDocument
 from lsp_harness.session.log import Turn
 from lsp_harness.session.results import Proposal
 from lsp_harness.text.document import Document
@@ -30,11 +30,11 @@ class Proposals:
         self._given: dict[str, Proposed] = {}
 
     def give(self, job: Job, proposal: Proposal) -> Proposal:
-        """What came of a job is given out. Raises Stale where its document is not the open text any more."""
+        """What came of a job is given out. Raises StaleDocument where its document is not the open text any more."""
         document, uri = job.document, job.document.uri
         if uri in self._documents and self._documents.get(uri).hash != document.hash:
             job.turn.tell("edit.stale", hash=proposal.verdict.hash)
-            raise Stale("the document changed while the edit was computed; request it again")
+            raise StaleDocument("the document changed while the edit was computed; request it again")
         self._given[proposal.id] = Proposed(document, proposal.verdict.hash, job.turn)
         while len(self._given) > KEPT:
             del self._given[next(iter(self._given))]

@@ -9,7 +9,7 @@ from pathlib import Path
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_writing import put_file
-from lsp_harness.errors import FileProblem, StoreError
+from lsp_harness.errors import FileError, StoreError
 from lsp_harness.process.leader_lock import led
 
 
@@ -43,20 +43,20 @@ def place(root: Path) -> Place:
     except OSError as error:
         if (folder / "index.db").exists():
             # it can be read, if not brought up to date
-            paths.unkept("what changed in the index", paths.CACHE, folder, error)
+            paths.warn_not_saved("what changed in the index", paths.CACHE, folder, error)
             return Place(real, folder)
-        paths.unkept("the index", paths.CACHE, folder, error)
+        paths.warn_not_saved("the index", paths.CACHE, folder, error)
         return elsewhere(root)
 
 
 def elsewhere(root: Path) -> Place:
     """The place of an index in a folder for temporary files. Raises ConfigError or StoreError."""
     real = root.resolve()
-    folder = paths.private(paths.temporary() / "index") / _name(real)
+    folder = paths.make_private_folder(paths.temporary_folder() / "index") / _name(real)
     try:
         return _made(real, folder)
     except OSError as error:
-        raise StoreError(paths.not_written(paths.CACHE, folder, error)) from error
+        raise StoreError(paths.describe_write_failure(paths.CACHE, folder, error)) from error
 
 
 def _name(real: Path) -> str:
@@ -74,7 +74,7 @@ def _made(real: Path, folder: Path) -> Place:
 def _is_of(folder: Path, real: Path) -> bool:
     try:
         return read_file(folder / "root") == bytes(real)
-    except FileProblem:
+    except FileError:
         return False
 
 
@@ -89,10 +89,10 @@ def prune() -> list[Path]:
             if not root.is_dir() and not led(Place(root, folder).lock):
                 shutil.rmtree(folder, ignore_errors=True)
                 gone.append(root)
-        except (OSError, ValueError, FileProblem):
+        except (OSError, ValueError, FileError):
             continue
     return gone
 
 
 def _all() -> Path:
-    return paths.cache() / "index"
+    return paths.cache_folder() / "index"

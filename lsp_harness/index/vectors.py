@@ -14,7 +14,7 @@ import numpy as np
 
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.disk.file_writing import clear
-from lsp_harness.errors import FileProblem, StoreError
+from lsp_harness.errors import FileError, StoreError
 from lsp_harness.store.database import Reader, Writer, marks, remove
 
 FORMAT = 1
@@ -131,5 +131,5 @@ class Vectors:
             with open_regular(self.matrix) as file:
                 rows = os.fstat(file.fileno()).st_size // (dimension * NUMBER.itemsize)
                 return np.memmap(file, NUMBER, "r", shape=(rows, dimension)) if rows else NONE
-        except (OSError, FileProblem):
+        except (OSError, FileError):
             return NONE

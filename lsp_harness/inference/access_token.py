@@ -6,18 +6,18 @@ from pathlib import Path
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.errors import EngineUnavailable, FileMissing, FileProblem
+from lsp_harness.errors import EngineUnavailable, FileError, FileMissing
 
-MIN_TOKEN_LENGTH = 32
+MIN_TOKEN_CHARS = 32
 """Characters. A file with fewer was cut off while it was written."""
 
 
 def token_file() -> Path:
     """Return the path of this user's token file."""
-    return paths.runtime() / "token"
+    return paths.runtime_folder() / "ensure_token"
 
 
-def token() -> str:
+def ensure_token() -> str:
     """Return this user's token, and create it when no engine has opened a port before.
 
     All engines of a user share one token.
@@ -35,10 +35,10 @@ def token() -> str:
             pass
         finally:
             made.unlink()
-    return existing_token()
+    return read_token()
 
 
-def existing_token() -> str:
+def read_token() -> str:
     """Return the token that an engine created before.
 
     Raises:
@@ -51,11 +51,11 @@ def existing_token() -> str:
         found = read_text(file) if private else ""
     except FileMissing:
         raise
-    except (FileProblem, OSError) as error:
+    except (FileError, OSError) as error:
         if not os.path.lexists(file):
             raise FileMissing(f"there is no file {file}") from error
         found = ""
-    if len(found) < MIN_TOKEN_LENGTH:
+    if len(found) < MIN_TOKEN_CHARS:
         raise EngineUnavailable(
             f"{file} holds no token that only you can read; delete it, and the engine makes a new one"
         )

@@ -13,9 +13,9 @@ from typing import Protocol
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable
 from lsp_harness.inference.backends.backend import Backend
-from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback, understood
-from lsp_harness.inference.backends.server_supply import Server, Supply, T, tried
-from lsp_harness.inference.providers import remote, targets
+from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
+from lsp_harness.inference.backends.server_supply import Server, Supply, T, ask_with_retries
+from lsp_harness.inference.providers import is_remote, targets
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
 
 
@@ -42,13 +42,13 @@ def process_name() -> str:
 
 
 class EngineClient:
-    """An `Engine` over HTTP. Raises ConfigError, or KeyMissing, when the settings name a server that cannot be asked."""
+    """An `Engine` over HTTP. Raises ConfigError, or ApiKeyMissing, when the settings name a server that cannot be asked."""
 
     COUNTS = 50_000
     """Lines whose token counts are remembered."""
 
     def __init__(self, config: Config) -> None:
-        self._supply: Supply = _remote(config) if remote(config.engine) else _local(config)
+        self._supply: Supply = _remote(config) if is_remote(config.engine) else _local(config)
         self._counts: dict[str, int] = {}
         self._running: dict[str, tuple[Backend, str]] = {}
 
@@ -59,7 +59,7 @@ class EngineClient:
         """
         if not request.owner.client:
             request = replace(request, owner=replace(request.owner, client=process_name()))
-        tries, begun = self._supply.tries(affinity(request)), False
+        tries, begun = self._supply.tries(affinity_key(request)), False
         name = request.owner.id
         while True:
             server = await tries.server()
@@ -73,7 +73,7 @@ class EngineClient:
                 self._running |= {name: (backend, request.owner.client)} if name else {}
                 async with aclosing(server.endpoint.events(exchange.path, exchange.body)) as events:
                     async for data in events:
-                        with understood(server.endpoint.name):
+                        with protocol_errors(server.endpoint.name):
                             chunks = list(exchange.read(data))
                         for chunk in chunks:
                             begun = True
@@ -87,7 +87,7 @@ class EngineClient:
                     raise EngineUnavailable("the engine stopped before the answer was complete; try again")
                 tries.answered(server)
                 return
-            except Setback as setback:
+            except RetryableError as setback:
                 await tries.failed(server, setback)
                 if begun or not await tries.again(setback):
                     raise setback.error from setback
@@ -125,7 +125,7 @@ class EngineClient:
         backend, client = self._running[name]
         try:
             return await backend.cancel(client, name, index)
-        except Setback as setback:
+        except RetryableError as setback:
             raise setback.error from setback
 
     async def props(self) -> Props:
@@ -145,10 +145,10 @@ class EngineClient:
         async def asked(server: Server) -> T:
             return await ask(await server.backend())
 
-        return await tried(self._supply, asked)
+        return await ask_with_retries(self._supply, asked)
 
 
-def affinity(request: Continuation | Infill) -> str:
+def affinity_key(request: Continuation | Infill) -> str:
     """What a request is about: its document where that is named, else its client and the first file it is told of."""
     if request.owner.affinity:
         return request.owner.affinity
@@ -160,11 +160,11 @@ def _remote(config: Config) -> Supply:
     from lsp_harness.inference.backends.fleet import Fleet
 
     settings = config.engine
-    patience = Patience(settings.first_token_seconds, settings.next_token_seconds)
+    patience = SilenceLimits(settings.first_token_seconds, settings.next_token_seconds)
     return Fleet([Server(Endpoint(target, patience)) for target in targets(settings)], settings.retries)
 
 
 def _local(config: Config) -> Supply:
-    from lsp_harness.inference.backends.local_engine import Local
+    from lsp_harness.inference.backends.local_engine import LocalSupply
 
-    return Local(config)
+    return LocalSupply(config)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from lsp_harness.config.schema import Index
 from lsp_harness.errors import ConfigError, ModelError
-from lsp_harness.inference.embedding_request import MOST_TOKENS
+from lsp_harness.inference.embedding_request import MAX_TOKENS
 from lsp_harness.inference.models.catalogue import cards
-from lsp_harness.inference.models.gguf import Header, read_header
-from lsp_harness.inference.models.model_files import fingerprint, resolve
+from lsp_harness.inference.models.gguf import GgufHeader, read_header
+from lsp_harness.inference.models.model_files import fingerprint, resolve_model
 
 POOLINGS = ("auto", "mean", "cls", "last")
 """How the vectors of a text's tokens become one; `auto` as the file says."""
@@ -29,7 +29,7 @@ PREFIXES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Recipe:
+class EmbeddingRecipe:
     """`model` is what the settings call it; `key` tells it from the same name with another file or another way."""
 
     model: str
@@ -44,20 +44,20 @@ class Recipe:
         return f"{self.model} {self.key}"
 
 
-def pooling_of(settings: Index) -> str:
+def pooling_or_auto(settings: Index) -> str:
     """What an engine is started with: what is no pooling embeds nothing, and is no reason for another engine."""
     return settings.embedding_pooling if settings.embedding_pooling in POOLINGS else "auto"
 
 
-def recipe(settings: Index) -> Recipe:
+def make_recipe(settings: Index) -> EmbeddingRecipe:
     """Raises ConfigError, or ModelError where the model cannot be had or gives no vectors."""
     pooling, tokens = settings.embedding_pooling, settings.embedding_tokens
     if pooling not in POOLINGS:
         raise ConfigError(f"index.embedding_pooling must be one of {', '.join(POOLINGS)}, not {pooling!r}")
-    if not 1 <= tokens <= MOST_TOKENS:
-        raise ConfigError(f"index.embedding_tokens must be between 1 and {MOST_TOKENS}, not {tokens}")
+    if not 1 <= tokens <= MAX_TOKENS:
+        raise ConfigError(f"index.embedding_tokens must be between 1 and {MAX_TOKENS}, not {tokens}")
     name = settings.embedding_model
-    path = resolve(name, "embedding")
+    path = resolve_model(name, "embedding")
     try:
         file = path.stat()
         query, document = _prefixes(name, path, file.st_size, file.st_mtime_ns, pooling)
@@ -69,10 +69,10 @@ def recipe(settings: Index) -> Recipe:
     if settings.embedding_document_prefix != "auto":
         document = settings.embedding_document_prefix
     made = blake2b(repr((known, document, pooling, tokens)).encode(), digest_size=8)
-    return Recipe(name, made.hexdigest(), query, document, tokens)
+    return EmbeddingRecipe(name, made.hexdigest(), query, document, tokens)
 
 
-def model_of(name: str) -> str:
+def model_name(name: str) -> str:
     """The model of `Recipe.name`."""
     return name.rpartition(" ")[0] or name
 
@@ -81,18 +81,18 @@ def model_of(name: str) -> str:
 def _prefixes(name: str, path: Path, size: int, time: int, pooling: str) -> tuple[str, str]:
     """Before a query and before a document. Raises ModelError for a file that gives no vectors."""
     if any(card.name == name for card in cards()):
-        return _known(name)
+        return _trained_prefixes(name)
     header = read_header(path)
     if pooling == "auto" and header.pooling in ("", "rank"):
         raise ModelError(f"{path.name} is not an embedding model: set index.embedding_model to an embedding model")
-    return _known(_called(header), path.stem)
+    return _trained_prefixes(_header_names(header), path.stem)
 
 
-def _called(header: Header) -> str:
+def _header_names(header: GgufHeader) -> str:
     return " ".join(header.text(f"general.{key}") for key in ("name", "basename"))
 
 
-def _known(*names: str) -> tuple[str, str]:
+def _trained_prefixes(*names: str) -> tuple[str, str]:
     for name in names:
         # `Nomic Embed Text v1.5`, `multilingual_e5_small`
         spelled = re.sub(r"[\s_]+", "-", name.lower())

@@ -18,12 +18,12 @@ from lsp_harness.inference.request import Priority
 Json = dict[str, Any]
 DEFAULT_TOKENS = 128
 """What sentence encoders are trained with; more makes code search no better and takes longer in proportion."""
-MOST_TOKENS = 510
-MOST_TEXTS = 2048
+MAX_TOKENS = 510
+MAX_TEXTS = 2048
 
 
 @dataclass(frozen=True, slots=True)
-class Embedding:
+class EmbeddingRequest:
     """Texts to embed, each cut after `max_tokens` tokens; the model's own marks around a text are not counted."""
 
     texts: tuple[str, ...]
@@ -31,21 +31,21 @@ class Embedding:
     priority: Priority = "background"
 
 
-def read(body: Json, field: str) -> Embedding:
+def read_request(body: Json, field: str) -> EmbeddingRequest:
     """The request whose texts are in `field`. Raises EngineRefused."""
     given = body.get(field)
     texts = cast("list[Any]", given) if isinstance(given, list) else [given]
     if not texts or not all(isinstance(text, str) for text in texts):
         raise EngineRefused(f"`{field}` must be a text or a list of texts")
-    if len(texts) > MOST_TEXTS:
-        raise EngineRefused(f"`{field}` has {len(texts)} texts; send at most {MOST_TEXTS} at once")
+    if len(texts) > MAX_TEXTS:
+        raise EngineRefused(f"`{field}` has {len(texts)} texts; send at most {MAX_TEXTS} at once")
     if body.get("embd_normalize", 2) != 2:
         raise EngineRefused("`embd_normalize` must be 2: vectors have the Euclidean length 1")
-    most = dialect.between(body, "max_tokens", DEFAULT_TOKENS, 1, MOST_TOKENS)
-    return Embedding(tuple(cast("list[str]", texts)), most, dialect.priority(body, "background"))
+    most = dialect.read_int(body, "max_tokens", DEFAULT_TOKENS, 1, MAX_TOKENS)
+    return EmbeddingRequest(tuple(cast("list[str]", texts)), most, dialect.read_priority(body, "background"))
 
 
-def in_base64(body: Json) -> bool:
+def wants_base64(body: Json) -> bool:
     """Whether `encoding_format` asks for base64. Raises EngineRefused."""
     encoding = body.get("encoding_format", "float")
     if encoding not in ("float", "base64"):
@@ -53,7 +53,7 @@ def in_base64(body: Json) -> bool:
     return encoding == "base64"
 
 
-def packed(vector: Sequence[float]) -> str:
+def encode_vector(vector: Sequence[float]) -> str:
     """Base64 of little-endian float32."""
     values = array("f", vector)
     if sys.byteorder == "big":

@@ -13,15 +13,15 @@ from typing import Any, cast
 
 from lsp_harness.config.schema import Completion
 from lsp_harness.errors import HarnessError
-from lsp_harness.inference.backends.backend import NO_INFILL
+from lsp_harness.inference.backends.backend import NO_INFILL_KEY
 from lsp_harness.inference.client import Engine
 
-SOON = 2
-PATIENCE = 5
-SENTENCE = 16
+LINE_END_FACTOR = 2
+STOP_FACTOR = 5
+MIN_LINE_TOKENS = 16
 """Tokens that are waited for however slow the machine: fewer are rarely a line."""
-STEP_MS = 50.0
-FRESH_SECONDS = 60.0
+DEFAULT_STEP_MS = 50.0
+PACE_LIFETIME_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Pace:
 
     prompt_per_second: float = 120.0
     generated_per_second: float = 0.0
-    step_ms: float = STEP_MS
+    step_ms: float = DEFAULT_STEP_MS
     candidates: int = 0
     appends: bool = False
     """Prompts of this engine end with the text before the cursor, so that typing only appends to them."""
@@ -56,12 +56,12 @@ class Pace:
         steps = curve.get("decode_ms")
         step = cast("dict[str, Any]", steps).get("1") if isinstance(steps, dict) else None
         return cls(
-            _positive(curve.get("prompt_per_second"), usual.prompt_per_second),
-            _positive(curve.get("generated_per_second"), usual.generated_per_second),
-            _positive(step, usual.step_ms),
-            int(_positive(curve.get("candidates"), usual.candidates)),
+            _positive_or_default(curve.get("prompt_per_second"), usual.prompt_per_second),
+            _positive_or_default(curve.get("generated_per_second"), usual.generated_per_second),
+            _positive_or_default(step, usual.step_ms),
+            int(_positive_or_default(curve.get("candidates"), usual.candidates)),
             props.get("fim_order") == "suffix-first",
-            _no_holes(props),
+            _infill_problem(props),
         )
 
     def budget_ms(self, settings: Completion) -> float:
@@ -74,36 +74,36 @@ class Pace:
 
     def lines_ms(self, settings: Completion) -> int:
         """When the end of a line ends generation, counted from the first token."""
-        return SOON * settings.latency_ms
+        return LINE_END_FACTOR * settings.latency_ms
 
     def writing_ms(self, settings: Completion) -> int:
         """When generation is stopped wherever it is, counted from the first token."""
-        least = SENTENCE / self.generated_per_second * 1000 if self.generated_per_second else 0
-        return int(max(PATIENCE * settings.latency_ms, least))
+        least = MIN_LINE_TOKENS / self.generated_per_second * 1000 if self.generated_per_second else 0
+        return int(max(STOP_FACTOR * settings.latency_ms, least))
 
     def n_predict(self, settings: Completion) -> int:
         """The token limit with which generation ends near that time by itself."""
         if not self.generated_per_second:
             return settings.max_tokens
         reached = round(self.generated_per_second * self.writing_ms(settings) / 1000)
-        return min(settings.max_tokens, max(SENTENCE, reached))
+        return min(settings.max_tokens, max(MIN_LINE_TOKENS, reached))
 
 
-def _positive(value: Any, default: float) -> float:
+def _positive_or_default(value: Any, default: float) -> float:
     return float(value) if isinstance(value, int | float) and value > 0 else default
 
 
-def _no_holes(props: dict[str, Any]) -> str:
+def _infill_problem(props: dict[str, Any]) -> str:
     """What the client found, or that a part of a hole has no token; a server that does not say is believed to know."""
     tokens = props.get("fim_tokens")
     known = cast("dict[str, Any]", tokens) if isinstance(tokens, dict) else {}
     given = [known.get(name) for name in ("pre", "suf", "mid")]
     if any(isinstance(token, int) and token < 0 for token in given):
         return "this model has no fill-in-the-middle; choose one that has (lsp-harness model list)"
-    return str(props.get(NO_INFILL) or "")
+    return str(props.get(NO_INFILL_KEY) or "")
 
 
-class Pacer:
+class PaceMonitor:
     """Asks the engine for its pace at the first request and again after a while, as it corrects its figures."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = monotonic) -> None:
@@ -118,5 +118,5 @@ class Pacer:
             with suppress(HarnessError):
                 props = await self._engine.props()
                 self._pace = replace(Pace.of(props.raw), yields=bool(props.features.get("priority")))
-                self._until = self._clock() + FRESH_SECONDS
+                self._until = self._clock() + PACE_LIFETIME_S
         return self._pace

@@ -10,7 +10,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from lsp_harness.config.schema import Engine
-from lsp_harness.errors import ConfigError, KeyMissing
+from lsp_harness.errors import ApiKeyMissing, ConfigError
 
 Dialect = Literal["auto", "llama-server", "openai", "anthropic"]
 DIALECTS: tuple[Dialect, ...] = ("auto", "llama-server", "openai", "anthropic")
@@ -62,8 +62,8 @@ PROVIDERS: tuple[Provider, ...] = (
 )
 ANTHROPIC_VERSION = "2023-06-01"
 """Of their API; the only one so far."""
-NAMES: tuple[str, ...] = tuple(provider.name for provider in PROVIDERS)
-OTHER = Provider("", "", dialect="auto")
+PROVIDER_NAMES: tuple[str, ...] = tuple(provider.name for provider in PROVIDERS)
+UNNAMED_PROVIDER = Provider("", "", dialect="auto")
 """A server without a name."""
 
 
@@ -75,7 +75,7 @@ class Target:
     socket: str = ""
     model: str = ""
     dialect: Dialect = "auto"
-    provider: Provider = OTHER
+    provider: Provider = UNNAMED_PROVIDER
     fim: str = "auto"
     key_name: str = ""
     """The environment variable the key comes from; empty without a key."""
@@ -94,13 +94,13 @@ class Target:
         return {"Authorization": f"Bearer {self.key}"} if self.key else {}
 
 
-def remote(settings: Engine) -> bool:
+def is_remote(settings: Engine) -> bool:
     """Whether the settings name a server of somebody else's instead of our own engine."""
     return bool(settings.url or settings.model)
 
 
 def targets(settings: Engine, env: Mapping[str, str] = os.environ) -> list[Target]:
-    """The servers the settings name, in their order. Raises ConfigError, or KeyMissing; touches no network."""
+    """The servers the settings name, in their order. Raises ConfigError, or ApiKeyMissing; touches no network."""
     if settings.dialect not in DIALECTS:
         raise ConfigError(f"engine.dialect must be one of {', '.join(DIALECTS)}, not {settings.dialect!r}")
     dialect = settings.dialect
@@ -108,33 +108,33 @@ def targets(settings: Engine, env: Mapping[str, str] = os.environ) -> list[Targe
         places = [place.strip() for place in settings.url.split(",") if place.strip()]
         if not places:
             raise ConfigError(f"engine.url {settings.url!r} is not the address of a server")
-        return [_target(place, settings.model, dialect, _by_host(place), settings, env) for place in places]
+        return [_target(place, settings.model, dialect, _provider_of_host(place), settings, env) for place in places]
     name, slash, model = settings.model.partition("/")
-    if name not in NAMES or not slash or not model:
-        known = ", ".join(NAMES)
+    if name not in PROVIDER_NAMES or not slash or not model:
+        known = ", ".join(PROVIDER_NAMES)
         raise ConfigError(
             f"engine.model {settings.model!r} needs engine.url as well, or the form provider/model with one of {known}"
         )
-    return [by_name(name, settings, model=model, env=env)]
+    return [provider_target(name, settings, model=model, env=env)]
 
 
-def by_name(
+def provider_target(
     name: str, settings: Engine, *, url: str = "", model: str = "", env: Mapping[str, str] = os.environ
 ) -> Target:
     """The service called `name`, at `url` or where it usually is. Raises as `targets` does."""
     provider = next((known for known in PROVIDERS if known.name == name), None)
     if provider is None:
-        raise ConfigError(f"there is no provider {name!r}; known are {', '.join(NAMES)}")
+        raise ConfigError(f"there is no provider {name!r}; known are {', '.join(PROVIDER_NAMES)}")
     source = "the address" if url else next((name for name in provider.url_env if env.get(name)), "")
     dialect: Dialect = "auto" if settings.dialect not in DIALECTS else settings.dialect
     place = url or env.get(source) or provider.url
     return _target(place, model, dialect, provider, settings, env, source)
 
 
-def _by_host(place: str) -> Provider:
+def _provider_of_host(place: str) -> Provider:
     host = urlsplit(place).hostname
     hosted = (known for known in PROVIDERS if known.needs_key)
-    return next((known for known in hosted if host and urlsplit(known.url).hostname == host), OTHER)
+    return next((known for known in hosted if host and urlsplit(known.url).hostname == host), UNNAMED_PROVIDER)
 
 
 def _target(
@@ -154,7 +154,7 @@ def _target(
     socket = place.removeprefix("unix:") if place.startswith(("unix:", "/")) else ""
     base = "" if socket else _base(place, source)
     if provider.needs_key and not key_name:
-        raise KeyMissing(f"{base} needs a key; set {' or '.join(filter(None, names))} in the environment")
+        raise ApiKeyMissing(f"{base} needs a key; set {' or '.join(filter(None, names))} in the environment")
     key = env[key_name].strip() if key_name else ""
     if not (key.isascii() and key.isprintable()):
         raise ConfigError(f"the key in {key_name} contains a character that no key has; copy the key again")

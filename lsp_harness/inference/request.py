@@ -65,7 +65,7 @@ class Continuation:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class InfillContext:
     """What an infill is told: the text on both sides of the hole, and `extra` (file name, text) before it."""
 
     prefix: str
@@ -83,12 +83,12 @@ class Infill:
     `budget_ms`, else the last. With `budget_ms` 0 `around` is always taken.
     """
 
-    around: Around
+    around: InfillContext
     heal: bool = True
     sampling: Sampling = Sampling()
     priority: Priority = "interactive"
     owner: Owner = Owner()
-    shorter: tuple[Around, ...] = ()
+    shorter: tuple[InfillContext, ...] = ()
     budget_ms: float = 0.0
     cache_reuse: int | None = None
     """As that of a continuation; without it, as the server was started."""

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.errors import ConfigError, EngineError, FileProblem
+from lsp_harness.errors import ConfigError, EngineError, FileError
 from lsp_harness.inference.backends.backend import FEATURES, Features
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props, Stop, TokenLogprob, Usage
 from lsp_harness.text.wording import counted
 
-LARGEST = 16_000_000
+SCRIPT_LIMIT_BYTES = 16_000_000
 """Bytes of a script."""
-DIMENSIONS = 64
+EMBEDDING_DIMENSIONS = 64
 """Of the scripted embeddings."""
 
 
@@ -33,8 +33,8 @@ class ScriptedEngine:
     def __init__(self, script: Path | Sequence[dict[str, Any]]) -> None:
         if isinstance(script, Path):
             try:
-                replies = json.loads(read_text(script, LARGEST))
-            except (FileProblem, ValueError) as error:
+                replies = json.loads(read_text(script, SCRIPT_LIMIT_BYTES))
+            except (FileError, ValueError) as error:
                 raise ConfigError(f"engine.script {script} cannot be read: {error}") from error
             if not isinstance(replies, list) or not all(isinstance(r, dict) for r in cast("list[Any]", replies)):
                 raise ConfigError(f"engine.script {script} must be a JSON list of objects")
@@ -121,8 +121,8 @@ class ScriptedEngine:
 
 
 def _vector(words: Sequence[str]) -> list[float]:
-    counts = [0.0] * DIMENSIONS
+    counts = [0.0] * EMBEDDING_DIMENSIONS
     for word in words:
-        counts[blake2b(word.encode(), digest_size=1).digest()[0] % DIMENSIONS] += 1
+        counts[blake2b(word.encode(), digest_size=1).digest()[0] % EMBEDDING_DIMENSIONS] += 1
     length = math.hypot(*counts) or 1.0
     return [count / length for count in counts]

@@ -23,31 +23,31 @@ from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import clear
 from lsp_harness.errors import ConfigError, EngineUnavailable
-from lsp_harness.inference.embedding_recipe import pooling_of
+from lsp_harness.inference.embedding_recipe import pooling_or_auto
 from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
-from lsp_harness.inference.models.model_files import resolve
-from lsp_harness.inference.running_engines import STUCK_GRACE_S, end, health, listening
+from lsp_harness.inference.models.model_files import resolve_model
+from lsp_harness.inference.running_engines import STUCK_GRACE_S, end_engine_at, is_listening, query_health
 from lsp_harness.process import detached_process, openmp
 
-ORDERS = ("auto", "suffix-first", "prefix-suffix-middle")
-TURN_S = 120.0
+FIM_ORDERS = ("auto", "suffix-first", "prefix-suffix-middle")
+START_TURN_TIMEOUT_S = 120.0
 """How long another process may take to start the same engine before a request says so."""
-IMPORT_S = 10.0
+MIN_STARTUP_SILENCE_S = 10.0
 """How long a process that starts may give no sign of life at least: it can give none before Python has come up."""
-TURN_POLL_S = 0.05
-SOCKET_LIMIT = 100
+LOCK_POLL_S = 0.05
+SOCKET_PATH_LIMIT_BYTES = 100
 """Bytes of a Unix socket's path; the system's limit is 108."""
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class EngineAddress:
     """Where an engine listens, and where it writes its log."""
 
     socket: Path
     log: Path
 
 
-def identity(model: Path, config: Config) -> str:
+def engine_identity(model: Path, config: Config) -> str:
     """One engine process per value: the file's bytes (by size and time) and what the context depends on."""
     info = model.stat()
     parts = (
@@ -58,24 +58,24 @@ def identity(model: Path, config: Config) -> str:
         config.model.n_gpu_layers,
         _order(model, config),
         config.index.embedding_model,
-        pooling_of(config.index),
+        pooling_or_auto(config.index),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
-def address(model: Path, config: Config) -> Address:
-    name = f"engine-{identity(model, config)}"
-    path = paths.runtime() / f"{name}.sock"
-    if len(os.fsencode(path)) > SOCKET_LIMIT:
+def engine_address(model: Path, config: Config) -> EngineAddress:
+    name = f"engine-{engine_identity(model, config)}"
+    path = paths.runtime_folder() / f"{name}.sock"
+    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT_BYTES:
         raise EngineUnavailable(
             f"{path} is too long for a socket; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path"
         )
-    return Address(path, _log(name))
+    return EngineAddress(path, _log(name))
 
 
 def _log(name: str) -> Path:
     try:
-        return paths.state() / f"{name}.log"
+        return paths.state_folder() / f"{name}.log"
     except ConfigError as error:
         # an engine that says nothing is better than none
         warn_once(error.message)
@@ -85,7 +85,7 @@ def _log(name: str) -> Path:
 async def end_engine(config: Config) -> None:
     """End the engine of these settings, and wait until it is gone; one that does not run is left alone. Raises
     EngineUnavailable when it is still there after SIGKILL."""
-    ended = await end(address(resolve(config.model.path), config).socket)
+    ended = await end_engine_at(engine_address(resolve_model(config.model.path), config).socket)
     if ended and not ended.ending:
         raise EngineUnavailable(f"the engine {ended.words}")
 
@@ -97,8 +97,8 @@ def _card(model: Path, config: Config) -> ModelCard | None:
 def _order(model: Path, config: Config) -> str:
     """What the settings say, else the model's card. Raises ConfigError."""
     chosen = config.model.fim_order
-    if chosen not in ORDERS:
-        raise ConfigError(f"model.fim_order must be one of {', '.join(ORDERS)}, not {chosen!r}")
+    if chosen not in FIM_ORDERS:
+        raise ConfigError(f"model.fim_order must be one of {', '.join(FIM_ORDERS)}, not {chosen!r}")
     card = _card(model, config)
     return chosen if chosen != "auto" else (card.fim if card else FimRecipe()).order
 
@@ -124,9 +124,9 @@ class Supervisor:
         """The socket of a running engine. Raises ModelMissing or EngineUnavailable."""
         if self._config.engine.url:
             return Path(self._config.engine.url.removeprefix("unix:"))
-        model = resolve(self._config.model.path)
-        where = address(model, self._config)
-        if await health(where.socket) is not None if self._doubted else listening(where.socket):
+        model = resolve_model(self._config.model.path)
+        where = engine_address(model, self._config)
+        if await query_health(where.socket) is not None if self._doubted else is_listening(where.socket):
             self._doubted = False
             return where.socket
         if self._starting is None:
@@ -146,15 +146,15 @@ class Supervisor:
             # those who wait hear of it; when nobody does any more, it is not an error of the loop
             task.exception()
 
-    async def _start(self, model: Path, where: Address) -> None:
+    async def _start(self, model: Path, where: EngineAddress) -> None:
         silence_s = self._config.engine.silence_s
-        async with _turn(_lock_file(where.socket)):
-            if listening(where.socket):
-                if await health(where.socket, silence_s) is not None:
+        async with _start_lock(_lock_file(where.socket)):
+            if is_listening(where.socket):
+                if await query_health(where.socket, silence_s) is not None:
                     return
                 # a process that listens and does not answer: its socket is needed, and so is its memory
-                await end(where.socket, grace_s=STUCK_GRACE_S)
-            limit_s = max(silence_s, IMPORT_S)
+                await end_engine_at(where.socket, grace_s=STUCK_GRACE_S)
+            limit_s = max(silence_s, MIN_STARTUP_SILENCE_S)
             said = await detached_process.start(self._argv(model, where), openmp.environment(), where.log, limit_s)
         if error := said.get("error"):
             self._wait = min(max(self._wait * 2, self.FIRST_WAIT), self.LONGEST_WAIT)
@@ -163,7 +163,7 @@ class Supervisor:
             raise EngineUnavailable(f"the engine does not start: {error} (see lsp-harness engine logs)")
         self._wait, self._doubted = 0.0, False
 
-    def _argv(self, model: Path, where: Address) -> list[str]:
+    def _argv(self, model: Path, where: EngineAddress) -> list[str]:
         config = self._config
         card = _card(model, config)
         return [
@@ -177,7 +177,7 @@ class Supervisor:
             *("--kv-disk", str(config.engine.kv_disk_mb), "--cache-reuse", str(config.engine.cache_reuse)),
             # one argument: what begins with a dash is no option
             f"--embedding-model={config.index.embedding_model}",
-            f"--embedding-pooling={pooling_of(config.index)}",
+            f"--embedding-pooling={pooling_or_auto(config.index)}",
             *(("--tcp", str(config.engine.port)) if config.engine.port > 0 else ()),
         ]
 
@@ -191,14 +191,14 @@ def _lock_file(socket: Path) -> Path:
         return clear(lock)
     except OSError as error:
         raise EngineUnavailable(
-            f"the engine does not start: {paths.not_written(paths.RUNTIME, lock, error)}"
+            f"the engine does not start: {paths.describe_write_failure(paths.RUNTIME, lock, error)}"
         ) from error
 
 
 @asynccontextmanager
-async def _turn(file: Path) -> AsyncGenerator[None]:
+async def _start_lock(file: Path) -> AsyncGenerator[None]:
     """The right to start an engine, which one process has at a time. Raises EngineUnavailable where it takes too long to get."""
-    lock, until = FileLock(file, thread_local=False), monotonic() + TURN_S
+    lock, until = FileLock(file, thread_local=False), monotonic() + START_TURN_TIMEOUT_S
     while True:
         try:
             # not in a thread: a program that ends would have to wait for it
@@ -206,14 +206,12 @@ async def _turn(file: Path) -> AsyncGenerator[None]:
             break
         except Timeout:
             if monotonic() > until:
-                said = (
-                    f"another process has been starting the engine for {TURN_S:.0f} s; end that process, or try again"
-                )
+                said = f"another process has been starting the engine for {START_TURN_TIMEOUT_S:.0f} s; end that process, or try again"
                 raise EngineUnavailable(said) from None
         except OSError as error:
-            said = paths.not_written(paths.RUNTIME, file, error)
+            said = paths.describe_write_failure(paths.RUNTIME, file, error)
             raise EngineUnavailable(f"the engine does not start: {said}") from error
-        await asyncio.sleep(TURN_POLL_S)
+        await asyncio.sleep(LOCK_POLL_S)
     try:
         yield
     finally:

@@ -9,14 +9,14 @@ from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
 from lsp_harness.errors import EngineError, EngineRefused, ModelError
-from lsp_harness.inference.backends.backend import estimated
+from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
 
 T = TypeVar("T")
 
 
-class Estimating:
+class EstimatingEngine:
     """An `Engine`. Once it has failed everything is estimated, so that numbers that belong together are of one kind.
 
     `n_ctx` is the context that the settings say.
@@ -37,7 +37,7 @@ class Estimating:
             self.why = f"the engine does not answer within {limit_s:g} s"
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        return await self._with(lambda: self._engine.count(texts), lambda: estimated(texts))
+        return await self._with(lambda: self._engine.count(texts), lambda: estimate_counts(texts))
 
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
         return await self._with(lambda: self._engine.chat_prompt(messages), lambda: _plain(messages))

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from lsp_harness.disk.file_reading import read_file
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 from lsp_harness.files.secrets import secret_path
 from lsp_harness.knowledge.js_exports import SCRIPTS, exported
 from lsp_harness.syntax.languages import Language, language_for
@@ -99,7 +99,7 @@ def contents(path: Path, place: Path) -> bytes | None:
         if not Path(found).is_relative_to(place) or secret_path(found[len(str(place)) :]):
             return None
         data = read_file(Path(found), LARGEST)
-    except (OSError, ValueError, FileProblem):
+    except (OSError, ValueError, FileError):
         return None
     return None if b"\0" in data[:8192] else data
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
-from lsp_harness.config.load import Load
+from lsp_harness.config.load import ConfigLoader
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.server import handshake, log_forwarding
@@ -26,7 +26,7 @@ LEAVE_SECONDS = 5.0
 
 
 def serve(
-    make_harness: "Callable[[Config], Harness]", load: Load, *, tcp: str | None = None, ws: str | None = None
+    make_harness: "Callable[[Config], Harness]", load: ConfigLoader, *, tcp: str | None = None, ws: str | None = None
 ) -> int:
     """Runs until the client leaves; the exit status of the process. `load` reads the settings of a project."""
     logging.basicConfig(level=logging.WARNING, handlers=[stderr_log()])
@@ -42,7 +42,9 @@ def serve(
         return 1
 
 
-async def _serve(make_harness: "Callable[[Config], Harness]", load: Load, tcp: str | None, ws: str | None) -> int:
+async def _serve(
+    make_harness: "Callable[[Config], Harness]", load: ConfigLoader, tcp: str | None, ws: str | None
+) -> int:
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     if task is not None:
@@ -85,7 +87,7 @@ async def _connect(tcp: str | None, ws: str | None) -> Transport:
 
 async def _converse(
     make_harness: "Callable[[Config], Harness]",
-    load: Load,
+    load: ConfigLoader,
     greeting: Greeting,
     transport: Transport,
     messages: AsyncIterator[bytes],
@@ -121,7 +123,7 @@ async def _converse(
 
 
 def _client(
-    make_harness: "Callable[[Config], Harness]", load: Load, greeting: Greeting, transport: Transport
+    make_harness: "Callable[[Config], Harness]", load: ConfigLoader, greeting: Greeting, transport: Transport
 ) -> "Client":
     """Everything that knows LSP types is imported here, after `initialize` was answered."""
     from lsp_harness.server import client_settings, index_progress

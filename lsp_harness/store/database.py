@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import regular
 from lsp_harness.disk.file_writing import clear
-from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
+from lsp_harness.errors import StoreDamaged, StoreError, StoreTimeout
 
 SUFFIXES = ("", "-wal", "-shm")
 CACHE_KIB = 16_384
@@ -134,7 +134,7 @@ class Reader:
 
     @contextmanager
     def until(self, over: Callable[[], bool]) -> Generator[None]:
-        """What is asked meanwhile ends when this is `over`, in the middle of a statement too. Raises StoreLate."""
+        """What is asked meanwhile ends when this is `over`, in the middle of a statement too. Raises StoreTimeout."""
         self._over = over
         try:
             with _told(self.path):
@@ -150,7 +150,7 @@ class Reader:
         found: list[T] = []
         if over():
             return found
-        with suppress(StoreLate), self.until(over):
+        with suppress(StoreTimeout), self.until(over):
             for one in find():
                 found.append(one)
                 if over():
@@ -221,12 +221,12 @@ def _told(path: Path) -> Generator[None]:
         yield
     except sqlite3.OperationalError as error:
         if _code(error) == sqlite3.SQLITE_INTERRUPT:
-            raise StoreLate(f"{path}: the query took too long") from error
+            raise StoreTimeout(f"{path}: the query took too long") from error
         raise StoreError(f"{path}: {error}{_remedy(error)}") from error
     except sqlite3.DatabaseError as error:
         raise StoreDamaged(f"{path}: {error}; {REMOVE}") from error
     except OSError as error:
-        raise StoreError(paths.not_written(paths.CACHE, path, error)) from error
+        raise StoreError(paths.describe_write_failure(paths.CACHE, path, error)) from error
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: {error.object!a} is not UTF-8, so it is not in the index") from error
 

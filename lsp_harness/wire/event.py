@@ -7,8 +7,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
-VERSION = 1
-NEEDED: dict[str, type] = {"id": str, "seq": int, "ts": str, "session_id": str, "type": str, "data": dict}
+EVENT_VERSION = 1
+REQUIRED_FIELDS: dict[str, type] = {"id": str, "seq": int, "ts": str, "session_id": str, "type": str, "data": dict}
 """What every event has, and of which type it is."""
 
 
@@ -25,7 +25,7 @@ class Event:
     cause: str | None
     type: str
     data: dict[str, Any] = field(default_factory=dict[str, Any])
-    v: int = VERSION
+    v: int = EVENT_VERSION
 
 
 def encode(event: Event) -> str:
@@ -38,7 +38,7 @@ def decode(line: str) -> Event:
     """The inverse of `encode`; unknown keys are dropped, so that a newer writer can be read. Raises ValueError."""
     found: Any = json.loads(line)
     body = cast("dict[str, Any]", found) if isinstance(found, dict) else dict[str, Any]()
-    if any(not isinstance(body.get(key), kind) for key, kind in NEEDED.items()):
+    if any(not isinstance(body.get(key), kind) for key, kind in REQUIRED_FIELDS.items()):
         raise ValueError("it is no event")
     values: dict[str, Any] = {key: body.get(key) for key in Event.__dataclass_fields__}
     return Event(**values)

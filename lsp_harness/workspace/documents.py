@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lsp_harness.errors import NotOpen, OutOfStep
+from lsp_harness.errors import DocumentNotOpen, DocumentOutOfSync
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 
@@ -40,13 +40,13 @@ class Documents:
         return uri in self._open
 
     def get(self, uri: str) -> Document:
-        """Raises NotOpen, and OutOfStep where the text is not known any more."""
+        """Raises DocumentNotOpen, and DocumentOutOfSync where the text is not known any more."""
         if lost := self._lost.get(uri):
-            raise OutOfStep(f"the text of {uri} is not known ({lost.why}); close the file and open it again")
+            raise DocumentOutOfSync(f"the text of {uri} is not known ({lost.why}); close the file and open it again")
         try:
             return self._open[uri]
         except KeyError:
-            raise NotOpen(f"{uri} is not open; send textDocument/didOpen first") from None
+            raise DocumentNotOpen(f"{uri} is not open; send textDocument/didOpen first") from None
 
     def find(self, uri: str) -> Document | None:
         """None for what is not open."""
@@ -62,7 +62,7 @@ class Documents:
         self._client_versions[document.uri] = document.version, version
 
     def next_version(self, uri: str, version: int | None) -> int:
-        """The version here of the text that a change leads to, which its client calls `version`. Raises NotOpen."""
+        """The version here of the text that a change leads to, which its client calls `version`. Raises DocumentNotOpen."""
         last = self.get(uri).version
         number = version if version is not None and version > last else last + 1
         self._client_versions[uri] = number, version
@@ -81,7 +81,7 @@ class Documents:
         return before, after
 
     def close(self, uri: str) -> Document | None:
-        """The text that is open no more; None for one that was not known. Raises NotOpen."""
+        """The text that is open no more; None for one that was not known. Raises DocumentNotOpen."""
         if self._lost.pop(uri, None):
             self._closed[uri] = None
             return None

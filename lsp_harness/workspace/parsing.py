@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from lsp_harness.errors import Superseded
+from lsp_harness.errors import RequestSuperseded
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance, Budget, TooCostly
 from lsp_harness.syntax.plain_text import plain
 from lsp_harness.text.document import Document
@@ -156,7 +156,7 @@ class Parsed:
         return tree
 
     async def made(self, document: Document, *, live: bool) -> "SyntaxTree | None":
-        """As `tree`, but wait a while for one that is being made. Raises Superseded where the text is changed meanwhile."""
+        """As `tree`, but wait a while for one that is being made. Raises RequestSuperseded where the text is changed meanwhile."""
         tree = self.tree(document, live=live)
         text = self._texts.get(document.uri)
         if tree or not live or not text or not text.making:
@@ -164,7 +164,7 @@ class Parsed:
         edits = text.edits
         await asyncio.wait({text.making}, timeout=WAIT_S)
         if text.edits != edits:
-            raise Superseded("the text was changed while its syntax tree was made")
+            raise RequestSuperseded("the text was changed while its syntax tree was made")
         return text.tree if text.tree and text.tree.document.data == document.data else None
 
     def declarations(self, document: Document, *, live: bool) -> "Sequence[Declaration]":

@@ -5,7 +5,7 @@ import lzma
 from pathlib import Path
 
 from lsp_harness.bench.real_edits import RealEdit
-from lsp_harness.bench.workspaces import workspaces
+from lsp_harness.bench.workspaces import open_workspaces
 from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -32,7 +32,7 @@ async def test_the_repositories_of_the_set_are_written_out_and_indexed(eval_data
     rows.append({"repo": "other", "path": "a.py", "text": "x = 1\n"})
     with lzma.open(eval_data / "repos_fim.jsonl.xz", "wt", encoding="utf-8") as out:
         out.writelines(json.dumps(row) + "\n" for row in rows)
-    with workspaces([EDIT], None, said) as found:
+    with open_workspaces([EDIT], None, said) as found:
         assert found.count == 1
         known = found.known(EDIT)
         assert known
@@ -45,7 +45,7 @@ async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
     (tmp_path / "shop/cart.py").write_text(CART)
     (tmp_path / "till.py").write_text(HERE)
     before = sorted(tmp_path.rglob("*"))
-    with workspaces([EDIT], tmp_path, said) as found:
+    with open_workspaces([EDIT], tmp_path, said) as found:
         known = found.known(RealEdit("till.py", "python", HERE, "\n", "x"))
         assert known
         assert "class Cart" in await seen(known)
@@ -53,5 +53,5 @@ async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
 
 
 def test_without_the_files_of_its_repository_an_edit_knows_of_no_other(eval_data: Path):
-    with workspaces([EDIT], None, said) as found:
+    with open_workspaces([EDIT], None, said) as found:
         assert (found.count, found.known(EDIT)) == (0, None)

@@ -62,7 +62,7 @@ def main() -> None:
     if not shutil.which("strace"):
         sys.exit("strace is not installed")
     stop()
-    own = [paths.state(), paths.cache(), paths.runtime(), model_files.folder()]
+    own = [paths.state_folder(), paths.cache_folder(), paths.runtime_folder(), model_files.models_folder()]
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace"
         root = Path(folder).resolve() / "workspace"

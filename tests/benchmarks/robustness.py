@@ -19,7 +19,7 @@ import psutil
 
 from lsp_harness.bench.lsp_client import LspClient, RpcError
 from lsp_harness.config.load import load
-from lsp_harness.inference.models.model_files import resolve
+from lsp_harness.inference.models.model_files import resolve_model
 
 MIB = 2**20
 KV_BYTES_PER_TOKEN = 12 * 1024
@@ -70,7 +70,7 @@ async def memory(root: Path) -> None:
             pids.append((await status(client))["engine"]["pid"])
         engine = psutil.Process(pids[0])
         config, _ = load()
-        file = resolve(config.model.path).stat().st_size
+        file = resolve_model(config.model.path).stat().st_size
         kv = config.model.context_length * KV_BYTES_PER_TOKEN
         limit = file + kv + 350 * MIB
         rss = engine.memory_info().rss

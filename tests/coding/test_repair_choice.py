@@ -13,7 +13,7 @@ from lsp_harness.coding.sampling import Candidate, Plan
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Tried
 from lsp_harness.errors import NoAnswer
-from lsp_harness.inference.backends.backend import NO_INFILL
+from lsp_harness.inference.backends.backend import NO_INFILL_KEY
 from lsp_harness.inference.request import Usage
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.text.document import Document
@@ -97,7 +97,7 @@ async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) 
 
 async def test_a_model_that_fills_no_holes_is_not_asked(log: SessionLog, tmp_path: Path) -> None:
     engine = Script()
-    engine.facts = {NO_INFILL: "it only follows instructions"}
+    engine.facts = {NO_INFILL_KEY: "it only follows instructions"}
     assert await chosen(both(Document.of("file:///a.py", TEXT)), engine, log, tmp_path) == 0
     assert engine.asked == []
 

@@ -11,7 +11,7 @@ from lsp_harness.errors import ModelMissing
 from lsp_harness.index.build.chunks import LINES
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.query.code_search import WEIGHTS
-from lsp_harness.inference.grammar import choice
+from lsp_harness.inference.grammar import choice_grammar
 from lsp_harness.inference.request import Continuation
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.text.document import Document
@@ -252,7 +252,7 @@ async def test_a_model_chooses_by_number():
     assert (found.best.place, found.by) == ("a2.py:3-5", "model")
     [request] = engine.asked
     assert isinstance(request, Continuation)
-    assert (request.sampling.grammar, request.sampling.n_predict) == (choice(3), 1)
+    assert (request.sampling.grammar, request.sampling.n_predict) == (choice_grammar(3), 1)
     await engine.aclose()
 
 
@@ -282,7 +282,7 @@ async def test_a_choice_keeps_to_its_budget():
         shown = prompt.count(".py:")
         # what the chat's own marks cost is no part of it
         assert len(prompt.split()) - 2 <= budget
-        assert engine.asked[0].sampling.grammar == choice(shown)
+        assert engine.asked[0].sampling.grammar == choice_grammar(shown)
     # two fit or nobody is asked
     assert 0 < fixed < 100
     assert shown == 8

@@ -11,11 +11,11 @@ from lsp_harness.coding.turn_prompt import filled
 from lsp_harness.config.schema import Config, Engine, Model
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around, Infill, Sampling
+from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.log import SessionLog
 from tests.harness.tools import Script
 
-AROUND = Around(
+AROUND = InfillContext(
     "def area(r):\n    return squ", "\n\nprint(area(1))\n", (("a.py", "# a.py\nx = 1\n"), ("b.py", "y = 2\n"))
 )
 

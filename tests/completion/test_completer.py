@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.completion.completer import GIVEN, Completer
 from lsp_harness.completion.request.text_generation import passing
 from lsp_harness.config.schema import Completion, Config
-from lsp_harness.errors import EngineError, Superseded
+from lsp_harness.errors import EngineError, RequestSuperseded
 from lsp_harness.inference.request import Infill
 from lsp_harness.session.results import Suggestion
 from lsp_harness.syntax.tree import LIMIT, parse
@@ -209,7 +209,7 @@ async def test_a_newer_request_for_the_document_answers_and_the_older_is_superse
     await engine.started.wait()
     newer = await ask(completer, *typed(src.document, src.cursor, "4"))
     assert newer
-    with pytest.raises(Superseded):
+    with pytest.raises(RequestSuperseded):
         await older
     assert engine.closed == 2
 
@@ -220,7 +220,7 @@ async def test_many_requests_in_a_burst_leave_one_answer() -> None:
     completer = Completer(engine, Completion())
     burst = [ask(completer, src.document, src.cursor) for _ in range(5)]
     results = await asyncio.gather(*burst, return_exceptions=True)
-    assert [isinstance(result, Superseded) for result in results] == [True] * 4 + [False]
+    assert [isinstance(result, RequestSuperseded) for result in results] == [True] * 4 + [False]
 
 
 async def test_requests_for_other_documents_go_on() -> None:
@@ -257,7 +257,7 @@ async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown(
     await engine.started.wait()
     completer.forget(src.document.uri)
     assert completer.given(src.document.uri, found.id) is None
-    with pytest.raises((Superseded, asyncio.CancelledError)):
+    with pytest.raises((RequestSuperseded, asyncio.CancelledError)):
         await task
 
 

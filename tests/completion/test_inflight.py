@@ -10,7 +10,7 @@ import pytest
 from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.prefetch.inflight import Drafts
 from lsp_harness.config.schema import Completion
-from lsp_harness.errors import EngineError, Superseded
+from lsp_harness.errors import EngineError, RequestSuperseded
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Stop, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.results import Suggestion
@@ -102,7 +102,7 @@ async def test_the_newer_request_goes_on_with_the_answer_under_way() -> None:
     await user.say("3.")
     await user.type("3")
     newer = await user.ask()
-    with pytest.raises(Superseded):
+    with pytest.raises(RequestSuperseded):
         await older
     await user.say("14 * r", "eos")
     found = await newer
@@ -158,7 +158,7 @@ async def test_something_else_typed_ends_it_with_the_next_request() -> None:
     await user.say("3.")
     await user.type("x")
     newer = await user.ask()
-    with pytest.raises(Superseded):
+    with pytest.raises(RequestSuperseded):
         await older
     assert (len(user.engine.asked), user.engine.ended) == (2, 1)
     await user.say(" * r", "eos")
@@ -280,7 +280,7 @@ async def test_all_of_it_typed_asks_again() -> None:
 async def test_asked_again_at_the_same_place_it_is_one_question() -> None:
     user = Typist()
     older, newer = await user.ask(), await user.ask()
-    with pytest.raises(Superseded):
+    with pytest.raises(RequestSuperseded):
         await older
     await user.say("3 * r", "eos")
     found = await newer
@@ -362,6 +362,8 @@ async def test_whatever_comes_when_the_answer_is_the_one_a_fresh_question_gets(s
         model.letter()
         await settle()
     *earlier, found = await asyncio.gather(*tasks, return_exceptions=True)
-    assert all(each is None or isinstance(each, Suggestion | Superseded | asyncio.CancelledError) for each in earlier)
+    assert all(
+        each is None or isinstance(each, Suggestion | RequestSuperseded | asyncio.CancelledError) for each in earlier
+    )
     assert isinstance(found, Suggestion), user.document.data
     assert found.text == model.wants(user.document.data[begin : user.offset].decode())

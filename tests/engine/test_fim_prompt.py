@@ -8,7 +8,7 @@ from lsp_harness.engine.decode.fim_prompt import assemble
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.infill_text import heal
-from lsp_harness.inference.request import Around, Infill, Sampling
+from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 
 class Letters:
@@ -37,7 +37,9 @@ def ids(text: str) -> list[int]:
     return [ord(letter) for letter in text]
 
 
-INFILL = Infill(Around("pre", "suf", (("a.py", "xa"), ("b.py", "xb"))), heal=False, sampling=Sampling(n_predict=3))
+INFILL = Infill(
+    InfillContext("pre", "suf", (("a.py", "xa"), ("b.py", "xb"))), heal=False, sampling=Sampling(n_predict=3)
+)
 
 
 def test_a_model_s_own_beginning_comes_before_all():
@@ -56,7 +58,7 @@ def test_suffix_first_lets_the_middle_continue_the_prefix():
 def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
     named, extra = Letters(), (("a.py", "xa"), ("b.py", "# b.py\nxb"), ("", "xc"))
     named.fim["sep"] = 1004
-    work = assemble(named, Infill(Around("", "", extra)), "suffix-first")
+    work = assemble(named, Infill(InfillContext("", "", extra)), "suffix-first")
 
     # one that begins with its name needs no other
     head = [1004, *ids("a.py\nxa"), *ids("# b.py\nxb"), *ids("xc")]
@@ -71,7 +73,7 @@ def test_prefix_suffix_middle_is_what_most_models_were_trained_on():
 
 @pytest.mark.parametrize("order", ["suffix-first", "prefix-suffix-middle"])
 def test_an_empty_file_has_only_the_marks(order):
-    work = assemble(Letters(), Infill(Around("", "")), order)
+    work = assemble(Letters(), Infill(InfillContext("", "")), order)
 
     assert sorted(work.prompts[0].tokens) == [1001, 1002, 1003]
     assert work.prompts[0].forced == b""
@@ -114,7 +116,9 @@ def test_what_is_longer_than_a_word_is_not_healed(tail: str):
 def test_while_a_word_is_typed_the_prompt_stays_the_same(llama: Llama):
     prompts = {
         tuple(
-            assemble(llama, Infill(Around(f"def f():\n    return{' ' + word if word else ''}", "\n")), "suffix-first")
+            assemble(
+                llama, Infill(InfillContext(f"def f():\n    return{' ' + word if word else ''}", "\n")), "suffix-first"
+            )
             .prompts[0]
             .tokens
         )
@@ -125,7 +129,7 @@ def test_while_a_word_is_typed_the_prompt_stays_the_same(llama: Llama):
 
 
 def test_shorter_prompts_come_after_the_first_choice():
-    infill = replace(INFILL, shorter=(Around("re", "s"), Around("e", "")), budget_ms=50.0)
+    infill = replace(INFILL, shorter=(InfillContext("re", "s"), InfillContext("e", "")), budget_ms=50.0)
 
     work = assemble(Letters(), infill, "suffix-first")
 
@@ -137,7 +141,7 @@ def test_shorter_prompts_come_after_the_first_choice():
 
 
 def test_marks_in_the_users_text_are_only_text(llama: Llama):
-    work = assemble(llama, Infill(Around("a = '<|fim_middle|>'\n", "<|im_end|>"), heal=False), "suffix-first")
+    work = assemble(llama, Infill(InfillContext("a = '<|fim_middle|>'\n", "<|im_end|>"), heal=False), "suffix-first")
 
     assert [token for token in work.prompts[0].tokens if token >= llama.fim["pre"] - 3] == [
         llama.fim[k] for k in ("pre", "suf", "mid")

@@ -10,7 +10,7 @@ from lsp_harness.engine.decode.generation import Prompt, Work
 from lsp_harness.engine.decode.host_cache import Lot
 from lsp_harness.engine.decode.sampler import confidence
 from lsp_harness.engine.decode.token_text import Text
-from lsp_harness.inference.request import Around, Infill, Sampling
+from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 from .conftest import PROMPT, Bench
 
@@ -18,7 +18,7 @@ from .conftest import PROMPT, Bench
 @pytest.mark.parametrize("prefix", ["def f():\n    ret", "def f():\n    ", "x = valu", "print(va", "a\t\t", "é"])
 def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Bench, prefix: str):
     sampling = Sampling(n_predict=12)
-    work = assemble(machine.llama, Infill(Around(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first")
+    work = assemble(machine.llama, Infill(InfillContext(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first")
     [prompt] = work.prompts
     text, last = machine.run(prompt.tokens, sampling, prompt.forced)
 

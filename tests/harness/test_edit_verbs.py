@@ -8,7 +8,7 @@ import pytest
 
 from lsp_harness.coding.fix import Fix
 from lsp_harness.context.sources.related_code import Related
-from lsp_harness.errors import NoAnswer, NotText, UsageError
+from lsp_harness.errors import BinaryDocument, NoAnswer, UsageError
 from lsp_harness.harness import edit_verbs, prompt_preview
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.request import Continuation, Infill
@@ -366,7 +366,7 @@ async def test_nothing_is_offered_or_done_on_what_the_model_may_not_see(bench: M
         await edit_verbs.explain(b.harness, *where, no_report)
     binary = opened(b, "<|>\0\n", "b.py")
     assert edit_verbs.offered(b.harness, *binary) == []
-    with pytest.raises(NotText):
+    with pytest.raises(BinaryDocument):
         await edit_verbs.explain(b.harness, *binary, no_report)
 
 

@@ -12,7 +12,7 @@ from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness import location
 from lsp_harness.harness.harness import Harness
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import Recipe
+from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
@@ -100,8 +100,8 @@ async def test_what_is_kept_from_the_model_is_not_found(staying: Staying):
 async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Staying, monkeypatch: pytest.MonkeyPatch):
     """Of what the scripted engine holds to be alike: texts that share words."""
     b = await staying()
-    recipe = Recipe("small", "key")
-    monkeypatch.setattr("lsp_harness.inference.embedding_recipe.recipe", lambda settings: recipe)
+    recipe = EmbeddingRecipe("small", "key")
+    monkeypatch.setattr("lsp_harness.inference.embedding_recipe.make_recipe", lambda settings: recipe)
     monkeypatch.setattr(b.harness.engines, "own", lambda config: True)
     [folder] = b.harness.indexes.folders
     rows = await folder.ask(lambda reader: reader.rows("SELECT digest FROM chunks WHERE digest != x''"), [])

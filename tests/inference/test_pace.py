@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.schema import Completion
-from lsp_harness.inference.pace import Pace, Pacer
+from lsp_harness.inference.pace import Pace, PaceMonitor
 from lsp_harness.inference.request import Infill, Props
 from lsp_harness.syntax.tree import parse
 from tests.harness.tools import Script
@@ -64,7 +64,7 @@ class Measured(Script):
 async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
     now = 100.0
     engine = Measured(facts=SLOW)
-    pacer = Pacer(engine, lambda: now)
+    pacer = PaceMonitor(engine, lambda: now)
     assert await pacer.now() == await pacer.now() == Pace.of(SLOW)
     engine.facts, now = QUICK, now + 59
     assert (await pacer.now(), engine.told) == (Pace.of(SLOW), 1)

@@ -13,7 +13,7 @@ import pytest
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Sampling
+from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, Sampling
 
 BINARY = os.environ.get("LSP_HARNESS_LLAMA_SERVER", "")
 KEY = "not a real key"
@@ -94,7 +94,9 @@ async def test_a_completion_and_its_figures(client: EngineClient):
 @pytest.mark.parametrize("fim", ["suffix", "qwen2.5-coder"])
 async def test_a_hole_its_own_way_and_ours(client: EngineClient, socket: str, fim: str):
     async with aclosing(EngineClient(settings(socket, fim=fim))) as made:
-        chunks = await answer(made, Infill(Around("def f():\n    ", "\n", (("a.py", "# a\n"),)), sampling=Sampling(6)))
+        chunks = await answer(
+            made, Infill(InfillContext("def f():\n    ", "\n", (("a.py", "# a\n"),)), sampling=Sampling(6))
+        )
 
     assert chunks[-1].stop
     assert chunks[-1].usage.generated > 0
@@ -184,7 +186,7 @@ async def test_the_openai_dialect_of_the_same_server(client: EngineClient, socke
         completion = await answer(made, Continuation("def f(value):\n    return", Sampling(n_predict=8)))
         prompt = await made.chat_prompt([("user", "a")])
         conversation = await answer(made, Continuation(prompt, Sampling(n_predict=4)))
-        filled = await answer(made, Infill(Around("def f():\n    ", "\n"), sampling=Sampling(n_predict=4)))
+        filled = await answer(made, Infill(InfillContext("def f():\n    ", "\n"), sampling=Sampling(n_predict=4)))
 
     assert (completion[-1].stop, completion[-1].usage.generated) == ("limit", 8)
     assert conversation[-1].stop == filled[-1].stop == "limit"

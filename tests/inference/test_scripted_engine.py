@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ConfigError, EngineError
-from lsp_harness.inference.request import Around, Continuation, Infill, Sampling
+from lsp_harness.inference.request import Continuation, Infill, InfillContext, Sampling
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 
 
@@ -19,7 +19,7 @@ async def test_replies_come_in_order(tmp_path: Path):
     script = tmp_path / "script.json"
     script.write_text(json.dumps([{"text": "one"}, {"text": "two;three"}]))
     engine = ScriptedEngine(script)
-    requests = [Continuation("a"), Infill(Around("b", "c"), sampling=Sampling(stop=(";",)))]
+    requests = [Continuation("a"), Infill(InfillContext("b", "c"), sampling=Sampling(stop=(";",)))]
 
     assert [await text(engine, request) for request in requests] == ["one", "two"]
     assert engine.asked == requests
@@ -36,8 +36,8 @@ async def test_the_last_chunk_says_why_it_ended():
     ("request_", "expect"),
     [
         (Continuation("fix this"), "fix this"),
-        (Infill(Around("fix ", "this")), "fix \0this"),
-        (Infill(Around("a", "fix this")), "fix this"),
+        (Infill(InfillContext("fix ", "this")), "fix \0this"),
+        (Infill(InfillContext("a", "fix this")), "fix this"),
     ],
 )
 async def test_what_the_prompt_must_contain(request_: Continuation | Infill, expect: str):

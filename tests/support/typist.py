@@ -13,7 +13,7 @@ from typing import Any
 from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.policy.trigger_policy import Restraint
 from lsp_harness.config.schema import Completion, Quiet
-from lsp_harness.errors import Superseded
+from lsp_harness.errors import RequestSuperseded
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.syntax.tree import parse
@@ -137,7 +137,7 @@ async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quie
         await asyncio.sleep(EDITOR)
         try:
             found = await completer.complete(document, parse(document), offset, "a.py", automatic=True)
-        except Superseded:
+        except RequestSuperseded:
             return
         if found:
             result.shown[number] = loop.time() - began

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.errors import NotOpen, OutOfStep
+from lsp_harness.errors import DocumentNotOpen, DocumentOutOfSync
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.workspace.documents import Documents
@@ -59,7 +59,7 @@ def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
     assert not documents.lose(URI, "again")
     assert URI not in documents
     assert list(documents) == []
-    with pytest.raises(OutOfStep, match="it was lost"):
+    with pytest.raises(DocumentOutOfSync, match="it was lost"):
         documents.get(URI)
     assert {uri: lost.why for uri, lost in documents.lost.items()} == {URI: "it was lost"}
     documents.open(Document.of(URI, "y"))
@@ -96,5 +96,5 @@ def test_a_closed_document_is_not_known_any_more() -> None:
     assert documents.closed(URI)
     assert URI not in documents
     for use in (documents.get, documents.close, lambda uri: documents.change(uri, Edit(0, 0, b""), 9)):
-        with pytest.raises(NotOpen, match="send textDocument/didOpen first"):
+        with pytest.raises(DocumentNotOpen, match="send textDocument/didOpen first"):
             use(URI)

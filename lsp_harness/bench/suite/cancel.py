@@ -6,36 +6,36 @@ from collections.abc import AsyncIterator, Callable
 from time import perf_counter
 from typing import Any, cast
 
-from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
+from lsp_harness.bench.figures import REFERENCE, Figure, Goal, Result, p50, p95
 from lsp_harness.bench.lab import Lab
-from lsp_harness.bench.sized_prompts import of_tokens
-from lsp_harness.bench.timing import timed
+from lsp_harness.bench.sized_prompts import make_prompt
+from lsp_harness.bench.timing import measure_stream
 from lsp_harness.inference.request import Chunk, Continuation, Owner, Sampling
 
 ROUNDS = 30
 LONG_PROMPT, SHORT_PROMPT, LONG_ANSWER = 4000, 60, 512
-TINY = "x ="
-LONGEST_WAIT = 1.5
+TINY_PROMPT = "x ="
+MAX_PREFILL_S = 1.5
 """Seconds of a prefill after which it is cancelled at the latest; the moment is drawn."""
 SEED = 0
-SOON = 300.0
+CANCEL_GOAL_MS = 300.0
 """Milliseconds after which a cancelled request must be gone."""
 
-Ask = Callable[[str, int, int], AsyncIterator[Chunk]]
+RequestSender = Callable[[str, int, int], AsyncIterator[Chunk]]
 """Prompt, tokens to generate and a number of the client → chunks."""
 
 
 async def run(lab: Lab) -> Result:
     """A tiny request is sent as a long one is left; how much later than on an idle engine does it begin?"""
     rounds = lab.size(ROUNDS)
-    short = await of_tokens(lab, SHORT_PROMPT)
-    long = await of_tokens(lab, LONG_PROMPT)
-    sides: dict[str, Ask] = {"ours": lambda prompt, tokens, who: on_ours(lab, prompt, tokens, who)}
+    short = await make_prompt(lab, SHORT_PROMPT)
+    long = await make_prompt(lab, LONG_PROMPT)
+    sides: dict[str, RequestSender] = {"ours": lambda prompt, tokens, who: send_to_engine(lab, prompt, tokens, who)}
     if anchor := lab.anchor:
-        sides[ANCHOR] = lambda prompt, tokens, who: anchor.completion(prompt, tokens, slot=who)
+        sides[REFERENCE] = lambda prompt, tokens, who: anchor.completion(prompt, tokens, slot=who)
     measured: dict[str, dict[str, list[float]]] = {"in generation": {}, "in a prompt": {}}
     for side, ask in sides.items():
-        quiet = [(await timed(ask(f"{TINY} {n}", 1, 1))).first_ms for n in range(rounds)]
+        quiet = [(await measure_stream(ask(f"{TINY_PROMPT} {n}", 1, 1))).first_ms for n in range(rounds)]
         idle = p50(quiet) or 0.0
         dice = random.Random(SEED)
         for kind, own in measured.items():
@@ -43,11 +43,11 @@ async def run(lab: Lab) -> Result:
             for number in range(rounds):
                 lab.say(f"{side}, {kind}: {number + 1} of {rounds}")
                 if kind == "in generation":
-                    await left_generating(ask(f"# {number}\n{short}", LONG_ANSWER, 0))
+                    await cancel_at_first_text(ask(f"# {number}\n{short}", LONG_ANSWER, 0))
                 else:
-                    await left_after(ask(f"# {number}\n{long}", 1, 0), dice.uniform(0.1, LONGEST_WAIT))
+                    await cancel_after(ask(f"# {number}\n{long}", 1, 0), dice.uniform(0.1, MAX_PREFILL_S))
                 began = perf_counter()
-                tiny = await timed(ask(f"{TINY} {number}", 1, 1), began)
+                tiny = await measure_stream(ask(f"{TINY_PROMPT} {number}", 1, 1), began)
                 own[side].append(tiny.first_ms - idle)
     return lab.result(
         "cancel",
@@ -58,11 +58,11 @@ async def run(lab: Lab) -> Result:
     )
 
 
-def on_ours(lab: Lab, prompt: str, tokens: int, who: int) -> AsyncIterator[Chunk]:
+def send_to_engine(lab: Lab, prompt: str, tokens: int, who: int) -> AsyncIterator[Chunk]:
     return lab.ours.client.stream(Continuation(prompt, Sampling(n_predict=tokens), owner=Owner(f"client {who}")))
 
 
-async def left_generating(chunks: AsyncIterator[Chunk]) -> None:
+async def cancel_at_first_text(chunks: AsyncIterator[Chunk]) -> None:
     """Close the connection at the first text."""
     async for chunk in chunks:
         if chunk.text:
@@ -70,9 +70,9 @@ async def left_generating(chunks: AsyncIterator[Chunk]) -> None:
     await cast("Any", chunks).aclose()
 
 
-async def left_after(chunks: AsyncIterator[Chunk], seconds: float) -> None:
+async def cancel_after(chunks: AsyncIterator[Chunk], seconds: float) -> None:
     """Close the connection after so long."""
-    work = asyncio.ensure_future(timed(chunks))
+    work = asyncio.ensure_future(measure_stream(chunks))
     await asyncio.wait({work}, timeout=seconds)
     work.cancel()
     await asyncio.wait({work})
@@ -81,7 +81,9 @@ async def left_after(chunks: AsyncIterator[Chunk], seconds: float) -> None:
 def figures(measured: dict[str, dict[str, list[float]]]) -> list[Figure]:
     shown: list[Figure] = []
     for kind, sides in measured.items():
-        ours, theirs = sides.get("ours", []), sides.get(ANCHOR, [])
-        shown.append(Figure(f"cancelled {kind}, delay, p50", p50(ours), p50(theirs), ANCHOR))
-        shown.append(Figure(f"cancelled {kind}, delay, p95", p95(ours), p95(theirs), ANCHOR, goal=Goal(SOON)))
+        ours, theirs = sides.get("ours", []), sides.get(REFERENCE, [])
+        shown.append(Figure(f"cancelled {kind}, delay, p50", p50(ours), p50(theirs), REFERENCE))
+        shown.append(
+            Figure(f"cancelled {kind}, delay, p95", p95(ours), p95(theirs), REFERENCE, goal=Goal(CANCEL_GOAL_MS))
+        )
     return shown

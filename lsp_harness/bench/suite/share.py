@@ -4,13 +4,13 @@ from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
-from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
-from lsp_harness.bench.keystrokes import Trace, strokes
+from lsp_harness.bench.figures import REFERENCE, Figure, Goal, Result, p50, p95
+from lsp_harness.bench.keystrokes import KeyTrace, make_trace
 from lsp_harness.bench.lab import Lab
-from lsp_harness.bench.real_edits import RealEdit, distinct
-from lsp_harness.bench.simulated_editor import Editor, Typist
-from lsp_harness.bench.suite.typing import first, on_anchor
-from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.bench.real_edits import RealEdit, edits_of_different_files
+from lsp_harness.bench.simulated_editor import SimulatedEditor, Typist
+from lsp_harness.bench.suite.typing import first_token_ms, type_on_reference
+from lsp_harness.bench.timing import Timing, measure_stream
 from lsp_harness.inference.models.gguf import read_header
 from lsp_harness.syntax.outline import outline
 from lsp_harness.syntax.tree import parse
@@ -18,7 +18,7 @@ from lsp_harness.text.document import Document
 
 CLIENTS, KEYS = 4, 30
 TOKENS = 16
-FEW = 8
+MAX_VISIBLE_DECLARATIONS = 8
 """Declarations that one window may show."""
 MIB = 2**20
 
@@ -26,20 +26,20 @@ MIB = 2**20
 async def run(lab: Lab) -> Result:
     """One client types all four edits; then four clients type the same ones in other files, key by key in turn."""
     keys = lab.size(KEYS)
-    edits = [edit for edit in lab.edits if outlined(edit)] or lab.edits
-    found = [strokes(edit, 0, keys) for edit in distinct(edits, CLIENTS)]
+    edits = [edit for edit in lab.edits if has_outline(edit)] or lab.edits
+    found = [make_trace(edit, 0, keys) for edit in edits_of_different_files(edits, CLIENTS)]
     lab.say("one client")
-    alone = [await typed_alone(lab, elsewhere(trace, "alone")) for trace in found]
+    alone = [await type_alone(lab, move_to_folder(trace, "alone")) for trace in found]
     before = lab.ours.rss
     lab.say(f"{CLIENTS} clients in turn")
-    shared = await in_turn(lab, [elsewhere(trace, "shared") for trace in found])
+    shared = await type_in_turn(lab, [move_to_folder(trace, "shared") for trace in found])
     grown = lab.ours.rss - before
     theirs_alone, theirs_shared = list[Timing](), list[Timing]()
     if lab.anchor:
         lab.say("llama-server, one client and two in the same slot")
         fewer = [replace(trace, typed=trace.typed[: 1 + keys // lab.options.anchor_every]) for trace in found]
-        theirs_alone = [t for trace in fewer[:2] for t in (await on_anchor(lab, trace))[1:]]
-        theirs_shared = await pinned(lab, fewer[2:])
+        theirs_alone = [t for trace in fewer[:2] for t in (await type_on_reference(lab, trace))[1:]]
+        theirs_shared = await type_in_one_slot(lab, fewer[2:])
     quiet = [timing for typed in alone for timing in typed[1:]]
     busy = [timing for typed in shared for timing in typed[1:]]
     return lab.result(
@@ -56,51 +56,51 @@ async def run(lab: Lab) -> Result:
                 Goal(1, "ratio"),
             ),
             Figure(
-                f"{ANCHOR}: reuse, two clients in one slot",
-                reuse(theirs_shared),
-                reuse(theirs_alone),
-                f"one client, {ANCHOR}",
+                f"{REFERENCE}: reuse, two clients in one slot",
+                reuse_percent(theirs_shared),
+                reuse_percent(theirs_alone),
+                f"one client, {REFERENCE}",
                 "%",
             ),
             Figure(
-                f"{ANCHOR}: time to first token, two clients in one slot, p50",
-                p50(first(theirs_shared)),
-                p50(first(theirs_alone)),
-                f"one client, {ANCHOR}",
+                f"{REFERENCE}: time to first token, two clients in one slot, p50",
+                p50(first_token_ms(theirs_shared)),
+                p50(first_token_ms(theirs_alone)),
+                f"one client, {REFERENCE}",
             ),
         ],
-        "the first key of each file, which nobody could have evaluated before, is left out",
+        "the first_token_ms key of each file, which nobody could have evaluated before, is left out",
         series={
-            "time to first token, ms": {
-                "ours, one client": first(quiet),
-                f"ours, {CLIENTS} clients": first(busy),
-                f"{ANCHOR}, one client": first(theirs_alone),
-                f"{ANCHOR}, two clients": first(theirs_shared),
+            "time to first_token_ms token, ms": {
+                "ours, one client": first_token_ms(quiet),
+                f"ours, {CLIENTS} clients": first_token_ms(busy),
+                f"{REFERENCE}, one client": first_token_ms(theirs_alone),
+                f"{REFERENCE}, two clients": first_token_ms(theirs_shared),
             }
         },
     )
 
 
-def outlined(edit: RealEdit) -> bool:
+def has_outline(edit: RealEdit) -> bool:
     """Whether prompts in this file begin with an outline wherever the window is."""
     tree = parse(Document.of(edit.path, edit.before + edit.after, language=edit.language))
-    return tree is not None and len(outline(tree)) > FEW
+    return tree is not None and len(outline(tree)) > MAX_VISIBLE_DECLARATIONS
 
 
-def elsewhere(trace: Trace, folder: str) -> Trace:
+def move_to_folder(trace: KeyTrace, folder: str) -> KeyTrace:
     """The same edit in a file of another path, which the outline, and so the prompt, begins with."""
     return replace(trace, edit=replace(trace.edit, path=f"{folder}/{trace.edit.path}"))
 
 
-async def typed_alone(lab: Lab, trace: Trace) -> list[Timing]:
-    typist = Typist(Editor(lab.ours, trace.edit, client="alone", patient=True), trace.edit)
+async def type_alone(lab: Lab, trace: KeyTrace) -> list[Timing]:
+    typist = Typist(SimulatedEditor(lab.ours, trace.edit, client="alone", patient=True), trace.edit)
     return [await typist.key(typed, TOKENS) for typed in trace.typed]
 
 
-async def in_turn(lab: Lab, found: list[Trace]) -> list[list[Timing]]:
+async def type_in_turn(lab: Lab, found: list[KeyTrace]) -> list[list[Timing]]:
     """Timings by client."""
     typists = [
-        Typist(Editor(lab.ours, trace.edit, client=f"client {number}", patient=True), trace.edit)
+        Typist(SimulatedEditor(lab.ours, trace.edit, client=f"client {number}", patient=True), trace.edit)
         for number, trace in enumerate(found)
     ]
     timings: list[list[Timing]] = [[] for _ in found]
@@ -111,19 +111,19 @@ async def in_turn(lab: Lab, found: list[Trace]) -> list[list[Timing]]:
     return timings
 
 
-async def pinned(lab: Lab, found: list[Trace]) -> list[Timing]:
+async def type_in_one_slot(lab: Lab, found: list[KeyTrace]) -> list[Timing]:
     """Two clients of llama-server in turn, both in slot 0 as llama.vim's are; without the first of each."""
     timings: list[Timing] = []
     for turn, states in enumerate(zip_longest(*(trace.typed for trace in found))):
         for trace, typed in zip(found, states, strict=True):
             if typed is not None and lab.anchor:
                 edit = trace.edit
-                timing = await timed(lab.anchor.infill(edit.before + typed, edit.after, TOKENS))
+                timing = await measure_stream(lab.anchor.infill(edit.before + typed, edit.after, TOKENS))
                 timings += [timing] if turn else []
     return timings
 
 
-def reuse(timings: list[Timing]) -> float | None:
+def reuse_percent(timings: list[Timing]) -> float | None:
     """Percent of all prompt tokens that came from the cache."""
     reused = sum(timing.usage.reused for timing in timings)
     tokens = reused + sum(timing.evaluated for timing in timings)
@@ -142,7 +142,7 @@ def kv_bytes(model: Path, cells: int) -> int:
 def figures(quiet: list[Timing], busy: list[Timing]) -> list[Figure]:
     one = "one client"
     return [
-        Figure("reuse", reuse(busy), reuse(quiet), one, "%", Goal(97, least=True)),
+        Figure("reuse_percent", reuse_percent(busy), reuse_percent(quiet), one, "%", Goal(97, least=True)),
         Figure(
             "total of a completion, p50",
             p50([t.total_ms for t in busy]),
@@ -150,6 +150,12 @@ def figures(quiet: list[Timing], busy: list[Timing]) -> list[Figure]:
             one,
             goal=Goal(1.2, "ratio"),
         ),
-        Figure("time to first token, p50", p50(first(busy)), p50(first(quiet)), one, goal=Goal(1.2, "ratio")),
-        Figure("time to first token, p95", p95(first(busy)), p95(first(quiet)), one),
+        Figure(
+            "time to first_token_ms token, p50",
+            p50(first_token_ms(busy)),
+            p50(first_token_ms(quiet)),
+            one,
+            goal=Goal(1.2, "ratio"),
+        ),
+        Figure("time to first_token_ms token, p95", p95(first_token_ms(busy)), p95(first_token_ms(quiet)), one),
     ]

@@ -12,7 +12,7 @@ from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.context.sources.outline_cache import Outlines
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.pace import Pace, Pacer
+from lsp_harness.inference.pace import Pace, PaceMonitor
 from lsp_harness.inference.request import Infill, Owner, Sampling, Usage
 from lsp_harness.syntax.names.unbound_names import bindings
 from lsp_harness.workspace.cursor import Cursor
@@ -99,7 +99,7 @@ class Questions:
         self._elsewhere = elsewhere
         self.settings = settings
         self.quiet = quiet or Quiet()
-        self._pacer = Pacer(engine)
+        self._pacer = PaceMonitor(engine)
         self._outlines = Outlines()
 
     async def pace(self) -> Pace:

@@ -19,7 +19,7 @@ from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.engine.decode.cached_sequence import ENDLESS, Held, common
 from lsp_harness.engine.decode.host_cache import Parked
 from lsp_harness.engine.decode.kv_cache import Kv, Slot
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 
 HEADER = struct.Struct("<III")
 """llama.cpp's sequence state: magic, version, number of tokens; then the tokens as int32."""
@@ -121,7 +121,7 @@ class Saved:
             end = f"-{pure}" if pure < len(tokens) else ""
             file = self._folder / f"{name}-{_digest(draft)}{end}.kv"
             draft.replace(file)
-        except (OSError, FileProblem) as error:
+        except (OSError, FileError) as error:
             self._remove(draft)
             _say(f"a prompt could not be saved: {error}")
             return False
@@ -195,7 +195,7 @@ def _tokens(file: Path) -> list[int] | None:
         with open_regular(file) as data:
             magic, _, count = HEADER.unpack(data.read(HEADER.size))
             held = data.read(4 * count) if magic == MAGIC and count < 1_000_000 else b""
-    except (OSError, FileProblem, struct.error):
+    except (OSError, FileError, struct.error):
         return None
     if not held or len(held) != 4 * count:
         return None
@@ -211,7 +211,7 @@ def _digest(file: Path) -> str:
 def _whole(file: Path) -> bool:
     try:
         return file.stem.split("-")[1:2] == [_digest(file)]
-    except (OSError, FileProblem):
+    except (OSError, FileError):
         return False
 
 

@@ -8,8 +8,8 @@ from typing import Literal, Protocol
 
 from lsp_harness.engine.decode.generation import Prompt, Work
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.infill_text import heal, titles
-from lsp_harness.inference.request import Around, Infill
+from lsp_harness.inference.infill_text import file_name_lines, heal
+from lsp_harness.inference.request import Infill, InfillContext
 
 Order = Literal["suffix-first", "prefix-suffix-middle"]
 TAIL = 256
@@ -30,14 +30,14 @@ def assemble(tokenizer: Tokenizer, infill: Infill, order: Order) -> Work:
     return Work(prompts, infill.sampling, infill.owner, infill.budget_ms, infill.cache_reuse)
 
 
-def _prompt(tokenizer: Tokenizer, around: Around, order: Order, healed: bool) -> Prompt:
+def _prompt(tokenizer: Tokenizer, around: InfillContext, order: Order, healed: bool) -> Prompt:
     pre, suf, mid = (tokenizer.fim[name] for name in ("pre", "suf", "mid"))
     if min(pre, suf, mid) < 0:
         raise EngineRefused(
             "this model has no fill-in-the-middle tokens; choose one that has them (lsp-harness model list)"
         )
     tokens = [*tokenizer.opening]
-    for title, (_, text) in zip(titles(around), around.extra, strict=True):
+    for title, (_, text) in zip(file_name_lines(around), around.extra, strict=True):
         if title and (sep := tokenizer.fim.get("sep", -1)) >= 0:
             tokens += [sep, *tokenizer.tokenize(title)]
         tokens += tokenizer.tokenize(text)

@@ -14,7 +14,7 @@ from typing import Any, cast
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import put_file
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 
 
 def processor() -> str:
@@ -34,11 +34,11 @@ def processor() -> str:
 
 def repacking_works(model: Path) -> bool:
     """Whether the model can be loaded with repacked weights (`use_extra_bufts`)."""
-    file = paths.cache() / "probe.json"
+    file = paths.cache_folder() / "probe.json"
     key = f"{processor()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
     try:
         found: Any = json.loads(read_text(file))
-    except (FileProblem, ValueError):
+    except (FileError, ValueError):
         found = {}
     known = cast("dict[str, bool]", found) if isinstance(found, dict) else {}
     if key not in known:
@@ -53,7 +53,7 @@ def repacking_works(model: Path) -> bool:
         try:
             put_file(file, json.dumps(known).encode())
         except OSError as error:
-            paths.unkept("what this processor can do", paths.CACHE, file, error)
+            paths.warn_not_saved("what this processor can do", paths.CACHE, file, error)
     return known[key]
 
 

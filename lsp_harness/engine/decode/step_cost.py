@@ -11,7 +11,7 @@ from typing import Any
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import put_file
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 
 SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128)
 NEAR = 0.8
@@ -61,7 +61,7 @@ class Machine:
             kept = json.loads(read_text(file))[key]
             curve = {int(size): float(ms) for size, ms in kept["step_ms"].items()}
             move_ms = None if kept["move_ms"] is None else float(kept["move_ms"])
-        except (FileProblem, ValueError, KeyError, AttributeError, TypeError):
+        except (FileError, ValueError, KeyError, AttributeError, TypeError):
             return None
         return cls(curve, move_ms) if set(SIZES) <= set(curve) and min(curve.values()) > 0 else None
 
@@ -69,12 +69,12 @@ class Machine:
         """Keep the curve for the next load; where it cannot be kept, that one measures again."""
         try:
             kept = dict(json.loads(read_text(file)))
-        except (FileProblem, ValueError, TypeError):
+        except (FileError, ValueError, TypeError):
             kept = {}
         try:
             put_file(file, json.dumps(kept | {key: {"step_ms": self.step_ms, "move_ms": self.move_ms}}).encode())
         except OSError as error:
-            paths.unkept("what this machine can do", paths.CACHE, file, error)
+            paths.warn_not_saved("what this machine can do", paths.CACHE, file, error)
 
     def cost(self, tokens: int) -> float:
         """Milliseconds of a step over so many tokens, at the pace of late."""

@@ -15,8 +15,8 @@ from time import monotonic
 from typing import Protocol
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineUnavailable, HarnessError
-from lsp_harness.inference.embedding_request import Embedding
-from lsp_harness.inference.models.model_files import resolve
+from lsp_harness.inference.embedding_request import EmbeddingRequest
+from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.request import PRIORITIES
 
 File = tuple[Path, int, int, int]
@@ -49,7 +49,7 @@ def load(path: Path, pooling: str = "auto", *, silent: bool = False) -> Encodes:
 class Job:
     """One request and how far it got."""
 
-    def __init__(self, order: tuple[int, int], request: Embedding) -> None:
+    def __init__(self, order: tuple[int, int], request: EmbeddingRequest) -> None:
         self.order = order
         self.request = request
         self.done = 0
@@ -112,7 +112,7 @@ class Embedder:
         """Of the vectors; 0 until the first was made."""
         return self._model.dimensions if self._model else 0
 
-    async def embed(self, request: Embedding) -> AsyncGenerator[Vector]:
+    async def embed(self, request: EmbeddingRequest) -> AsyncGenerator[Vector]:
         """One vector a text, in order. Leaving early drops the rest. Raises ModelError where the model cannot be had."""
         job = Job((PRIORITIES.index(request.priority), next(self._arrivals)), request)
         self._queue(job)
@@ -187,7 +187,7 @@ class Embedder:
     def _embed(self, job: Job) -> Vector:
         # a file that is replaced while it is mapped would give vectors of neither; all of a request are of one model
         if self._model is None or not job.done:
-            self._open(resolve(self.name, "embedding"))
+            self._open(resolve_model(self.name, "embedding"))
         assert self._model is not None
         self._began = monotonic()
         try:

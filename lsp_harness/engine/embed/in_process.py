@@ -9,8 +9,8 @@ from functools import partial
 
 from lsp_harness.config.schema import Index
 from lsp_harness.engine.embed.embedder import Embedder, load
-from lsp_harness.inference.embedding_recipe import pooling_of
-from lsp_harness.inference.embedding_request import Embedding
+from lsp_harness.inference.embedding_recipe import pooling_or_auto
+from lsp_harness.inference.embedding_request import EmbeddingRequest
 from lsp_harness.inference.request import Priority
 
 
@@ -18,13 +18,13 @@ class Alone:
     """Embeds as an engine does. Raises ModelError where the model cannot be had."""
 
     def __init__(self, settings: Index) -> None:
-        encoder = partial(load, pooling=pooling_of(settings), silent=True)
+        encoder = partial(load, pooling=pooling_or_auto(settings), silent=True)
         self._embedder = Embedder(settings.embedding_model, busy=lambda: False, load=encoder)
 
     async def embed(
         self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
     ) -> list[list[float]]:
-        wanted = Embedding(tuple(texts), max_tokens, priority)
+        wanted = EmbeddingRequest(tuple(texts), max_tokens, priority)
         async with aclosing(self._embedder.embed(wanted)) as vectors:
             return [vector async for vector, _ in vectors]
 

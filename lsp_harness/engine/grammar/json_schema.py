@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from lsp_harness.engine.grammar.number_range import DIGITS, MOST, decimals, integers
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.grammar import literal
+from lsp_harness.inference.grammar import gbnf_literal
 
 Schema = dict[str, Any]
 DEEPEST = 64
@@ -201,7 +201,7 @@ class _Converter:
         kinds = self._kinds(schema) if "type" in schema else []
         if not all(any(_is(value, kind) for kind in kinds or KINDS) for value in cast("list[Any]", values)):
             raise EngineRefused("the JSON schema has a value in `enum` or `const` which is not of its `type`")
-        return " | ".join(literal(json.dumps(value, ensure_ascii=False)) for value in cast("list[Any]", values))
+        return " | ".join(gbnf_literal(json.dumps(value, ensure_ascii=False)) for value in cast("list[Any]", values))
 
     # -- containers
     def _object(self, schema: Schema) -> str:
@@ -215,7 +215,7 @@ class _Converter:
             raise EngineRefused(f"the JSON schema requires `{undeclared[0]}` and forbids it")
         members: list[tuple[str, bool]] = []
         for name, value in (properties | dict.fromkeys(undeclared, others)).items():
-            label = literal(json.dumps(name, ensure_ascii=False) + ":")
+            label = gbnf_literal(json.dumps(name, ensure_ascii=False) + ":")
             members.append((self._rule(f"{label} ws {self._visit(value)}"), name in required))
         starts: list[str] = []
         for at, (member, needed) in enumerate(members):

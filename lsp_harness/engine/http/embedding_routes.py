@@ -23,7 +23,7 @@ def routes(embedder: Embedder) -> list[BaseRoute]:
     """The routes over `embedder`."""
 
     async def native(request: Request, body: Json) -> Response:
-        wanted = embedding.read(body, "content" if "content" in body else "input")
+        wanted = embedding.read_request(body, "content" if "content" in body else "input")
 
         def item(index: int, vector: Vector) -> str:
             return json.dumps({"index": index, "embedding": [vector[0]]})
@@ -32,15 +32,15 @@ def routes(embedder: Embedder) -> list[BaseRoute]:
         return _sent(f"[{','.join(items)}]")
 
     async def openai(request: Request, body: Json) -> Response:
-        wanted = embedding.read(body, "input")
-        packed = embedding.in_base64(body)
+        wanted = embedding.read_request(body, "input")
+        packed = embedding.wants_base64(body)
 
         def item(index: int, vector: Vector) -> str:
             if body.get("dimensions") not in (None, len(vector[0])):
                 raise EngineRefused(
                     f"vectors of {embedder.name} have {len(vector[0])} `dimensions`, no more and no fewer"
                 )
-            values = embedding.packed(vector[0]) if packed else vector[0]
+            values = embedding.encode_vector(vector[0]) if packed else vector[0]
             return json.dumps({"object": "embedding", "index": index, "embedding": values})
 
         items, tokens = await _embedded(embedder, wanted, request, item)
@@ -69,7 +69,7 @@ def _served(handle: Handle) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _embedded(
-    embedder: Embedder, wanted: embedding.Embedding, request: Request, item: Callable[[int, Vector], str]
+    embedder: Embedder, wanted: embedding.EmbeddingRequest, request: Request, item: Callable[[int, Vector], str]
 ) -> tuple[list[str], int]:
     """The vectors as JSON, and the tokens of all. Stops when nobody waits for them any more.
 

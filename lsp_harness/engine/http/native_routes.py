@@ -27,20 +27,20 @@ class Native:
         self._fields = list(fields)
 
     def events(self, chunk: Chunk) -> Iterable[Json]:
-        body = dialect.from_chunk(chunk)
-        return (dialect.only(body, self._fields) if chunk.stop and self._fields else body,)
+        body = dialect.chunk_to_json(chunk)
+        return (dialect.select_fields(body, self._fields) if chunk.stop and self._fields else body,)
 
     def whole(self, chunks: Sequence[Chunk]) -> Any:
         """One object; with `n_cmpl` above 1 a list of them."""
         bodies: list[Json] = []
         for last in sorted((chunk for chunk in chunks if chunk.stop), key=lambda chunk: chunk.index):
             own = [chunk for chunk in chunks if chunk.index == last.index]
-            body = dialect.from_chunk(last) | {"content": "".join(chunk.text for chunk in own)}
+            body = dialect.chunk_to_json(last) | {"content": "".join(chunk.text for chunk in own)}
             if probabilities := [
-                p for chunk in own for p in dialect.from_chunk(chunk).get("completion_probabilities", ())
+                p for chunk in own for p in dialect.chunk_to_json(chunk).get("completion_probabilities", ())
             ]:
                 body["completion_probabilities"] = probabilities
-            bodies.append(dialect.only(body, self._fields) if self._fields else body)
+            bodies.append(dialect.select_fields(body, self._fields) if self._fields else body)
         return bodies[0] if len(bodies) == 1 else bodies
 
 
@@ -105,13 +105,15 @@ def routes(host: Host) -> list[BaseRoute]:
         return JSONResponse({"prompt": await host.chat(turns(body.get("messages")))})
 
     async def completion(body: Json) -> Response:
-        asked = dialect.completion(body | {"grammar": openai_routes.grammar(body)})
-        return Answer(await host.ask(asked), Native(dialect.response_fields(body)), stream=bool(body.get("stream")))
+        asked = dialect.read_completion(body | {"grammar": openai_routes.grammar(body)})
+        return Answer(
+            await host.ask(asked), Native(dialect.read_response_fields(body)), stream=bool(body.get("stream"))
+        )
 
     async def infill(body: Json) -> Response:
-        request = dialect.infill(body)
+        request = dialect.read_infill(body)
         chunks = await host.ask(request, fim_order(body))
-        return Answer(chunks, Native(dialect.response_fields(body)), stream=bool(body.get("stream")))
+        return Answer(chunks, Native(dialect.read_response_fields(body)), stream=bool(body.get("stream")))
 
     async def cancel(body: Json) -> Response:
         name, index = body.get("id"), body.get("index")

@@ -96,7 +96,7 @@ class Choices:
         }
 
     def _timings(self) -> Json:
-        return dialect.from_chunk(Chunk("", None, self._ended[min(self._ended)]))["timings"]
+        return dialect.chunk_to_json(Chunk("", None, self._ended[min(self._ended)]))["timings"]
 
 
 class ChatChoices(Choices):

@@ -22,7 +22,7 @@ from lsp_harness.engine.http.response import Answer, error, posted
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
 from lsp_harness.inference.infill_text import heal
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling
+from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, Owner, Sampling
 
 Json = dict[str, Any]
 CHAT_TOKENS = 1024
@@ -99,15 +99,15 @@ def sampling(body: Json, room: int, default: int) -> Sampling:
             raise EngineRefused(f"`{key}` is not supported here; leave it out")
     if body.get("tools") and body.get("tool_choice") != "none":
         raise EngineRefused("`tools` are not supported here; leave them out")
-    n = dialect.between(body, "n", 1, 1, dialect.MOST_CANDIDATES)
-    if dialect.between(body, "best_of", n, 1, dialect.MOST_CANDIDATES) > n:
+    n = dialect.read_int(body, "n", 1, 1, dialect.MAX_CANDIDATES)
+    if dialect.read_int(body, "best_of", n, 1, dialect.MAX_CANDIDATES) > n:
         raise EngineRefused("`best_of` is not supported here; ask for `n` choices")
     key = "max_completion_tokens" if body.get("max_completion_tokens") is not None else "max_tokens"
-    wanted = dialect.between(body, key, default, 0, 10**9)
+    wanted = dialect.read_int(body, key, default, 0, 10**9)
     defaults = {"temperature": 1.0, "top_p": 1.0, "seed": secrets.randbits(32)}
     given = {key: value for key, value in body.items() if value is not None}
     settings = defaults | given | {"n_predict": min(wanted, max(1, room // n)), "grammar": grammar(body)}
-    return replace(dialect.sampling(settings), n=n)
+    return replace(dialect.read_sampling(settings), n=n)
 
 
 async def _continuation(host: Host, body: Json, prompt: str | tuple[int, ...], default: int, top: int) -> Continuation:
@@ -119,20 +119,20 @@ async def _continuation(host: Host, body: Json, prompt: str | tuple[int, ...], d
             "model.context_length; shorten the prompt or raise it"
         )
     settings = replace(sampling(body, room, default), top_logprobs=top)
-    return Continuation(tuple(tokens), settings, dialect.priority(body, "normal"), _owner(body))
+    return Continuation(tuple(tokens), settings, dialect.read_priority(body, "normal"), _owner(body))
 
 
 async def _infill(host: Host, body: Json, prompt: str, suffix: str, top: int) -> Infill:
     texts = (prompt, suffix)
     used = await host.aside(lambda: sum(len(host.llama.tokenize(text)) for text in texts), *texts)
     # the word before the cursor may have to be spelled letter by letter, in each choice
-    n = dialect.between(body, "n", 1, 1, dialect.MOST_CANDIDATES)
+    n = dialect.read_int(body, "n", 1, 1, dialect.MAX_CANDIDATES)
     used += len(host.llama.fim) + n * len(heal(prompt)[1])
     settings = replace(sampling(body, host.context - used, TEXT_TOKENS), top_logprobs=top)
     return Infill(
-        Around(prompt, suffix),
+        InfillContext(prompt, suffix),
         sampling=settings,
-        priority=dialect.priority(body, "normal"),
+        priority=dialect.read_priority(body, "normal"),
         owner=_owner(body),
         cache_reuse=0,
     )
@@ -202,7 +202,7 @@ def routes(host: Host) -> list[BaseRoute]:
 
     async def chat(body: Json) -> Response:
         prompt = await host.chat(turns(body.get("messages")))
-        wanted, top = body.get("logprobs") or False, dialect.between(body, "top_logprobs", 0, 0, dialect.MOST_LOGPROBS)
+        wanted, top = body.get("logprobs") or False, dialect.read_int(body, "top_logprobs", 0, 0, dialect.MAX_LOGPROBS)
         if not isinstance(wanted, bool) or (top and not wanted):
             raise EngineRefused("`logprobs` must be true or false, and true with `top_logprobs`")
         request = await _continuation(host, body, prompt, CHAT_TOKENS, top if wanted else -1)
@@ -210,7 +210,7 @@ def routes(host: Host) -> list[BaseRoute]:
         return Answer(await host.ask(request), form, stream=bool(body.get("stream")))
 
     async def completions(body: Json) -> Response:
-        top = dialect.between(body, "logprobs", -1, -1, dialect.MOST_LOGPROBS)
+        top = dialect.read_int(body, "logprobs", -1, -1, dialect.MAX_LOGPROBS)
         given, suffix = prompts(body.get("prompt")), body.get("suffix")
         requests: list[Continuation | Infill] = []
         for prompt in given:

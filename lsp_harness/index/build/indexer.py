@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 
 from lsp_harness.disk.file_reading import read_start
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import Ignores
 from lsp_harness.files.walk import Found, Left, walk
 from lsp_harness.files.walk import found as walked
@@ -152,5 +152,5 @@ class Indexer:
         """Of a small file: settings that say what imports mean."""
         try:
             return decode(read_start(self._root / path, SETTINGS_LIMIT))
-        except FileProblem:
+        except FileError:
             return ""

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.disk.file_reading import read_file
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 from lsp_harness.files.walk import Found, Left, left
 from lsp_harness.index.build.file_extract import Extract, digest, extract
 from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity
@@ -54,7 +54,7 @@ def read(root: Path, found: Found, known: bytes) -> Read:
         return Extract(found, b"", skipped=f"larger than {LIMIT // 1000} kB")
     try:
         data = read_file(root / found.path, LIMIT)
-    except FileProblem as error:
+    except FileError as error:
         why = error.__cause__
         return left(found.path, why) if isinstance(why, OSError) else Left(found.path, error.message)
     return found if known and digest(data) == known else extract(found, data)

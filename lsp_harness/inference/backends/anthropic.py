@@ -12,16 +12,27 @@ from typing import cast
 
 from lsp_harness.errors import EngineBusy, EngineRefused
 from lsp_harness.inference.backends import conversation
-from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Features, Json, estimated, without_error
-from lsp_harness.inference.backends.endpoint import Setback, said
+from lsp_harness.inference.backends.backend import (
+    FEATURES,
+    NO_INFILL_KEY,
+    Features,
+    Json,
+    estimate_counts,
+    require_success,
+)
+from lsp_harness.inference.backends.endpoint import RetryableError, error_message
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props, Sampling, Stop, Usage
 
-STOPS: dict[str, Stop] = {"max_tokens": "limit", "model_context_window_exceeded": "limit", "stop_sequence": "word"}
+STOP_REASONS: dict[str, Stop] = {
+    "max_tokens": "limit",
+    "model_context_window_exceeded": "limit",
+    "stop_sequence": "word",
+}
 """Of their stop reasons; any other is the model's own end."""
 
-THINKING = 4096
+THINKING_TOKENS = 4096
 """Tokens allowed beyond those that were asked for: what the model thinks counts too. Only what is used is paid for."""
-NO_HOLES = (
+NO_INFILL_REASON = (
     "Anthropic's API has no fill-in-the-middle, which completions need; choose another provider or the local engine"
 )
 
@@ -40,7 +51,7 @@ class _Exchange:
         self._began: float | None = None
 
     def read(self, data: str) -> Iterable[Chunk]:
-        event = _event(data)
+        event = _read_event(data)
         match event["type"]:
             case "message_start":
                 self._count(event["message"].get("usage") or {})
@@ -55,7 +66,7 @@ class _Exchange:
                 reason = event["delta"].get("stop_reason")
                 if reason == "refusal":
                     raise EngineRefused("the model refused to answer")
-                self._stop = STOPS.get(str(reason), "eos")
+                self._stop = STOP_REASONS.get(str(reason), "eos")
                 self._count(event.get("usage") or {})
             case "message_stop":
                 yield from self._end()
@@ -91,19 +102,19 @@ class Anthropic:
     def features(self) -> Features:
         return dict.fromkeys(FEATURES, False) | {
             "deadline": "kept by the client, which closes the connection",
-            "tokenize": "estimated from the bytes",
+            "tokenize": "estimate_counts from the bytes",
         }
 
     def ask(self, request: Continuation | Infill) -> _Exchange:
         if isinstance(request, Infill):
-            raise EngineRefused(NO_HOLES)
+            raise EngineRefused(NO_INFILL_REASON)
         messages = conversation.of_prompt(request.prompt)
         if messages is None:
             raise EngineRefused("Anthropic's API takes conversations only, not a text to continue")
         sampling = request.sampling
         body: Json = {
             "model": self._model,
-            "max_tokens": sampling.n_predict + THINKING,
+            "max_tokens": sampling.n_predict + THINKING_TOKENS,
             "messages": [message for message in messages if message["role"] != "system"],
             "stream": True,
         }
@@ -115,13 +126,15 @@ class Anthropic:
         return _Exchange(body, sampling)
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        return estimated(texts)
+        return estimate_counts(texts)
 
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
         return conversation.to_prompt(messages)
 
     async def props(self) -> Props:
-        return Props(self._model, 0, 0, {"server": self.kind, "token_counts": "estimated", NO_INFILL: NO_HOLES})
+        return Props(
+            self._model, 0, 0, {"server": self.kind, "token_counts": "estimate_counts", NO_INFILL_KEY: NO_INFILL_REASON}
+        )
 
     async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
         raise EngineRefused("Anthropic's API has no embeddings")
@@ -130,11 +143,11 @@ class Anthropic:
         return False
 
 
-def _event(data: str) -> Json:
-    """Raises EngineError for an event that tells of a failure, Setback where that is an overload."""
+def _read_event(data: str) -> Json:
+    """Raises EngineError for an event that tells of a failure, RetryableError where that is an overload."""
     body = json.loads(data)
-    if isinstance(body, dict) and said(body):
+    if isinstance(body, dict) and error_message(body):
         error = cast("Json", body)["error"]
         if error.get("type") in ("overloaded_error", "rate_limit_error"):
-            raise Setback(EngineBusy(said(body)), gone=False)
-    return without_error(body)
+            raise RetryableError(EngineBusy(error_message(body)), gone=False)
+    return require_success(body)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from lsp_harness.errors import EngineError
-from lsp_harness.inference.backends.endpoint import said
+from lsp_harness.inference.backends.endpoint import error_message
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
 
 Json = dict[str, Any]
@@ -30,24 +30,24 @@ FEATURES: tuple[str, ...] = (
 )
 
 
-NO_INFILL = "no_infill"
+NO_INFILL_KEY = "no_infill"
 """In the raw `/props` of a server that fills no holes: why, for who asks."""
 
 
-class Estimate(int):
+class EstimatedCount(int):
     """A token count that no tokenizer made: the number is a guess, and says so by its type."""
 
     def __repr__(self) -> str:
         return f"about {int(self)}"
 
 
-BYTES_A_TOKEN = 3
+BYTES_PER_TOKEN = 3
 """Of source code; low, so that a prompt within its estimated budget is within its true one."""
 
 
-def estimated(texts: Sequence[str]) -> list[int]:
+def estimate_counts(texts: Sequence[str]) -> list[int]:
     """Token counts without a tokenizer, each an `Estimate`."""
-    return [Estimate(-(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)) for text in texts]
+    return [EstimatedCount(-(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)) for text in texts]
 
 
 class Exchange(Protocol):
@@ -68,7 +68,7 @@ class Exchange(Protocol):
 
 
 class Backend(Protocol):
-    """A server, as it wants to be spoken to. Methods raise EngineError, or Setback where another try may help."""
+    """A server, as it wants to be spoken to. Methods raise EngineError, or RetryableError where another try may help."""
 
     kind: str
     """For people: what it is."""
@@ -82,9 +82,9 @@ class Backend(Protocol):
     async def cancel(self, client: str, name: str, index: int | None) -> bool: ...
 
 
-def without_error(body: Any) -> Json:
+def require_success(body: Any) -> Json:
     """The body of an event, unless it tells of a failure."""
-    if message := said(body):
+    if message := error_message(body):
         raise EngineError(message)
     if not isinstance(body, dict):
         raise EngineError("the engine sent an event that is not an object")

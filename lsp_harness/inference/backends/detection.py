@@ -6,15 +6,15 @@ from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.backends.anthropic import Anthropic
 from lsp_harness.inference.backends.backend import Backend, Json
 from lsp_harness.inference.backends.endpoint import Endpoint
-from lsp_harness.inference.backends.llama_server import LlamaServer, OurEngine
+from lsp_harness.inference.backends.llama_server import HarnessEngine, LlamaServer
 from lsp_harness.inference.backends.openai import OpenAI
 
-SHOWN = 5
+MAX_NAMES_IN_MESSAGE = 5
 """Model names in an error message."""
 
 
 async def detect(endpoint: Endpoint) -> Backend:
-    """The dialect of the server at `endpoint`, as its target asks for or as it shows. Raises EngineRefused, Setback."""
+    """The dialect of the server at `endpoint`, as its target asks for or as it shows. Raises EngineRefused, RetryableError."""
     target = endpoint.target
     if target.dialect == "anthropic":
         if not target.model:
@@ -25,7 +25,7 @@ async def detect(endpoint: Endpoint) -> Backend:
     if target.dialect != "openai":
         props = await endpoint.look("/props")
         if is_llama_server(props):
-            return (OurEngine if "fim_order" in props else LlamaServer)(endpoint, cast("Json", props))
+            return (HarnessEngine if "fim_order" in props else LlamaServer)(endpoint, cast("Json", props))
         if target.dialect == "llama-server":
             raise EngineRefused(
                 f'{endpoint.name} has no /props, which every llama-server has; set engine.dialect to "auto"'
@@ -33,7 +33,7 @@ async def detect(endpoint: Endpoint) -> Backend:
     models: Any = await endpoint.look("/v1/models")
     rows: Any = cast("Json", models).get("data") if isinstance(models, dict) else None
     if isinstance(rows, list):
-        return await _openai(endpoint, cast("list[Json]", rows))
+        return await _detect_openai(endpoint, cast("list[Json]", rows))
     if target.dialect == "openai" and target.model:
         return OpenAI(endpoint, target.model)
     raise EngineRefused(
@@ -46,11 +46,11 @@ def is_llama_server(props: Any) -> bool:
     return isinstance(props, dict) and "default_generation_settings" in props
 
 
-async def _openai(endpoint: Endpoint, rows: list[Json]) -> OpenAI:
+async def _detect_openai(endpoint: Endpoint, rows: list[Json]) -> OpenAI:
     wanted = endpoint.target.model
     names = [str(row.get("id", "")) for row in rows]
     if not wanted and len(names) != 1:
-        shown = ", ".join(names[:SHOWN]) + (", …" if len(names) > SHOWN else "")
+        shown = ", ".join(names[:MAX_NAMES_IN_MESSAGE]) + (", …" if len(names) > MAX_NAMES_IN_MESSAGE else "")
         raise EngineRefused(
             f"{endpoint.name} serves {len(names)} models; set engine.model to one of {shown or 'its own'}"
         )

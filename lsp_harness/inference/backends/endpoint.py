@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineStuck, EngineUnavailable
-from lsp_harness.inference.backends.engine_pulse import Pulse, Silent
+from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilent
 from lsp_harness.inference.providers import Target
 from lsp_harness.text.surrogates import scalar
 
 if TYPE_CHECKING:
     import httpx2
 
-DEFAULTS = Engine()
-CONNECT_SECONDS = 5.0
-PROBE_SECONDS = 2.0
-JSON = {"content-type": "application/json"}
-OVERLOADED = 529
+ENGINE_DEFAULTS = Engine()
+CONNECT_TIMEOUT_S = 5.0
+PROBE_TIMEOUT_S = 2.0
+JSON_HEADERS = {"content-type": "application/json"}
+OVERLOADED_STATUS = 529
 """Anthropic's own status."""
 
 
-def of_consequence(record: logging.LogRecord) -> bool:
+def is_relevant_record(record: logging.LogRecord) -> bool:
     """Everything asyncio has to say, but for one thing: a read of a Unix socket was left just as data came, and the loop
     still tries to wake who had waited (anyio 4.16 adds `set_result` itself as the reader). Nothing is lost, and users
     should not see a traceback whenever a key supersedes a request."""
@@ -34,18 +34,18 @@ def of_consequence(record: logging.LogRecord) -> bool:
     return not (isinstance(error, asyncio.InvalidStateError) and "Future.set_result(None)" in record.getMessage())
 
 
-logging.getLogger("asyncio").addFilter(of_consequence)
+logging.getLogger("asyncio").addFilter(is_relevant_record)
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class SilenceLimits:
     """Seconds of silence after which a server has failed: before the first chunk, and after it."""
 
-    first: float = DEFAULTS.first_token_seconds
-    later: float = DEFAULTS.next_token_seconds
+    first: float = ENGINE_DEFAULTS.first_token_seconds
+    later: float = ENGINE_DEFAULTS.next_token_seconds
 
 
-class Setback(Exception):
+class RetryableError(Exception):
     """A request that failed through no fault of its own: another try, or another server, may do better.
 
     `gone` says that the server itself is in doubt, `wait` how many seconds it asked for, `again` whether it may be
@@ -64,7 +64,9 @@ class Endpoint:
     """A server at `target`; `lost` is what is said when it breaks off. Of somebody else's server nothing is known but what it
     sends, so it is waited for with `patience`; our own is asked for signs of life, which the `pulse` does instead."""
 
-    def __init__(self, target: Target, patience: Patience, lost: str = "", pulse: Pulse | None = None) -> None:
+    def __init__(
+        self, target: Target, patience: SilenceLimits, lost: str = "", pulse: EnginePulse | None = None
+    ) -> None:
         self.target = target
         self.name = target.name
         self._patience = patience
@@ -76,7 +78,7 @@ class Endpoint:
         """The data of each server-sent event. Leaving early closes the connection, which ends the work there."""
         async with self._guarded():
             http = self._client()
-            request = http.build_request("POST", path, content=sendable(body), headers=JSON)
+            request = http.build_request("POST", path, content=encode_body(body), headers=JSON_HEADERS)
             async with self._waiting(self._patience.first):
                 response = await http.send(request, stream=True)
             try:
@@ -99,14 +101,14 @@ class Endpoint:
                 await response.aclose()
 
     async def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """The JSON of an answer. Raises Setback, or EngineError when asking again would not help."""
+        """The JSON of an answer. Raises RetryableError, or EngineError when asking again would not help."""
         async with self._guarded():
-            content, headers = (None, None) if body is None else (sendable(body), JSON)
+            content, headers = (None, None) if body is None else (encode_body(body), JSON_HEADERS)
             async with self._waiting(self._patience.first):
                 response = await self._client().request(method, path, content=content, headers=headers)
             if response.status_code != 200:
                 raise self._failure(response, response.content)
-            with understood(self.name):
+            with protocol_errors(self.name):
                 return json.loads(response.content)
 
     async def look(self, path: str) -> Any:
@@ -126,7 +128,7 @@ class Endpoint:
         import httpx2
 
         try:
-            async with asyncio.timeout(PROBE_SECONDS):
+            async with asyncio.timeout(PROBE_TIMEOUT_S):
                 response = await self._client().get("/health")
                 if response.status_code == 404:
                     response = await self._client().get("/v1/models")
@@ -152,13 +154,13 @@ class Endpoint:
         try:
             yield
         except TimeoutError as error:
-            said = f"{self.name} sent nothing for too long; the limits are engine.first_token_seconds and engine.next_token_seconds"
+            error_message = f"{self.name} sent nothing for too long; the limits are engine.first_token_seconds and engine.next_token_seconds"
             # it may still be working on it: the same again would only add to its load
-            raise Setback(EngineUnavailable(said), gone=True, again=False) from error
-        except Silent as error:
-            raise Setback(EngineStuck(error.said), gone=True, again=False) from error
+            raise RetryableError(EngineUnavailable(error_message), gone=True, again=False) from error
+        except EngineSilent as error:
+            raise RetryableError(EngineStuck(error.said), gone=True, again=False) from error
         except httpx2.TransportError as error:
-            raise Setback(EngineUnavailable(self._lost), gone=True) from error
+            raise RetryableError(EngineUnavailable(self._lost), gone=True) from error
 
     def _client(self) -> "httpx2.AsyncClient":
         import httpx2
@@ -170,12 +172,12 @@ class Endpoint:
                 transport=transport,
                 base_url=target.base or "http://engine",
                 headers=target.headers,
-                timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+                timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
                 trust_env=False,
             )
         return self._http
 
-    def _failure(self, response: "httpx2.Response", content: bytes) -> EngineError | Setback:
+    def _failure(self, response: "httpx2.Response", content: bytes) -> EngineError | RetryableError:
         status = response.status_code
         if status in (401, 403):
             # what a service says of a refused key may repeat it
@@ -183,16 +185,16 @@ class Endpoint:
             return EngineRefused(
                 f"{self.name} {told}; put the right one into the environment variable that engine.api_key_env names"
             )
-        error = refusal(status, content, self.target.key)
-        if status in (429, 503, OVERLOADED):
-            return Setback(error, gone=False, wait=seconds(response.headers.get("retry-after", "")))
+        error = status_error(status, content, self.target.key)
+        if status in (429, 503, OVERLOADED_STATUS):
+            return RetryableError(error, gone=False, wait=parse_retry_after(response.headers.get("retry-after", "")))
         if status in (502, 504):
-            return Setback(EngineUnavailable(error.message), gone=True)
+            return RetryableError(EngineUnavailable(error.message), gone=True)
         return error
 
 
 @contextmanager
-def understood(name: str) -> Generator[None]:
+def protocol_errors(name: str) -> Generator[None]:
     """Reading what a server answered: fields that are missing or of another kind are its fault, said in a sentence."""
     try:
         yield
@@ -202,7 +204,7 @@ def understood(name: str) -> Generator[None]:
         ) from error
 
 
-def sendable(body: dict[str, Any]) -> bytes:
+def encode_body(body: dict[str, Any]) -> bytes:
     """A body as it goes over the wire, the one place where it is written. A text of the user's may hold half a surrogate pair,
     which UTF-8 has no bytes for; servers get U+FFFD, and the text itself stays as it is. Raises EngineError: what we cannot write
     is no fault of the server."""
@@ -212,7 +214,7 @@ def sendable(body: dict[str, Any]) -> bytes:
         raise EngineError(f"this request cannot be sent: {error}") from error
 
 
-def seconds(retry_after: str) -> float:
+def parse_retry_after(retry_after: str) -> float:
     """A `Retry-After` header in seconds from now: it holds a number or a date. 0 for what is neither."""
     try:
         return max(0.0, float(retry_after))
@@ -226,11 +228,11 @@ def seconds(retry_after: str) -> float:
         return 0.0
 
 
-def refusal(status: int, content: bytes, secret: str = "") -> EngineError:
+def status_error(status: int, content: bytes, secret: str = "") -> EngineError:
     """What a status other than 200 means; `secret` is blotted out of the server's words."""
     try:
         body = json.loads(content)
-        message = said(body) or str(body["message"])
+        message = error_message(body) or str(body["message"])
         if status == 404:
             message = f"the server does not know this: {message}"
     except (ValueError, KeyError, TypeError):
@@ -238,12 +240,12 @@ def refusal(status: int, content: bytes, secret: str = "") -> EngineError:
     if secret:
         message = message.replace(secret, "…")
     refused = dict.fromkeys((400, 404, 501), EngineRefused)
-    busy = dict.fromkeys((429, 503, OVERLOADED), EngineBusy)
+    busy = dict.fromkeys((429, 503, OVERLOADED_STATUS), EngineBusy)
     kinds: dict[int, type[EngineError]] = {**refused, **busy}
     return kinds.get(status, EngineError)(message)
 
 
-def said(body: Any) -> str:
+def error_message(body: Any) -> str:
     """The message of an error body; empty for a body that is none."""
     match body:
         case {"error": {"message": message}}:

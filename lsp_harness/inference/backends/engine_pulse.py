@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 log = logging.getLogger(__name__)
 
 
-class Silent(Exception):
+class EngineSilent(Exception):
     """The engine gave no sign of life. `said` tells what was found and what was done about it."""
 
     def __init__(self, said: str) -> None:
@@ -29,7 +29,7 @@ class _Wait:
         self.ending = ending
 
 
-class Pulse:
+class EnginePulse:
     """`alive` asks for a sign, within so many seconds; `stuck` ends the process and gives the sentence that says so."""
 
     def __init__(
@@ -65,7 +65,7 @@ class Pulse:
         except Exception:
             # a connection that breaks meanwhile breaks because the process is ended
             if wait and wait.ending:
-                raise Silent(await asyncio.shield(wait.ending)) from None
+                raise EngineSilent(await asyncio.shield(wait.ending)) from None
             raise
         self._sign()
 

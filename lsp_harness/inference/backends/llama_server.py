@@ -8,16 +8,16 @@ from typing import Any, cast
 
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.inference import dialect
-from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Features, Json, without_error
+from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL_KEY, Features, Json, require_success
 from lsp_harness.inference.backends.endpoint import Endpoint
-from lsp_harness.inference.backends.model_family import Family, family_of, why_not
-from lsp_harness.inference.backends.trailing_blanks import Blanks, cut
+from lsp_harness.inference.backends.model_family import Family, find_family, infill_problem
+from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
 from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
 from lsp_harness.text.wording import counted
 
-AT_ONCE = 8
+MAX_CONCURRENT_COUNTS = 8
 """Texts that are counted at the same time."""
-ONLY_OURS = (
+HARNESS_ENGINE_FIELDS = (
     *("client", "id", "persist", "priority", "lookup", "heal", "shorter", "budget_ms"),
     *("confidence", "expected", "unbound"),
 )
@@ -29,11 +29,11 @@ class _Exchange:
         self.body = body
         self.complete = False
         self._open = set(range(candidates))
-        self._blanks = [Blanks(blanks) for _ in range(candidates)] if blanks else []
+        self._blanks = [BlankStripper(blanks) for _ in range(candidates)] if blanks else []
         self._mute = mute
 
     def read(self, data: str) -> Iterable[Chunk]:
-        chunk = dialect.to_chunk(without_error(json.loads(data)))
+        chunk = dialect.chunk_from_json(require_success(json.loads(data)))
         if self._blanks:
             chunk = replace(chunk, text=self._blanks[chunk.index].strip(chunk.text))
         if chunk.stop:
@@ -48,7 +48,7 @@ class _Exchange:
         return ()
 
 
-class OurEngine:
+class HarnessEngine:
     """lsp-harness's engine: everything is sent as it is."""
 
     kind = "lsp-harness engine"
@@ -69,7 +69,7 @@ class OurEngine:
 
     def ask(self, request: Continuation | Infill) -> _Exchange:
         path = "/infill" if isinstance(request, Infill) else "/completion"
-        return _Exchange(path, dialect.to_body(request), request.sampling.n)
+        return _Exchange(path, dialect.request_to_json(request), request.sampling.n)
 
     async def count(self, texts: Sequence[str]) -> list[int]:
         answer = await self._endpoint.call("POST", "/tokenize", {"content": list(texts), "count": True})
@@ -83,12 +83,12 @@ class OurEngine:
         self._props = body = cast("Json", await self._endpoint.call("GET", "/props"))
         settings = cast("Json", body.get("default_generation_settings") or {})
         name = str(body.get("model_alias", ""))
-        raw = body | ({NO_INFILL: why_not("none", name)} if self._none else {})
+        raw = body | ({NO_INFILL_KEY: infill_problem("none", name)} if self._none else {})
         return Props(name, int(settings.get("n_ctx", 0)), int(body.get("pid", 0)), raw)
 
     async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
         body = self._embedding(texts, max_tokens) | {"priority": priority}
-        return _vectors(await self._endpoint.call("POST", "/embedding", body), len(texts))
+        return _read_vectors(await self._endpoint.call("POST", "/embedding", body), len(texts))
 
     @staticmethod
     def _embedding(texts: Sequence[str], max_tokens: int) -> Json:
@@ -99,7 +99,7 @@ class OurEngine:
         return bool((await self._endpoint.call("POST", "/cancel", body))["cancelled"])
 
 
-class LlamaServer(OurEngine):
+class LlamaServer(HarnessEngine):
     """A real llama-server. What it would not understand is not sent."""
 
     kind = "llama-server"
@@ -112,7 +112,7 @@ class LlamaServer(OurEngine):
         """Whose tokens lay out a hole; None leaves that to the server, which asks the model's file."""
         named = f"{self._props.get('model_alias', '')} {self._props.get('model_path', '')}"
         try:
-            return family_of(self._endpoint.target.fim, named)
+            return find_family(self._endpoint.target.fim, named)
         except EngineRefused:
             return None
 
@@ -138,13 +138,15 @@ class LlamaServer(OurEngine):
         request = replace(request, sampling=replace(request.sampling, n=n))
         blanks = ""
         if isinstance(request, Infill) and request.heal:
-            prefix, blanks = cut(request.around.prefix)
+            prefix, blanks = split_trailing_blanks(request.around.prefix)
             request = replace(request, around=replace(request.around, prefix=prefix))
         if isinstance(request, Infill) and (family := self._family()):
             # its own /infill knows no order in which typing only appends, and cuts long texts
             sampling = replace(request.sampling, stop=(*request.sampling.stop, *family.recipe.stops))
             request = Continuation(family.prompt(request.around), sampling, cache_reuse=request.cache_reuse)
-        body = {key: value for key, value in dialect.to_body(request).items() if key not in ONLY_OURS}
+        body = {
+            key: value for key, value in dialect.request_to_json(request).items() if key not in HARNESS_ENGINE_FIELDS
+        }
         # its defaults add samplers that ours does not have
         body["samplers"] = ["top_k", "top_p", "temperature"]
         path = "/infill" if isinstance(request, Infill) else "/completion"
@@ -152,10 +154,12 @@ class LlamaServer(OurEngine):
         return _Exchange(path, body, n, blanks, mute=request.sampling.n_predict == 0)
 
     async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
-        return _vectors(await self._endpoint.call("POST", "/embedding", self._embedding(texts, max_tokens)), len(texts))
+        return _read_vectors(
+            await self._endpoint.call("POST", "/embedding", self._embedding(texts, max_tokens)), len(texts)
+        )
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        gate = asyncio.Semaphore(AT_ONCE)
+        gate = asyncio.Semaphore(MAX_CONCURRENT_COUNTS)
 
         async def one(text: str) -> int:
             async with gate:
@@ -168,7 +172,7 @@ class LlamaServer(OurEngine):
         return False
 
 
-def _vectors(answer: Any, expected: int) -> list[list[float]]:
+def _read_vectors(answer: Any, expected: int) -> list[list[float]]:
     """Embeddings in the order asked for. A pooled one comes flat, or as the only row of a list."""
     rows = cast("list[Json]", answer if isinstance(answer, list) else [])
     found: dict[int, list[float]] = {}

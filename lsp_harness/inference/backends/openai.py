@@ -11,17 +11,17 @@ from typing import Any, cast
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.inference.backends import conversation
 from lsp_harness.inference.backends.backend import (
-    BYTES_A_TOKEN,
+    BYTES_PER_TOKEN,
     FEATURES,
-    NO_INFILL,
+    NO_INFILL_KEY,
     Features,
     Json,
-    estimated,
-    without_error,
+    estimate_counts,
+    require_success,
 )
 from lsp_harness.inference.backends.endpoint import Endpoint
-from lsp_harness.inference.backends.model_family import Family, family_of, why_not
-from lsp_harness.inference.backends.trailing_blanks import Blanks, cut
+from lsp_harness.inference.backends.model_family import Family, find_family, infill_problem
+from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
 from lsp_harness.inference.request import (
     Chunk,
     Continuation,
@@ -35,8 +35,8 @@ from lsp_harness.inference.request import (
 )
 from lsp_harness.text.wording import counted
 
-AT_ONCE = 8
-MOST_STOPS = 4
+MAX_CONCURRENT_COUNTS = 8
+MAX_STOPS = 4
 """OpenAI refuses more."""
 
 
@@ -50,7 +50,7 @@ class _Exchange:
         self._open = set(range(sampling.n))
         self._owed: Chunk | None = None
         self._usage = Usage()
-        self._blanks = [Blanks(blanks) for _ in range(sampling.n)] if blanks else []
+        self._blanks = [BlankStripper(blanks) for _ in range(sampling.n)] if blanks else []
         self._mute = mute
         self._seconds = sampling.t_max_predict_ms / 1000 or math.inf
         self._began: float | None = None
@@ -63,9 +63,9 @@ class _Exchange:
             # a service may have given fewer candidates than it was asked for
             self.complete = True
             return
-        body = without_error(json.loads(data))
+        body = require_success(json.loads(data))
         if told := cast("Json | None", body.get("usage")):
-            self._usage = _usage(told)
+            self._usage = _read_usage(told)
         for choice in cast("list[Json]", body.get("choices") or []):
             yield from self._choice(choice)
         if self._left and not self._open:
@@ -87,10 +87,10 @@ class _Exchange:
         self._began = monotonic() if self._began is None else self._began
         if self._blanks:
             text = self._blanks[index].strip(text)
-        logprobs = _logprobs(choice.get("logprobs"))
+        logprobs = _read_logprobs(choice.get("logprobs"))
         if (text or logprobs) and not self._mute:
             yield Chunk(text, None, Usage(), index, logprobs)
-        if stop := _stop(choice) or self._late(text):
+        if stop := _read_stop(choice) or self._late(text):
             self._open.discard(index)
             if self._open:
                 yield Chunk("", stop, Usage(), index)
@@ -130,7 +130,7 @@ class OpenAI:
             "logprobs": True if ours else "if the service returns them",
             "deadline": "kept by the client, which closes the connection",
             "warm": ours,
-            "tokenize": True if ours else f"estimated: {BYTES_A_TOKEN} bytes a token",
+            "tokenize": True if ours else f"estimated: {BYTES_PER_TOKEN} bytes a token",
             "embedding": "only if the served model embeds",
         }
 
@@ -139,7 +139,9 @@ class OpenAI:
         mute = sampling.n_predict == 0
         limit = max(1, sampling.n_predict)
         if isinstance(request, Infill):
-            prefix, blanks = cut(request.around.prefix) if request.heal else (request.around.prefix, "")
+            prefix, blanks = (
+                split_trailing_blanks(request.around.prefix) if request.heal else (request.around.prefix, "")
+            )
             around = replace(request.around, prefix=prefix)
             family = self._family()
             extra = "".join(text for _, text in around.extra)
@@ -168,8 +170,8 @@ class OpenAI:
     async def count(self, texts: Sequence[str]) -> list[int]:
         """By vLLM's tokenizer. Elsewhere each is an `Estimate`."""
         if not self._vllm:
-            return estimated(texts)
-        gate = asyncio.Semaphore(AT_ONCE)
+            return estimate_counts(texts)
+        gate = asyncio.Semaphore(MAX_CONCURRENT_COUNTS)
 
         async def one(text: str) -> int:
             body = {"model": self._model, "prompt": text, "add_special_tokens": False}
@@ -183,10 +185,10 @@ class OpenAI:
 
     async def props(self) -> Props:
         """What is known without asking; `token_counts` says whether counts are true."""
-        counts = "exact" if self._vllm else "estimated"
+        counts = "exact" if self._vllm else "estimate_counts"
         told = {"server": self.kind, "token_counts": counts}
-        if why := why_not(self._endpoint.target.fim, self._model):
-            told[NO_INFILL] = why
+        if why := infill_problem(self._endpoint.target.fim, self._model):
+            told[NO_INFILL_KEY] = why
         return Props(self._model, self._n_ctx, 0, told)
 
     async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
@@ -205,7 +207,7 @@ class OpenAI:
         return False
 
     def _family(self) -> Family | None:
-        return family_of(self._endpoint.target.fim, self._model)
+        return find_family(self._endpoint.target.fim, self._model)
 
     def _settings(self, sampling: Sampling, stops: Sequence[str], *, chat: bool = False) -> Json:
         body: Json = {
@@ -223,31 +225,31 @@ class OpenAI:
         if told >= 0:
             body |= {"logprobs": True, "top_logprobs": told} if chat else {"logprobs": told}
         if not self._vllm:
-            body["stop"] = body["stop"][:MOST_STOPS]
+            body["stop"] = body["stop"][:MAX_STOPS]
             return body
         # stops that are special tokens are only seen when those are not left out
         body |= {"top_k": sampling.top_k, "skip_special_tokens": not stops}
         if sampling.grammar:
             body |= (
                 {"guided_grammar": sampling.grammar}
-                if _older(self._vllm, (0, 12))
+                if _is_older(self._vllm, (0, 12))
                 else {"structured_outputs": {"grammar": sampling.grammar}}
             )
         return body
 
 
-def _older(version: str, than: tuple[int, int]) -> bool:
+def _is_older(version: str, than: tuple[int, int]) -> bool:
     numbers = [int(part) for part in version.split(".")[:2] if part.isdigit()]
     return bool(numbers) and tuple(numbers) < than
 
 
-def _usage(told: Json) -> Usage:
+def _read_usage(told: Json) -> Usage:
     details = cast("Json", told.get("prompt_tokens_details") or {})
     reused = int(details.get("cached_tokens") or 0)
     return Usage(int(told.get("prompt_tokens") or 0) - reused, reused, int(told.get("completion_tokens") or 0))
 
 
-def _stop(choice: Json) -> Stop | None:
+def _read_stop(choice: Json) -> Stop | None:
     match choice.get("finish_reason"):
         case None | "":
             return None
@@ -260,7 +262,7 @@ def _stop(choice: Json) -> Stop | None:
             return "eos"
 
 
-def _logprobs(told: Json | None) -> tuple[TokenLogprob, ...]:
+def _read_logprobs(told: Json | None) -> tuple[TokenLogprob, ...]:
     """Both forms: rows under `content` (chat), columns under `tokens`."""
     told = told or {}
     rows = cast("list[Json]", told.get("content") or [])

@@ -6,23 +6,23 @@ the blanks are not sent; the answer then begins with them, and they are taken of
 
 import re
 
-TRAILING = re.compile(r"(?<![ \t])[ \t]+\Z")
+TRAILING_BLANKS = re.compile(r"(?<![ \t])[ \t]+\Z")
 
 
-def cut(prefix: str) -> tuple[str, str]:
+def split_trailing_blanks(prefix: str) -> tuple[str, str]:
     """The prefix without the blanks it ends with, and those."""
-    found = TRAILING.search(prefix)
+    found = TRAILING_BLANKS.search(prefix)
     return (prefix[: found.start()], found.group()) if found else (prefix, "")
 
 
-class Blanks:
+class BlankStripper:
     """Takes the blanks that were cut off the beginning of an answer that comes in pieces.
 
     An answer that begins with other blanks, or none, loses only what agrees: it continues the text as it stands.
     """
 
-    def __init__(self, cut: str) -> None:
-        self._left = cut
+    def __init__(self, blanks: str) -> None:
+        self._left = blanks
 
     def strip(self, text: str) -> str:
         """The piece without what is still to be taken off."""

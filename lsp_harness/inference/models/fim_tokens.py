@@ -50,7 +50,7 @@ FIM_TEXTS: Mapping[str, tuple[str, ...]] = {
     "file": ("<|file_sep|>",),
 }
 
-WELL_KNOWN: Mapping[bytes, str] = {text.encode(): role for role, texts in FIM_TEXTS.items() for text in texts}
+ROLE_BY_TEXT: Mapping[bytes, str] = {text.encode(): role for role, texts in FIM_TEXTS.items() for text in texts}
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.errors import FileProblem, ModelError
-from lsp_harness.inference.models.fim_tokens import FIM_KEYS, FIM_TEXTS, WELL_KNOWN, FimToken
+from lsp_harness.errors import FileError, ModelError
+from lsp_harness.inference.models.fim_tokens import FIM_KEYS, FIM_TEXTS, ROLE_BY_TEXT, FimToken
 
 STRING, ARRAY, BOOL = 8, 9, 7
 SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", BOOL: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 POOLINGS = {1: "mean", 2: "cls", 3: "last", 4: "rank"}
-MOST_PAIRS, MOST_TENSORS, MOST_ELEMENTS, LONGEST = 1 << 16, 1 << 20, 1 << 22, 1 << 26
+MAX_PAIRS, MAX_TENSORS, MAX_ELEMENTS, MAX_TEXT_BYTES = 1 << 16, 1 << 20, 1 << 22, 1 << 26
 """No real header comes near; a damaged one would otherwise keep us counting for minutes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class GgufHeader:
     """Scalars and strings of the metadata by key; arrays only by their length."""
 
     version: int
@@ -77,27 +77,27 @@ class Header:
         return value if isinstance(value, int) else 0
 
 
-def read_header(path: Path) -> Header:
+def read_header(path: Path) -> GgufHeader:
     """Read the header of the file, or raise a ModelError that says what is wrong with it."""
     try:
         with open_regular(path) as file:
             if file.read(4) != b"GGUF":
                 raise ModelError(f"{path} is not a GGUF file")
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return _Reader(data).header()
-    except FileProblem as error:
+                return _HeaderReader(data).header()
+    except FileError as error:
         raise ModelError(error.message) from error
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
-    except _Damaged as error:
+    except _DamagedHeader as error:
         raise ModelError(f"{path} is damaged: {error}") from error
 
 
-class _Damaged(Exception):
+class _DamagedHeader(Exception):
     """What the header says cannot be."""
 
 
-class _Reader:
+class _HeaderReader:
     def __init__(self, data: mmap.mmap) -> None:
         self.data = data
         self.at = 4
@@ -105,12 +105,12 @@ class _Reader:
         """Where the vocabulary's elements begin."""
         self.seen: dict[str, FimToken] = {}
 
-    def header(self) -> Header:
+    def header(self) -> GgufHeader:
         version = self.scalar("<I")
         if version not in (2, 3):
-            raise _Damaged(f"it has GGUF version {version}, and only 2 and 3 can be read")
-        tensors = self.count("<Q", MOST_TENSORS, "tensors")
-        pairs = self.count("<Q", MOST_PAIRS, "metadata")
+            raise _DamagedHeader(f"it has GGUF version {version}, and only 2 and 3 can be read")
+        tensors = self.count("<Q", MAX_TENSORS, "tensors")
+        pairs = self.count("<Q", MAX_PAIRS, "metadata")
         metadata: dict[str, int | float | bool | str] = {}
         lengths: dict[str, int] = {}
         for _ in range(pairs):
@@ -123,35 +123,35 @@ class _Reader:
         fim = self.fim(metadata, lengths.get("tokenizer.ggml.tokens", 0))
         alignment = metadata.get("general.alignment", 32)
         self.check_tensors(tensors, alignment if isinstance(alignment, int) and alignment > 0 else 32)
-        return Header(version, tensors, len(self.data), metadata, lengths, fim)
+        return GgufHeader(version, tensors, len(self.data), metadata, lengths, fim)
 
     def scalar(self, form: str) -> int:
         # Typed as int, the most common; floats and booleans only ever travel on into the metadata.
         try:
             (value,) = struct.unpack_from(form, self.data, self.at)
         except struct.error:
-            raise _Damaged("it ends in the middle of the header") from None
+            raise _DamagedHeader("it ends in the middle of the header") from None
         self.at += struct.calcsize(form)
         return value
 
     def format(self, kind: int) -> str:
         if kind not in SCALARS:
-            raise _Damaged(f"it names a type {kind}, which GGUF does not have")
+            raise _DamagedHeader(f"it names a type {kind}, which GGUF does not have")
         return SCALARS[kind]
 
     def count(self, form: str, most: int, what: str) -> int:
         value = self.scalar(form)
         if value > most:
-            raise _Damaged(f"it claims {value} {what}")
+            raise _DamagedHeader(f"it claims {value} {what}")
         return value
 
     def skip(self, size: int) -> None:
         self.at += size
         if self.at > len(self.data):
-            raise _Damaged("it ends in the middle of the header")
+            raise _DamagedHeader("it ends in the middle of the header")
 
     def string(self) -> str:
-        size = self.count("<Q", LONGEST, "bytes of text")
+        size = self.count("<Q", MAX_TEXT_BYTES, "bytes of text")
         start = self.at
         self.skip(size)
         return self.data[start : self.at].decode("utf-8", "replace")
@@ -159,7 +159,7 @@ class _Reader:
     def array(self, key: str) -> int:
         """Step over an array; returns its length."""
         kind = self.scalar("<I")
-        count = self.count("<Q", MOST_ELEMENTS, "elements")
+        count = self.count("<Q", MAX_ELEMENTS, "elements")
         if kind != STRING:
             self.skip(count * struct.calcsize(self.format(kind)))
         elif key == "tokenizer.ggml.tokens":
@@ -183,13 +183,13 @@ class _Reader:
     def vocabulary(self, count: int) -> None:
         """The same walk, with an eye on the well-known tokens. The order of a family's spellings decides, then the id."""
         data, at, unpack = self.data, self.at, struct.Struct("<Q").unpack_from
-        longest = max(map(len, WELL_KNOWN))
+        longest = max(map(len, ROLE_BY_TEXT))
         try:
             for index in range(count):
                 size = unpack(data, at)[0]
                 at += 8 + size
-                if size <= longest and (token := data[at - size : at]) in WELL_KNOWN:
-                    self.recognise(WELL_KNOWN[token], token.decode(), index)
+                if size <= longest and (token := data[at - size : at]) in ROLE_BY_TEXT:
+                    self.recognise(ROLE_BY_TEXT[token], token.decode(), index)
         except (struct.error, OverflowError):
             at = len(data) + 1
         self.at = 0
@@ -233,4 +233,4 @@ class _Reader:
             last = max(last, self.scalar("<Q"))
         start = -(-self.at // alignment) * alignment
         if tensors and start + last >= len(self.data):
-            raise _Damaged("it ends before its last tensor")
+            raise _DamagedHeader("it ends before its last tensor")

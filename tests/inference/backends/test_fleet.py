@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import EngineBusy, EngineUnavailable
-from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback
-from lsp_harness.inference.backends.fleet import FIRST_WAIT, LONGEST_WAIT, PATIENCE, Fleet
+from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits
+from lsp_harness.inference.backends.fleet import FIRST_RETRY_WAIT_S, MAX_REQUESTED_WAIT_S, MAX_RETRY_WAIT_S, Fleet
 from lsp_harness.inference.backends.server_supply import Server
 from lsp_harness.inference.providers import Target
 
 KEYS = [f"file:///src/module_{n}.py" for n in range(600)]
-GONE = Setback(EngineUnavailable("gone"), gone=True)
-BUSY = Setback(EngineBusy("later"), gone=False)
+GONE = RetryableError(EngineUnavailable("gone"), gone=True)
+BUSY = RetryableError(EngineBusy("later"), gone=False)
 
 
 class Clock:
@@ -34,7 +34,7 @@ class Clock:
 
 
 def fleet(names: str, **more: Any) -> Fleet:
-    servers = [Server(Endpoint(Target(base=f"http://{name}:1"), Patience())) for name in names]
+    servers = [Server(Endpoint(Target(base=f"http://{name}:1"), SilenceLimits())) for name in names]
     return Fleet(servers, more.pop("retries", 3), **{"jitter": lambda low, high: high, **more})
 
 
@@ -105,7 +105,7 @@ async def test_a_request_goes_on_to_the_next_server_at_once_and_waits_when_all_w
             break
 
     assert asked == [*order, *order]
-    assert clock.slept == [FIRST_WAIT]
+    assert clock.slept == [FIRST_RETRY_WAIT_S]
 
 
 async def test_waits_double_up_to_a_limit():
@@ -117,7 +117,7 @@ async def test_waits_double_up_to_a_limit():
     await tries.server()
 
     assert not await tries.again(BUSY)
-    assert clock.slept == [min(FIRST_WAIT * 2**n, LONGEST_WAIT) for n in range(8)]
+    assert clock.slept == [min(FIRST_RETRY_WAIT_S * 2**n, MAX_RETRY_WAIT_S) for n in range(8)]
 
 
 async def test_what_a_server_asks_for_is_waited_unless_it_is_long():
@@ -125,9 +125,9 @@ async def test_what_a_server_asks_for_is_waited_unless_it_is_long():
     tries = fleet("a", sleep=clock.at_once).tries("k")
     await tries.server()
 
-    assert await tries.again(Setback(EngineBusy(""), gone=False, wait=7))
+    assert await tries.again(RetryableError(EngineBusy(""), gone=False, wait=7))
     await tries.server()
-    assert not await tries.again(Setback(EngineBusy(""), gone=False, wait=PATIENCE + 1))
+    assert not await tries.again(RetryableError(EngineBusy(""), gone=False, wait=MAX_REQUESTED_WAIT_S + 1))
     assert clock.slept == [7]
 
 

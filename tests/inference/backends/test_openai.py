@@ -15,13 +15,13 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import ConfigError, EngineError, EngineRefused
 from lsp_harness.inference.backends import openai
-from lsp_harness.inference.backends.backend import NO_INFILL, Estimate
-from lsp_harness.inference.backends.endpoint import Endpoint, Patience
-from lsp_harness.inference.backends.model_family import FAMILIES, family_of
+from lsp_harness.inference.backends.backend import NO_INFILL_KEY, EstimatedCount
+from lsp_harness.inference.backends.endpoint import Endpoint, SilenceLimits
+from lsp_harness.inference.backends.model_family import FAMILIES, find_family
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.models.fim_tokens import FIM_TEXTS
 from lsp_harness.inference.providers import Target
-from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, TokenLogprob, Usage
+from lsp_harness.inference.request import Continuation, Infill, InfillContext, Sampling, TokenLogprob, Usage
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
@@ -86,7 +86,7 @@ async def test_vllm_is_recognised():
 
 
 async def test_vllm_fills_a_hole():
-    around = Around("def f(a, b):\n    c = ", "\n    return c\n", (("a.py", "# a.py\n"),))
+    around = InfillContext("def f(a, b):\n    c = ", "\n    return c\n", (("a.py", "# a.py\n"),))
     async with vllm() as (made, _):
         chunks = await answer(made, Infill(around, sampling=Sampling(n_predict=16, stop=("\n",))))
 
@@ -137,7 +137,7 @@ async def test_vllm_counts_truly_and_embeds():
         vectors = await made.embed(["a", "b"])
 
     assert (counted, nothing) == (3, 0)
-    assert not isinstance(counted, Estimate)
+    assert not isinstance(counted, EstimatedCount)
     assert vectors == [[1.0, 0.0], [0.0, 1.0]]
 
 
@@ -233,7 +233,7 @@ async def test_an_end_that_comes_after_the_deadline_is_told(monkeypatch: pytest.
 
 async def test_the_suffix_parameter():
     async with service(chunk("a", "stop"), "[DONE]", fim="suffix") as (made, server):
-        await answer(made, Infill(Around("p", "s", (("x.py", "# x\n"),))))
+        await answer(made, Infill(InfillContext("p", "s", (("x.py", "# x\n"),))))
         features = (await made.props()).features
 
     [body] = server.bodies("/v1/completions")
@@ -246,9 +246,9 @@ async def test_a_model_of_no_known_family_cannot_fill():
         with pytest.raises(
             EngineRefused, match=r"the fill-in-the-middle format of some is not known; set engine\.fim to qwen2.5-c"
         ):
-            await answer(made, Infill(Around("p", "s")))
+            await answer(made, Infill(InfillContext("p", "s")))
         assert (await made.props()).features["infill"] is False
-        told = (await made.props()).raw[NO_INFILL]
+        told = (await made.props()).raw[NO_INFILL_KEY]
 
     assert told.startswith("the fill-in-the-middle format of some is not known")
 
@@ -256,10 +256,10 @@ async def test_a_model_of_no_known_family_cannot_fill():
 async def test_a_server_that_is_given_no_holes():
     async with service(model="qwen2.5-coder", fim="none") as (made, _):
         assert (await made.props()).raw[
-            NO_INFILL
+            NO_INFILL_KEY
         ] == "qwen2.5-coder gets no fill-in-the-middle prompts, because engine.fim is none"
     async with service(model="qwen2.5-coder") as (made, _):
-        assert NO_INFILL not in (await made.props()).raw
+        assert NO_INFILL_KEY not in (await made.props()).raw
 
 
 async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path):
@@ -315,7 +315,7 @@ async def test_confidence_is_asked_of_vllm_only():
     asked = Continuation("a", Sampling(n_predict=1, confidence=True))
     async with service(chunk("a", "stop"), "[DONE]") as (made, server):
         await answer(made, asked)
-    backend = openai.OpenAI(Endpoint(Target(base="http://m", model="m"), Patience()), "m", vllm="0.11.0")
+    backend = openai.OpenAI(Endpoint(Target(base="http://m", model="m"), SilenceLimits()), "m", vllm="0.11.0")
 
     [body] = server.bodies("/v1/completions")
     assert "logprobs" not in body
@@ -342,24 +342,24 @@ def test_families_are_spelled_as_llama_cpp_spells_them():
     ],
 )
 def test_a_family_is_known_by_the_name_of_the_model(model: str, family: str):
-    found = family_of("auto", model)
+    found = find_family("auto", model)
 
     assert found
     assert found.name == family
 
 
 def test_the_usual_order_is_for_families_nobody_measured():
-    found = family_of("starcoder", "")
+    found = find_family("starcoder", "")
 
     assert found
-    assert found.prompt(Around("a", "b")) == "<fim_prefix>a<fim_suffix>b<fim_middle>"
+    assert found.prompt(InfillContext("a", "b")) == "<fim_prefix>a<fim_suffix>b<fim_middle>"
 
 
 def test_a_family_nobody_knows():
     with pytest.raises(
         ConfigError, match=r"engine.fim must be auto or qwen2.5-coder, .*, suffix or none, not 'klingon'"
     ):
-        family_of("klingon", "m")
+        find_family("klingon", "m")
 
 
 @pytest.mark.parametrize(
@@ -367,7 +367,7 @@ def test_a_family_nobody_knows():
 )
 def test_few_models_of_openai_complete(model: str, completes: bool):
     if completes:
-        assert family_of("auto", model) is None
+        assert find_family("auto", model) is None
     else:
         with pytest.raises(EngineRefused):
-            family_of("auto", model)
+            find_family("auto", model)

@@ -11,10 +11,10 @@ import pytest
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable
 from lsp_harness.inference.backends import fleet
-from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Estimate
-from lsp_harness.inference.backends.endpoint import seconds
-from lsp_harness.inference.client import EngineClient, affinity, process_name
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling
+from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL_KEY, EstimatedCount
+from lsp_harness.inference.backends.endpoint import parse_retry_after
+from lsp_harness.inference.client import EngineClient, affinity_key, process_name
+from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, Owner, Sampling
 from tests.support.server import FakeServer, Reply, serving
 
 PROPS = {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 2, "model_alias": "some"}
@@ -56,7 +56,7 @@ def nobody() -> str:
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fleet, "FIRST_WAIT", 0.0)
+    monkeypatch.setattr(fleet, "FIRST_RETRY_WAIT_S", 0.0)
     monkeypatch.delenv("LSP_HARNESS_API_KEY", raising=False)
 
 
@@ -71,7 +71,7 @@ async def test_a_llama_server_is_known_by_its_props():
     assert set(features) == set(FEATURES)
     assert features["persist"] is False
     [body] = server.bodies("/completion")
-    assert not body.keys() & {"client", "id", "persist", "priority", "lookup", "affinity"}
+    assert not body.keys() & {"client", "id", "persist", "priority", "lookup", "affinity_key"}
     assert body["samplers"] == ["top_k", "top_p", "temperature"]
 
 
@@ -83,7 +83,7 @@ async def test_our_own_engine_elsewhere_is_told_everything():
     assert features == dict.fromkeys(FEATURES, True) | {"embedding": False}
     [body] = server.bodies("/completion")
     assert (body["client"], body["priority"]) == (process_name(), "normal")
-    assert "affinity" not in body
+    assert "affinity_key" not in body
 
 
 async def test_an_owner_keeps_the_name_it_gave_itself():
@@ -186,8 +186,8 @@ async def test_a_long_retry_after_is_not_waited_for():
     [("", 0, 0), ("soon", 0, 0), ("2.5", 2.5, 2.5), ("-1", 0, 0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0)],
 )
 def test_retry_after_is_a_number_or_a_date(header: str, least: float, most: float):
-    assert least <= seconds(header) <= most
-    assert seconds("Fri, 31 Dec 2100 23:59:59 GMT") > 1_000_000
+    assert least <= parse_retry_after(header) <= most
+    assert parse_retry_after("Fri, 31 Dec 2100 23:59:59 GMT") > 1_000_000
 
 
 async def test_what_has_begun_is_not_asked_again():
@@ -292,18 +292,18 @@ async def test_when_nobody_answers_that_is_said():
 
 
 def test_what_a_request_is_about():
-    here = Infill(Around("a", "b", (("a.py", "x"),)), owner=Owner("me"))
+    here = Infill(InfillContext("a", "b", (("a.py", "x"),)), owner=Owner("me"))
 
-    assert affinity(here) == "me\0a.py"
-    assert affinity(Continuation("a", owner=Owner("me"))) == "me\0"
-    assert affinity(Infill(Around("", ""), owner=Owner("me", affinity="file:///a.py"))) == "file:///a.py"
+    assert affinity_key(here) == "me\0a.py"
+    assert affinity_key(Continuation("a", owner=Owner("me"))) == "me\0"
+    assert affinity_key(Infill(InfillContext("", ""), owner=Owner("me", affinity="file:///a.py"))) == "file:///a.py"
 
 
 # -- llama-server
 async def test_blanks_before_the_cursor_are_left_to_the_model():
     async with serving(llama({"content": " a"}, END)) as server, client(server.url) as made:
-        healed = text(await answer(made, Infill(Around("c = ", "\n"))))
-        plain = text(await answer(made, Infill(Around("c = ", "\n"), heal=False)))
+        healed = text(await answer(made, Infill(InfillContext("c = ", "\n"))))
+        plain = text(await answer(made, Infill(InfillContext("c = ", "\n"), heal=False)))
 
     assert (healed, plain) == ("a", " a")
     assert [body["input_prefix"] for body in server.bodies("/infill")] == ["c =", "c = "]
@@ -313,7 +313,7 @@ async def test_blanks_before_the_cursor_are_left_to_the_model():
 async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: str):
     server = llama(props=PROPS | {"model_alias": alias})
     async with serving(server), client(server.url, fim=fim) as made:
-        await answer(made, Infill(Around("a", "b", (("x.py", "# x\n"),))))
+        await answer(made, Infill(InfillContext("a", "b", (("x.py", "# x\n"),))))
         features = (await made.props()).features
 
     [body] = server.bodies("/completion")
@@ -326,11 +326,11 @@ async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: st
 async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
     async with serving(llama(props=props)) as server, client(server.url, fim="none") as made:
         assert (await made.props()).raw[
-            NO_INFILL
+            NO_INFILL_KEY
         ] == "some gets no fill-in-the-middle prompts, because engine.fim is none"
         assert (await made.props()).features["infill"] is False
     async with serving(llama()) as server, client(server.url) as made:
-        assert NO_INFILL not in (await made.props()).raw
+        assert NO_INFILL_KEY not in (await made.props()).raw
 
 
 @pytest.mark.parametrize(
@@ -342,7 +342,7 @@ async def test_what_a_server_does_not_do_is_refused(status: int, message: str):
     server.on["POST", "/infill"] = Reply(json={"error": {"message": "Infill is not supported"}}, status=status)
     async with serving(server), client(server.url) as made:
         with pytest.raises(EngineRefused, match=message):
-            await answer(made, Infill(Around("a", "b")))
+            await answer(made, Infill(InfillContext("a", "b")))
     assert len(server.bodies("/infill")) == 1
 
 
@@ -427,7 +427,7 @@ async def test_counts_nobody_can_make_are_marked_as_estimates():
         features = props.features
 
     assert counts == [0, 2, 6]
-    assert all(isinstance(count, Estimate) for count in [*counts, *again])
+    assert all(isinstance(count, EstimatedCount) for count in [*counts, *again])
     assert repr(counts[1]) == "about 2"
     assert features["tokenize"] == "estimated: 3 bytes a token"
     assert props.raw["token_counts"] == "estimated"

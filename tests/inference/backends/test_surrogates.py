@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import EngineError
-from lsp_harness.inference.backends.endpoint import sendable
+from lsp_harness.inference.backends.endpoint import encode_body
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around, Continuation, Infill, Owner, Sampling
+from lsp_harness.inference.request import Continuation, Infill, InfillContext, Owner, Sampling
 from tests.inference.backends.test_remote import OURS, answer, client, llama
 from tests.support.server import FakeServer, Reply, serving
 
@@ -18,7 +18,9 @@ SENT = 'NAME = "\ufffd"\n'
 Ask = Callable[[EngineClient], Awaitable[Any]]
 ASKS: dict[str, Ask] = {
     "completion": lambda made: answer(made, Continuation(TEXT, Sampling(stop=(HALF,)), owner=Owner(affinity=TEXT))),
-    "infill": lambda made: answer(made, Infill(Around(TEXT, TEXT, ((TEXT, TEXT),)), shorter=(Around(TEXT, ""),))),
+    "infill": lambda made: answer(
+        made, Infill(InfillContext(TEXT, TEXT, ((TEXT, TEXT),)), shorter=(InfillContext(TEXT, ""),))
+    ),
     "count": lambda made: made.count([TEXT]),
     "embed": lambda made: made.embed([TEXT]),
     "chat": lambda made: made.chat_prompt([("user", TEXT)]),
@@ -50,4 +52,4 @@ async def test_servers_get_a_replacement_character(props: dict[str, Any], ask: s
 
 async def test_what_cannot_be_written_is_no_fault_of_the_server():
     with pytest.raises(EngineError, match="this request cannot be sent: "):
-        sendable({"temperature": float("nan")})
+        encode_body({"temperature": float("nan")})

@@ -10,7 +10,7 @@ from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import converted
 from lsp_harness.inference.models.bert import CONFIG, TOKENIZER, WEIGHTS, convert
 from lsp_harness.inference.models.catalogue import ModelCard
-from lsp_harness.inference.models.converted import Carrier, Converted, Piece, Repository, Wheel
+from lsp_harness.inference.models.converted import Carrier, ConvertedModel, PublishedFile, Repository, Wheel
 from lsp_harness.inference.models.pull import pull
 from tests.support.encoder import tiny_encoder
 
@@ -18,7 +18,7 @@ from .conftest import Told, Web, card
 
 Publish = Callable[..., Path]
 FILES = tiny_encoder()
-PIECES = tuple(Piece(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in FILES.items())
+PIECES = tuple(PublishedFile(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in FILES.items())
 HUB = Repository("them/tiny")
 
 
@@ -27,7 +27,7 @@ def carried(package: str) -> Wheel:
 
 
 def made_of(*carriers: Carrier, data: bytes) -> ModelCard:
-    return card(*(Converted(carrier, PIECES, "Tiny", "mit") for carrier in carriers), data=data)
+    return card(*(ConvertedModel(carrier, PIECES, "Tiny", "mit") for carrier in carriers), data=data)
 
 
 @pytest.fixture
@@ -102,7 +102,7 @@ def test_another_converter_is_named_before_anything_is_fetched(
     models: Path, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("HF_ENDPOINT", web.base)
-    monkeypatch.setattr(converted, "CONVERTER", "0.1")
+    monkeypatch.setattr(converted, "CONVERTER_RELEASE", "0.1")
     with pytest.raises(
         PullFailed, match=r"SHA-256 for gguf 0\.1, but .* is installed; run: .* -m pip install 'gguf==0\.1\.\*'"
     ):

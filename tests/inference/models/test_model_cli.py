@@ -13,7 +13,7 @@ from lsp_harness.cli.commands.model_cli import app
 from lsp_harness.errors import HarnessError, ModelError, ModelMissing, PullFailed, UnknownModel, UsageError
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card
-from lsp_harness.inference.models.pull_report import on_stderr
+from lsp_harness.inference.models.pull_report import stderr_report
 from tests.support.encoder import tiny_encoder
 
 from .conftest import Web
@@ -175,7 +175,7 @@ def test_names_that_nobody_knows_are_answered_with_the_list(models: Path, run: C
 def test_a_log_gets_a_line_every_ten_per_cent(monkeypatch: pytest.MonkeyPatch):
     log = io.StringIO()
     monkeypatch.setattr("sys.stderr", log)
-    with on_stderr() as report:
+    with stderr_report() as report:
         report.step("hub x")
         report.begin(0, 1000 << 20)
         for done in range(0, 1001, 5):
@@ -194,7 +194,7 @@ def test_a_terminal_gets_a_bar_that_leaves_only_notes(monkeypatch: pytest.Monkey
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
-    with on_stderr() as report:
+    with stderr_report() as report:
         report.note("hub x: cannot be reached")
         report.step("wheel 1 of 2")
         report.begin(0, 100 << 20)

@@ -12,8 +12,8 @@ from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models import pull as pulling
 from lsp_harness.inference.models.catalogue import ModelCard
 from lsp_harness.inference.models.model_sources import LocalFile
-from lsp_harness.inference.models.partial_file import Part
-from lsp_harness.inference.models.pull import Pulled, pull
+from lsp_harness.inference.models.partial_file import PartialFile
+from lsp_harness.inference.models.pull import PullResult, pull
 
 from .conftest import DATA, Told, card
 
@@ -31,7 +31,7 @@ class Scripted:
     def __str__(self) -> str:
         return self.name
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         self.asked += 1
         if isinstance(self.serves, PullFailed):
             raise self.serves
@@ -166,7 +166,7 @@ class Slow(Scripted):
     began = threading.Event()
     go = threading.Event()
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         self.began.set()
         assert self.go.wait(30)
         super().fetch(part)
@@ -184,7 +184,7 @@ class Noticed(Told):
 def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
     source = Slow("slow", DATA)
     model, second = card(source), Noticed()
-    done: dict[str, Pulled] = {}
+    done: dict[str, PullResult] = {}
 
     def run(name: str, what: ModelCard, report: Told) -> None:
         done[name] = pull(what, report=report)
@@ -205,11 +205,11 @@ def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
 def test_a_pull_that_stands_still_elsewhere_is_not_waited_for(
     models: Path, told: Told, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(pulling, "LOOK_S", 0.01)
-    monkeypatch.setattr(pulling, "STILL", 2)
+    monkeypatch.setattr(pulling, "WAIT_POLL_S", 0.01)
+    monkeypatch.setattr(pulling, "MAX_IDLE_POLLS", 2)
     models.mkdir(parents=True, exist_ok=True)
     with (
-        FileLock(model_files.lock_of(models / "tiny.gguf")),
+        FileLock(model_files.lock_file(models / "tiny.gguf")),
         pytest.raises(PullFailed, match="end that process and pull again"),
     ):
         pull(card(Scripted("right", DATA)), report=told)
