@@ -79,7 +79,7 @@ async def open_lab(options: Options, say: Reporter, *, replays: bool = True) -> 
     load_before = os.getloadavg()[0]
     config, _ = load()
     async with AsyncExitStack() as stack:
-        say("starting our start_engine")
+        say("starting our engine")
         ours = await stack.enter_async_context(start_engine(config))
         props = await ours.start()
         threads, repack = int(props.get("threads") or os.cpu_count() or 1), bool(props.get("weights_repacked", True))

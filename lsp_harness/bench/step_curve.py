@@ -19,4 +19,4 @@ def step_ms(props: Mapping[str, Any], n: int) -> float | None:
 def prefill_chunk_tokens(props: Mapping[str, Any]) -> int | None:
     """Tokens of a prompt that are evaluated at once while somebody waits."""
     curve = cast("Mapping[str, Any]", props.get("curve") or {})
-    return cast("int | None", curve.get("prefill_chunk_tokens"))
+    return cast("int | None", curve.get("chunk"))

@@ -20,7 +20,7 @@ from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import secret_lines, spans
 from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.pace import Pace
-from lsp_harness.inference.request import Continuation, Sampling, Usage
+from lsp_harness.inference.request import ChatRequest, Sampling, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Proposal
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -150,7 +150,8 @@ class Rewriter:
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:
         job, document = self.job, self.job.document
         old = decode(document.data[slice(*self.place)])
-        prompt, fitting = await prompted(job.engine, await self.prompt(feedback), self.answer, job.turn, plan.numbers)
+        instruction = await self.prompt(feedback)
+        _, fitting = await prompted(job.engine, instruction, self.answer, job.turn, plan.numbers)
         sampling = Sampling(
             n_predict=self.answer,
             temperature=plan.temperature,
@@ -168,4 +169,4 @@ class Rewriter:
             new += "\n" if old.endswith("\n") else ""
             return Edit(self.place.start, self.place.end, encode(new.replace("\n", document.newline)))
 
-        return Asked(Continuation(prompt, sampling, owner=job.owner), edit)
+        return Asked(ChatRequest(instruction.messages, sampling, owner=job.owner), edit)

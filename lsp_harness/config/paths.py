@@ -1,8 +1,8 @@
-"""Where this user's files live: state (logs, sessions), cache (probe results, indexes) and runtime (sockets).
+"""The folders of this user's files: state (logs, sessions), cache (probe results, indexes) and runtime (sockets).
 
-`LSP_HARNESS_HOME` puts all three under one directory, which tests and portable installs use. Where a folder cannot be used
-because there is no home, it belongs to somebody else, or it cannot be made, a private folder for temporary files takes its
-place, and a warning says so once. A folder that is there and can only be read stays: what it holds can still be read.
+`LSP_HARNESS_HOME` puts all three into one folder, for tests and portable installs. A folder cannot be used if there is no home folder, if
+it belongs to another user, or if it cannot be created. Then a private folder for temporary files replaces it, and one warning says so. A
+folder that can only be read is still used, because its files can be read.
 """
 
 import os
@@ -23,34 +23,35 @@ APP = "lsp-harness"
 
 @dataclass(frozen=True, slots=True)
 class FolderKind:
-    """A kind of files: the name of its folder below `LSP_HARNESS_HOME`, and the variable that moves it."""
+    """A kind of folder: its name below `LSP_HARNESS_HOME`, and the environment variable that moves it."""
 
     folder: str
     variable: str
 
     @property
     def advice(self) -> str:
+        """Return what the user can do if the folder cannot be used."""
         variable = "LSP_HARNESS_HOME" if os.environ.get("LSP_HARNESS_HOME") else self.variable
         return f"set {variable} to a folder of yours that can be written"
 
 
-STATE = FolderKind("state_folder", "XDG_STATE_HOME")
-CACHE = FolderKind("cache_folder", "XDG_CACHE_HOME")
+STATE = FolderKind("state", "XDG_STATE_HOME")
+CACHE = FolderKind("cache", "XDG_CACHE_HOME")
 RUNTIME = FolderKind("run", "XDG_RUNTIME_DIR")
 
 
 def state_folder() -> Path:
-    """Logs and session records; kept."""
+    """Return the folder of logs and session records."""
     return _folder(STATE, platform_folder("user_state_dir"))
 
 
 def cache_folder() -> Path:
-    """What can be made again."""
+    """Return the folder of files that can be created again."""
     return _folder(CACHE, platform_folder("user_cache_dir"))
 
 
 def runtime_folder() -> Path:
-    """Sockets. Raises ConfigError where somebody else could have made the folder."""
+    """Return the folder of sockets. Raise ConfigError if another user may have created it."""
     home, base = os.environ.get("LSP_HARNESS_HOME"), os.environ.get("XDG_RUNTIME_DIR")
     if home:
         path = Path(home).absolute() / RUNTIME.folder
@@ -68,37 +69,37 @@ def runtime_folder() -> Path:
 
 
 def temporary_folder() -> Path:
-    """A folder of this user's for temporary files. Raises ConfigError where somebody else could have made it."""
-    # tempfile.gettempdir() would write a file to find out whether it can
+    """Return a private folder for temporary files. Raise ConfigError if another user may have created it."""
+    # not tempfile.gettempdir(), which writes a file to test the folder
     return make_private_folder(Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}")
 
 
 def make_private_folder(path: Path) -> Path:
-    """Make a folder for this user alone. Raises ConfigError where that is not so."""
+    """Create a folder that only this user can access, and return it. Raise ConfigError if that is not possible."""
     if problem := _privacy_problem(path):
-        other = f"remove {path}, or " if os.path.lexists(path) else ""
-        raise ConfigError(f"{problem}; {other}set TMPDIR to a folder of yours that can be written")
+        removal = f"remove {path}, or " if os.path.lexists(path) else ""
+        raise ConfigError(f"{problem}; {removal}set TMPDIR to a folder of yours that can be written")
     return path
 
 
 def warn_not_saved(what: str, kind: FolderKind, path: Path, error: BaseException) -> None:
-    """Warn that something which is only remembered could not be written; the work goes on."""
+    """Warn that `what` could not be saved. The program goes on without it."""
     warn_once(f"{what} is not kept: {describe_write_failure(kind, path, error)}")
 
 
 def describe_write_failure(kind: FolderKind, path: Path, error: BaseException) -> str:
-    """Say that a file of ours cannot be written, why, and what to do about this very reason."""
+    """Return a message that says why a file cannot be written, and what to do about it."""
     if isinstance(error, IsADirectoryError):
-        # the error names what is in the way, which may lie below the folder that is asked about
+        # the error names the folder that is in the way, which may be below `path`
         return f"{error.filename or path} is a folder, where a file must be; remove it"
-    # a database does not always tell a full disk from a missing permission
+    # SQLite does not always distinguish a full disk from a missing permission
     full = error.errno in FULL if isinstance(error, OSError) else True
     remedy = "free some room there, or " if full else ""
     return f"{path} cannot be written ({reason(error)}); {remedy}{kind.advice}"
 
 
 def replacement_message(kind: FolderKind) -> str:
-    """What was said when another folder took the place of the usual one, the last time it was asked for; empty where none did."""
+    """Return the warning if another folder replaced the usual one at the last call, or an empty text."""
     return _replacements.get(kind, "")
 
 
@@ -106,19 +107,22 @@ _replacements: dict[FolderKind, str] = {}
 
 
 def _privacy_problem(path: Path) -> str:
-    """Why a folder is not for this user alone, after it was made where there was none; empty where it is."""
+    """Create a folder if it does not exist. Return why it is not private to this user; empty if it is."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         info = path.lstat()
     except (OSError, ValueError) as error:
         return f"{path} cannot be made ({reason(error)})"
-    mine = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o077
-    return "" if mine else f"{path} must be a directory of yours with mode 0700"
+    is_private = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o077
+    return "" if is_private else f"{path} must be a directory of yours with mode 0700"
 
 
 def platform_folder(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"]) -> Path | None:
-    """A folder where the system has such files of this user; None where there is no home folder. A path that begins at the
-    current folder is none: anybody may have written what is there."""
+    """Return the folder of the platform for such files of this user.
+
+    Returns:
+        None if there is no home folder. A relative path counts as none, because anybody may have written the files in the current folder.
+    """
     try:
         path = Path(getattr(platformdirs, which)(APP, appauthor=False))
     except RuntimeError:
@@ -137,7 +141,7 @@ def _folder(kind: FolderKind, default: Path | None) -> Path:
 
 
 def _folder_problem(path: Path) -> str:
-    """Why a folder cannot be used, after it was made where there was none; empty where it can."""
+    """Create a folder if it does not exist. Return why it cannot be used; empty if it can."""
     if owner := _owner_before_sudo(path):
         return f"{path} is in a folder of the user {owner}, who runs this with sudo"
     try:
@@ -148,7 +152,7 @@ def _folder_problem(path: Path) -> str:
 
 
 def _owner_before_sudo(path: Path) -> str:
-    """The user that sudo was called by, where files of root would be made among theirs: they could not use them."""
+    """Return the id of the user who called sudo if the folder belongs to that user, who could not use files of root there."""
     user = os.environ.get("SUDO_UID", "")
     if os.getuid() != 0 or user in ("", "0"):
         return ""
@@ -161,18 +165,19 @@ def _owner_before_sudo(path: Path) -> str:
 
 
 def _runtime_problem(base: Path, path: Path) -> str:
-    """Why no sockets are made in a runtime folder; empty where they are."""
+    """Return why a runtime folder cannot contain sockets; empty if it can."""
     try:
         owner = base.stat().st_uid
     except (OSError, ValueError) as error:
         return f"{base} cannot be used ({reason(error)})"
-    # for root every folder can be written: what it makes in one of another user that user could neither use nor remove
+    # root can write in every folder, but the owner could neither use nor remove the files of root there
     if owner != os.getuid():
         return f"{base} belongs to another user"
     return "" if os.access(path if path.is_dir() else base, os.W_OK) else f"{base} cannot be written"
 
 
 def _use_replacement(kind: FolderKind, path: Path, problem: str) -> Path:
+    """Warn that `path` replaces the usual folder, and return it."""
     _replacements[kind] = f"{problem}; {path} is used instead: {kind.advice}"
     warn_once(_replacements[kind])
     return path

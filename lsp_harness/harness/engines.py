@@ -83,7 +83,7 @@ class Engines:
         from lsp_harness.inference.token_estimate import EstimatingEngine
 
         engine = EstimatingEngine(self.of(config), config.model.context_length if self.own(config) else 0)
-        await engine.look(LOOK_S if not self.own(config) or _runs(config) else START_S)
+        await engine.probe(LOOK_S if not self.own(config) or _runs(config) else START_S)
         return engine
 
     async def restart(self, config: Config) -> dict[str, Any]:

@@ -14,7 +14,7 @@ MIN_TOKEN_CHARS = 32
 
 def token_file() -> Path:
     """Return the path of this user's token file."""
-    return paths.runtime_folder() / "ensure_token"
+    return paths.runtime_folder() / "token"
 
 
 def ensure_token() -> str:
@@ -24,17 +24,17 @@ def ensure_token() -> str:
     """
     file = token_file()
     if not os.path.lexists(file):
-        made = file.with_name(f"token-{os.getpid()}")
-        made.unlink(missing_ok=True)
-        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
+        draft = file.with_name(f"token-{os.getpid()}")
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
             new.write(secrets.token_urlsafe(32))
         try:
-            # of two engines that start at once, one is first
-            os.link(made, file)
+            # if two engines start at once, only one link succeeds
+            os.link(draft, file)
         except FileExistsError:
             pass
         finally:
-            made.unlink()
+            draft.unlink()
     return read_token()
 
 
@@ -48,15 +48,15 @@ def read_token() -> str:
     file = token_file()
     try:
         private = not file.lstat().st_mode & 0o077
-        found = read_text(file) if private else ""
+        content = read_text(file) if private else ""
     except FileMissing:
         raise
     except (FileError, OSError) as error:
         if not os.path.lexists(file):
             raise FileMissing(f"there is no file {file}") from error
-        found = ""
-    if len(found) < MIN_TOKEN_CHARS:
+        content = ""
+    if len(content) < MIN_TOKEN_CHARS:
         raise EngineUnavailable(
             f"{file} holds no token that only you can read; delete it, and the engine makes a new one"
         )
-    return found
+    return content

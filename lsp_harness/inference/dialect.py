@@ -91,7 +91,7 @@ def read_owner(body: Json) -> Owner:
 
 
 def read_priority(body: Json, default: Priority) -> Priority:
-    value = _read_field(body, "read_priority", str, default)
+    value = _read_field(body, "priority", str, default)
     if value not in PRIORITIES:
         raise EngineRefused(f"`priority` must be one of {', '.join(PRIORITIES)}")
     return value
@@ -154,14 +154,14 @@ def request_to_json(request: Continuation | Infill) -> Json:
     settings["n_probs"] = max(0, settings.pop("top_logprobs"))
     owned = asdict(request.owner)
     del owned["affinity"]
-    body: Json = settings | owned | {"read_priority": request.priority, "stream": True, "cache_prompt": True}
+    body: Json = settings | owned | {"priority": request.priority, "stream": True, "cache_prompt": True}
     if request.cache_reuse is not None:
         body["n_cache_reuse"] = request.cache_reuse
     if isinstance(request, Continuation):
         return body | {"prompt": request.prompt}
     return (
         body
-        | _infill_context_to_json(request.around)
+        | _infill_context_to_json(request.context)
         | {
             "heal": request.heal,
             "shorter": [_infill_context_to_json(given) for given in request.shorter],
@@ -219,7 +219,7 @@ def select_fields(body: Json, fields: list[str]) -> Json:
 
 
 def read_response_fields(body: Json) -> list[str]:
-    fields = cast("list[Any]", _read_field(body, "read_response_fields", list, []))
+    fields = cast("list[Any]", _read_field(body, "response_fields", list, []))
     if not all(isinstance(field, str) for field in fields):
         raise EngineRefused("`response_fields` must be a list of field names")
     return fields

@@ -12,7 +12,7 @@ from typing import Literal, get_args
 
 from lsp_harness.config.resources import grammar_folder
 
-Intent = Literal["edit_grammar", "explain", "fix", "generate"]
+Intent = Literal["edit", "explain", "fix", "generate"]
 INTENTS: tuple[Intent, ...] = get_args(Intent)
 
 BLOCK_PATTERN = re.compile(r"```[a-z]*\n(.*\n)```", re.DOTALL)
@@ -43,7 +43,7 @@ def gbnf_literal(text: str) -> str:
 
 def yes_no_grammar() -> str:
     """YES or NO."""
-    return _grammar_file("yes_no_grammar")
+    return _grammar_file("yes_no")
 
 
 def parse_yes_no(text: str) -> bool | None:
@@ -52,7 +52,7 @@ def parse_yes_no(text: str) -> bool | None:
 
 def intent_grammar() -> str:
     """One of `INTENTS`."""
-    return _grammar_file("intent_grammar")
+    return _grammar_file("intent")
 
 
 def parse_intent(text: str) -> Intent | None:
@@ -62,7 +62,7 @@ def parse_intent(text: str) -> Intent | None:
 def one_of_grammar(words: Sequence[str]) -> str:
     """One of `words`, which must not be empty."""
     if not words or "" in words:
-        raise ValueError("a choice_grammar needs words, and none of them empty")
+        raise ValueError("a choice needs words, and none of them empty")
     return "root ::= " + " | ".join(gbnf_literal(word) for word in dict.fromkeys(words)) + "\n"
 
 
@@ -83,7 +83,7 @@ def parse_choice(text: str, n: int) -> int | None:
 def code_block_grammar(*, most_lines: int = 200, most_chars: int = 240) -> str:
     """One fenced code block of up to `most_lines` lines, each of up to `most_chars` characters after its first."""
     return _redefine_rules(
-        _grammar_file("code_block_grammar"), lines=f"line{{1,{most_lines}}}", rest=f"[^\\n]{{0,{most_chars}}}"
+        _grammar_file("code_block"), lines=f"line{{1,{most_lines}}}", rest=f"[^\\n]{{0,{most_chars}}}"
     )
 
 
@@ -123,7 +123,7 @@ def edit_grammar(original: str = "", *, most_lines: int = 120, most_chars: int =
     there only once: the model chooses where, and cannot mistype what is there.
     """
     grammar = _redefine_rules(
-        _grammar_file("edit_grammar"), replace=f"line{{0,{most_lines}}}", rest=f"[^\\n]{{0,{most_chars}}}"
+        _grammar_file("edit"), replace=f"line{{0,{most_lines}}}", rest=f"[^\\n]{{0,{most_chars}}}"
     )
     lines = original.splitlines()
     starts = [

@@ -96,7 +96,7 @@ class Bench:
 
 async def run(rows: list[Case], out: Path, jumps: int) -> None:
     supervisor = Supervisor(load()[0])
-    transport = httpx2.AsyncHTTPTransport(uds=str(await supervisor.ensure()))
+    transport = httpx2.AsyncHTTPTransport(uds=str(await supervisor.ensure_running()))
     answers: dict[str, list[dict[str, str]]] = {"fresh": [], "shifted": []}
     pairs: list[tuple[Outcome, Outcome]] = []
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:

@@ -13,7 +13,7 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import NEXT
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineRefused, NoAnswer
-from lsp_harness.inference.request import Chunk, Continuation, Infill
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest
 from lsp_harness.session.log import SessionLog
 from lsp_harness.session.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, apply
@@ -297,7 +297,7 @@ async def test_a_model_without_a_template_for_instructions_is_asked_for_fills_on
 async def test_a_server_that_refuses_holes_when_it_is_asked_rewrites_the_function(check, monkeypatch) -> None:
     answer = Script.stream
 
-    async def stream(self: Script, request: Continuation | Infill):
+    async def stream(self: Script, request: ModelRequest):
         if isinstance(request, Infill):
             raise EngineRefused("Infill is not supported by this model")
         async for chunk in answer(self, request):
@@ -495,7 +495,7 @@ async def test_the_machine_may_say_how_many_candidates_there_are(tmp_path: Path,
 class Slots(Script):
     """A server with room for one answer at a time."""
 
-    def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+    def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         return super().stream(replace(request, sampling=replace(request.sampling, n=1)))
 
 

@@ -12,8 +12,8 @@ from lsp_harness.index.build.chunks import LINES
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.query.code_search import WEIGHTS
 from lsp_harness.inference.grammar import choice_grammar
-from lsp_harness.inference.request import Continuation
-from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.inference.request import ChatRequest
+from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.text.document import Document
 from tests.index.place import Indexed
 
@@ -251,7 +251,7 @@ async def test_a_model_chooses_by_number():
     found = await narrowed(engine, "work less", listed(3), 500)
     assert (found.best.place, found.by) == ("a2.py:3-5", "model")
     [request] = engine.asked
-    assert isinstance(request, Continuation)
+    assert isinstance(request, ChatRequest)
     assert (request.sampling.grammar, request.sampling.n_predict) == (choice_grammar(3), 1)
     await engine.aclose()
 
@@ -278,7 +278,7 @@ async def test_a_choice_keeps_to_its_budget():
         if not engine.asked:
             fixed = budget
             continue
-        prompt = str(engine.asked[0].prompt)  # type: ignore[union-attr]
+        prompt = prompt_text(engine.asked[0])
         shown = prompt.count(".py:")
         # what the chat's own marks cost is no part of it
         assert len(prompt.split()) - 2 <= budget

@@ -56,7 +56,7 @@ async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
     await ask(Completer(engine, config.completion), src.document, src.cursor)
     [request] = engine.asked
     assert isinstance(request, Infill)
-    assert (request.around.prefix, request.around.suffix) == ("import math\n\n\ndef area(r):\n    return ", "\n")
+    assert (request.context.prefix, request.context.suffix) == ("import math\n\n\ndef area(r):\n    return ", "\n")
     assert (request.sampling.n_predict, request.sampling.t_max_predict_ms) == (7, 2 * 99)
     assert (request.sampling.temperature, request.priority) == (0.0, "interactive")
 

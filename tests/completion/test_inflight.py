@@ -11,7 +11,7 @@ from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.prefetch.inflight import Drafts
 from lsp_harness.config.schema import Completion
 from lsp_harness.errors import EngineError, RequestSuperseded
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Stop, Usage
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Stop, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.results import Suggestion
 from lsp_harness.syntax.tree import parse
@@ -42,7 +42,7 @@ class Slow(ScriptedEngine):
         self.says: list[asyncio.Queue[Chunk | Exception]] = []
         self.ended = 0
 
-    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         self.asked.append(request)
         queue = asyncio.Queue[Chunk | Exception]()
         self.says.append(queue)
@@ -321,9 +321,9 @@ class Steady(Slow):
         super().__init__()
         self.left = ""
 
-    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         assert isinstance(request, Infill)
-        self.left = self.wants(request.around.prefix.rsplit("return ", 1)[1])
+        self.left = self.wants(request.context.prefix.rsplit("return ", 1)[1])
         async for chunk in super().stream(request):
             yield chunk
 

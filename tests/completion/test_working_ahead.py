@@ -71,7 +71,7 @@ async def test_after_an_accept_the_answer_is_there_already() -> None:
     await desk.settled()
     [request] = desk.ahead
     assert (request.priority, request.sampling.t_max_predict_ms, request.budget_ms) == ("background", 0, 0)
-    assert request.around.prefix == "def area(r):\n    return 3.14 * r ** 2"
+    assert request.context.prefix == "def area(r):\n    return 3.14 * r ** 2"
     assert desk.completer.given(desk.document.uri, first.id)
     desk.type(first.text)
     found = await desk.ask()
@@ -194,7 +194,7 @@ async def test_the_prompts_are_evaluated_cheapest_first_and_are_those_of_the_com
     await desk.ask()
     [request] = desk.engine.asked
     assert isinstance(request, Infill)
-    assert (request.around, request.shorter[-1]) == (full.around, short.around)
+    assert (request.context, request.shorter[-1]) == (full.context, short.context)
 
 
 async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() -> None:
@@ -204,7 +204,7 @@ async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() ->
     desk.warm()
     await desk.settled()
     alone, short, full = desk.ahead
-    assert (alone.around, len(full.around.prefix) > len(short.around.prefix)) == (short.around, True)
+    assert (alone.context, len(full.context.prefix) > len(short.context.prefix)) == (short.context, True)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +230,7 @@ async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source:
         await desk.settled()
         [request] = desk.ahead
         before, after = desk.document.text[: desk.cursor], desk.document.text[desk.cursor :]
-        assert (request.around.prefix, request.around.suffix) == (before if read is None else read, after)
+        assert (request.context.prefix, request.context.suffix) == (before if read is None else read, after)
 
 
 async def test_a_model_that_fills_no_holes_is_not_asked_for_any() -> None:
@@ -252,7 +252,7 @@ async def test_a_glance_at_a_document_does_not_stand_for_a_user_at_the_same_plac
     desk.engine.held = False
     await desk.settled()
     glanced, short, full = desk.ahead
-    assert glanced.around == short.around != full.around
+    assert glanced.context == short.context != full.context
 
 
 async def test_a_small_document_has_one_prompt_to_warm() -> None:
@@ -269,7 +269,7 @@ async def test_the_same_place_is_warmed_once_and_the_last_place_counts() -> None
     desk.cursor = 3
     desk.warm()
     await desk.settled()
-    assert [request.around.prefix for request in desk.ahead] == ["def"]
+    assert [request.context.prefix for request in desk.ahead] == ["def"]
 
 
 async def test_a_running_completion_is_not_disturbed() -> None:
@@ -305,7 +305,7 @@ async def test_an_answer_from_a_short_prompt_has_the_full_one_warmed() -> None:
     [request] = desk.ahead
     [asked] = desk.engine.asked
     assert isinstance(asked, Infill)
-    assert (request.around, request.sampling.n_predict, request.shorter) == (asked.around, 0, ())
+    assert (request.context, request.sampling.n_predict, request.shorter) == (asked.context, 0, ())
 
 
 async def test_what_follows_a_short_prompt_s_answer_is_worked_out_when_the_full_one_is_warm() -> None:

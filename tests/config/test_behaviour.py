@@ -15,7 +15,8 @@ from lsp_harness.engine.main import arguments
 from lsp_harness.errors import ConfigError, ModelMissing, NoAnswer
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.model_files import resolve_model
-from lsp_harness.inference.request import Continuation, Infill
+from lsp_harness.inference.request import ChatRequest, Infill
+from lsp_harness.inference.scripted_engine import prompt_text
 from lsp_harness.inference.supervisor import EngineAddress, Supervisor, engine_identity
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.syntax.tree import parse
@@ -59,12 +60,12 @@ async def of_fix(config: Config, folder: Path) -> dict[str, Any]:
     with pytest.raises(NoAnswer):
         await Fix(job, src.finding).run()
     log.close()
-    rewrites = [request for request in engine.asked if isinstance(request, Continuation)]
+    rewrites = [request for request in engine.asked if isinstance(request, ChatRequest)]
     verified = [event.data["outcomes"] for event in read(log.path) if event.type == "verify.completed"]
     return {
         "requests": sum(request.sampling.n for request in engine.asked),
         "rewrites": len(rewrites),
-        "feedback": ["Earlier attempts failed" in str(request.prompt) for request in rewrites],
+        "feedback": ["Earlier attempts failed" in prompt_text(request) for request in rewrites],
         "temperatures": sorted({request.sampling.temperature for request in engine.asked}),
         "checks": sorted({outcome["check"] for outcomes in verified for outcome in outcomes}),
     }
@@ -80,9 +81,9 @@ async def of_completion(config: Config) -> dict[str, Any]:
     [request] = engine.asked
     assert isinstance(request, Infill)
     return {
-        "prefix": len(request.around.prefix.split()),
-        "suffix": len(request.around.suffix.split()),
-        "outline": len(request.around.extra[0][1].split()) if request.around.extra else 0,
+        "prefix": len(request.context.prefix.split()),
+        "suffix": len(request.context.suffix.split()),
+        "outline": len(request.context.extra[0][1].split()) if request.context.extra else 0,
         "n_predict": request.sampling.n_predict,
         "budget": request.budget_ms,
         "lines": found.text.count("\n") + 1 if found else 0,
@@ -161,11 +162,11 @@ async def test_model_path_is_the_file_that_is_loaded(folder: Path) -> None:
     model.write_bytes(b"GGUF")
     assert resolve_model(changed("model.path", str(model)).model.path) == model
     with pytest.raises(ModelMissing, match=r"absent\.gguf"):
-        await Supervisor(changed("model.path", str(folder / "absent.gguf"))).ensure()
+        await Supervisor(changed("model.path", str(folder / "absent.gguf"))).ensure_running()
 
 
 async def test_an_engine_elsewhere_is_used_as_it_is(folder: Path) -> None:
-    assert await Supervisor(changed("engine.url", "/run/engine.sock")).ensure() == Path("/run/engine.sock")
+    assert await Supervisor(changed("engine.url", "/run/engine.sock")).ensure_running() == Path("/run/engine.sock")
 
 
 FIX_KEYS: dict[str, tuple[Any, dict[str, Any]]] = {

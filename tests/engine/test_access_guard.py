@@ -109,7 +109,7 @@ def test_the_token_is_made_once_and_only_for_its_owner(home: Path):
     assert ensure_token() == made == token_file().read_text()
     assert len(made) >= 43
     assert stat.S_IMODE(token_file().stat().st_mode) == 0o600
-    assert [path.name for path in paths.runtime_folder().iterdir()] == ["ensure_token"]
+    assert [path.name for path in paths.runtime_folder().iterdir()] == ["token"]
 
 
 @pytest.mark.parametrize("spoil", [lambda file: file.chmod(0o640), lambda file: file.write_text("short")])

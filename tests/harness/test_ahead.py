@@ -25,7 +25,7 @@ async def warmed(b: Bench, src: markup.Source) -> list[Any]:
     await turned.wait()
     if b.harness._completer:
         await b.harness._completer.settled(src.document.uri)
-    return [request.around.prefix for request in b.engine.ahead if isinstance(request, Infill)]
+    return [request.context.prefix for request in b.engine.ahead if isinstance(request, Infill)]
 
 
 async def test_a_place_is_warmed_where_the_user_is_or_was_last_seen(bench: Make) -> None:

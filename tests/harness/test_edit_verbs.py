@@ -11,7 +11,7 @@ from lsp_harness.context.sources.related_code import Related
 from lsp_harness.errors import BinaryDocument, NoAnswer, UsageError
 from lsp_harness.harness import edit_verbs, prompt_preview
 from lsp_harness.index.index_query import DirectIndexQuery
-from lsp_harness.inference.request import Continuation, Infill
+from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept
 from tests.harness.spoken import AREA, after, built, fenced, no_report, opened
 from tests.harness.tools import settings
@@ -106,7 +106,7 @@ async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: M
     with pytest.raises(NoAnswer, match="No candidate passed"):
         await edit_verbs.instruct(b.harness, *opened(b, AREA), "use math.pi", no_report)
 
-    asked = [request for request in b.engine.asked if isinstance(request, Continuation)]
+    asked = [request for request in b.engine.asked if isinstance(request, ChatRequest)]
     assert [request.sampling.n for request in asked] == [1, 2]
     built = [event.data for events in b.harness.log.turns.values() for event in events if event.type == "context.built"]
     assert [one["candidates"] for one in built] == [[1], [2, 3]]
@@ -303,7 +303,7 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
     fills = [request for request in b.engine.asked if isinstance(request, Infill)]
     assert fills
     for fill in fills:
-        said = "".join(text for _, text in fill.around.extra)
+        said = "".join(text for _, text in fill.context.extra)
         assert ("def items(self) -> list[int]" in said) == shown
     built = [event.data for event in b.harness.log.turns[job.turn.number] if event.type == "context.built"]
     assert [("repository" in one["sections"]) for one in built] == [shown] * len(built)
@@ -319,7 +319,7 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
         job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
         with suppress(NoAnswer):
             await Fix(job, src.finding).run()
-    fills = [request.around for request in b.engine.asked if isinstance(request, Infill)]
+    fills = [request.context for request in b.engine.asked if isinstance(request, Infill)]
     assert len({fill.prefix for fill in fills}) > 1
     assert len({fill.extra for fill in fills}) == 1
 
@@ -336,7 +336,7 @@ async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_te
     assert "def test_total" in after(made)
     request = b.engine.asked[0]
     assert isinstance(request, Infill)
-    said = dict(request.around.extra)
+    said = dict(request.context.extra)
     assert "class Cart:" in said["shop/cart.py"]
     assert "assert total([]) == 0" in said["tests/test_till.py"]
     [built, *_] = [event.data for event in b.harness.log.turns[made.proposal.turn] if event.type == "context.built"]
@@ -424,6 +424,6 @@ async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
         job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
         with pytest.raises(NoAnswer):
             await Fix(job, src.finding).run()
-    rewrites = [n for n, request in enumerate(b.engine.asked) if isinstance(request, Continuation)]
+    rewrites = [n for n, request in enumerate(b.engine.asked) if isinstance(request, ChatRequest)]
     assert rewrites
     assert all("How such code is written here, not to be changed:" in b.engine.prompt(n) for n in rewrites)

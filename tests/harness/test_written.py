@@ -120,7 +120,7 @@ async def test_of_a_test_file_with_long_lines_the_last_that_fit_are_shown(bench:
     request = b.engine.asked[0]
     assert isinstance(request, Infill)
     # whole lines within completion.prefix_tokens
-    assert request.around.prefix == f"{long.splitlines()[-1]}\n\n\ndef test_area"
+    assert request.context.prefix == f"{long.splitlines()[-1]}\n\n\ndef test_area"
     assert [one["sections"]["prefix"] for one in built(b)] == [204] * 2
     sections = sum(built(b)[0]["sections"].values())
     assert sections < built(b)[0]["prompt"] < sections + 10

@@ -16,7 +16,7 @@ from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUna
 from lsp_harness.inference import supervisor
 from lsp_harness.inference.backends.endpoint import status_error
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, Owner, Sampling
+from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, ModelRequest, Owner, Sampling
 from lsp_harness.inference.supervisor import Supervisor, engine_address, engine_identity
 from lsp_harness.process import detached_process
 
@@ -30,7 +30,7 @@ async def client(home: Path, config: Config):
         yield client
 
 
-async def answer(client: EngineClient, request: Continuation | Infill = SHORT) -> list[Chunk]:
+async def answer(client: EngineClient, request: ModelRequest = SHORT) -> list[Chunk]:
     return [chunk async for chunk in client.stream(request)]
 
 
@@ -177,7 +177,7 @@ async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
 
     async def refused() -> str:
         with pytest.raises(EngineUnavailable) as caught:
-            await engine.ensure()
+            await engine.ensure_running()
         return caught.value.message
 
     assert "cannot load damaged.gguf" in await refused()
@@ -210,11 +210,11 @@ async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
         clock[0] += 100
         if expected:
             with pytest.raises(EngineUnavailable, match="does not start: no"):
-                await engine.ensure()
+                await engine.ensure_running()
         else:
-            await engine.ensure()
+            await engine.ensure_running()
     with pytest.raises(EngineUnavailable, match="the next attempt is possible in 1 s"):
-        await engine.ensure()
+        await engine.ensure_running()
 
 
 async def test_everybody_who_waits_hears_why_it_does_not_start(
@@ -226,7 +226,7 @@ async def test_everybody_who_waits_hears_why_it_does_not_start(
     monkeypatch.setattr(detached_process, "start", fails)
     engine = Supervisor(config)
 
-    results = await asyncio.gather(*(engine.ensure() for _ in range(3)), return_exceptions=True)
+    results = await asyncio.gather(*(engine.ensure_running() for _ in range(3)), return_exceptions=True)
 
     assert [type(result) for result in results] == [EngineUnavailable] * 3
 
@@ -234,7 +234,7 @@ async def test_everybody_who_waits_hears_why_it_does_not_start(
 async def test_an_engine_started_elsewhere_is_only_used(home: Path, config: Config):
     engine = Supervisor(replace(config, engine=replace(config.engine, url="/somewhere/s")))
 
-    assert await engine.ensure() == Path("/somewhere/s")
+    assert await engine.ensure_running() == Path("/somewhere/s")
     with pytest.raises(EngineUnavailable):
         await EngineClient(replace(config, engine=replace(config.engine, url="/somewhere/s"))).props()
 
@@ -243,12 +243,12 @@ async def test_a_model_that_is_not_there(home: Path, config: Config, monkeypatch
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(home / "models"))
 
     with pytest.raises(ModelMissing, match="no model file"):
-        await Supervisor(Config(model=Model(str(home / "none.gguf")))).ensure()
+        await Supervisor(Config(model=Model(str(home / "none.gguf")))).ensure_running()
     with pytest.raises(ModelMissing, match="lsp-harness model pull"):
-        await Supervisor(Config()).ensure()
+        await Supervisor(Config()).ensure_running()
     (home / "text.gguf").write_text("no model")
     with pytest.raises(ModelError, match="not a GGUF file"):
-        await Supervisor(Config(model=Model(str(home / "text.gguf")))).ensure()
+        await Supervisor(Config(model=Model(str(home / "text.gguf")))).ensure_running()
 
 
 async def test_a_path_too_long_for_a_socket(
@@ -257,7 +257,7 @@ async def test_a_path_too_long_for_a_socket(
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / ("long" * 25)))
 
     with pytest.raises(EngineUnavailable, match="too long for a socket; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME"):
-        await Supervisor(config).ensure()
+        await Supervisor(config).ensure_running()
 
 
 def test_an_engine_is_known_by_what_it_was_loaded_with(home: Path, config: Config, tiny_model: Path):
@@ -288,4 +288,4 @@ async def test_a_folder_where_a_file_of_the_engine_must_be_is_named(
     folder = engine_address(tiny_model, config).socket.with_suffix(ending)
     folder.mkdir()
     with pytest.raises(EngineUnavailable, match=f"{folder} is a folder, where a file must be; remove it"):
-        await Supervisor(config).ensure()
+        await Supervisor(config).ensure_running()

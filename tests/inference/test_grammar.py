@@ -98,15 +98,15 @@ def block(search: str, replace: str) -> str:
         ),
     ],
     ids=[
-        "yes_no_grammar",
-        "intent_grammar",
+        "yes_no",
+        "intent",
         "choice1",
         "choice12",
-        "one_of_grammar",
+        "one_of",
         "block",
         "small block",
-        "edit_grammar",
-        "edit_grammar of a text",
+        "edit",
+        "edit of a text",
     ],
 )
 def test_what_gets_through_and_how_it_is_read(

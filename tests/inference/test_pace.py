@@ -86,8 +86,8 @@ async def test_a_request_is_cut_to_the_machine() -> None:
     assert (slow.budget_ms, quick.budget_ms) == (345, 389)
     assert (slow.sampling.n_predict, quick.sampling.n_predict) == (36, 64)
     # whatever is warm is used in full
-    assert slow.around == quick.around
-    assert slow.around.extra
+    assert slow.context == quick.context
+    assert slow.context.extra
     assert len(slow.shorter[-1].prefix) < len(quick.shorter[-1].prefix)
 
 

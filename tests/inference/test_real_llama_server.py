@@ -13,7 +13,15 @@ import pytest
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, Sampling
+from lsp_harness.inference.request import (
+    ChatRequest,
+    Chunk,
+    Continuation,
+    Infill,
+    InfillContext,
+    ModelRequest,
+    Sampling,
+)
 
 BINARY = os.environ.get("LSP_HARNESS_LLAMA_SERVER", "")
 KEY = "not a real key"
@@ -64,7 +72,7 @@ async def client(socket: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[
         yield made
 
 
-async def answer(client: EngineClient, request: Continuation | Infill) -> list[Chunk]:
+async def answer(client: EngineClient, request: ModelRequest) -> list[Chunk]:
     return [chunk async for chunk in client.stream(request)]
 
 
@@ -184,8 +192,7 @@ async def test_embeddings_of_a_server_that_makes_them(
 async def test_the_openai_dialect_of_the_same_server(client: EngineClient, socket: str):
     async with aclosing(EngineClient(settings(socket, dialect="openai", fim="qwen2.5-coder"))) as made:
         completion = await answer(made, Continuation("def f(value):\n    return", Sampling(n_predict=8)))
-        prompt = await made.chat_prompt([("user", "a")])
-        conversation = await answer(made, Continuation(prompt, Sampling(n_predict=4)))
+        conversation = await answer(made, ChatRequest([("user", "a")], Sampling(n_predict=4)))
         filled = await answer(made, Infill(InfillContext("def f():\n    ", "\n"), sampling=Sampling(n_predict=4)))
 
     assert (completion[-1].stop, completion[-1].usage.generated) == ("limit", 8)

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ConfigError, EngineError
-from lsp_harness.inference.request import Continuation, Infill, InfillContext, Sampling
+from lsp_harness.inference.request import Continuation, Infill, InfillContext, ModelRequest, Sampling
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 
 
-async def text(engine: ScriptedEngine, request: Continuation | Infill) -> str:
+async def text(engine: ScriptedEngine, request: ModelRequest) -> str:
     return "".join([chunk.text async for chunk in engine.stream(request)])
 
 
@@ -40,7 +40,7 @@ async def test_the_last_chunk_says_why_it_ended():
         (Infill(InfillContext("a", "fix this")), "fix this"),
     ],
 )
-async def test_what_the_prompt_must_contain(request_: Continuation | Infill, expect: str):
+async def test_what_the_prompt_must_contain(request_: ModelRequest, expect: str):
     engine = ScriptedEngine([{"text": "a", "expect": expect}, {"text": "b", "expect": "something else"}])
 
     assert await text(engine, request_) == "a"

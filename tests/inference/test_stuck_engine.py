@@ -62,7 +62,7 @@ async def test_an_engine_that_does_not_heed_sigterm_is_killed(
 ):
     monkeypatch.setattr("lsp_harness.inference.backends.local_engine.STUCK_GRACE_S", 0.01)
     with listener(place, deaf=True) as process:
-        with pytest.raises(EngineStuck, match="it was killed, as it did not end_engine_at when it was asked to"):
+        with pytest.raises(EngineStuck, match="it was killed, as it did not end when it was asked to"):
             await client.count(["a"])
         assert gone(process.pid)
 
@@ -125,8 +125,8 @@ async def test_a_start_finds_a_stuck_engine_and_takes_its_place(place: Path, imp
     with listener(place, stopped=True) as process:
         supervisor = Supervisor(impatient)
         # a request has failed: what listens is not believed to answer
-        supervisor.doubt()
-        assert await supervisor.ensure() == place
+        supervisor.suspect_engine()
+        assert await supervisor.ensure_running() == place
         assert gone(process.pid)
         assert peer_pid(place) not in (None, process.pid)
 

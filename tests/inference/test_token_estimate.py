@@ -42,11 +42,11 @@ async def usage(engine: EstimatingEngine) -> int:
 
 async def test_an_engine_that_answers_is_believed():
     engine = EstimatingEngine(ScriptedEngine([{"text": "a b"}]), 100)
-    await engine.look(5)
+    await engine.probe(5)
     assert await engine.count(TEXTS) == [3, 0]
     assert (await engine.props()).n_ctx == 8192
     assert await usage(engine) == 1
-    assert engine.why == ""
+    assert engine.reason == ""
 
 
 @pytest.mark.parametrize("error", [EngineUnavailable("it is stuck"), ModelMissing("it is stuck")])
@@ -54,7 +54,7 @@ async def test_one_that_fails_is_estimated_from_then_on(error: Exception):
     engine = EstimatingEngine(Failing(error, well=1), 100)
     assert await engine.count(TEXTS) == [3, 0]
     assert await engine.count(TEXTS) == estimate_counts(TEXTS)
-    assert engine.why == "it is stuck"
+    assert engine.reason == "it is stuck"
     assert (await engine.props()).n_ctx == 100
     assert await usage(engine) == 0
     assert await engine.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
@@ -63,7 +63,7 @@ async def test_one_that_fails_is_estimated_from_then_on(error: Exception):
 async def test_one_that_fails_while_it_evaluates_is_estimated_too():
     engine = EstimatingEngine(Failing(EngineError("it went away"), well=9), 100)
     assert await usage(engine) == 0
-    assert engine.why == "it went away"
+    assert engine.reason == "it went away"
 
 
 async def test_what_is_refused_is_an_error_and_no_silence():
@@ -80,6 +80,6 @@ async def test_one_that_says_nothing_is_not_waited_for():
             await asyncio.Event().wait()
 
     engine = EstimatingEngine(Silent([]), 100)
-    await engine.look(0.01)
+    await engine.probe(0.01)
     assert await engine.count(TEXTS) == estimate_counts(TEXTS)
-    assert engine.why == "the engine does not answer within 0.01 s"
+    assert engine.reason == "the engine does not answer within 0.01 s"

@@ -14,7 +14,7 @@ from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.policy.trigger_policy import Restraint
 from lsp_harness.config.schema import Completion, Quiet
 from lsp_harness.errors import RequestSuperseded
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Usage
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Props, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -59,10 +59,10 @@ class Engine(ScriptedEngine):
         self._resident = ""
         self._free = asyncio.Lock()
 
-    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         assert isinstance(request, Infill)
         self.requests += 1
-        prompt = request.around.prefix
+        prompt = request.context.prefix
         async with self._free:
             same = next((n for n, (a, b) in enumerate(zip(prompt, self._resident, strict=False)) if a != b), None)
             at = min(len(prompt), len(self._resident)) if same is None else same

@@ -149,9 +149,9 @@ def evaluated_tokens(landings: list[Landing], kind: JumpKind) -> list[float]:
 def figures(ours: list[Landing], theirs: list[Landing]) -> list[Figure]:
     new, theirs_new = first_token_ms(ours, "near", "far"), first_token_ms(theirs, "near", "far")
     shown = [
-        Figure("time to first_token_ms token, near and far, p50", p50(new), p50(theirs_new), REFERENCE, goal=Goal(500)),
+        Figure("time to first token, near and far, p50", p50(new), p50(theirs_new), REFERENCE, goal=Goal(500)),
         Figure(
-            "time to first_token_ms token, near and far, p95",
+            "time to first token, near and far, p95",
             p95(new),
             p95(theirs_new),
             REFERENCE,

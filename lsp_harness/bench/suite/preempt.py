@@ -46,7 +46,7 @@ async def run(lab: Lab) -> Result:
         figures(lab.props, ours, theirs),
         f"{REFERENCE} gets the candidates as {N} requests at once, in slots of their own",
         series={
-            "time to first_token_ms token, ms": {
+            "time to first token, ms": {
                 "ours, quiet": ours[0],
                 "ours, loaded": ours[1],
                 f"{REFERENCE}, quiet": theirs[0],
@@ -125,14 +125,14 @@ def figures(
 ) -> list[Figure]:
     rise, theirs_rise = p95_rise(*ours), p95_rise(*theirs)
     return [
-        Figure("time to first_token_ms token quiet, p95", p95(ours[0]), p95(theirs[0]), REFERENCE),
-        Figure("time to first_token_ms token loaded, p50", p50(ours[1]), p50(theirs[1]), REFERENCE),
-        Figure("time to first_token_ms token loaded, p95", p95(ours[1]), p95(theirs[1]), REFERENCE),
+        Figure("time to first token quiet, p95", p95(ours[0]), p95(theirs[0]), REFERENCE),
+        Figure("time to first token loaded, p50", p50(ours[1]), p50(theirs[1]), REFERENCE),
+        Figure("time to first token loaded, p95", p95(ours[1]), p95(theirs[1]), REFERENCE),
         Figure(
             "rise of the p95",
             rise,
             allowed_rise_ms(props),
-            "a prefill prefill_chunk_tokens and a decode step",
+            "a prefill chunk and a decode step",
             goal=Goal(1, "ratio"),
         ),
         Figure(f"rise of the p95, {REFERENCE}", theirs_rise),

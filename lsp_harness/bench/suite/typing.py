@@ -36,8 +36,8 @@ async def run(lab: Lab) -> Result:
         figures(ours, pairs, behind),
         f"each of the {len(found)} edits begins with {EDIT_BEGINNINGS[lab.options.rest]}; {TOKENS} tokens asked for",
         series={
-            "prompt tokens evaluated_tokens": {"ours": evaluated_tokens(ours), REFERENCE: evaluated_tokens(theirs)},
-            "time to first_token_ms token, ms": {"ours": first_token_ms(ours), REFERENCE: first_token_ms(theirs)},
+            "prompt tokens evaluated": {"ours": evaluated_tokens(ours), REFERENCE: evaluated_tokens(theirs)},
+            "time to first token, ms": {"ours": first_token_ms(ours), REFERENCE: first_token_ms(theirs)},
         },
     )
 
@@ -90,14 +90,10 @@ def figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], behind: list
     hidden = sum(timing.evaluated for timing in behind) / len(ours)
     short = 100 * sum(timing.usage.rung > 0 for timing in ours) / len(ours)
     return [
-        Figure("prompt tokens evaluated_tokens, p50", p50(tokens), p50(theirs_tokens), REFERENCE, "", Goal(3)),
-        Figure("prompt tokens evaluated_tokens, p95", p95(tokens), p95(theirs_tokens), REFERENCE, "", Goal(64)),
-        Figure(
-            "time to first_token_ms token, p50", p50(began), p50(theirs_began), REFERENCE, goal=Goal(1 / 20, "ratio")
-        ),
-        Figure(
-            "time to first_token_ms token, p95", p95(began), p95(theirs_began), REFERENCE, goal=Goal(1 / 4, "ratio")
-        ),
+        Figure("prompt tokens evaluated, p50", p50(tokens), p50(theirs_tokens), REFERENCE, "", Goal(3)),
+        Figure("prompt tokens evaluated, p95", p95(tokens), p95(theirs_tokens), REFERENCE, "", Goal(64)),
+        Figure("time to first token, p50", p50(began), p50(theirs_began), REFERENCE, goal=Goal(1 / 20, "ratio")),
+        Figure("time to first token, p95", p95(began), p95(theirs_began), REFERENCE, goal=Goal(1 / 4, "ratio")),
         Figure(
             f"total of {len(total)} completions of {TOKENS} tokens, p50",
             p50(total),
@@ -105,6 +101,6 @@ def figures(ours: list[Timing], pairs: list[tuple[Timing, Timing]], behind: list
             REFERENCE,
             goal=Goal(0.4, "ratio"),
         ),
-        Figure("prompt tokens evaluated_tokens in the background, mean per key", hidden, unit=""),
+        Figure("prompt tokens evaluated in the background, mean per key", hidden, unit=""),
         Figure("keys answered from a short prompt", short, unit="%"),
     ]

@@ -32,8 +32,8 @@ def start(*, json: AsJson = False) -> int:
 
     supervisor = Supervisor(_own())
     # an engine that does not answer is of no use to the programs that it is started for
-    supervisor.doubt()
-    socket_file = asyncio.run(supervisor.ensure())
+    supervisor.suspect_engine()
+    socket_file = asyncio.run(supervisor.ensure_running())
     found = [row for row in running() if row["socket"] == str(socket_file)]
     if json:
         as_json(found)
@@ -69,7 +69,7 @@ def stop(*, json: AsJson = False) -> int:
         f"stopped {counted(len(gone), 'engine')}" if gone or left else "no engine is running"
     )
     if left:
-        raise EngineUnavailable("; ".join(f"an engine {one.words}" for one in left))
+        raise EngineUnavailable("; ".join(f"an engine {one.description}" for one in left))
     return 0
 
 
@@ -120,7 +120,7 @@ def _own() -> Config:
     """The settings, where they mean an engine of ours. Raises ConfigError."""
     config = settings(Path.cwd())
     if is_remote(config.engine) or config.engine.script:
-        raise ConfigError("the settings name a is_remote server or a script, so there is no local engine to start")
+        raise ConfigError("the settings name a remote server or a script, so there is no local engine to start")
     return config
 
 

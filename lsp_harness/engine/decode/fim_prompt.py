@@ -26,7 +26,7 @@ class Tokenizer(Protocol):
 
 def assemble(tokenizer: Tokenizer, infill: Infill, order: Order) -> Work:
     """The prompts of an infill request, first choice first."""
-    prompts = tuple(_prompt(tokenizer, given, order, infill.heal) for given in (infill.around, *infill.shorter))
+    prompts = tuple(_prompt(tokenizer, given, order, infill.heal) for given in (infill.context, *infill.shorter))
     return Work(prompts, infill.sampling, infill.owner, infill.budget_ms, infill.cache_reuse)
 
 

@@ -127,7 +127,7 @@ class Host:
     async def ask(self, request: Continuation | Infill, order: Order | None = None) -> AsyncIterator[Chunk]:
         """Queue a request; its chunks. Raises EngineRefused when it cannot be understood."""
         if isinstance(request, Infill):
-            given = (request.around, *request.shorter)
+            given = (request.context, *request.shorter)
             texts = (part for it in given for part in (it.prefix, it.suffix, *(text for _, text in it.extra)))
             work = await self.aside(lambda: assemble(self.llama, request, order or self.order), *texts)
             return self.scheduler.submit(work, request.priority)

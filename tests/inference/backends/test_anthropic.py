@@ -10,7 +10,7 @@ from lsp_harness.errors import EngineBusy, EngineError, EngineRefused
 from lsp_harness.inference.backends import anthropic
 from lsp_harness.inference.backends.backend import NO_INFILL_KEY
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Continuation, Infill, InfillContext, Sampling, Usage
+from lsp_harness.inference.request import ChatRequest, Continuation, Infill, InfillContext, Sampling, Usage
 from tests.inference.backends.test_remote import answer, client, text
 from tests.support.server import FakeServer, Reply, serving
 
@@ -49,8 +49,8 @@ async def service(
 
 
 async def hello(made: EngineClient, **sampling: Any):
-    prompt = await made.chat_prompt([("system", "Be brief."), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Say")])
-    return await answer(made, Continuation(prompt, Sampling(n_predict=8, **sampling)))
+    messages = [("system", "Be brief."), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Say")]
+    return await answer(made, ChatRequest(messages, Sampling(n_predict=8, **sampling)))
 
 
 async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):

@@ -21,7 +21,15 @@ from lsp_harness.inference.backends.model_family import FAMILIES, find_family
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.models.fim_tokens import FIM_TEXTS
 from lsp_harness.inference.providers import Target
-from lsp_harness.inference.request import Continuation, Infill, InfillContext, Sampling, TokenLogprob, Usage
+from lsp_harness.inference.request import (
+    ChatRequest,
+    Continuation,
+    Infill,
+    InfillContext,
+    Sampling,
+    TokenLogprob,
+    Usage,
+)
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
@@ -125,8 +133,8 @@ async def test_vllm_warms_a_prompt_with_one_token_that_nobody_sees():
 
 async def test_vllm_puts_a_conversation_through_its_own_template():
     async with vllm() as (made, _):
-        prompt = await made.chat_prompt([("system", "Be brief."), ("user", "Hi")])
-        chunks = await answer(made, Continuation(prompt, Sampling(n_predict=8)))
+        messages = [("system", "Be brief."), ("user", "Hi")]
+        chunks = await answer(made, ChatRequest(messages, Sampling(n_predict=8)))
 
     assert (text(chunks), chunks[-1].usage.reused) == ("Hello", 16)
 
@@ -302,7 +310,7 @@ async def test_log_probabilities_of_a_conversation():
         "choices": [{"index": 0, "delta": {"content": "a"}, "logprobs": {"content": [row]}, "finish_reason": "stop"}]
     }
     async with service(event, "[DONE]") as (made, server):
-        asked = Continuation(await made.chat_prompt([("user", "x")]), Sampling(top_logprobs=1))
+        asked = ChatRequest([("user", "x")], Sampling(top_logprobs=1))
         first, *_ = await answer(made, asked)
 
     assert first.logprobs == (TokenLogprob("a", -1.0, (("a", -1.0),)),)
@@ -319,7 +327,7 @@ async def test_confidence_is_asked_of_vllm_only():
 
     [body] = server.bodies("/v1/completions")
     assert "logprobs" not in body
-    assert backend.ask(asked).body["logprobs"] == 0
+    assert (await backend.build_exchange(asked)).body["logprobs"] == 0
 
 
 # -- families

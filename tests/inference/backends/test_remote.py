@@ -14,7 +14,7 @@ from lsp_harness.inference.backends import fleet
 from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL_KEY, EstimatedCount
 from lsp_harness.inference.backends.endpoint import parse_retry_after
 from lsp_harness.inference.client import EngineClient, affinity_key, process_name
-from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, Owner, Sampling
+from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, ModelRequest, Owner, Sampling
 from tests.support.server import FakeServer, Reply, serving
 
 PROPS = {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 2, "model_alias": "some"}
@@ -39,7 +39,7 @@ async def client(*urls: str, **settings: Any) -> AsyncIterator[EngineClient]:
         yield made
 
 
-async def answer(made: EngineClient, request: Continuation | Infill = ASK) -> list[Chunk]:
+async def answer(made: EngineClient, request: ModelRequest = ASK) -> list[Chunk]:
     return [chunk async for chunk in made.stream(request)]
 
 
@@ -71,7 +71,7 @@ async def test_a_llama_server_is_known_by_its_props():
     assert set(features) == set(FEATURES)
     assert features["persist"] is False
     [body] = server.bodies("/completion")
-    assert not body.keys() & {"client", "id", "persist", "priority", "lookup", "affinity_key"}
+    assert not body.keys() & {"client", "id", "persist", "priority", "lookup", "affinity"}
     assert body["samplers"] == ["top_k", "top_p", "temperature"]
 
 
@@ -83,7 +83,7 @@ async def test_our_own_engine_elsewhere_is_told_everything():
     assert features == dict.fromkeys(FEATURES, True) | {"embedding": False}
     [body] = server.bodies("/completion")
     assert (body["client"], body["priority"]) == (process_name(), "normal")
-    assert "affinity_key" not in body
+    assert "affinity" not in body
 
 
 async def test_an_owner_keeps_the_name_it_gave_itself():

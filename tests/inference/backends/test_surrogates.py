@@ -8,7 +8,7 @@ import pytest
 from lsp_harness.errors import EngineError
 from lsp_harness.inference.backends.endpoint import encode_body
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Continuation, Infill, InfillContext, Owner, Sampling
+from lsp_harness.inference.request import ChatRequest, Continuation, Infill, InfillContext, Owner, Sampling
 from tests.inference.backends.test_remote import OURS, answer, client, llama
 from tests.support.server import FakeServer, Reply, serving
 
@@ -23,7 +23,8 @@ ASKS: dict[str, Ask] = {
     ),
     "count": lambda made: made.count([TEXT]),
     "embed": lambda made: made.embed([TEXT]),
-    "chat": lambda made: made.chat_prompt([("user", TEXT)]),
+    "chat": lambda made: answer(made, ChatRequest([("user", TEXT)])),
+    "chat prompt": lambda made: made.chat_prompt([("user", TEXT)]),
 }
 
 

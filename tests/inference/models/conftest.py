@@ -45,10 +45,10 @@ class Told:
 
     def step(self, text: str) -> None: ...
 
-    def begin(self, at: int, total: int) -> None:
-        self.begun.append(at)
+    def begin(self, start: int, total: int) -> None:
+        self.begun.append(start)
 
-    def at(self, done: int) -> None:
+    def progress(self, done: int) -> None:
         self.done.append(done)
 
 

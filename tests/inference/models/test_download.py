@@ -38,7 +38,7 @@ def test_the_next_pull_goes_on_where_the_last_one_stopped(models: Path, web: Web
 def test_a_file_that_came_whole_but_was_not_checked_is_not_fetched_again(models: Path, web: Web, told: Told):
     url = f"{web.base}/m"
     models.mkdir()
-    with PartialFile(models / "tiny.gguf", len(DATA), told).appending(url, 0) as write:
+    with PartialFile(models / "tiny.gguf", len(DATA), told).append(url, 0) as write:
         write(DATA)
     assert pull(card(Url(url))).path.read_bytes() == DATA
     assert web.asked == []

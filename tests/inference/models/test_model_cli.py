@@ -179,7 +179,7 @@ def test_a_log_gets_a_line_every_ten_per_cent(monkeypatch: pytest.MonkeyPatch):
         report.step("hub x")
         report.begin(0, 1000 << 20)
         for done in range(0, 1001, 5):
-            report.at(done << 20)
+            report.progress(done << 20)
     lines = log.getvalue().splitlines()
     assert len(lines) == 10
     assert lines[0].split() == ["100", "of", "1000", "MiB", "hub", "x"]
@@ -198,6 +198,6 @@ def test_a_terminal_gets_a_bar_that_leaves_only_notes(monkeypatch: pytest.Monkey
         report.note("hub x: cannot be reached")
         report.step("wheel 1 of 2")
         report.begin(0, 100 << 20)
-        report.at(50 << 20)
+        report.progress(50 << 20)
     assert "hub x: cannot be reached\n" in screen.getvalue().replace("\r", "")
     assert "50.0/100.0 MiB" in screen.getvalue()

@@ -35,7 +35,7 @@ class Scripted:
         self.asked += 1
         if isinstance(self.serves, PullFailed):
             raise self.serves
-        with part.appending(self.name, 0) as write:
+        with part.append(self.name, 0) as write:
             write(self.serves)
 
 
