@@ -82,7 +82,7 @@ class SimulatedEditor:
         """The cursor rests here: begin to evaluate the cheapest prompt, then the full one."""
         await self.leave()
         pace = await self._questions.pace()
-        question = await self._questions.about(self._site(offset).resting(appends=pace.appends), rests=True)
+        question = await self._questions.about(self._site(offset).resting(appends=pace.is_append_only), rests=True)
         full, *shorter = question.prompts
         self._ahead = asyncio.ensure_future(self._evaluate(question.read([*shorter[-1:], full])))
 

@@ -59,7 +59,7 @@ class Instruct:
             rewriter = await self._rewriter()
         except NoAnswer as error:
             raise work.failed(error.message) from error
-        best = Pace.of((await self.job.engine.props()).raw).candidates
+        best = Pace.from_props((await self.job.engine.props()).raw).candidates
         return await work.generate(rewriter, rounds(self.job.config, best))
 
     async def _rewriter(self) -> "Rewriter":

@@ -41,7 +41,7 @@ class Chooser:
         if span.end - span.start > MAX_CHOICE_BYTES or not secret_lines(document).isdisjoint(lines):
             return None
         try:
-            if not Pace.of((await self.job.engine.props()).raw).fills:
+            if not Pace.from_props((await self.job.engine.props()).raw).can_infill:
                 return None
             choice = await self._asked(span, texts)
         except HarnessError as error:

@@ -208,7 +208,7 @@ class Completer:
         began = perf_counter()
         if text := await self._known(cursor):
             return self._show(cursor.document, cursor.offset, [text], {"known": True, **_stats(Usage(), 0, began)})
-        if why := (await self._questions.pace()).no_holes:
+        if why := (await self._questions.pace()).infill_problem:
             raise EngineRefused(why)
         question = await self._questions.about(cursor)
         known = self._results.find(*question.key)

@@ -1,7 +1,7 @@
-"""What a model may answer: grammars in llama.cpp's GBNF, each beside the reader of such an answer.
+"""Grammars in GBNF of llama.cpp that constrain the answer of a model, each with the parser of such an answer.
 
-Every grammar here ends by itself, after a known number of characters. A token is at least one byte, so that number
-bounds the tokens too; an answer that was cut short by `n_predict` is read as None, like any other that does not fit.
+Every grammar limits the number of characters. A token has at least one byte, so this also limits the number of tokens. The parser returns
+None for an answer that does not fit the grammar, for example because `n_predict` has cut it off.
 """
 
 import re
@@ -28,7 +28,7 @@ def _grammar_file(name: str) -> str:
 
 
 def _redefine_rules(grammar: str, **bodies: str) -> str:
-    """The grammar with other bodies for some of its rules."""
+    """Return the grammar with other bodies for some of its rules."""
     for name, body in bodies.items():
         start = re.search(rf"^{name}\s*::= .*$", grammar, re.MULTILINE)
         assert start, f"no rule {name}"
@@ -37,12 +37,12 @@ def _redefine_rules(grammar: str, **bodies: str) -> str:
 
 
 def gbnf_literal(text: str) -> str:
-    """`text` as a GBNF terminal."""
+    """Return `text` as a GBNF terminal."""
     return '"' + "".join(GBNF_ESCAPES.get(c) or (f"\\x{ord(c):02x}" if c < " " else c) for c in text) + '"'
 
 
 def yes_no_grammar() -> str:
-    """YES or NO."""
+    """Return the grammar of YES or NO."""
     return _grammar_file("yes_no")
 
 
@@ -51,7 +51,7 @@ def parse_yes_no(text: str) -> bool | None:
 
 
 def intent_grammar() -> str:
-    """One of `INTENTS`."""
+    """Return the grammar of one of `INTENTS`."""
     return _grammar_file("intent")
 
 
@@ -60,7 +60,7 @@ def parse_intent(text: str) -> Intent | None:
 
 
 def one_of_grammar(words: Sequence[str]) -> str:
-    """One of `words`, which must not be empty."""
+    """Return the grammar of one of `words`. Raise ValueError if there are none, or if one is empty."""
     if not words or "" in words:
         raise ValueError("a choice needs words, and none of them empty")
     return "root ::= " + " | ".join(gbnf_literal(word) for word in dict.fromkeys(words)) + "\n"
@@ -71,44 +71,42 @@ def parse_one_of(text: str, words: Sequence[str]) -> str | None:
 
 
 def choice_grammar(n: int) -> str:
-    """An index from 0 to `n` - 1."""
+    """Return the grammar of a number from 0 to `n` - 1."""
     return one_of_grammar([str(index) for index in range(n)])
 
 
 def parse_choice(text: str, n: int) -> int | None:
-    found = parse_one_of(text, [str(index) for index in range(n)])
-    return None if found is None else int(found)
+    number = parse_one_of(text, [str(index) for index in range(n)])
+    return None if number is None else int(number)
 
 
-def code_block_grammar(*, most_lines: int = 200, most_chars: int = 240) -> str:
-    """One fenced code block of up to `most_lines` lines, each of up to `most_chars` characters after its first."""
-    return _redefine_rules(
-        _grammar_file("code_block"), lines=f"line{{1,{most_lines}}}", rest=f"[^\\n]{{0,{most_chars}}}"
-    )
+def code_block_grammar(*, max_lines: int = 200, max_chars: int = 240) -> str:
+    """Return the grammar of a fenced code block with up to `max_lines` lines of up to `max_chars` + 1 characters."""
+    return _redefine_rules(_grammar_file("code_block"), lines=f"line{{1,{max_lines}}}", rest=f"[^\\n]{{0,{max_chars}}}")
 
 
 def parse_code_block(text: str) -> str | None:
-    """The lines within the fence."""
-    found = BLOCK_PATTERN.fullmatch(text)
-    return found[1] if found else None
+    """Return the lines inside the fence."""
+    match = BLOCK_PATTERN.fullmatch(text)
+    return match[1] if match else None
 
 
 def find_code_block(text: str) -> str | None:
-    """The first code block in an answer that no grammar held to its form; None where its end is missing."""
-    found = FENCE_PATTERN.search(text)
-    return found[1] if found else None
+    """Return the first code block of an answer without a grammar, or None if the end of the block is missing."""
+    match = FENCE_PATTERN.search(text)
+    return match[1] if match else None
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Whole lines to find and whole lines to put there, each with its newline."""
+    """Whole lines to find, and whole lines to put in their place, each with its newline."""
 
     search: str
     replace: str
 
     def span(self, text: str) -> tuple[int, int] | None:
-        """Characters of `text` that are to be replaced; None unless these lines are there exactly once."""
-        # a last line without a newline is found like any other
+        """Return the character range of `text` to replace, or None unless the lines occur exactly once."""
+        # with this, a last line without a newline is found too
         lines = f"\n{text}" if text.endswith("\n") else f"\n{text}\n"
         start = lines.find(f"\n{self.search}")
         if start < 0 or lines.find(f"\n{self.search}", start + 1) >= 0:
@@ -116,20 +114,18 @@ class Replacement:
         return start, min(start + len(self.search), len(text))
 
 
-def edit_grammar(original: str = "", *, most_lines: int = 120, most_chars: int = 240) -> str:
-    """One search-and-replace block that puts in up to `most_lines` lines.
+def edit_grammar(original: str = "", *, max_lines: int = 120, max_chars: int = 240) -> str:
+    """Return the grammar of a search-and-replace block that inserts up to `max_lines` lines.
 
-    With `original` the lines to find are consecutive lines of that text, word for word, and so many that they are
-    there only once: the model chooses where, and cannot mistype what is there.
+    With `original`, the lines to find are consecutive lines of that text, as many as make them unique. So the model chooses the place
+    and cannot write lines that do not exist.
     """
-    grammar = _redefine_rules(
-        _grammar_file("edit"), replace=f"line{{0,{most_lines}}}", rest=f"[^\\n]{{0,{most_chars}}}"
-    )
+    grammar = _redefine_rules(_grammar_file("edit"), replace=f"line{{0,{max_lines}}}", rest=f"[^\\n]{{0,{max_chars}}}")
     lines = original.splitlines()
     starts = [
-        f"{gbnf_literal(''.join(f'{line}{chr(10)}' for line in lines[at : at + size]))} after-{at + size}"
-        for at in range(len(lines))
-        if (size := _unique_line_count(lines, at))
+        f"{gbnf_literal(''.join(f'{line}{chr(10)}' for line in lines[start : start + size]))} after-{start + size}"
+        for start in range(len(lines))
+        if (size := _unique_line_count(lines, start))
     ]
     if not starts:
         return grammar
@@ -141,10 +137,10 @@ def edit_grammar(original: str = "", *, most_lines: int = 120, most_chars: int =
     return _redefine_rules(grammar, search=" | ".join(starts)) + "\n".join([*rules, ""])
 
 
-def _unique_line_count(lines: Sequence[str], at: int) -> int:
-    """How many lines from `at` on are together nowhere else in `lines`; 0 where there are no such, or a mark is met."""
-    others = [other for other in range(len(lines)) if other != at]
-    for size, line in enumerate(lines[at:], 1):
+def _unique_line_count(lines: Sequence[str], start: int) -> int:
+    """Return how many lines from `start` on are unique together; 0 if none are, or if one of them looks like a marker."""
+    others = [other for other in range(len(lines)) if other != start]
+    for size, line in enumerate(lines[start:], 1):
         if line.startswith(EDIT_MARKERS):
             return 0
         others = [other for other in others if other + size <= len(lines) and lines[other + size - 1] == line]
@@ -154,5 +150,5 @@ def _unique_line_count(lines: Sequence[str], at: int) -> int:
 
 
 def parse_edit(text: str) -> Replacement | None:
-    found = EDIT_PATTERN.fullmatch(text)
-    return Replacement(found[1], found[2]) if found else None
+    match = EDIT_PATTERN.fullmatch(text)
+    return Replacement(match[1], match[2]) if match else None

@@ -56,7 +56,7 @@ def block(search: str, replace: str) -> str:
             ["```\n```", "``` \nx\n```", "```\nx```", "```\nx\n``` ", "```\n`x`\n```", "x", "```Python\nx\n```"],
         ),
         (
-            code_block_grammar(most_lines=1, most_chars=2),
+            code_block_grammar(max_lines=1, max_chars=2),
             parse_code_block,
             {"```\nabc\n```": "abc\n"},
             ["```\nabcd\n```", "```\na\nb\n```"],
@@ -81,7 +81,7 @@ def block(search: str, replace: str) -> str:
             ],
         ),
         (
-            edit_grammar(TEXT, most_lines=1, most_chars=3),
+            edit_grammar(TEXT, max_lines=1, max_chars=3),
             parse_edit,
             {
                 block("def f(a):\n", ""): Replacement("def f(a):\n", ""),

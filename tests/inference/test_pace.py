@@ -17,35 +17,39 @@ QUICK = {"curve": {"prompt_per_second": 4000, "generated_per_second": 90, "decod
 
 
 def test_a_slow_machine_writes_less_and_reads_little_after_a_jump() -> None:
-    slow, settings = Pace.of(SLOW), Completion()
+    slow, settings = Pace.from_props(SLOW), Completion()
     assert slow.budget_ms(settings) == 345
-    assert slow.affordable(settings) == 44
-    assert (slow.n_predict(settings), slow.lines_ms(settings), slow.writing_ms(settings)) == (36, 800, 2000)
+    assert slow.prompt_token_limit(settings) == 44
+    assert (slow.n_predict(settings), slow.line_end_limit_ms(settings), slow.generation_limit_ms(settings)) == (
+        36,
+        800,
+        2000,
+    )
 
 
 def test_a_quick_machine_is_held_by_the_settings_only() -> None:
-    quick, settings = Pace.of(QUICK), Completion()
-    assert quick.affordable(settings) > 1000
+    quick, settings = Pace.from_props(QUICK), Completion()
+    assert quick.prompt_token_limit(settings) > 1000
     assert quick.n_predict(settings) == settings.max_tokens
 
 
 def test_a_very_slow_machine_still_writes_a_line() -> None:
     snail, settings = Pace(generated_per_second=4, step_ms=500), Completion()
-    assert (snail.n_predict(settings), snail.writing_ms(settings)) == (16, 4000)
+    assert (snail.n_predict(settings), snail.generation_limit_ms(settings)) == (16, 4000)
     assert snail.budget_ms(settings) == 200
 
 
 def test_patience_is_a_setting() -> None:
     patient = Completion(latency_ms=1000)
-    assert Pace.of(SLOW).affordable(patient) == 122
-    assert Pace.of(SLOW).n_predict(patient) == 64
+    assert Pace.from_props(SLOW).prompt_token_limit(patient) == 122
+    assert Pace.from_props(SLOW).n_predict(patient) == 64
 
 
 @pytest.mark.parametrize(
     "props", [{}, {"curve": None}, {"curve": {"prompt_per_second": "fast", "generated_per_second": 0, "decode_ms": []}}]
 )
 def test_an_engine_that_does_not_say_is_not_held_to_a_token_limit(props: dict[str, Any]) -> None:
-    assert Pace.of(props) == Pace()
+    assert Pace.from_props(props) == Pace()
     assert Pace().n_predict(Completion()) == 64
 
 
@@ -65,11 +69,11 @@ async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
     now = 100.0
     engine = Measured(facts=SLOW)
     pacer = PaceMonitor(engine, lambda: now)
-    assert await pacer.now() == await pacer.now() == Pace.of(SLOW)
+    assert await pacer.current() == await pacer.now() == Pace.from_props(SLOW)
     engine.facts, now = QUICK, now + 59
-    assert (await pacer.now(), engine.told) == (Pace.of(SLOW), 1)
+    assert (await pacer.current(), engine.told) == (Pace.from_props(SLOW), 1)
     now += 2
-    assert (await pacer.now(), engine.told) == (Pace.of(QUICK), 2)
+    assert (await pacer.current(), engine.told) == (Pace.from_props(QUICK), 2)
 
 
 async def test_a_request_is_cut_to_the_machine() -> None:

@@ -88,14 +88,14 @@ CASES = (
     Case(
         "code_block",
         "Write a Python function that adds two numbers. Answer with one code block.",
-        grammar.code_block_grammar(most_lines=3, most_chars=12),
+        grammar.code_block_grammar(max_lines=3, max_chars=12),
         grammar.parse_code_block,
         300,
     ),
     Case(
         "edit",
         f"Repair `add` with one search-and-replace block.\n\n{TEXT}",
-        grammar.edit_grammar(TEXT, most_lines=2, most_chars=12),
+        grammar.edit_grammar(TEXT, max_lines=2, max_chars=12),
         read_edit,
         400,
     ),
@@ -103,7 +103,7 @@ CASES = (
         "free edit",
         f"Repair `add` with one search-and-replace block.\n\n{TEXT}",
         # the lines to find are free here too, and as few as their number in the file allows
-        grammar.edit_grammar(most_lines=2, most_chars=12).replace("line{1,60}", "line{1,2}"),
+        grammar.edit_grammar(max_lines=2, max_chars=12).replace("line{1,60}", "line{1,2}"),
         grammar.parse_edit,
         400,
     ),

@@ -46,7 +46,7 @@ class Foresight:
         """The prompt of rung `usage.rung` had to do, and `text` is shown."""
         cursor, settings = question.cursor, question.settings
         short = settings.warm and usage.rung > 0
-        speculate = settings.speculate and question.pace.yields and bool(text)
+        speculate = settings.speculate and question.pace.has_priorities and bool(text)
         if not self._eager or not (short or speculate) or secret_lines(cursor.document):
             return
         if short and self._ahead.covers(cursor, "warm"):
@@ -91,9 +91,9 @@ class Foresight:
 
     async def _warm(self, cursor: Cursor, *, seen: bool) -> None:
         pace = await self._questions.pace()
-        if not pace.fills:
+        if not pace.can_infill:
             return
-        question = await self._questions.about(cursor.resting(appends=pace.appends), rests=True)
+        question = await self._questions.about(cursor.resting(appends=pace.is_append_only), rests=True)
         full, *shorter = question.prompts
         # the cheapest first, so that there is something to answer with soon
         await self._read(question.read([*shorter[-1:], *([full] if seen or not shorter else [])]))

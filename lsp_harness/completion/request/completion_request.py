@@ -46,7 +46,7 @@ class Question:
     @property
     def patience(self) -> float:
         """Seconds from the first token in which it must be answered."""
-        return self.pace.writing_ms(self.settings) / 1000
+        return self.pace.generation_limit_ms(self.settings) / 1000
 
     def tokens(self, usage: Usage) -> int:
         """How long the prompt was that the engine used, as estimated."""
@@ -60,7 +60,7 @@ class Question:
             n_predict=pace.n_predict(settings),
             # in the middle of a line nothing below it is of use
             stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
-            t_max_predict_ms=pace.lines_ms(settings),
+            t_max_predict_ms=pace.line_end_limit_ms(settings),
             confidence=self.confidence,
             expected=self.expected,
             unbound=self.unbound,
@@ -104,7 +104,7 @@ class Questions:
 
     async def pace(self) -> Pace:
         """The engine's, as far as it is known."""
-        return await self._pacer.now()
+        return await self._pacer.current()
 
     async def about(self, cursor: Cursor, *, rests: bool = False) -> Question:
         """The question of one place, at which the user `rests` or is typing."""
@@ -116,7 +116,7 @@ class Questions:
             cursor.offset,
             cursor.path,
             settings,
-            pace.affordable(settings),
+            pace.prompt_token_limit(settings),
             self._engine.count,
             self._outlines,
             repository,
