@@ -1,4 +1,4 @@
-"""The engine under test: a process of this run's own, reached as every front end reaches one."""
+"""The engine that is measured: a process of this run, used through the same client as a language server."""
 
 import asyncio
 import os
@@ -20,29 +20,29 @@ from lsp_harness.process.memory import resident
 HOME_VARIABLE = "LSP_HARNESS_HOME"
 PROBE_FILE = "probe.json"
 IDLE_LIMIT_S = 3600.0
-"""Seconds: longer than any pause of a benchmark, but an engine whose run was killed does not stay for ever."""
+"""Longer than any pause of a benchmark; an engine whose run was killed still ends."""
 END_TIMEOUT_S = 10.0
-"""Seconds an engine gets to end before it is killed."""
+"""How long an engine may take to end before it is killed."""
 
 
 @contextmanager
 def temporary_home() -> Generator[Path]:
-    """User's directories of this run's own, so that nobody else's engine is used, ended or slowed by its files."""
-    probed = paths.cache_folder() / PROBE_FILE
+    """Give this run its own folders, so that it does not use or end another engine, and finds no stored prompts."""
+    probe_file = paths.cache_folder() / PROBE_FILE
     home = Path(tempfile.mkdtemp(prefix="lh-"))
-    before = os.environ.get(HOME_VARIABLE)
+    previous = os.environ.get(HOME_VARIABLE)
     os.environ[HOME_VARIABLE] = str(home)
     try:
-        if probed.exists():
-            shutil.copy(probed, paths.cache_folder() / PROBE_FILE)
+        if probe_file.exists():
+            shutil.copy(probe_file, paths.cache_folder() / PROBE_FILE)
         yield home
     finally:
-        os.environ.pop(HOME_VARIABLE) if before is None else os.environ.update({HOME_VARIABLE: before})
+        os.environ.pop(HOME_VARIABLE) if previous is None else os.environ.update({HOME_VARIABLE: previous})
         shutil.rmtree(home, ignore_errors=True)
 
 
 class BenchEngine:
-    """The engine and its client."""
+    """The engine that is measured, and its client."""
 
     def __init__(self, config: Config) -> None:
         self.model = resolve_model(config.model.path)
@@ -51,13 +51,13 @@ class BenchEngine:
         self.pid = 0
 
     async def start(self) -> dict[str, Any]:
-        """Start it where it does not run; what it says of itself."""
+        """Start the engine if it does not run, and return the properties that it reports."""
         props = await self.client.props()
         self.pid = props.pid
         return props.raw
 
     async def end(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Send a signal and wait until the process is gone; one that lingers is killed."""
+        """Send a signal and wait until the process has ended. Kill it if it takes too long."""
         if not self.pid:
             return
         with suppress(ProcessLookupError, TimeoutError):
@@ -71,12 +71,12 @@ class BenchEngine:
 
     @property
     def rss(self) -> int:
-        """Bytes of resident memory."""
+        """Return the resident memory in bytes."""
         return resident(self.pid)
 
 
 async def _wait_until_ended(pid: int) -> None:
-    """Returns by ProcessLookupError once there is no such process."""
+    """Wait until the process does not exist. Raise ProcessLookupError then."""
     while True:
         os.kill(pid, 0)
         await asyncio.sleep(0.02)
@@ -84,12 +84,12 @@ async def _wait_until_ended(pid: int) -> None:
 
 @asynccontextmanager
 async def start_engine(config: Config) -> AsyncGenerator[BenchEngine]:
-    """An engine that is gone afterwards, with everything it wrote."""
-    ours = BenchEngine(config)
+    """Start an engine with its own folders. End it afterwards and delete the folders."""
+    engine = BenchEngine(config)
     with temporary_home():
         try:
-            await ours.start()
-            yield ours
+            await engine.start()
+            yield engine
         finally:
-            await ours.client.aclose()
-            await ours.end()
+            await engine.client.aclose()
+            await engine.end()

@@ -1,4 +1,4 @@
-"""One HTML page of results: no script, no font and no image from elsewhere, readable in light and dark."""
+"""The HTML page of results. It has no scripts, fonts or images from other sites, and a light and a dark theme."""
 
 from collections.abc import Sequence
 from html import escape
@@ -32,7 +32,7 @@ NUMBER_COLUMNS = ("ours", "beside", "ratio")
 
 
 def format_number(value: float | None, unit: str = "") -> str:
-    """A value as people read it; a dash where nothing was measured."""
+    """Return a value as text, or a dash if it was not measured."""
     if value is None:
         return "–"
     text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
@@ -40,7 +40,7 @@ def format_number(value: float | None, unit: str = "") -> str:
 
 
 def figure_cells(figure: Figure) -> tuple[str, ...]:
-    """A figure in the order of `HEADINGS`."""
+    """Return the cells of a figure in the order of `HEADINGS`."""
     verdict = {True: "met", False: "missed", None: "not measured" if figure.goal else ""}[figure.met]
     return (
         figure.name,
@@ -54,7 +54,7 @@ def figure_cells(figure: Figure) -> tuple[str, ...]:
 
 
 def render_page(results: Sequence[Result]) -> str:
-    """The whole page."""
+    """Return the page as HTML."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>lsp-harness benchmarks</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'

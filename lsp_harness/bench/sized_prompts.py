@@ -1,20 +1,21 @@
-"""Prompts of a wanted size, cut from real files."""
+"""Prompts of a given size, made of real files."""
 
 from lsp_harness.bench.lab import Lab
 from lsp_harness.errors import UsageError
 
 
 async def make_prompt(lab: Lab, tokens: int, number: int = 0) -> str:
-    """Source text of about `tokens` tokens (whole lines); another `number` begins with another file.
+    """Return source text of about `tokens` tokens in whole lines. The text begins with file `number`.
 
-    Raises UsageError when the edits at hand have not so much text.
+    Raises:
+        UsageError: The files of the edits have less text.
     """
     edits = lab.edits
     lines: list[str] = []
     left = tokens
     for edit in [*edits[number:], *edits[:number]]:
         text = [f"{line}\n" for line in (edit.before + edit.text + edit.after).split("\n")]
-        for line, cost in zip(text, await lab.ours.client.count(text), strict=True):
+        for line, cost in zip(text, await lab.engine.client.count(text), strict=True):
             if cost > left:
                 return "".join(lines)
             lines.append(line)

@@ -1,4 +1,4 @@
-"""The folders that edits are of, with their indexes: a repository of the user's as it is, those of the development set written out."""
+"""The folders of the edits and their indexes: a repository of the user, or the repositories of the development set, written to disk."""
 
 import json
 import lzma
@@ -16,19 +16,19 @@ from lsp_harness.index.index_tables import SCHEMA, version
 from lsp_harness.store.database import Reader, Writer
 
 REPOSITORY_FILES = "repos_fim.jsonl.xz"
-"""Beside the edits of the development set: the files of their repositories."""
+"""File of the development set with the files of its repositories."""
 
 Reporter = Callable[[str], None]
 
 
 class Workspaces:
-    """By the name of a repository. An edit of one whose files are not at hand knows of no other file."""
+    """The indexes by name of the repository. An edit of a repository whose files are missing has no index."""
 
     def __init__(self, readers: dict[str, Reader]) -> None:
         self._readers = readers
 
-    def known(self, edit: RealEdit) -> IndexQuery | None:
-        """The index of the folder that an edit is of."""
+    def index_of(self, edit: RealEdit) -> IndexQuery | None:
+        """Return the index of the folder of an edit."""
         reader = self._readers.get(edit.repo)
         return DirectIndexQuery(reader) if reader else None
 
@@ -39,7 +39,7 @@ class Workspaces:
 
 @contextmanager
 def open_workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Reporter) -> Generator[Workspaces]:
-    """Of all these edits; what is written for it is gone afterwards."""
+    """Index the folders of these edits. Delete the written files afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lh-"))
     readers: dict[str, Reader] = {}
     try:

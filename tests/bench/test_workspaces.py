@@ -34,10 +34,10 @@ async def test_the_repositories_of_the_set_are_written_out_and_indexed(eval_data
         out.writelines(json.dumps(row) + "\n" for row in rows)
     with open_workspaces([EDIT], None, said) as found:
         assert found.count == 1
-        known = found.known(EDIT)
+        known = found.index_of(EDIT)
         assert known
         assert "class Cart:\n    def total(self): ..." in await seen(known)
-        assert found.known(RealEdit("a.py", "python", "", "", "", "other")) is None
+        assert found.index_of(RealEdit("a.py", "python", "", "", "", "other")) is None
 
 
 async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
@@ -46,7 +46,7 @@ async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
     (tmp_path / "till.py").write_text(HERE)
     before = sorted(tmp_path.rglob("*"))
     with open_workspaces([EDIT], tmp_path, said) as found:
-        known = found.known(RealEdit("till.py", "python", HERE, "\n", "x"))
+        known = found.index_of(RealEdit("till.py", "python", HERE, "\n", "x"))
         assert known
         assert "class Cart" in await seen(known)
         assert sorted(tmp_path.rglob("*")) == before
@@ -54,4 +54,4 @@ async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
 
 def test_without_the_files_of_its_repository_an_edit_knows_of_no_other(eval_data: Path):
     with open_workspaces([EDIT], None, said) as found:
-        assert (found.count, found.known(EDIT)) == (0, None)
+        assert (found.count, found.index_of(EDIT)) == (0, None)

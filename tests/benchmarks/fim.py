@@ -54,7 +54,7 @@ def cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
 async def through_server(rows: list[Case], keep: Keep) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
-        async with LspClient.spawned(root) as client:
+        async with LspClient.start(root) as client:
             for number, row in enumerate(rows):
                 prefix, suffix = row["input"]["prefix"], row["input"]["suffix"]
                 lang: str = row["lang"]

@@ -44,7 +44,7 @@ async def work(root: Path, trace: Path) -> None:
         "lsp_harness",
         "serve",
     ]
-    async with LspClient.spawned(root, *argv) as client:
+    async with LspClient.start(root, *argv) as client:
         uri = client.open(root / "area.py", SOURCE, "python")
         items = await client.inline_completion(uri, SOURCE)
         uri = client.open(root / "scale.py", BROKEN, "python")

@@ -1,4 +1,4 @@
-"""`bench candidates`: several answers over one prompt, beside as many calls of llama-server one after the other."""
+"""`bench candidates`: several answers over one prompt, compared with as many sequential requests to llama-server."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ TEMPERATURE = 0.8
 
 
 async def run(lab: Lab) -> Result:
-    """Every round has a prompt neither side has seen, and another one for the smaller number."""
+    """Measure rounds. Each round has a new prompt for the larger number of candidates and another one for the smaller number."""
     many: list[Timing] = []
     few: list[Timing] = []
     theirs: list[list[Timing]] = []
@@ -25,9 +25,9 @@ async def run(lab: Lab) -> Result:
         prompt = await make_prompt(lab, PROMPT, 2 * number)
         many.append(await generate_candidates(lab, prompt, MANY_CANDIDATES))
         few.append(await generate_candidates(lab, await make_prompt(lab, PROMPT, 2 * number + 1), FEW_CANDIDATES))
-        if lab.anchor:
+        if lab.reference:
             calls = (
-                lab.anchor.completion(prompt, TOKENS, slot=0, temperature=TEMPERATURE, seed=seed)
+                lab.reference.completion(prompt, TOKENS, slot=0, temperature=TEMPERATURE, seed=seed)
                 for seed in range(MANY_CANDIDATES)
             )
             theirs.append([await measure_stream(call) for call in calls])
@@ -47,16 +47,18 @@ async def run(lab: Lab) -> Result:
 
 
 async def generate_candidates(lab: Lab, prompt: str, n: int) -> Timing:
+    """Generate `n` candidates in one request."""
     sampling = Sampling(n_predict=TOKENS, temperature=TEMPERATURE, n=n)
-    return await measure_stream(lab.ours.client.stream(Continuation(prompt, sampling, owner=Owner("bench"))))
+    return await measure_stream(lab.engine.client.stream(Continuation(prompt, sampling, owner=Owner("bench"))))
 
 
 def total_ms(calls: list[Timing]) -> float:
+    """Return the total time of sequential requests."""
     return sum(call.total_ms for call in calls)
 
 
 def generation_ms(timings: list[Timing]) -> list[float]:
-    """Milliseconds from the first token to the last."""
+    """Return the milliseconds from the first token to the last one, by request."""
     return [timing.total_ms - timing.first_ms for timing in timings]
 
 
@@ -79,7 +81,7 @@ def figures(props: dict[str, Any], many: list[Timing], few: list[Timing], theirs
             p50([float(sum(call.evaluated for call in calls)) for calls in theirs]),
             f"{MANY_CANDIDATES} sequential calls",
             "",
-            # evaluated once, not once for each
+            # the prompt is evaluated once, not for each candidate
             Goal(PROMPT),
         ),
         Figure(
@@ -99,7 +101,7 @@ def figures(props: dict[str, Any], many: list[Timing], few: list[Timing], theirs
         Figure(
             f"generating {MANY_CANDIDATES} over generating {FEW_CANDIDATES}",
             *(measured, predicted, "the engine's curve", ""),
-            # what a candidate costs: the larger number is the better one while its ratio is below that of the numbers
+            # a candidate costs less with the larger number while this ratio is below the ratio of the numbers
             Goal(MANY_CANDIDATES / FEW_CANDIDATES),
         ),
     ]

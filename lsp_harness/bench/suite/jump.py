@@ -1,4 +1,4 @@
-"""`bench jump`: what it costs to put the cursor elsewhere, rest, and begin a new line there."""
+"""`bench jump`: the cost of moving the cursor to another place, resting, and beginning a new line there."""
 
 import asyncio
 import random
@@ -16,10 +16,11 @@ from lsp_harness.text.document import Document
 
 JUMPS, FILES = 200, 4
 REST_S = 0.3
-"""Seconds between the jump and the first key."""
+"""Time between the jump and the first key."""
 NEAR_LINES = 40
-"""Lines: about a screen."""
+"""Longest near jump in lines, about one screen."""
 RECENT_JUMPS = 8
+"""Jumps to which a jump back may go."""
 TOKENS = 16
 SEED = 0
 JumpKind = Literal["near", "far", "back"]
@@ -28,7 +29,7 @@ JUMP_KINDS: tuple[JumpKind, ...] = ("near", "far", "back")
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """`file` is an index; `offset` the end of a line that has text, in bytes."""
+    """A jump to file number `file`. `offset` is the end of a line with text, in bytes."""
 
     kind: JumpKind
     file: int
@@ -37,7 +38,7 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """What one jump cost. `warmed` is false where the first key came before the prompt was evaluated."""
+    """The cost of one jump. `warmed` is False if the first key came before the full prompt was evaluated."""
 
     kind: JumpKind
     key: Timing
@@ -45,22 +46,22 @@ class Landing:
 
 
 async def run(lab: Lab) -> Result:
-    """The same jumps on both sides; llama.vim does nothing while a cursor rests."""
+    """Measure the same jumps on both servers. llama.vim does nothing while the cursor rests."""
     edits = [apply_edit(edit) for edit in lab.edits[:FILES]]
     documents = [Document.of(edit.path, edit.before, language=edit.language) for edit in edits]
     jumps = make_route(documents, lab.size(JUMPS))
-    editors = [SimulatedEditor(lab.ours, edit, lab.workspaces.known(edit)) for edit in edits]
+    editors = [SimulatedEditor(lab.engine, edit, lab.workspaces.index_of(edit)) for edit in edits]
     ours: list[Landing] = []
     theirs: list[Landing] = []
     for number, jump in enumerate(jumps):
         if number % 10 == 0:
             lab.say(f"jump {number + 1} of {len(jumps)}")
         ours.append(await jump_on_engine(editors[jump.file], jump))
-        if lab.anchor and lab.anchor_does(number):
+        if lab.reference and lab.runs_on_reference(number):
             document = documents[jump.file]
             text = (document.data[: jump.offset].decode("utf-8", "replace"), document.data[jump.offset :])
             before = text[0] + new_line_text(document, jump.offset)
-            key = await measure_stream(lab.anchor.infill(before, text[1].decode("utf-8", "replace"), TOKENS))
+            key = await measure_stream(lab.reference.infill(before, text[1].decode("utf-8", "replace"), TOKENS))
             theirs.append(Landing(jump.kind, key))
     warmed = sum(landing.warmed for landing in ours)
     return lab.result(
@@ -80,75 +81,77 @@ async def run(lab: Lab) -> Result:
 
 
 def apply_edit(edit: RealEdit) -> RealEdit:
-    """The file with its edit in it."""
+    """Return the file with the edit applied."""
     return RealEdit(edit.path, edit.language, edit.before + edit.text + edit.after, "", "")
 
 
 def make_route(documents: Sequence[Document], count: int) -> list[Jump]:
-    """A walk: near, far and back in turn; the first is far, and back needs somewhere to go back to."""
-    dice = random.Random(SEED)
+    """Return random jumps: near, far and back in turn. The first is far, and a jump back needs two earlier jumps."""
+    generator = random.Random(SEED)
     lines = [lines_with_text(document) for document in documents]
     recent: deque[Jump] = deque(maxlen=RECENT_JUMPS)
     jumps: list[Jump] = []
     for number in range(count):
         kind: JumpKind = "far" if not jumps else JUMP_KINDS[number % 3]
-        here = jumps[-1] if jumps else Jump("far", 0, 0)
+        current = jumps[-1] if jumps else Jump("far", 0, 0)
         if kind == "back" and len(recent) > 1:
-            to = dice.choice([jump for jump in recent if jump is not recent[-1]])
-            jump = Jump("back", to.file, to.offset)
+            target = generator.choice([jump for jump in recent if jump is not recent[-1]])
+            jump = Jump("back", target.file, target.offset)
         else:
-            file = here.file if kind == "near" else dice.randrange(len(documents))
+            file = current.file if kind == "near" else generator.randrange(len(documents))
             document = documents[file]
-            at = document.line_of(here.offset)
-            around = [line for line in lines[file] if 0 < abs(line - at) <= NEAR_LINES]
-            line = dice.choice(around if kind == "near" and around else lines[file])
-            jump = Jump("near" if kind == "near" and around else "far", file, document.line_span(line)[1])
+            current_line = document.line_of(current.offset)
+            near = [line for line in lines[file] if 0 < abs(line - current_line) <= NEAR_LINES]
+            line = generator.choice(near if kind == "near" and near else lines[file])
+            jump = Jump("near" if kind == "near" and near else "far", file, document.line_span(line)[1])
         jumps.append(jump)
         recent.append(jump)
     return jumps
 
 
 def lines_with_text(document: Document) -> list[int]:
-    """Lines with text on them."""
+    """Return the numbers of the lines with text."""
     return [line for line in range(len(document.starts)) if document.line(line).strip()] or [0]
 
 
 def new_line_text(document: Document, offset: int) -> str:
-    """The key that opens a line below: a newline, the indentation that editors repeat, and one more behind what opens a
-    block."""
+    """Return the text of the key that begins a new line: a newline, the indentation of the line, and one more level in a block."""
     line = document.line(document.line_of(offset)).decode("utf-8", "replace")
-    # as wide as those who wrote the files have it
+    # the indentation that the files use
     unit = "  " if document.language == "typescript" else "    "
     deeper = unit if line.rstrip().endswith((":", "{", "(", "[")) else ""
     return "\n" + line[: len(line) - len(line.lstrip())] + deeper
 
 
 async def jump_on_engine(editor: SimulatedEditor, jump: Jump) -> Landing:
-    """Rest, warming meanwhile; then the key, which is taken back afterwards so that sites stay what they were."""
+    """Rest the cursor, then type the key. Remove the key afterwards, so that the places do not change."""
     await editor.rest(jump.offset)
     await asyncio.sleep(REST_S)
-    warmed = editor.settled
+    warmed = editor.is_settled
     key = new_line_text(editor.document, jump.offset)
     editor.replace(jump.offset, jump.offset, key)
     end = jump.offset + len(key.encode())
     timing = await editor.complete(end, TOKENS)
-    # jumps are without pauses, but llama-server's turn must find the machine idle
+    # the machine must be idle for the turn of llama-server
     await editor.settle()
     editor.replace(jump.offset, end, "")
     return Landing(jump.kind, timing, warmed)
 
 
 def first_token_ms(landings: list[Landing], *kinds: JumpKind) -> list[float]:
+    """Return the times to the first token after jumps of these kinds."""
     return [landing.key.first_ms for landing in landings if landing.kind in kinds]
 
 
 def evaluated_tokens(landings: list[Landing], kind: JumpKind) -> list[float]:
+    """Return the numbers of prompt tokens that were evaluated at the key after jumps of a kind."""
     return [float(landing.key.evaluated) for landing in landings if landing.kind == kind]
 
 
 def figures(ours: list[Landing], theirs: list[Landing]) -> list[Figure]:
+    """Return the figures of both servers."""
     new, theirs_new = first_token_ms(ours, "near", "far"), first_token_ms(theirs, "near", "far")
-    shown = [
+    rows = [
         Figure("time to first token, near and far, p50", p50(new), p50(theirs_new), REFERENCE, goal=Goal(500)),
         Figure(
             "time to first token, near and far, p95",
@@ -161,8 +164,8 @@ def figures(ours: list[Landing], theirs: list[Landing]) -> list[Figure]:
     for kind in JUMP_KINDS:
         goal = Goal(100) if kind == "back" else None
         a, b = first_token_ms(ours, kind), first_token_ms(theirs, kind)
-        shown.append(Figure(f"time to first token, {kind}, p50", p50(a), p50(b), REFERENCE, goal=goal))
-        shown.append(Figure(f"time to first token, {kind}, p95", p95(a), p95(b), REFERENCE))
+        rows.append(Figure(f"time to first token, {kind}, p50", p50(a), p50(b), REFERENCE, goal=goal))
+        rows.append(Figure(f"time to first token, {kind}, p95", p95(a), p95(b), REFERENCE))
         a, b = evaluated_tokens(ours, kind), evaluated_tokens(theirs, kind)
-        shown.append(Figure(f"prompt tokens evaluated at the key, {kind}, p50", p50(a), p50(b), REFERENCE, ""))
-    return shown
+        rows.append(Figure(f"prompt tokens evaluated at the key, {kind}, p50", p50(a), p50(b), REFERENCE, ""))
+    return rows

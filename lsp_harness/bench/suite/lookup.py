@@ -1,4 +1,4 @@
-"""`bench lookup`: rewriting a function of 60 lines with three lines changed, with and without drafting from the prompt."""
+"""`bench lookup`: a model rewrites a function of 60 lines and changes three, with and without drafts from the prompt."""
 
 import difflib
 from pathlib import Path
@@ -26,24 +26,24 @@ TASKS = (
         ('"share": round(share, 4),', '"share": round(share, 6),'),
     ),
 )
-"""Lines of the sample, and what each becomes."""
+"""Changes by task: a line of the sample, and the line that replaces it."""
 TOKENS = 900
 WITHOUT_DRAFTING = "without drafting"
 
 
 async def run(lab: Lab) -> Result:
-    """Greedy, each task once each way; the two take turns in being first."""
+    """Rewrite greedily, each task once with and once without drafts, in alternating order."""
     function = SAMPLE.read_text(encoding="utf-8")
     tasks = TASKS[: lab.size(len(TASKS))]
     drafted: list[Timing] = []
     plain: list[Timing] = []
     for number, task in enumerate(tasks):
         lab.say(f"rewrite {number + 1} of {len(tasks)}")
-        wanted = "\n".join(f"- `{old}` becomes `{new}`" for old, new in task)
-        prompt = await lab.ours.client.chat_prompt(
+        changes = "\n".join(f"- `{old}` becomes `{new}`" for old, new in task)
+        prompt = await lab.engine.client.chat_prompt(
             [
                 ("system", "You rewrite code. Answer with the whole function in one code block and nothing else."),
-                ("user", f"```python\n{function}```\n\nChange three lines of it and nothing else:\n{wanted}"),
+                ("user", f"```python\n{function}```\n\nChange three lines of it and nothing else:\n{changes}"),
             ]
         )
         for lookup in (True, False) if number % 2 else (False, True):
@@ -60,19 +60,20 @@ async def run(lab: Lab) -> Result:
 
 
 async def rewrite(lab: Lab, prompt: str, *, lookup: bool) -> Timing:
+    """Generate one answer, with drafts if `lookup`."""
     sampling = Sampling(n_predict=TOKENS, lookup=lookup)
-    return await measure_stream(lab.ours.client.stream(Continuation(prompt, sampling, owner=Owner("bench"))))
+    return await measure_stream(lab.engine.client.stream(Continuation(prompt, sampling, owner=Owner("bench"))))
 
 
 def count_changed_lines(before: str, answer: str) -> int:
-    """Lines of the function that the answer's code block changed or left out."""
+    """Return the number of lines of the function that the code block of the answer has changed or left out."""
     code = answer.split("```")[1].partition("\n")[2] if "```" in answer else answer
     compared = difflib.SequenceMatcher(None, before.splitlines(), code.splitlines(), autojunk=False)
     return sum(max(b - a, d - c) for kind, a, b, c, d in compared.get_opcodes() if kind != "equal")
 
 
 def generation_speeds(timings: list[Timing]) -> list[float]:
-    """Generated tokens a second, from the first token to the last."""
+    """Return the generated tokens per second, from the first token to the last one."""
     return [
         (timing.generated - 1) * 1000 / (timing.total_ms - timing.first_ms)
         for timing in timings
@@ -81,6 +82,7 @@ def generation_speeds(timings: list[Timing]) -> list[float]:
 
 
 def figures(drafted: list[Timing], plain: list[Timing]) -> list[Figure]:
+    """Return the figures of the answers with drafts, compared with those without."""
     same = sum(a.text == b.text for a, b in zip(drafted, plain, strict=True))
     accepted = sum(timing.usage.accepted for timing in drafted)
     proposed = sum(timing.usage.drafted for timing in drafted)

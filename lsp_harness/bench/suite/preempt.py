@@ -22,19 +22,20 @@ TEMPERATURE = 0.8
 
 
 async def run(lab: Lab) -> Result:
-    """Some edits are typed quiet and others under load; the first key of an edit, which is cold, is left out.
+    """Type some edits on a quiet engine and others under load.
 
-    Beside the load llama-server takes more than a minute for a key: it does fewer edits, and fewer keys of each.
+    The first key of an edit is left out, because its prompt is cold. Under load llama-server needs more than a minute for a key, so it gets
+    fewer edits and fewer keys.
     """
     requests = lab.size(MAX_KEYS)
-    each = min(MAX_KEYS_PER_EDIT, requests)
-    found = make_traces(lab.edits, 2 * requests, each=each)
-    half = (len(found) + 1) // 2
+    max_keys = min(MAX_KEYS_PER_EDIT, requests)
+    traces = make_traces(lab.edits, 2 * requests, max_keys=max_keys)
+    half = (len(traces) + 1) // 2
     prompt = await make_prompt(lab, PROMPT)
-    ours = await type_quiet_and_loaded(lab, found, half, type_on_engine, lambda turn: load_engine(lab, prompt, turn))
+    ours = await type_quiet_and_loaded(lab, traces, half, type_on_engine, lambda turn: load_engine(lab, prompt, turn))
     theirs: tuple[list[float], list[float]] = ([], [])
-    if lab.anchor:
-        fewer = [replace(trace, typed=trace.typed[: 1 + each // lab.options.anchor_every]) for trace in found]
+    if lab.reference:
+        fewer = [replace(trace, typed=trace.typed[: 1 + max_keys // lab.options.anchor_every]) for trace in traces]
         quiet = fewer[: half : lab.options.anchor_every]
         loaded = fewer[half :: lab.options.anchor_every]
         theirs = await type_quiet_and_loaded(
@@ -58,16 +59,25 @@ async def run(lab: Lab) -> Result:
 
 async def type_quiet_and_loaded(
     lab: Lab,
-    found: list[KeyTrace],
+    traces: list[KeyTrace],
     half: int,
     typing: Callable[[Lab, KeyTrace], Awaitable[list[Timing]]],
     load: Callable[[int], Awaitable[object]],
 ) -> tuple[list[float], list[float]]:
-    """Times to first token, quiet and loaded, of different edits: a second time over they would be resident."""
+    """Return the times to the first token, quiet and under load.
+
+    The two parts have different edits, because the prompts of the same edits would be in the cache.
+
+    Args:
+        traces: The keys of the edits.
+        half: The number of edits that are typed without load.
+        typing: Types an edit.
+        load: Produces load, for turn 0, 1, …
+    """
     quiet: list[float] = []
     loaded: list[float] = []
-    for number, trace in enumerate(found):
-        lab.say(f"edit {number + 1} of {len(found)}{' under load' if number >= half else ''}")
+    for number, trace in enumerate(traces):
+        lab.say(f"edit {number + 1} of {len(traces)}{' under load' if number >= half else ''}")
         if number < half:
             quiet += first_token_ms((await typing(lab, trace))[1:])
         else:
@@ -78,7 +88,7 @@ async def type_quiet_and_loaded(
 
 @asynccontextmanager
 async def repeating(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[None]:
-    """`load` again and again, until the block ends. What makes it fail is raised there."""
+    """Repeat `load` until the block ends. Its error is raised at the end of the block."""
 
     async def forever() -> None:
         for turn in count():
@@ -94,17 +104,19 @@ async def repeating(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[
 
 
 async def load_engine(lab: Lab, prompt: str, turn: int) -> Timing:
+    """Generate candidates on our engine in the background."""
     sampling = Sampling(n_predict=TOKENS, temperature=TEMPERATURE, seed=turn * N, n=N)
-    # a new first line makes the prompt new: an edit is evaluated as well as generated
+    # a new first line makes the prompt new, because the prompt of an edit must be evaluated too
     work = Continuation(f"# {turn}\n{prompt}", sampling, "background", Owner("edit"))
-    return await measure_stream(lab.ours.client.stream(work))
+    return await measure_stream(lab.engine.client.stream(work))
 
 
 async def load_reference(lab: Lab, prompt: str, turn: int) -> list[Timing]:
-    assert lab.anchor
+    """Generate candidates on llama-server, in requests at the same time."""
+    assert lab.reference
     calls = (
         measure_stream(
-            lab.anchor.completion(
+            lab.reference.completion(
                 f"# {turn}\n{prompt}", TOKENS, slot=1 + number, temperature=TEMPERATURE, seed=turn * N + number
             )
         )
@@ -114,7 +126,7 @@ async def load_reference(lab: Lab, prompt: str, turn: int) -> list[Timing]:
 
 
 def allowed_rise_ms(props: dict[str, Any]) -> float | None:
-    """Milliseconds of one prefill chunk and one decode step, as the engine itself measured them."""
+    """Return the milliseconds of one prefill chunk and one decode step, as the engine has measured them."""
     size = prefill_chunk_tokens(props)
     parts = (step_ms(props, size) if size else None, step_ms(props, N))
     return parts[0] + parts[1] if parts[0] and parts[1] else None
@@ -123,6 +135,7 @@ def allowed_rise_ms(props: dict[str, Any]) -> float | None:
 def figures(
     props: dict[str, Any], ours: tuple[list[float], list[float]], theirs: tuple[list[float], list[float]]
 ) -> list[Figure]:
+    """Return the figures of both servers, each with the times quiet and under load."""
     rise, theirs_rise = p95_rise(*ours), p95_rise(*theirs)
     return [
         Figure("time to first token quiet, p95", p95(ours[0]), p95(theirs[0]), REFERENCE),
@@ -140,5 +153,6 @@ def figures(
 
 
 def p95_rise(quiet: list[float], loaded: list[float]) -> float | None:
+    """Return how much the 95th percentile rises under load."""
     a, b = p95(quiet), p95(loaded)
     return None if a is None or b is None else b - a

@@ -1,4 +1,4 @@
-"""`bench restart`: the first completion in a file that was hot, after the engine was killed and started again."""
+"""`bench restart`: the first completion in a file whose prompt was evaluated before the engine was killed."""
 
 import asyncio
 import signal
@@ -15,32 +15,32 @@ from lsp_harness.bench.timing import Timing
 ROUNDS, KEYS = 8, 12
 TOKENS = 16
 SAVE_TIMEOUT_S = 30.0
-"""Seconds an idle engine gets to write what is hot."""
+"""How long an idle engine may take to save its evaluated prompts."""
 SETTLE_S = 1.5
-"""Seconds without another saved sequence after which all are."""
+"""Time without another saved sequence after which all are saved."""
 COLD_LABEL = "the same request cold"
 
 
 async def run(lab: Lab) -> Result:
-    """Per round: cold request, typing, idle until saved, SIGKILL, start, and the request the editor would send next."""
+    """Measure rounds: a cold request, typing, a pause until all is saved, SIGKILL, a start, and the next request of the editor."""
     cold: list[Timing] = []
     restored: list[Timing] = []
     starts: list[float] = []
     saved = 0
     rounds = lab.size(ROUNDS)
-    # a file that was open before is partly warm
+    # different files, because the prompt of an earlier file is partly evaluated
     for number, edit in enumerate(edits_of_different_files(lab.edits, rounds)):
         lab.say(f"round {number + 1} of {rounds}: {edit.path}")
         trace = make_trace(edit, 0, KEYS)
-        typist = Typist(SimulatedEditor(lab.ours, edit, persist=True, patient=True), edit)
+        typist = Typist(SimulatedEditor(lab.engine, edit, persist=True, full_prompt=True), edit)
         cold.append(await typist.key(trace.typed[0], TOKENS))
         for typed in trace.typed[1:-1]:
             await typist.key(typed, TOKENS)
         saved += await wait_until_saved(lab)
-        await lab.ours.end(signal.SIGKILL)
-        began = perf_counter()
-        await lab.ours.start()
-        starts.append((perf_counter() - began) * 1000)
+        await lab.engine.end(signal.SIGKILL)
+        start = perf_counter()
+        await lab.engine.start()
+        starts.append((perf_counter() - start) * 1000)
         restored.append(await typist.key(trace.typed[-1], TOKENS))
     notes = [f"the engine had saved sequences before it was killed in {saved} of {rounds} rounds"]
     if not saved:
@@ -64,26 +64,27 @@ async def run(lab: Lab) -> Result:
 
 
 async def wait_until_saved(lab: Lab) -> bool:
-    """Wait until the idle engine has saved sequences and come to rest; False when it never does."""
-    began = changed = monotonic()
+    """Wait until the idle engine has saved its sequences. Return whether it saved any."""
+    start = changed = monotonic()
     first = last = await count_saved_sequences(lab)
-    while monotonic() - began < SAVE_TIMEOUT_S:
+    while monotonic() - start < SAVE_TIMEOUT_S:
         await asyncio.sleep(0.1)
-        now = await count_saved_sequences(lab)
-        if now != last:
-            last, changed = now, monotonic()
-        elif now != first and monotonic() - changed > SETTLE_S:
+        count = await count_saved_sequences(lab)
+        if count != last:
+            last, changed = count, monotonic()
+        elif count != first and monotonic() - changed > SETTLE_S:
             break
     return last != first
 
 
 async def count_saved_sequences(lab: Lab) -> int:
-    """Sequences the engine has written to disk since it started."""
-    kv = cast("dict[str, Any]", (await lab.ours.client.props()).raw.get("kv") or {})
+    """Return the number of sequences that the engine has written to disk since its start."""
+    kv = cast("dict[str, Any]", (await lab.engine.client.props()).raw.get("kv") or {})
     return int(kv.get("saved") or 0)
 
 
 def figures(cold: list[Timing], restored: list[Timing], starts: list[float]) -> list[Figure]:
+    """Return the figures. `starts` are the times to start the engine in milliseconds."""
     return [
         Figure(
             "prompt tokens evaluated, all rounds",

@@ -1,4 +1,4 @@
-"""`bench share`: four clients taking turns in four files, and what it costs each of them."""
+"""`bench share`: the cost of a completion if four clients type in four files in turn."""
 
 from dataclasses import replace
 from itertools import zip_longest
@@ -19,25 +19,25 @@ from lsp_harness.text.document import Document
 CLIENTS, KEYS = 4, 30
 TOKENS = 16
 MAX_VISIBLE_DECLARATIONS = 8
-"""Declarations that one window may show."""
+"""Declarations that fit into one window of a prompt."""
 MIB = 2**20
 
 
 async def run(lab: Lab) -> Result:
-    """One client types all four edits; then four clients type the same ones in other files, key by key in turn."""
+    """Let one client type all four edits. Then let four clients type the same edits in other files, key by key in turn."""
     keys = lab.size(KEYS)
     edits = [edit for edit in lab.edits if has_outline(edit)] or lab.edits
-    found = [make_trace(edit, 0, keys) for edit in edits_of_different_files(edits, CLIENTS)]
+    traces = [make_trace(edit, 0, keys) for edit in edits_of_different_files(edits, CLIENTS)]
     lab.say("one client")
-    alone = [await type_alone(lab, move_to_folder(trace, "alone")) for trace in found]
-    before = lab.ours.rss
+    alone = [await type_alone(lab, move_to_folder(trace, "alone")) for trace in traces]
+    rss_before = lab.engine.rss
     lab.say(f"{CLIENTS} clients in turn")
-    shared = await type_in_turn(lab, [move_to_folder(trace, "shared") for trace in found])
-    grown = lab.ours.rss - before
+    shared = await type_in_turn(lab, [move_to_folder(trace, "shared") for trace in traces])
+    growth = lab.engine.rss - rss_before
     theirs_alone, theirs_shared = list[Timing](), list[Timing]()
-    if lab.anchor:
+    if lab.reference:
         lab.say("llama-server, one client and two in the same slot")
-        fewer = [replace(trace, typed=trace.typed[: 1 + keys // lab.options.anchor_every]) for trace in found]
+        fewer = [replace(trace, typed=trace.typed[: 1 + keys // lab.options.anchor_every]) for trace in traces]
         theirs_alone = [t for trace in fewer[:2] for t in (await type_on_reference(lab, trace))[1:]]
         theirs_shared = await type_in_one_slot(lab, fewer[2:])
     quiet = [timing for typed in alone for timing in typed[1:]]
@@ -49,8 +49,8 @@ async def run(lab: Lab) -> Result:
             *figures(quiet, busy),
             Figure(
                 "growth of the engine's memory",
-                grown / MIB,
-                kv_bytes(lab.ours.model, lab.ours.config.model.context_length) / MIB or None,
+                growth / MIB,
+                kv_bytes(lab.engine.model, lab.engine.config.model.context_length) / MIB or None,
                 "the KV cells",
                 "MiB",
                 Goal(1, "ratio"),
@@ -82,56 +82,57 @@ async def run(lab: Lab) -> Result:
 
 
 def has_outline(edit: RealEdit) -> bool:
-    """Whether prompts in this file begin with an outline wherever the window is."""
+    """Return whether prompts in this file begin with an outline, wherever the window is."""
     tree = parse(Document.of(edit.path, edit.before + edit.after, language=edit.language))
     return tree is not None and len(outline(tree)) > MAX_VISIBLE_DECLARATIONS
 
 
 def move_to_folder(trace: KeyTrace, folder: str) -> KeyTrace:
-    """The same edit in a file of another path, which the outline, and so the prompt, begins with."""
+    """Return the same edit in another folder. The outline begins with the path, so the prompts differ from the beginning."""
     return replace(trace, edit=replace(trace.edit, path=f"{folder}/{trace.edit.path}"))
 
 
 async def type_alone(lab: Lab, trace: KeyTrace) -> list[Timing]:
-    typist = Typist(SimulatedEditor(lab.ours, trace.edit, client="alone", patient=True), trace.edit)
+    """Type an edit as the only client."""
+    typist = Typist(SimulatedEditor(lab.engine, trace.edit, client="alone", full_prompt=True), trace.edit)
     return [await typist.key(typed, TOKENS) for typed in trace.typed]
 
 
-async def type_in_turn(lab: Lab, found: list[KeyTrace]) -> list[list[Timing]]:
-    """Timings by client."""
+async def type_in_turn(lab: Lab, traces: list[KeyTrace]) -> list[list[Timing]]:
+    """Type the edits in turn, each by its own client, and return the timings by client."""
     typists = [
-        Typist(SimulatedEditor(lab.ours, trace.edit, client=f"client {number}", patient=True), trace.edit)
-        for number, trace in enumerate(found)
+        Typist(SimulatedEditor(lab.engine, trace.edit, client=f"client {number}", full_prompt=True), trace.edit)
+        for number, trace in enumerate(traces)
     ]
-    timings: list[list[Timing]] = [[] for _ in found]
-    for turn in zip_longest(*(trace.typed for trace in found)):
-        for typist, typed, own in zip(typists, turn, timings, strict=True):
+    timings: list[list[Timing]] = [[] for _ in traces]
+    for turn in zip_longest(*(trace.typed for trace in traces)):
+        for typist, typed, results in zip(typists, turn, timings, strict=True):
             if typed is not None:
-                own.append(await typist.key(typed, TOKENS))
+                results.append(await typist.key(typed, TOKENS))
     return timings
 
 
-async def type_in_one_slot(lab: Lab, found: list[KeyTrace]) -> list[Timing]:
-    """Two clients of llama-server in turn, both in slot 0 as llama.vim's are; without the first of each."""
+async def type_in_one_slot(lab: Lab, traces: list[KeyTrace]) -> list[Timing]:
+    """Type as two clients of llama-server in turn, both in slot 0 as with llama.vim. The first key of each is left out."""
     timings: list[Timing] = []
-    for turn, states in enumerate(zip_longest(*(trace.typed for trace in found))):
-        for trace, typed in zip(found, states, strict=True):
-            if typed is not None and lab.anchor:
+    for turn, states in enumerate(zip_longest(*(trace.typed for trace in traces))):
+        for trace, typed in zip(traces, states, strict=True):
+            if typed is not None and lab.reference:
                 edit = trace.edit
-                timing = await measure_stream(lab.anchor.infill(edit.before + typed, edit.after, TOKENS))
+                timing = await measure_stream(lab.reference.infill(edit.before + typed, edit.after, TOKENS))
                 timings += [timing] if turn else []
     return timings
 
 
 def reuse_percent(timings: list[Timing]) -> float | None:
-    """Percent of all prompt tokens that came from the cache."""
+    """Return the percentage of prompt tokens that came from the cache."""
     reused = sum(timing.usage.reused for timing in timings)
     tokens = reused + sum(timing.evaluated for timing in timings)
     return 100 * reused / tokens if tokens else None
 
 
 def kv_bytes(model: Path, cells: int) -> int:
-    """Bytes of `cells` KV cells in 16 bits; 0 where the file's header does not say what a cell is made of."""
+    """Return the bytes of `cells` KV cells with 16-bit values; 0 if the header of the model does not contain the dimensions."""
     header = read_header(model)
     heads = header.number("attention.head_count")
     width = header.number("attention.key_length") or (header.embedding_length // heads if heads else 0)
@@ -140,6 +141,7 @@ def kv_bytes(model: Path, cells: int) -> int:
 
 
 def figures(quiet: list[Timing], busy: list[Timing]) -> list[Figure]:
+    """Return the figures of all clients, compared with one client."""
     one = "one client"
     return [
         Figure("reuse", reuse_percent(busy), reuse_percent(quiet), one, "%", Goal(97, least=True)),

@@ -1,4 +1,4 @@
-"""`bench threads`: how fast tokens come while other processes keep every core busy."""
+"""`bench threads`: the speed of generation while other processes use all cores."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ ROUNDS, TOKENS, PROMPT_TOKENS = 6, 64, 200
 
 
 async def run(lab: Lab) -> Result:
-    """Quiet and busy rounds take turns."""
+    """Measure quiet and busy rounds in turn."""
     prompt = await make_prompt(lab, PROMPT_TOKENS)
     quiet: dict[str, list[Timing]] = {"ours": [], REFERENCE: []}
     busy: dict[str, list[Timing]] = {"ours": [], REFERENCE: []}
@@ -52,17 +52,18 @@ async def run(lab: Lab) -> Result:
     )
 
 
-async def measure_both(lab: Lab, prompt: str, into: dict[str, list[Timing]]) -> None:
-    # nothing is drafted: the speed of single steps is what threads decide
+async def measure_both(lab: Lab, prompt: str, timings: dict[str, list[Timing]]) -> None:
+    """Generate one answer on each server, and add the times to `timings`."""
+    # without drafts, because threads decide the speed of single steps
     work = Continuation(prompt, Sampling(n_predict=TOKENS, lookup=False), owner=Owner("bench"))
-    into["ours"].append(await measure_stream(lab.ours.client.stream(work)))
-    if lab.anchor:
-        into[REFERENCE].append(await measure_stream(lab.anchor.completion(prompt, TOKENS)))
+    timings["ours"].append(await measure_stream(lab.engine.client.stream(work)))
+    if lab.reference:
+        timings[REFERENCE].append(await measure_stream(lab.reference.completion(prompt, TOKENS)))
 
 
 @contextmanager
 def busy_cores(processes: int) -> Generator[None]:
-    """So many processes that do nothing but compute."""
+    """Run processes that use all of their CPU time."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
     try:
         yield
