@@ -69,7 +69,7 @@ async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
     now = 100.0
     engine = Measured(facts=SLOW)
     pacer = PaceMonitor(engine, lambda: now)
-    assert await pacer.current() == await pacer.now() == Pace.from_props(SLOW)
+    assert await pacer.current() == await pacer.current() == Pace.from_props(SLOW)
     engine.facts, now = QUICK, now + 59
     assert (await pacer.current(), engine.told) == (Pace.from_props(SLOW), 1)
     now += 2
