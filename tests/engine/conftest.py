@@ -7,8 +7,6 @@ from typing import cast
 
 import pytest
 
-from lsp_harness.config.schema import Config, Engine
-from lsp_harness.config.schema import Model as ModelSettings
 from lsp_harness.engine.decode.batch import compose
 from lsp_harness.engine.decode.generation import Model, Prompt, Run, Work
 from lsp_harness.engine.decode.host_cache import Lot
@@ -17,7 +15,6 @@ from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.engine.decode.scheduler import Scheduler
 from lsp_harness.engine.decode.step_cost import Machine
 from lsp_harness.inference.request import Chunk, Owner, Sampling
-from tests.support.grammar import Acceptor
 
 from .scheduling import Book, Gate
 
@@ -81,20 +78,6 @@ def llama(tiny_model: Path) -> Iterator[Llama]:
 @pytest.fixture
 def machine(llama: Llama) -> Bench:
     return Bench(llama)
-
-
-@pytest.fixture
-def config(tiny_model: Path) -> Config:
-    """Settings under which an engine of the tiny model is started."""
-    return Config(model=ModelSettings(str(tiny_model), context_length=32768), engine=Engine(threads=1, idle_seconds=60))
-
-
-@pytest.fixture(scope="session")
-def acceptor(tiny_model: Path) -> Iterator[Acceptor]:
-    """Tells what a grammar lets through."""
-    found = Acceptor(tiny_model)
-    yield found
-    found.close()
 
 
 @pytest.fixture
