@@ -46,13 +46,13 @@ def make_trace(edit: RealEdit, seed: int, max_keys: int) -> KeyTrace:
 def make_traces(edits: Sequence[RealEdit], requests: int, *, max_keys: int, seed: int = 0) -> list[KeyTrace]:
     """Return the keys of as many edits as give `requests` keys, at most `max_keys` for each edit. The last edit is cut."""
     traces: list[KeyTrace] = []
-    left = requests
+    keys_left = requests
     for edit in edits:
-        if left <= 0:
+        if keys_left <= 0:
             break
-        trace = make_trace(edit, seed, min(max_keys, left))
+        trace = make_trace(edit, seed, min(max_keys, keys_left))
         traces.append(trace)
-        left -= len(trace.typed)
+        keys_left -= len(trace.typed)
     return traces
 
 

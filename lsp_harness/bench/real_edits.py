@@ -116,8 +116,8 @@ def _added_runs(patch: bytes) -> Iterator[tuple[str, list[tuple[int, int]]]]:
                 yield path, hunks
             name = decode(line[4:])
             path, hunks = name[2:] if name.startswith("b/") else "", []
-        elif found := HUNK_PATTERN.match(line):
-            hunks.append((int(found[1]), int(found[2] or 1)))
+        elif match := HUNK_PATTERN.match(line):
+            hunks.append((int(match[1]), int(match[2] or 1)))
     if path and hunks:
         yield path, hunks
 

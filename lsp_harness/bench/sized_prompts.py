@@ -12,12 +12,12 @@ async def make_prompt(lab: Lab, tokens: int, number: int = 0) -> str:
     """
     edits = lab.edits
     lines: list[str] = []
-    left = tokens
+    tokens_left = tokens
     for edit in [*edits[number:], *edits[:number]]:
         text = [f"{line}\n" for line in (edit.before + edit.text + edit.after).split("\n")]
         for line, cost in zip(text, await lab.engine.client.count(text), strict=True):
-            if cost > left:
+            if cost > tokens_left:
                 return "".join(lines)
             lines.append(line)
-            left -= cost
+            tokens_left -= cost
     raise UsageError(f"the edits have fewer than {tokens} tokens of text; name a larger repository with --repo")

@@ -59,14 +59,14 @@ def open_workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Reporter)
 def _roots(edits: Sequence[RealEdit], repo: Path | None, folder: Path) -> Iterable[tuple[str, Path]]:
     if repo:
         return [("", repo.resolve())]
-    wanted = {edit.repo for edit in edits}
+    repositories = {edit.repo for edit in edits}
     file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", DEFAULT_DATA)) / REPOSITORY_FILES
     if not file.exists():
         return []
     with lzma.open(file, "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            if row["repo"] in wanted:
+            if row["repo"] in repositories:
                 path = folder / row["repo"] / row["path"]
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(row["text"], encoding="utf-8")
-    return [(name, folder / name) for name in sorted(wanted) if (folder / name).is_dir()]
+    return [(name, folder / name) for name in sorted(repositories) if (folder / name).is_dir()]

@@ -137,14 +137,14 @@ def _from_env(config: Config, env: Mapping[str, str], problems: list[Problem]) -
 
 
 def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Problem], layer: Layer) -> Config:
-    known = tables()
+    schema = tables()
     for table, values in settings.items():
         header = _header_line(layer.text, table)
-        if table in known and not isinstance(values, Mapping):
+        if table in schema and not isinstance(values, Mapping):
             problems.append(Problem(f"{table} must be a table, not {values!r}", layer.file, header))
             continue
-        if table not in known:
-            problems.append(Problem(f"unknown table [{table}]; the tables are {', '.join(known)}", layer.file, header))
+        if table not in schema:
+            problems.append(Problem(f"unknown table [{table}]; the tables are {', '.join(schema)}", layer.file, header))
             continue
         changes: dict[str, Any] = {}
         for key, value in cast("Mapping[str, Any]", values).items():
@@ -152,15 +152,15 @@ def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Pro
             if key in PLANNED_KEYS.get(table, ()):
                 problems.append(Problem(f"{table}.{key} is planned and has no effect yet", layer.file, line))
                 continue
-            if key not in known[table]:
+            if key not in schema[table]:
                 problems.append(
-                    Problem(f"unknown key {table}.{key}; the keys are {', '.join(known[table])}", layer.file, line)
+                    Problem(f"unknown key {table}.{key}; the keys are {', '.join(schema[table])}", layer.file, line)
                 )
                 continue
             if refusal := _refusal(layer, table, key, value):
                 problems.append(Problem(refusal, layer.file, line))
                 continue
-            kind, _ = known[table][key]
+            kind, _ = schema[table][key]
             converted = _convert_value(kind, value, has_text_values=layer.has_text_values)
             if converted is None:
                 problems.append(Problem(f"{table}.{key} must be {TYPE_NAMES[kind]}, not {value!r}", layer.file, line))

@@ -56,7 +56,7 @@ def intent_grammar() -> str:
 
 
 def parse_intent(text: str) -> Intent | None:
-    return next((known for known in INTENTS if known == text), None)
+    return next((intent for intent in INTENTS if intent == text), None)
 
 
 def one_of_grammar(words: Sequence[str]) -> str:

@@ -116,9 +116,9 @@ def targets(settings: Engine, env: Mapping[str, str] = os.environ) -> list[Targe
         return [_target(place, settings.model, dialect, _provider_of_host(place), settings, env) for place in places]
     name, slash, model = settings.model.partition("/")
     if name not in PROVIDER_NAMES or not slash or not model:
-        known = ", ".join(PROVIDER_NAMES)
+        providers = ", ".join(PROVIDER_NAMES)
         raise ConfigError(
-            f"engine.model {settings.model!r} needs engine.url as well, or the form provider/model with one of {known}"
+            f"engine.model {settings.model!r} needs engine.url as well, or the form provider/model with one of {providers}"
         )
     return [provider_target(name, settings, model=model, env=env)]
 
@@ -127,7 +127,7 @@ def provider_target(
     name: str, settings: Engine, *, url: str = "", model: str = "", env: Mapping[str, str] = os.environ
 ) -> Target:
     """Return the service `name`, at `url` or its usual address. Raise ConfigError or ApiKeyMissing."""
-    provider = next((known for known in PROVIDERS if known.name == name), None)
+    provider = next((provider for provider in PROVIDERS if provider.name == name), None)
     if provider is None:
         raise ConfigError(f"there is no provider {name!r}; known are {', '.join(PROVIDER_NAMES)}")
     source = "the address" if url else next((name for name in provider.url_env if env.get(name)), "")
@@ -138,8 +138,8 @@ def provider_target(
 
 def _provider_of_host(place: str) -> Provider:
     host = urlsplit(place).hostname
-    hosted = (known for known in PROVIDERS if known.needs_key)
-    return next((known for known in hosted if host and urlsplit(known.url).hostname == host), UNNAMED_PROVIDER)
+    hosted = (provider for provider in PROVIDERS if provider.needs_key)
+    return next((provider for provider in hosted if host and urlsplit(provider.url).hostname == host), UNNAMED_PROVIDER)
 
 
 def _target(
@@ -187,6 +187,6 @@ def _base(place: str, source: str) -> str:
         is_valid, parts = False, urlsplit("")
     if not is_valid or parts.query or parts.fragment:
         # a query may contain a key, so it is not shown
-        shown = place.partition("?")[0].partition("#")[0]
-        raise ConfigError(f"{source} {shown!r} must be http://host:port, https://host, or a Unix socket path")
+        public_part = place.partition("?")[0].partition("#")[0]
+        raise ConfigError(f"{source} {public_part!r} must be http://host:port, https://host, or a Unix socket path")
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/').removesuffix('/v1')}"

@@ -45,7 +45,7 @@ EMBEDDING_DIMENSIONS = 64
 
 
 class ScriptedEngine:
-    """An `Engine` for tests. `asked` holds the requests, `ahead` the background requests."""
+    """An `Engine` for tests. `foreground_requests` and `background_requests` hold the requests in order."""
 
     def __init__(self, script: Path | Sequence[dict[str, Any]]) -> None:
         if isinstance(script, Path):
@@ -59,13 +59,13 @@ class ScriptedEngine:
             replies = list(script)
         self._replies: list[dict[str, Any]] = replies
         self._played = 0
-        self.asked: list[ModelRequest] = []
-        self.ahead: list[ModelRequest] = []
-        self.facts: dict[str, Any] = {}
+        self.foreground_requests: list[ModelRequest] = []
+        self.background_requests: list[ModelRequest] = []
+        self.extra_props: dict[str, Any] = {}
         """Additional entries of `/props`."""
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
-        (self.ahead if request.priority == "background" else self.asked).append(request)
+        (self.background_requests if request.priority == "background" else self.foreground_requests).append(request)
         if not request.sampling.n_predict or (request.priority == "background" and not self._next_is_background()):
             yield Chunk("", "limit" if not request.sampling.n_predict else "cancelled")
             return
@@ -123,8 +123,10 @@ class ScriptedEngine:
 
     async def props(self) -> Props:
         """Return properties without features, except for `priority`: background requests do not delay others."""
-        features: Features = {name: name == "priority" for name in FEATURES} | self.facts.get("features", {})
-        return Props("scripted", int(self.facts.get("n_ctx", 8192)), 0, {"scripted": True, **self.facts}, features)
+        features: Features = {name: name == "priority" for name in FEATURES} | self.extra_props.get("features", {})
+        return Props(
+            "scripted", int(self.extra_props.get("n_ctx", 8192)), 0, {"scripted": True, **self.extra_props}, features
+        )
 
     async def aclose(self) -> None:
         unused = len(self._replies) - self._played

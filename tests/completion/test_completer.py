@@ -54,7 +54,7 @@ async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
     engine = Script("3")
     config = settings(completion={"max_tokens": 7, "latency_ms": 99})
     await ask(Completer(engine, config.completion), src.document, src.cursor)
-    [request] = engine.asked
+    [request] = engine.foreground_requests
     assert isinstance(request, Infill)
     assert (request.context.prefix, request.context.suffix) == ("import math\n\n\ndef area(r):\n    return ", "\n")
     assert (request.sampling.n_predict, request.sampling.t_max_predict_ms) == (7, 2 * 99)
@@ -187,7 +187,7 @@ async def test_all_of_it_typed_asks_again() -> None:
     await ask(completer, src.document, src.cursor)
     found = await ask(completer, *typed(src.document, src.cursor, "3 * r"))
     assert found
-    assert (found.text, len(engine.asked)) == (" + 1", 2)
+    assert (found.text, len(engine.foreground_requests)) == (" + 1", 2)
 
 
 async def test_a_change_elsewhere_asks_again() -> None:

@@ -60,13 +60,13 @@ async def of_fix(config: Config, folder: Path) -> dict[str, Any]:
     with pytest.raises(NoAnswer):
         await Fix(job, src.finding).run()
     log.close()
-    rewrites = [request for request in engine.asked if isinstance(request, ChatRequest)]
+    rewrites = [request for request in engine.foreground_requests if isinstance(request, ChatRequest)]
     verified = [event.data["outcomes"] for event in read(log.path) if event.type == "verify.completed"]
     return {
-        "requests": sum(request.sampling.n for request in engine.asked),
+        "requests": sum(request.sampling.n for request in engine.foreground_requests),
         "rewrites": len(rewrites),
         "feedback": ["Earlier attempts failed" in prompt_text(request) for request in rewrites],
-        "temperatures": sorted({request.sampling.temperature for request in engine.asked}),
+        "temperatures": sorted({request.sampling.temperature for request in engine.foreground_requests}),
         "checks": sorted({outcome["check"] for outcomes in verified for outcome in outcomes}),
     }
 
@@ -78,7 +78,7 @@ async def of_completion(config: Config) -> dict[str, Any]:
     src = markup.parse(text)
     engine = Script("\n    ".join(f"step_{n} = {n}" for n in range(40)))
     found = await Completer(engine, config.completion).complete(src.document, parse(src.document), src.cursor, "a.py")
-    [request] = engine.asked
+    [request] = engine.foreground_requests
     assert isinstance(request, Infill)
     return {
         "prefix": len(request.context.prefix.split()),

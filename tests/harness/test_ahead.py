@@ -25,7 +25,7 @@ async def warmed(b: Bench, src: markup.Source) -> list[Any]:
     await turned.wait()
     if b.harness._completer:
         await b.harness._completer.settled(src.document.uri)
-    return [request.context.prefix for request in b.engine.ahead if isinstance(request, Infill)]
+    return [request.context.prefix for request in b.engine.background_requests if isinstance(request, Infill)]
 
 
 async def test_a_place_is_warmed_where_the_user_is_or_was_last_seen(bench: Make) -> None:
@@ -91,7 +91,7 @@ async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench:
         await b.harness.complete(snapshot, src.cursor)
         with pytest.raises(NoAnswer if trusted else UsageError):
             await b.harness.fix(snapshot, Offer("", "model", src.finding), lambda progress: None)
-        assert {request.owner.persist for request in b.engine.asked} == {expected}
+        assert {request.owner.persist for request in b.engine.foreground_requests} == {expected}
 
 
 async def test_without_trust_there_are_completions_and_nothing_else(bench: Make) -> None:

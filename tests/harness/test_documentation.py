@@ -48,7 +48,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def rewrites(b: Bench) -> list[str]:
-    return [prompt_text(request) for request in b.engine.asked if isinstance(request, ChatRequest)]
+    return [prompt_text(request) for request in b.engine.foreground_requests if isinstance(request, ChatRequest)]
 
 
 async def test_a_fix_that_called_what_is_not_there_is_told_what_is(bench: Make, site: Path):

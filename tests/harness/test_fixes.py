@@ -97,7 +97,7 @@ async def test_the_linter_s_own_fix_is_offered_first_and_needs_no_engine(bench: 
     proposal = await fixed(b, src, offers[0])
     assert apply(src.document.data, proposal.edits) == b"x = 1\n"
     assert proposal.verdict.passed
-    assert b.engine.asked == []
+    assert b.engine.foreground_requests == []
     checked(log_of(b))
 
 
@@ -171,6 +171,6 @@ async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_
         proposal = await fixed(b, src)
     assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\n\n\ndef area(r):")
     assert proposal.verdict.passed
-    assert b.engine.asked == []
+    assert b.engine.foreground_requests == []
     [made] = of_type(checked(log_of(b)), "candidate.generated")
     assert (made["kind"], made["text"]) == ("import", "from math import pi\n\n\n")

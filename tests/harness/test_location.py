@@ -64,7 +64,7 @@ async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying:
     b = await staying()
     with pytest.raises(UsageError, match=r"it reports nothing in shop\.py"):
         await location.instruct(b.harness, TASK, "", no_report, "other.py:1:1: F401 `os` imported but unused")
-    assert not b.engine.asked
+    assert not b.engine.foreground_requests
 
 
 async def test_an_open_text_is_edited_as_it_is(staying: Staying):

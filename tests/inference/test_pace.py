@@ -70,7 +70,7 @@ async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
     engine = Measured(facts=SLOW)
     pacer = PaceMonitor(engine, lambda: now)
     assert await pacer.current() == await pacer.current() == Pace.from_props(SLOW)
-    engine.facts, now = QUICK, now + 59
+    engine.extra_props, now = QUICK, now + 59
     assert (await pacer.current(), engine.told) == (Pace.from_props(SLOW), 1)
     now += 2
     assert (await pacer.current(), engine.told) == (Pace.from_props(QUICK), 2)
@@ -83,7 +83,7 @@ async def test_a_request_is_cut_to_the_machine() -> None:
     for facts in (SLOW, QUICK):
         engine = Measured("1", facts=facts)
         await Completer(engine, Completion()).complete(src.document, parse(src.document), src.cursor, "a.py")
-        [request] = engine.asked
+        [request] = engine.foreground_requests
         assert isinstance(request, Infill)
         asked.append(request)
     slow, quick = asked

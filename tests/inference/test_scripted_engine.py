@@ -22,7 +22,7 @@ async def test_replies_come_in_order(tmp_path: Path):
     requests = [Continuation("a"), Infill(InfillContext("b", "c"), sampling=Sampling(stop=(";",)))]
 
     assert [await text(engine, request) for request in requests] == ["one", "two"]
-    assert engine.asked == requests
+    assert engine.foreground_requests == requests
     await engine.aclose()
 
 
@@ -67,7 +67,7 @@ async def test_replies_left_over_are_an_error():
 async def test_a_reply_that_hangs_can_be_cancelled():
     engine = ScriptedEngine([{"hang": True}, {"text": "next"}])
     task = asyncio.create_task(text(engine, Continuation("a")))
-    while not engine.asked:  # noqa: ASYNC110 - there is no event
+    while not engine.foreground_requests:  # noqa: ASYNC110 - there is no event
         await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait({task})
@@ -134,12 +134,12 @@ async def test_the_background_takes_only_replies_meant_for_it():
     assert await text(engine, Continuation("a")) == "one"
     assert await text(engine, Continuation("b", Sampling(n_predict=0), "background")) == ""
     assert await text(engine, later) == "two"
-    assert (len(engine.asked), len(engine.ahead)) == (1, 3)
+    assert (len(engine.foreground_requests), len(engine.background_requests)) == (1, 3)
     await engine.aclose()
 
 
 async def test_a_test_may_add_to_what_the_engine_says_of_itself():
     engine = ScriptedEngine([])
-    engine.facts = {"curve": {"candidates": 3}}
+    engine.extra_props = {"curve": {"candidates": 3}}
 
     assert (await engine.props()).raw == {"scripted": True, "curve": {"candidates": 3}}

@@ -101,9 +101,9 @@ def make_route(documents: Sequence[Document], count: int) -> list[Jump]:
             file = current.file if kind == "near" else generator.randrange(len(documents))
             document = documents[file]
             current_line = document.line_of(current.offset)
-            near = [line for line in lines[file] if 0 < abs(line - current_line) <= NEAR_LINES]
-            line = generator.choice(near if kind == "near" and near else lines[file])
-            jump = Jump("near" if kind == "near" and near else "far", file, document.line_span(line)[1])
+            near_lines = [line for line in lines[file] if 0 < abs(line - current_line) <= NEAR_LINES]
+            line = generator.choice(near_lines if kind == "near" and near_lines else lines[file])
+            jump = Jump("near" if kind == "near" and near_lines else "far", file, document.line_span(line)[1])
         jumps.append(jump)
         recent.append(jump)
     return jumps

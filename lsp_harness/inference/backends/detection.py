@@ -52,14 +52,14 @@ def is_llama_server(props: Any) -> bool:
 
 
 async def _detect_openai(endpoint: Endpoint, rows: list[Json]) -> OpenAI:
-    wanted = endpoint.target.model
+    model_setting = endpoint.target.model
     names = [str(row.get("id", "")) for row in rows]
-    if not wanted and len(names) != 1:
-        shown = ", ".join(names[:MAX_NAMES_IN_MESSAGE]) + (", …" if len(names) > MAX_NAMES_IN_MESSAGE else "")
+    if not model_setting and len(names) != 1:
+        choices = ", ".join(names[:MAX_NAMES_IN_MESSAGE]) + (", …" if len(names) > MAX_NAMES_IN_MESSAGE else "")
         raise EngineRefused(
-            f"{endpoint.name} serves {len(names)} models; set engine.model to one of {shown or 'its own'}"
+            f"{endpoint.name} serves {len(names)} models; set engine.model to one of {choices or 'its own'}"
         )
-    model = wanted or names[0]
+    model = model_setting or names[0]
     row = next((row for row in rows if row.get("id") == model), Json())
     if row.get("owned_by") != "vllm":
         return OpenAI(endpoint, model)

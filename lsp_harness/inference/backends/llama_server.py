@@ -72,8 +72,8 @@ class HarnessEngine:
     def features(self) -> Features:
         """Return all features, except for those that `/props` of the engine describes differently."""
         reported = cast("Features", self._props.get("features") or {})
-        own = dict.fromkeys(FEATURES, True) | {name: reported[name] for name in FEATURES if name in reported}
-        return own | ({"infill": False} if self._is_infill_off else {})
+        features = dict.fromkeys(FEATURES, True) | {name: reported[name] for name in FEATURES if name in reported}
+        return features | ({"infill": False} if self._is_infill_off else {})
 
     @property
     def _is_infill_off(self) -> bool:

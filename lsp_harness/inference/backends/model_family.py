@@ -71,9 +71,9 @@ def find_family(setting: str, model: str) -> Family | None:
         raise EngineRefused(f"{model} gets no fill-in-the-middle prompts, because engine.fim is none")
     if setting == "suffix" or (setting == "auto" and SUFFIX_MODELS.search(model)):
         return None
-    wanted = re.sub(r"[^a-z0-9]", "", (model if setting == "auto" else setting).lower())
+    letters = re.sub(r"[^a-z0-9]", "", (model if setting == "auto" else setting).lower())
     for family in FAMILIES:
-        if re.sub(r"[^a-z0-9]", "", family.name) in wanted:
+        if re.sub(r"[^a-z0-9]", "", family.name) in letters:
             return family
     if setting == "auto":
         raise EngineRefused(

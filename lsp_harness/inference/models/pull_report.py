@@ -145,8 +145,8 @@ class _BarReport:
     def begin(self, start: int, total: int) -> None:
         # reset the bar if it does not continue, because bytes of an earlier run would count as speed; if it continues, the
         # time that pip takes for the next wheel counts
-        shown = self._progress.tasks[0]
-        if (shown.completed, shown.total) != (start, total or None):
+        task = self._progress.tasks[0]
+        if (task.completed, task.total) != (start, total or None):
             self._progress.reset(self._task, completed=start, total=total or None)
 
     def progress(self, done: int) -> None:
