@@ -193,10 +193,10 @@ def open_port(args: argparse.Namespace, engine: "Host", app: "ASGIApp") -> "tupl
         token, listener = access_token.ensure_token(), access_guard.listen(args.tcp)
     except HarnessError as error:
         # a port that is taken must not cost the editors their engine
-        engine.extra_props["tcp_error"] = error.message
+        engine.facts["tcp_error"] = error.message
         sys.stderr.write(error.message + "\n")
         return app, []
-    engine.extra_props["tcp_port"] = listener.getsockname()[1]
+    engine.facts["tcp_port"] = listener.getsockname()[1]
     return access_guard.Guard(app, token), [listener]
 
 

@@ -58,7 +58,7 @@ class Measured(Script):
 
     def __init__(self, *replies: Any, facts: dict[str, Any]) -> None:
         super().__init__(*replies)
-        self.facts, self.told = facts, 0
+        self.extra_props, self.told = facts, 0
 
     async def props(self) -> Props:
         self.told += 1
