@@ -11,7 +11,7 @@ MAX_KEYS, MAX_KEYS_PER_EDIT = 440, 44
 TOKENS = 16
 EDIT_BEGINNINGS = {
     False: "a cold prompt, which is counted",
-    True: "a rest in which the full_totals prompt is evaluated_tokens, with what other files say",
+    True: "a rest in which the full prompt is evaluated, with what other files say",
 }
 
 

@@ -44,7 +44,7 @@ async def pulse(engine: Engine) -> AsyncIterator[EnginePulse]:
 async def test_a_long_prompt_is_waited_for_while_the_engine_lives(engine: Engine, pulse: EnginePulse):
     async with pulse.waiting():
         for _ in range(4):
-            await engine.foreground_requests.acquire()
+            await engine.asked.acquire()
     assert engine.ended == 0
     # it has half of the time for its answer, at the least
     assert min(engine.limits) >= SILENCE_S / 2 * 0.99
