@@ -20,10 +20,12 @@ def percentile(values: Sequence[float], share: float) -> float | None:
 
 
 def p50(values: Sequence[float]) -> float | None:
+    """Return the median, or None without values."""
     return percentile(values, 0.5)
 
 
 def p95(values: Sequence[float]) -> float | None:
+    """Return the 95th percentile, or None without values."""
     return percentile(values, 0.95)
 
 

@@ -24,10 +24,12 @@ class Timing:
 
     @property
     def usage(self) -> Usage:
+        """Return the usage of the first candidate."""
         return self.usages[0]
 
     @property
     def text(self) -> str:
+        """Return the text of the first candidate."""
         return self.texts[0]
 
     @property
@@ -37,6 +39,7 @@ class Timing:
 
     @property
     def generated(self) -> int:
+        """Return the number of generated tokens of all candidates."""
         return sum(usage.generated for usage in self.usages)
 
 

@@ -34,6 +34,7 @@ class Workspaces:
 
     @property
     def count(self) -> int:
+        """Return the number of repositories with an index."""
         return len(self._readers)
 
 

@@ -47,6 +47,7 @@ def yes_no_grammar() -> str:
 
 
 def parse_yes_no(text: str) -> bool | None:
+    """Return whether the answer is YES, or None if it is neither YES nor NO."""
     return {"YES": True, "NO": False}.get(text)
 
 
@@ -56,6 +57,7 @@ def intent_grammar() -> str:
 
 
 def parse_intent(text: str) -> Intent | None:
+    """Return the intent in an answer, or None if there is none."""
     return next((intent for intent in INTENTS if intent == text), None)
 
 
@@ -67,6 +69,7 @@ def one_of_grammar(words: Sequence[str]) -> str:
 
 
 def parse_one_of(text: str, words: Sequence[str]) -> str | None:
+    """Return the answer if it is one of `words`, else None."""
     return text if text in words else None
 
 
@@ -76,6 +79,7 @@ def choice_grammar(n: int) -> str:
 
 
 def parse_choice(text: str, n: int) -> int | None:
+    """Return the number in an answer if it is from 0 to `n` - 1, else None."""
     number = parse_one_of(text, [str(index) for index in range(n)])
     return None if number is None else int(number)
 
@@ -150,5 +154,6 @@ def _unique_line_count(lines: Sequence[str], start: int) -> int:
 
 
 def parse_edit(text: str) -> Replacement | None:
+    """Return the replacement in an answer, or None if the answer does not fit the grammar."""
     match = EDIT_PATTERN.fullmatch(text)
     return Replacement(match[1], match[2]) if match else None

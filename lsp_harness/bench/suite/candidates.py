@@ -63,6 +63,7 @@ def generation_ms(timings: list[Timing]) -> list[float]:
 
 
 def figures(props: dict[str, Any], many: list[Timing], few: list[Timing], theirs: list[list[Timing]]) -> list[Figure]:
+    """Return the figures. `theirs` are the sequential requests to llama-server, by round."""
     curve = (step_ms(props, MANY_CANDIDATES), step_ms(props, FEW_CANDIDATES))
     predicted = curve[0] / curve[1] if curve[0] and curve[1] else None
     spans = (p50(generation_ms(many)), p50(generation_ms(few)))

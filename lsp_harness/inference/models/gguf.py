@@ -119,6 +119,7 @@ class _HeaderReader:
         self.recognised: dict[str, FimToken] = {}
 
     def read(self) -> GgufHeader:
+        """Return the header."""
         version = self.scalar("<I")
         if version not in (2, 3):
             raise _DamagedHeader(f"it has GGUF version {version}, and only 2 and 3 can be read")
@@ -139,6 +140,7 @@ class _HeaderReader:
         return GgufHeader(version, tensors, len(self.data), metadata, lengths, fim)
 
     def scalar(self, form: str) -> int:
+        """Read a number in a format of `struct`."""
         # the type is int because most values are; floats and booleans are only stored in the metadata
         try:
             (value,) = struct.unpack_from(form, self.data, self.position)
@@ -148,22 +150,26 @@ class _HeaderReader:
         return value
 
     def format(self, kind: int) -> str:
+        """Return the format of `struct` for a GGUF type."""
         if kind not in SCALARS:
             raise _DamagedHeader(f"it names a type {kind}, which GGUF does not have")
         return SCALARS[kind]
 
     def count(self, form: str, limit: int, unit: str) -> int:
+        """Read a number that must not be above `limit`."""
         value = self.scalar(form)
         if value > limit:
             raise _DamagedHeader(f"it claims {value} {unit}")
         return value
 
     def skip(self, size: int) -> None:
+        """Move the position by `size` bytes."""
         self.position += size
         if self.position > len(self.data):
             raise _DamagedHeader("it ends in the middle of the header")
 
     def string(self) -> str:
+        """Read a text."""
         size = self.count("<Q", MAX_TEXT_BYTES, "bytes of text")
         start = self.position
         self.skip(size)
@@ -183,6 +189,7 @@ class _HeaderReader:
         return count
 
     def skip_strings(self, count: int) -> None:
+        """Skip texts."""
         # without method calls: for the 150,000 merges of a vocabulary they would take half a second
         data, position, unpack = self.data, self.position, struct.Struct("<Q").unpack_from
         try:
@@ -209,11 +216,13 @@ class _HeaderReader:
         self.skip(position)
 
     def recognise(self, role: str, text: str, index: int) -> None:
+        """Store a token of the vocabulary if its text is the best one for its role so far."""
         rank = FIM_TEXTS[role].index
         if role not in self.recognised or rank(text) < rank(self.recognised[role].text):
             self.recognised[role] = FimToken(text, index, named=False)
 
     def fim_tokens(self, metadata: Mapping[str, object], vocabulary: int) -> Mapping[str, FimToken]:
+        """Return the fill-in-the-middle tokens: those that the metadata names, or else those that were recognised."""
         named: dict[str, int] = {}
         for role, keys in FIM_KEYS.items():
             for key in reversed(keys):

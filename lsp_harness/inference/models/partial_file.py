@@ -33,6 +33,7 @@ class PartialFile:
 
     @property
     def size(self) -> int:
+        """Return the number of bytes that have been written."""
         return self.path.stat().st_size if self.path.exists() else 0
 
     def resumable_bytes(self, source: str) -> int:
