@@ -31,7 +31,10 @@ Messages are one sentence for a person and say what to do. Users never see a tra
 
 
 class HarnessError(Exception):
-    """Base class of all errors of lsp-harness. `exit_code` is the exit status of a command that fails with the error."""
+    """Base class of all errors of lsp-harness.
+
+    `exit_code` is the exit status of a command that fails with the error.
+    """
 
     exit_code = 1
 

@@ -44,7 +44,10 @@ def make_trace(edit: RealEdit, seed: int, max_keys: int) -> KeyTrace:
 
 
 def make_traces(edits: Sequence[RealEdit], requests: int, *, max_keys: int, seed: int = 0) -> list[KeyTrace]:
-    """Return the keys of as many edits as give `requests` keys, at most `max_keys` for each edit. The last edit is cut."""
+    """Return the keys of as many edits as give `requests` keys, at most `max_keys` for each edit.
+
+    The last edit is cut.
+    """
     traces: list[KeyTrace] = []
     keys_left = requests
     for edit in edits:

@@ -1,6 +1,7 @@
 """A small LSP client over the standard streams of a server, for the demo and for measurements.
 
-It writes plain JSON-RPC and answers the requests of the server. It uses no code of the server, so it gets what an editor would get.
+It writes plain JSON-RPC and answers the requests of the server. It uses no code of the server, so it gets what an
+editor would get.
 """
 
 import asyncio

@@ -56,8 +56,8 @@ class _Axes:
 def plot_distribution(chart: str, lines: Mapping[str, Sequence[float]]) -> str:
     """Return a cumulative distribution as SVG, or an empty text without samples.
 
-    The axis of values is logarithmic if the samples span more than two orders of magnitude. It then begins at 1, and smaller values are at
-    its left edge.
+    The axis of values is logarithmic if the samples span more than two orders of magnitude. It then begins at 1, and
+    smaller values are at its left edge.
 
     Args:
         chart: The name of the chart, for screen readers.

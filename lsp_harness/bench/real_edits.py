@@ -1,7 +1,8 @@
 """Real edits to replay, from the development set or from the history of a git repository.
 
-`LSP_HARNESS_EVAL_DATA` names the folder of the development set. Its `fim_repo` cases are lines of real commits, each with the text around
-them. From a repository, the lines that a commit has added are read, with the file after that commit.
+`LSP_HARNESS_EVAL_DATA` names the folder of the development set. Its `fim_repo` cases are lines of real commits, each
+with the text around them. From a repository, the lines that a commit has added are read, with the file after that
+commit.
 """
 
 import gzip

@@ -1,7 +1,7 @@
 """A real llama-server for comparison, used as llama.vim does: 256 lines before the cursor, 64 lines after it, slot 0.
 
-There are two differences from that plugin. Answers are streamed, because the time to the first token could not be measured otherwise. There
-is no `t_max_predict_ms`, because both servers must generate the same number of tokens.
+There are two differences from that plugin. Answers are streamed, because the time to the first token could not be
+measured otherwise. There is no `t_max_predict_ms`, because both servers must generate the same number of tokens.
 """
 
 import asyncio
@@ -26,7 +26,10 @@ PROGRAM_VARIABLE = "LSP_HARNESS_BENCH_ANCHOR"
 LINES_BEFORE, LINES_AFTER = 256, 64
 SLOTS = 8
 BATCH_TOKENS = 1024
-"""The value in the presets of llama.vim. It also limits the prompt of an infill, so a larger one would only be slower."""
+"""The value in the presets of llama.vim.
+
+It also limits the prompt of an infill, so a larger one would only be slower.
+"""
 LOAD_TIMEOUT_S = 120.0
 
 

@@ -1,7 +1,8 @@
-"""The work of the language server at a keystroke, without the protocol: edit, parse, build the prompts, send the request.
+"""The work of the language server at a keystroke, without the protocol: edit, parse, build and send the prompts.
 
-The requests are those of the completion of the language server, with two differences. The number of tokens is fixed and there is no time
-limit, because both servers of a comparison must do the same work. Results are not shaped or cached, because that needs no engine.
+The requests are those of the completion of the language server, with two differences. The number of tokens is fixed and
+there is no time limit, because both servers of a comparison must do the same work. Results are not shaped or cached,
+because that needs no engine.
 """
 
 import asyncio

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 
 def step_ms(props: Mapping[str, Any], n: int) -> float | None:
-    """Return the milliseconds of a decode step over `n` tokens, interpolated between measured sizes; None outside of them."""
+    """Return the milliseconds of a decode step over `n` tokens, interpolated; None outside of the measured sizes."""
     curve = cast("Mapping[str, Any]", props.get("curve") or {})
     steps = cast("Mapping[str, float]", curve.get("decode_ms") or {})
     sizes = sorted((int(size), ms) for size, ms in steps.items())

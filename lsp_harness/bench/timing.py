@@ -1,7 +1,7 @@
 """The measurement of a stream of chunks.
 
-The time to the first token ends with the first text that a user could see, or with the end of an answer without text. Healing generates
-tokens that show no text; their time is included.
+The time to the first token ends with the first text that a user could see, or with the end of an answer without text.
+Healing generates tokens that show no text; their time is included.
 """
 
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""The folders of the edits and their indexes: a repository of the user, or the repositories of the development set, written to disk."""
+"""The folders of the edits and their indexes. Repositories of the development set are written to disk."""
 
 import json
 import lzma

@@ -1,4 +1,4 @@
-"""Loading of settings from layers: defaults, the file of the user, the files of the project, the environment, the editor.
+"""Loads settings from layers, in this order: defaults, user, project, environment, editor.
 
     <user config dir>/lsp-harness/config.toml
     <project>/lsp-harness.toml        (or localcode.toml, the older name)
@@ -6,12 +6,12 @@
     LSP_HARNESS_<TABLE>__<KEY>=…
     initializationOptions, workspace/configuration
 
-A later layer overrides an earlier one, key by key. An error in a layer is a `Problem` and not an exception, because a language server must
-start with a broken settings file.
+A later layer overrides an earlier one, key by key. An error in a layer is a `Problem` and not an exception, because a
+language server must start with a broken settings file.
 
-Opening a folder must not decide which server gets the code or which file is loaded. So a project cannot set `[engine]`, and an editor,
-which mixes the settings of the workspace with those of the user, cannot name a server or a key. Neither can name a model file in the
-project.
+Opening a folder must not decide which server gets the code or which file is loaded. So a project cannot set `[engine]`,
+and an editor, which mixes the settings of the workspace with those of the user, cannot name a server or a key. Neither
+can name a model file in the project.
 """
 
 import os
@@ -200,7 +200,10 @@ def _may_be_project_file(layer: Layer, path: str) -> bool:
 
 
 def _convert_value(kind: type, value: Any, *, has_text_values: bool) -> Any:
-    """Return `value` as `kind`, or None if it has another type. With `has_text_values` the value is parsed from a string."""
+    """Return `value` as `kind`, or None if it has another type.
+
+    With `has_text_values` the value is parsed from a string.
+    """
     if has_text_values:
         if kind is bool:
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}.get(

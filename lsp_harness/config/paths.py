@@ -1,8 +1,8 @@
 """The folders of this user's files: state (logs, sessions), cache (probe results, indexes) and runtime (sockets).
 
-`LSP_HARNESS_HOME` puts all three into one folder, for tests and portable installs. A folder cannot be used if there is no home folder, if
-it belongs to another user, or if it cannot be created. Then a private folder for temporary files replaces it, and one warning says so. A
-folder that can only be read is still used, because its files can be read.
+`LSP_HARNESS_HOME` puts all three into one folder, for tests and portable installs. A folder cannot be used if there is
+no home folder, if it belongs to another user, or if it cannot be created. Then a private folder for temporary files
+replaces it, and one warning says so. A folder that can only be read is still used, because its files can be read.
 """
 
 import os
@@ -121,7 +121,8 @@ def platform_folder(which: Literal["user_state_dir", "user_cache_dir", "user_con
     """Return the folder of the platform for such files of this user.
 
     Returns:
-        None if there is no home folder. A relative path counts as none, because anybody may have written the files in the current folder.
+        None if there is no home folder. A relative path counts as none, because anybody may have written the files in
+        the current folder.
     """
     try:
         path = Path(getattr(platformdirs, which)(APP, appauthor=False))
@@ -152,7 +153,7 @@ def _folder_problem(path: Path) -> str:
 
 
 def _owner_before_sudo(path: Path) -> str:
-    """Return the id of the user who called sudo if the folder belongs to that user, who could not use files of root there."""
+    """Return the id of the user who called sudo if the folder belongs to that user; empty otherwise."""
     user = os.environ.get("SUDO_UID", "")
     if os.getuid() != 0 or user in ("", "0"):
         return ""

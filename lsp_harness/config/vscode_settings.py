@@ -1,7 +1,9 @@
-"""Generator of the settings in the `package.json` of the VS Code extension: `python -m lsp_harness.config.vscode_settings FILE`.
+"""Generator of the settings in the `package.json` of the VS Code extension.
 
-The first group of `contributes.configuration` is written by hand. The other groups and `restrictedConfigurations`, which a workspace
-without trust cannot set, are generated. The rest of the file does not change.
+Run it with `python -m lsp_harness.config.vscode_settings FILE`.
+
+The first group of `contributes.configuration` is written by hand. The other groups and `restrictedConfigurations`,
+which a workspace without trust cannot set, are generated. The rest of the file does not change.
 """
 
 import json
@@ -16,7 +18,10 @@ from lsp_harness.config.settings_page import setting_descriptions
 
 SECTION = "lspHarness"
 MACHINE_TABLES = frozenset({"model", "engine", "index"})
-"""Tables that depend on the machine. They are not synchronised with other machines, and only a trusted workspace can set them."""
+"""Tables that depend on the machine.
+
+They are not synchronised with other machines, and only a trusted workspace can set them.
+"""
 JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 

@@ -1,7 +1,7 @@
 """The client of a model: our own engine on this machine, or remote servers.
 
-If an engine dies, one request fails: the connection is dropped, the caller gets `EngineUnavailable`, and the next request starts the
-engine again.
+If an engine dies, one request fails: the connection is dropped, the caller gets `EngineUnavailable`, and the next
+request starts the engine again.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -55,7 +55,10 @@ class Engine(Protocol):
 
 @cache
 def process_name() -> str:
-    """Return a random name for this process, by which the engine shares the KV cache. It says nothing about the user."""
+    """Return a random name for this process, by which the engine shares the KV cache.
+
+    It says nothing about the user.
+    """
     from ulid import ULID
 
     return str(ULID())
@@ -80,8 +83,8 @@ class EngineClient:
     async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         """Yield the chunks of the answer.
 
-        If the caller stops early, the connection is closed and the engine stops at its next token. The request is repeated, or sent to
-        another server, only before the first chunk of the answer.
+        If the caller stops early, the connection is closed and the engine stops at its next token. The request is
+        repeated, or sent to another server, only before the first chunk of the answer.
         """
         if not request.owner.client:
             request = replace(request, owner=replace(request.owner, client=process_name()))
@@ -138,7 +141,8 @@ class EngineClient:
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
         """Return the text of the prompt for (role, content) messages, to count and to show it.
 
-        A server that does not reveal the template of its model gives the prompt in ChatML. To get an answer, send a `ChatRequest`.
+        A server that does not reveal the template of its model gives the prompt in ChatML. To get an answer, send a
+        `ChatRequest`.
         """
         return await self._ask(lambda backend: backend.chat_prompt(messages))
 
@@ -183,7 +187,7 @@ class EngineClient:
 
 
 def affinity_key(request: ModelRequest) -> str:
-    """Return the key by which a request is assigned to a server: its document, or else its client and its first extra file."""
+    """Return the key by which a request is assigned to a server: its document, or else its client and first extra file."""
     if request.owner.affinity:
         return request.owner.affinity
     extra = request.context.extra if isinstance(request, Infill) else ()

@@ -115,7 +115,10 @@ def read_completion(body: Json) -> Continuation:
 
 
 def read_cache_reuse(body: Json) -> int | None:
-    """Return the minimum length of runs to move in the KV cache, or None if the request does not say. Raise EngineRefused."""
+    """Return the minimum length of runs to move in the KV cache, or None if the request does not say.
+
+    Raise EngineRefused.
+    """
     return None if body.get("n_cache_reuse") is None else read_int(body, "n_cache_reuse", 0, 0, 2**31 - 1)
 
 

@@ -1,7 +1,7 @@
-"""How texts become vectors by the settings: the model, the prefix of a text, and the name under which the vectors are stored.
+"""The way in which texts become vectors by the settings: the model, the prefix of a text, and the name of the vectors.
 
-Vectors that were made in different ways have different names, so they are never mixed. The client writes the prefix before a text; the
-engine only embeds. The import is cheap, because the harness needs it at start.
+Vectors that were made in different ways have different names, so they are never mixed. The client writes the prefix
+before a text; the engine only embeds. The import is cheap, because the harness needs it at start.
 """
 
 import re
@@ -25,7 +25,10 @@ PREFIXES = (
     (r"\be5-(?!.*(mistral|instruct))", "query: ", "passage: "),
     (r"\bbge-(small|base|large)-en\b", "Represent this sentence for searching relevant passages: ", ""),
 )
-"""Pattern of the model name, and the prefixes for queries and documents with which such models were trained. Other models need none."""
+"""Pattern of the model name, and the prefixes for queries and documents with which such models were trained.
+
+Other models need none.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,10 @@ class EmbeddingRecipe:
 
 
 def pooling_or_auto(settings: Index) -> str:
-    """Return the pooling for the start of an engine. A wrong value counts as `auto`, because it must not start another engine."""
+    """Return the pooling for the start of an engine.
+
+    A wrong value counts as `auto`, because it must not start another engine.
+    """
     return settings.embedding_pooling if settings.embedding_pooling in POOLINGS else "auto"
 
 

@@ -1,7 +1,7 @@
 """Requests to an embedding model, and how they are read from JSON.
 
-There are two forms: that of llama-server with the field `content`, and that of OpenAI with `input`. A request may also contain the fields
-`max_tokens` and `priority`, which neither form has.
+There are two forms: that of llama-server with the field `content`, and that of OpenAI with `input`. A request may also
+contain the fields `max_tokens` and `priority`, which neither form has.
 """
 
 import base64
@@ -17,7 +17,10 @@ from lsp_harness.inference.request import Priority
 
 Json = dict[str, Any]
 DEFAULT_TOKENS = 128
-"""The length with which sentence encoders are trained. More tokens do not improve the search for code and take longer."""
+"""The length with which sentence encoders are trained.
+
+More tokens do not improve the search for code and take longer.
+"""
 MAX_TOKENS = 510
 MAX_TEXTS = 2048
 

@@ -1,7 +1,7 @@
 """Grammars in GBNF of llama.cpp that constrain the answer of a model, each with the parser of such an answer.
 
-Every grammar limits the number of characters. A token has at least one byte, so this also limits the number of tokens. The parser returns
-None for an answer that does not fit the grammar, for example because `n_predict` has cut it off.
+Every grammar limits the number of characters. A token has at least one byte, so this also limits the number of tokens.
+The parser returns None for an answer that does not fit the grammar, for example because `n_predict` has cut it off.
 """
 
 import re
@@ -121,8 +121,8 @@ class Replacement:
 def edit_grammar(original: str = "", *, max_lines: int = 120, max_chars: int = 240) -> str:
     """Return the grammar of a search-and-replace block that inserts up to `max_lines` lines.
 
-    With `original`, the lines to find are consecutive lines of that text, as many as make them unique. So the model chooses the place
-    and cannot write lines that do not exist.
+    With `original`, the lines to find are consecutive lines of that text, as many as make them unique. So the model
+    chooses the place and cannot write lines that do not exist.
     """
     grammar = _redefine_rules(_grammar_file("edit"), replace=f"line{{0,{max_lines}}}", rest=f"[^\\n]{{0,{max_chars}}}")
     lines = original.splitlines()

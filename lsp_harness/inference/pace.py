@@ -1,8 +1,9 @@
 """The speed of the engine, and the size of a completion that fits the time limits of the user.
 
-`completion.latency_ms` is the limit for the first text. It bounds how much of a prompt is evaluated after the cursor jumps. After
-`LINE_END_FACTOR` times the latency, the end of a line ends the generation. After `STOP_FACTOR` times the latency, an incomplete line ends
-too; an earlier end would leave about seven tokens on a slow machine, which help nobody.
+`completion.latency_ms` is the limit for the first text. It bounds how much of a prompt is evaluated after the cursor
+jumps. After `LINE_END_FACTOR` times the latency, the end of a line ends the generation. After `STOP_FACTOR` times the
+latency, an incomplete line ends too; an earlier end would leave about seven tokens on a slow machine, which help
+nobody.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,8 @@ PACE_LIFETIME_S = 60.0
 class Pace:
     """The measured speed of an engine, and what its model can do.
 
-    The defaults are for an engine that reports nothing: a slow prompt, and (with 0) no token limit except for that of the user.
+    The defaults are for an engine that reports nothing: a slow prompt, and (with 0) no token limit except for that of
+    the user.
 
     Attributes:
         prompt_per_second: Prompt tokens that are evaluated per second.
@@ -39,8 +41,8 @@ class Pace:
         candidates: The number of candidates for which one candidate costs least.
         is_append_only: Prompts end with the text before the cursor, so typing only appends to them.
         infill_problem: Why the model cannot fill in the middle; empty if it can.
-        has_priorities: The engine lets requests of the user go before background work. On another server background work would delay
-            the user, and may cost money.
+        has_priorities: The engine lets requests of the user go before background work. On another server background
+            work would delay the user, and may cost money.
     """
 
     prompt_per_second: float = 120.0
@@ -72,7 +74,9 @@ class Pace:
         )
 
     def budget_ms(self, settings: Completion) -> float:
-        """Return the time for the evaluation of a prompt, so that the first token is in time: at least half of the latency."""
+        """Return the time for the evaluation of a prompt, at least half of the latency, so that the first token is in
+        time.
+        """
         return max(settings.latency_ms - self.step_ms, settings.latency_ms / 2)
 
     def prompt_token_limit(self, settings: Completion) -> int:
@@ -120,7 +124,10 @@ class PaceMonitor:
         self._expiry = 0.0
 
     async def current(self) -> Pace:
-        """Return the pace. While the engine does not answer, return the last one; the next request will report the error."""
+        """Return the pace.
+
+        While the engine does not answer, return the last one; the next request will report the error.
+        """
         if self._clock() >= self._expiry:
             with suppress(HarnessError):
                 props = await self._engine.props()

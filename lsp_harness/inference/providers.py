@@ -69,7 +69,10 @@ UNNAMED_PROVIDER = Provider("", "", dialect="auto")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The address, model and key of one server. Either `base` (without `/v1` and a slash at the end) or `socket` is set."""
+    """The address, model and key of one server.
+
+    Either `base` (without `/v1` and a slash at the end) or `socket` is set.
+    """
 
     base: str = ""
     socket: str = ""

@@ -13,8 +13,8 @@ Stop = Literal["eos", "word", "limit", "deadline", "cancelled"]
 class Sampling:
     """How tokens are chosen, and when generation ends.
 
-    A `temperature` of 0 is greedy. `t_max_predict_ms` counts from the first token; after it, the end of a line ends the text, as with
-    llama-server.
+    A `temperature` of 0 is greedy. `t_max_predict_ms` counts from the first token; after it, the end of a line ends the
+    text, as with llama-server.
     """
 
     n_predict: int = 64
@@ -26,7 +26,10 @@ class Sampling:
     grammar: str = ""
     t_max_predict_ms: int = 0
     n: int = 1
-    """Number of candidates over one evaluated prompt. Their seeds are `seed`, `seed + 1`, …; their chunks carry `index`."""
+    """Number of candidates over one evaluated prompt.
+
+    Their seeds are `seed`, `seed + 1`, …; their chunks carry `index`.
+    """
     top_logprobs: int = -1
     """If this is 0 or more, chunks carry the log probability of each token and of this many likeliest alternatives."""
     confidence: bool = False
@@ -39,10 +42,14 @@ class Sampling:
     unbound: tuple[str, ...] = ()
     """Names that become more likely where a name is bound. Only our engine uses them.
 
-    `total` is bound at the beginning of a statement or as a parameter, `const total` after that word, ` total` after something else.
+    `total` is bound at the beginning of a statement or as a parameter, `const total` after that word, ` total` after
+    something else.
     """
     lookup: bool = True
-    """Draft tokens that repeat text of the prompt. The model verifies them, so the answer is the same but comes sooner."""
+    """Draft tokens that repeat text of the prompt.
+
+    The model verifies them, so the answer is the same but comes sooner.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +113,11 @@ class Infill:
 
     Attributes:
         context: The text around the hole.
-        heal: Generate the text after the last token boundary of the prefix again, under constraint. The answer contains only what
-            follows the prefix.
-        shorter: Cheaper prompts for the same hole, longest first. The engine knows what is evaluated already and how fast it is. It
-            takes the first prompt whose new tokens it can evaluate within `budget_ms`, else the last one.
+        heal: Generate the text after the last token boundary of the prefix again, under constraint. The answer contains
+            only what follows the prefix.
+        shorter: Cheaper prompts for the same hole, longest first. The engine knows what is evaluated already and how
+            fast it is. It takes the first prompt whose new tokens it can evaluate within `budget_ms`, else the last
+            one.
         budget_ms: Time for the evaluation of the prompt. With 0, `context` is always used.
         cache_reuse: As in `Continuation`. With None, the setting applies with which the server was started.
     """

@@ -1,7 +1,7 @@
 """Running engines of this user: which process listens at a socket, whether it is alive, and how to end it.
 
-A sign of life is an answer to `GET /health`. Another thread than that of the model gives it, so the engine answers while it evaluates a
-long prompt. `silent_s` in the answer says how long the thread of the model has been silent.
+A sign of life is an answer to `GET /health`. Another thread than that of the model gives it, so the engine answers
+while it evaluates a long prompt. `silent_s` in the answer says how long the thread of the model has been silent.
 """
 
 import asyncio
@@ -22,10 +22,12 @@ from lsp_harness.process.termination import KILL_S, Ending, OpenProcess, conditi
 HEALTH_TIMEOUT_S = 2.0
 """How long a command waits for an engine's answer to `/health`."""
 GRACE_S, STUCK_GRACE_S = 15.0, 3.0
-"""How long an engine has after SIGTERM. It saves its evaluated prompts; an engine that gives no sign of life is not expected to."""
+"""How long an engine has after SIGTERM.
+
+It saves its evaluated prompts; an engine that gives no sign of life is not expected to.
+"""
 MODEL_SILENCE_FACTOR = 3
-"""The thread of the model may be silent for this many times `engine.silence_s`, because one operation of a large model may take
-seconds on a slow machine."""
+"""Factor of `engine.silence_s` for the thread of the model: one operation of a large model may take seconds."""
 
 
 def is_listening(path: Path) -> bool:
@@ -49,8 +51,8 @@ async def query_health(path: Path, limit_s: float | None = None) -> dict[str, An
     """Return the answer of the engine at this socket to `/health`.
 
     Returns:
-        None if there is no answer within `limit_s` (by default `HEALTH_TIMEOUT_S`). The connection alone proves nothing, because the
-        kernel accepts connections for a process that is stopped or dying.
+        None if there is no answer within `limit_s` (by default `HEALTH_TIMEOUT_S`). The connection alone proves
+        nothing, because the kernel accepts connections for a process that is stopped or dying.
     """
     try:
         async with asyncio.timeout(HEALTH_TIMEOUT_S if limit_s is None else limit_s):

@@ -10,8 +10,8 @@ The file is a JSON list of replies in order. A reply is an object with these key
 - `stop`, `rung`: the stop reason, and the number of the prompt that was used.
 - `background`: the reply is for a background request. Background requests take no other replies.
 
-A request for several candidates takes one reply for each. It is an error if there are too few replies, or if replies are left when the
-engine is closed.
+A request for several candidates takes one reply for each. It is an error if there are too few replies, or if replies
+are left when the engine is closed.
 """
 
 import asyncio

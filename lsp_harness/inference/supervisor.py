@@ -1,6 +1,9 @@
-"""Finds the engine of a model or starts it. There is one engine for each model identity; the first process that needs it starts it.
+"""Finds the engine of a model or starts it.
 
-After a failed start the next attempt waits, from half a second up to half a minute. Until then requests fail at once with the reason.
+There is one engine for each model identity; the first process that needs it starts it.
+
+After a failed start the next attempt waits, from half a second up to half a minute. Until then requests fail at once
+with the reason.
 """
 
 import asyncio
@@ -48,7 +51,7 @@ class EngineAddress:
 
 
 def engine_identity(model: Path, config: Config) -> str:
-    """Return the identity of an engine: a hash of the model file (by size and time) and of the settings that the engine depends on."""
+    """Return the identity of an engine: a hash of its model file (by size and time) and of its settings."""
     info = model.stat()
     parts = (
         str(model.resolve()),

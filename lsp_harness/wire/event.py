@@ -35,7 +35,10 @@ def encode(event: Event) -> str:
 
 
 def decode(line: str) -> Event:
-    """Return the event of a line. Unknown keys are ignored, so that events of a newer version can be read. Raise ValueError."""
+    """Return the event of a line.
+
+    Unknown keys are ignored, so that events of a newer version can be read. Raise ValueError.
+    """
     value: Any = json.loads(line)
     body = cast("dict[str, Any]", value) if isinstance(value, dict) else dict[str, Any]()
     if any(not isinstance(body.get(key), kind) for key, kind in REQUIRED_FIELDS.items()):

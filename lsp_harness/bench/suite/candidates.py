@@ -15,7 +15,10 @@ TEMPERATURE = 0.8
 
 
 async def run(lab: Lab) -> Result:
-    """Measure rounds. Each round has a new prompt for the larger number of candidates and another one for the smaller number."""
+    """Measure rounds.
+
+    Each round has a new prompt for the larger number of candidates and another one for the smaller number.
+    """
     many: list[Timing] = []
     few: list[Timing] = []
     theirs: list[list[Timing]] = []

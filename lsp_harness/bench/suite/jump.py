@@ -115,7 +115,7 @@ def lines_with_text(document: Document) -> list[int]:
 
 
 def new_line_text(document: Document, offset: int) -> str:
-    """Return the text of the key that begins a new line: a newline, the indentation of the line, and one more level in a block."""
+    """Return the text of the key that begins a new line: a newline and the indentation, one level deeper in a block."""
     line = document.line(document.line_of(offset)).decode("utf-8", "replace")
     # the indentation that the files use
     unit = "  " if document.language == "typescript" else "    "

@@ -24,8 +24,8 @@ TEMPERATURE = 0.8
 async def run(lab: Lab) -> Result:
     """Type some edits on a quiet engine and others under load.
 
-    The first key of an edit is left out, because its prompt is cold. Under load llama-server needs more than a minute for a key, so it gets
-    fewer edits and fewer keys.
+    The first key of an edit is left out, because its prompt is cold. Under load llama-server needs more than a minute
+    for a key, so it gets fewer edits and fewer keys.
     """
     requests = lab.size(MAX_KEYS)
     max_keys = min(MAX_KEYS_PER_EDIT, requests)

@@ -22,7 +22,7 @@ COLD_LABEL = "the same request cold"
 
 
 async def run(lab: Lab) -> Result:
-    """Measure rounds: a cold request, typing, a pause until all is saved, SIGKILL, a start, and the next request of the editor."""
+    """Measure rounds: a cold request, typing, a pause until all is saved, SIGKILL, a start, and the next request."""
     cold: list[Timing] = []
     restored: list[Timing] = []
     starts: list[float] = []

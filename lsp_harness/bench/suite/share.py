@@ -24,7 +24,10 @@ MIB = 2**20
 
 
 async def run(lab: Lab) -> Result:
-    """Let one client type all four edits. Then let four clients type the same edits in other files, key by key in turn."""
+    """Let one client type all four edits.
+
+    Then let four clients type the same edits in other files, key by key in turn.
+    """
     keys = lab.size(KEYS)
     edits = [edit for edit in lab.edits if has_outline(edit)] or lab.edits
     traces = [make_trace(edit, 0, keys) for edit in edits_of_different_files(edits, CLIENTS)]
@@ -88,7 +91,10 @@ def has_outline(edit: RealEdit) -> bool:
 
 
 def move_to_folder(trace: KeyTrace, folder: str) -> KeyTrace:
-    """Return the same edit in another folder. The outline begins with the path, so the prompts differ from the beginning."""
+    """Return the same edit in another folder.
+
+    The outline begins with the path, so the prompts differ from the beginning.
+    """
     return replace(trace, edit=replace(trace.edit, path=f"{folder}/{trace.edit.path}"))
 
 
@@ -113,7 +119,10 @@ async def type_in_turn(lab: Lab, traces: list[KeyTrace]) -> list[list[Timing]]:
 
 
 async def type_in_one_slot(lab: Lab, traces: list[KeyTrace]) -> list[Timing]:
-    """Type as two clients of llama-server in turn, both in slot 0 as with llama.vim. The first key of each is left out."""
+    """Type as two clients of llama-server in turn, both in slot 0 as with llama.vim.
+
+    The first key of each is left out.
+    """
     timings: list[Timing] = []
     for turn, states in enumerate(zip_longest(*(trace.typed for trace in traces))):
         for trace, typed in zip(traces, states, strict=True):
@@ -132,7 +141,7 @@ def reuse_percent(timings: list[Timing]) -> float | None:
 
 
 def kv_bytes(model: Path, cells: int) -> int:
-    """Return the bytes of `cells` KV cells with 16-bit values; 0 if the header of the model does not contain the dimensions."""
+    """Return the bytes of `cells` KV cells with 16-bit values; 0 if the header does not contain the dimensions."""
     header = read_header(model)
     heads = header.number("attention.head_count")
     width = header.number("attention.key_length") or (header.embedding_length // heads if heads else 0)

@@ -43,7 +43,10 @@ async def run(lab: Lab) -> Result:
 
 
 async def type_on_engine(lab: Lab, trace: KeyTrace, background: list[Timing] | None = None) -> list[Timing]:
-    """Type an edit on our engine, and wait until the engine is idle. `background` gets the evaluations for which no user waited."""
+    """Type an edit on our engine, and wait until the engine is idle.
+
+    `background` gets the evaluations for which no user waited.
+    """
     editor = SimulatedEditor(lab.engine, trace.edit, lab.workspaces.index_of(trace.edit))
     typist = Typist(editor, trace.edit)
     if lab.options.rest:

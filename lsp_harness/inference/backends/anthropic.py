@@ -1,7 +1,7 @@
 """The Messages API of Anthropic, which only answers conversations.
 
-It cannot fill in the middle, so there is no completion, and fixes only rewrite functions. `temperature`, `top_p` and `top_k` are not
-sent, because the newer models refuse a request that has them.
+It cannot fill in the middle, so there is no completion, and fixes only rewrite functions. `temperature`, `top_p` and
+`top_k` are not sent, because the newer models refuse a request that has them.
 """
 
 import json
@@ -42,7 +42,10 @@ STOP_REASONS: dict[str, Stop] = {
 """Anthropic's stop reason → ours. Any other reason means that the model ended the answer."""
 
 THINKING_TOKENS = 4096
-"""Tokens added to the requested limit, because the thinking of the model counts too. Only tokens that are used cost money."""
+"""Tokens added to the requested limit, because the thinking of the model counts too.
+
+Only tokens that are used cost money.
+"""
 NO_INFILL_REASON = (
     "Anthropic's API has no fill-in-the-middle, which completions need; choose another provider or the local engine"
 )

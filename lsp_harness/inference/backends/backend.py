@@ -42,7 +42,10 @@ class EstimatedCount(int):
 
 
 BYTES_PER_TOKEN = 3
-"""Bytes of source code per token. The value is low, so that a prompt within its estimated budget is within its true one."""
+"""Bytes of source code per token.
+
+The value is low, so that a prompt within its estimated budget is within its true one.
+"""
 
 
 def estimate_counts(texts: Sequence[str]) -> list[int]:
@@ -51,7 +54,10 @@ def estimate_counts(texts: Sequence[str]) -> list[int]:
 
 
 def format_chatml(messages: Sequence[tuple[str, str]]) -> str:
-    """Return the prompt of a conversation in ChatML, for a model whose own template is not known. Most templates are similar."""
+    """Return the prompt of a conversation in ChatML, for a model whose own template is not known.
+
+    Most templates are similar.
+    """
     turns = "".join(f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in messages)
     return f"{turns}<|im_start|>assistant\n"
 

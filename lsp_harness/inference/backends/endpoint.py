@@ -29,9 +29,9 @@ OVERLOADED_STATUS = 529
 def is_relevant_record(record: logging.LogRecord) -> bool:
     """Return whether a log record of asyncio matters to users.
 
-    One record does not: if a read of a Unix socket is cancelled while data arrives, the loop still tries to wake the reader, because
-    anyio 4.16 registers `set_result` itself as the callback. Nothing is lost, but every key that cancels a request could log a
-    traceback.
+    One record does not: if a read of a Unix socket is cancelled while data arrives, the loop still tries to wake the
+    reader, because anyio 4.16 registers `set_result` itself as the callback. Nothing is lost, but every key that
+    cancels a request could log a traceback.
     """
     error = record.exc_info[1] if record.exc_info else None
     return not (isinstance(error, asyncio.InvalidStateError) and "Future.set_result(None)" in record.getMessage())
@@ -89,7 +89,10 @@ class Endpoint:
         self._http: httpx2.AsyncClient | None = None
 
     async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[str]:
-        """Yield the data of each server-sent event. If the caller stops early, the connection is closed and the server stops its work."""
+        """Yield the data of each server-sent event.
+
+        If the caller stops early, the connection is closed and the server stops its work.
+        """
         async with self._translate_errors():
             http = self._client()
             request = http.build_request("POST", path, content=encode_body(body), headers=JSON_HEADERS)
@@ -211,7 +214,7 @@ class Endpoint:
 
 @contextmanager
 def protocol_errors(name: str) -> Generator[None]:
-    """Turn errors of reading an answer into an EngineError: a missing field or a wrong type is the fault of the server `name`."""
+    """Turn errors of reading an answer into an EngineError. They are the fault of the server `name`."""
     try:
         yield
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:

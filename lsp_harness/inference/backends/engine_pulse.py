@@ -1,8 +1,8 @@
 """Watches whether the engine is alive, and has its process ended once if it is not, however many requests wait.
 
-Everything that the engine sends is a sign of life. After half of the time limit without a sign the engine is asked for one, because it
-sends nothing for minutes while it evaluates a long prompt. The watch belongs to the engine and not to a request: a user who types
-cancels each request long before the time limit, and would otherwise wait forever.
+Everything that the engine sends is a sign of life. After half of the time limit without a sign the engine is asked for
+one, because it sends nothing for minutes while it evaluates a long prompt. The watch belongs to the engine and not to a
+request: a user who types cancels each request long before the time limit, and would otherwise wait forever.
 """
 
 import asyncio
@@ -57,7 +57,10 @@ class EnginePulse:
 
     @asynccontextmanager
     async def waiting(self) -> AsyncGenerator[None]:
-        """Run a block that waits for the engine. Its normal end is a sign of life. Raise EngineSilent if the engine is stuck."""
+        """Run a block that waits for the engine.
+
+        Its normal end is a sign of life. Raise EngineSilent if the engine is stuck.
+        """
         if not self._awaits_sign:
             self._awaits_sign, self._silence_start = True, asyncio.get_running_loop().time()
         if self._watch is None or self._watch.done():

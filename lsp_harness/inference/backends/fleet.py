@@ -1,8 +1,9 @@
 """Several servers of one model. A document always goes to the same server, which has its prefix in the cache.
 
-The server is chosen by rendezvous hashing: each server gets a weight from its name and the key of the request, and the servers are tried
-from the highest weight down. If a server fails, only its own documents move, each to its second choice, and they return later. A server
-that failed gets no requests while another one can answer, until `/health` succeeds.
+The server is chosen by rendezvous hashing: each server gets a weight from its name and the key of the request, and the
+servers are tried from the highest weight down. If a server fails, only its own documents move, each to its second
+choice, and they return later. A server that failed gets no requests while another one can answer, until `/health`
+succeeds.
 """
 
 import asyncio

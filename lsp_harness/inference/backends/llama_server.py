@@ -85,7 +85,7 @@ class HarnessEngine:
         return _Exchange(path, dialect.request_to_json(plain), plain.sampling.n)
 
     async def _format_chat(self, request: ModelRequest) -> Continuation | Infill:
-        """Return a chat request as the continuation of its prompt, because `/completion` has fields that chat routes lack."""
+        """Return a chat request as the continuation of its prompt. `/completion` has fields that chat routes lack."""
         if not isinstance(request, ChatRequest):
             return request
         prompt = await self.chat_prompt(request.messages)
@@ -129,7 +129,10 @@ class LlamaServer(HarnessEngine):
         return max(1, int(self._props.get("total_slots") or 1))
 
     def _family(self) -> Family | None:
-        """Return the family whose tokens mark a hole. With None the server marks it, by the tokens in the model's file."""
+        """Return the family whose tokens mark a hole.
+
+        With None the server marks it, by the tokens in the model's file.
+        """
         model = f"{self._props.get('model_alias', '')} {self._props.get('model_path', '')}"
         try:
             return find_family(self._endpoint.target.fim, model)

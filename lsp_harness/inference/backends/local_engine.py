@@ -1,4 +1,7 @@
-"""The local engine: the supervisor finds or starts it. A request is repeated once if the engine ends before it answers."""
+"""The local engine: the supervisor finds or starts it.
+
+A request is repeated once if the engine ends before it answers.
+"""
 
 from pathlib import Path
 

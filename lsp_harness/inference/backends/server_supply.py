@@ -54,7 +54,10 @@ class Supply(Protocol):
     """All servers of a client."""
 
     def attempts(self, key: str) -> Attempts:
-        """Return the attempts of a request. Requests with the same `key` go to the same server while it can be reached."""
+        """Return the attempts of a request.
+
+        Requests with the same `key` go to the same server while it can be reached.
+        """
         ...
 
     async def aclose(self) -> None: ...

@@ -1,7 +1,7 @@
 """Removal of the blanks before the cursor, for servers that cannot heal tokens.
 
-Tokens of a model usually begin with their blank. After `return ` with a blank, the model expects a token without one and answers badly. So
-the blanks are not sent. The answer then begins with them, and they are removed from it.
+Tokens of a model usually begin with their blank. After `return ` with a blank, the model expects a token without one
+and answers badly. So the blanks are not sent. The answer then begins with them, and they are removed from it.
 """
 
 import re

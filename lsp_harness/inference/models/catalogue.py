@@ -1,7 +1,9 @@
-"""The catalogue of models, read from `catalogue.toml`. The import is cheap, because the language server needs it at start.
+"""The catalogue of models, read from `catalogue.toml`.
 
-A card says what a model file must be and where it can be downloaded. It does not contain token texts: the header of the file does, and a
-second copy could differ from it.
+The import is cheap, because the language server needs it at start.
+
+A card says what a model file must be and where it can be downloaded. It does not contain token texts: the header of the
+file does, and a second copy could differ from it.
 """
 
 import tomllib

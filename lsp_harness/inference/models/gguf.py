@@ -1,11 +1,12 @@
 """Reader of the header of a GGUF file, versions 2 and 3. It does not read the data of the tensors.
 
-`gguf.GGUFReader` needs half a minute and a gigabyte of memory for the header of the default model (ADR 17). This reader skips arrays and
-keeps scalars and texts. It scans the vocabulary for the fill-in-the-middle tokens, because many files do not name them in their metadata.
+`gguf.GGUFReader` needs half a minute and a gigabyte of memory for the header of the default model (ADR 17). This reader
+skips arrays and keeps scalars and texts. It scans the vocabulary for the fill-in-the-middle tokens, because many files
+do not name them in their metadata.
 
-The layout is "GGUF", u32 version, u64 number of tensors, u64 number of pairs; then pairs of key, u32 type and value; then one entry for
-each tensor. A text is a u64 length in bytes and UTF-8. An array is a u32 type, a u64 count and the elements. All numbers are
-little-endian.
+The layout is "GGUF", u32 version, u64 number of tensors, u64 number of pairs; then pairs of key, u32 type and value;
+then one entry for each tensor. A text is a u64 length in bytes and UTF-8. An array is a u32 type, a u64 count and the
+elements. All numbers are little-endian.
 """
 
 import mmap
@@ -201,7 +202,10 @@ class _HeaderReader:
         self.skip(position)
 
     def scan_vocabulary(self, count: int) -> None:
-        """Skip the vocabulary and recognise known tokens on the way. The order of the texts of a role decides, then the id."""
+        """Skip the vocabulary and recognise known tokens on the way.
+
+        The order of the texts of a role decides, then the id.
+        """
         data, position, unpack = self.data, self.position, struct.Struct("<Q").unpack_from
         max_size = max(map(len, ROLE_BY_TEXT))
         try:

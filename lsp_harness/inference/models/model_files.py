@@ -1,7 +1,9 @@
-"""The folder of the model files, and the file that a setting means. The import is cheap, because the language server needs it at start.
+"""The folder of the model files, and the file that a setting means.
 
-After a file was checked, its hash, size and modification time are recorded beside it. To read half a gigabyte again at every start would
-take longer than to load the model.
+The import is cheap, because the language server needs it at start.
+
+After a file was checked, its hash, size and modification time are recorded beside it. To read half a gigabyte again at
+every start would take longer than to load the model.
 """
 
 import hashlib
@@ -83,8 +85,8 @@ def recorded_sha256(path: Path) -> str:
 def fingerprint(model: Path) -> str:
     """Return a text that identifies the contents of a model file: the beginning of the recorded SHA-256.
 
-    A file of the user has no record. Its fingerprint is made of its size, its modification time and its first MiB, because to read
-    gigabytes at every start would take longer than to load the model.
+    A file of the user has no record. Its fingerprint is made of its size, its modification time and its first MiB,
+    because to read gigabytes at every start would take longer than to load the model.
     """
     if sha256 := recorded_sha256(model):
         return sha256[:16]

@@ -1,7 +1,7 @@
 """Sources of model files. No source is trusted: the pull checks size and SHA-256 afterwards.
 
-A source that cannot serve a file raises PullFailed with the reason, and the pull tries the next source. Libraries are imported only for a
-download, because the language server reads the cards, which contain the sources.
+A source that cannot serve a file raises PullFailed with the reason, and the pull tries the next source. Libraries are
+imported only for a download, because the language server reads the cards, which contain the sources.
 """
 
 import os
@@ -23,7 +23,10 @@ class Source(Protocol):
     """A place that serves a whole model file. `str()` gives its name for messages."""
 
     def fetch(self, part: PartialFile) -> None:
-        """Write the whole file into `part`. Continue after the bytes that the same source has written before. Raise PullFailed."""
+        """Write the whole file into `part`.
+
+        Continue after the bytes that the same source has written before. Raise PullFailed.
+        """
         ...
 
 

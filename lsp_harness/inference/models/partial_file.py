@@ -1,7 +1,7 @@
 """A model file that is being downloaded: `<file>.part`, and beside it a ledger with the source and the number of bytes.
 
-Only the source that wrote the first bytes may continue. Two honest sources serve the same bytes, but if the hash is wrong in the end,
-nobody could say which source was wrong.
+Only the source that wrote the first bytes may continue. Two honest sources serve the same bytes, but if the hash is
+wrong in the end, nobody could say which source was wrong.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The download of a model file. Afterwards the file has the right bytes, or it does not exist.
 
-Sources are tried in order. The bytes are written beside the target, and a broken download continues. The file is moved into place after
-its size and its SHA-256 were checked.
+Sources are tried in order. The bytes are written beside the target, and a broken download continues. The file is moved
+into place after its size and its SHA-256 were checked.
 """
 
 import hashlib
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from filelock import FileLock
 
 WAIT_POLL_S, MAX_IDLE_POLLS = 10.0, 30
-"""Interval at which a pull checks another pull of the same file, and how many checks may find no new bytes. The other pull writes nothing
-while it checks the SHA-256."""
+"""Interval at which a pull checks another pull of the same file, and how many checks may find no new bytes.
+
+The other pull writes nothing while it checks the SHA-256.
+"""
 SPARE_BYTES = 256 * MIB
 """Free space that must remain: a wheel is stored beside the file while it is downloaded."""
 

@@ -143,8 +143,8 @@ class _BarReport:
         self._progress.update(self._task, description=text)
 
     def begin(self, start: int, total: int) -> None:
-        # reset the bar if it does not continue, because bytes of an earlier run would count as speed; if it continues, the
-        # time that pip takes for the next wheel counts
+        # reset the bar if it does not continue, because bytes of an earlier run would count as speed;
+        # if it continues, the time that pip takes for the next wheel counts
         task = self._progress.tasks[0]
         if (task.completed, task.total) != (start, total or None):
             self._progress.reset(self._task, completed=start, total=total or None)

