@@ -20,10 +20,10 @@ INDENT = re.compile(r"\n[ \t]*")
 
 @dataclass(frozen=True, slots=True)
 class KeyTrace:
-    """The keys of an edit. `typed` is the text in the hole after each key, deletions included."""
+    """The keys of an edit. `states` is the text in the hole after each key, deletions included."""
 
     edit: RealEdit
-    typed: tuple[str, ...]
+    states: tuple[str, ...]
 
 
 def make_trace(edit: RealEdit, seed: int, max_keys: int) -> KeyTrace:
@@ -55,7 +55,7 @@ def make_traces(edits: Sequence[RealEdit], requests: int, *, max_keys: int, seed
             break
         trace = make_trace(edit, seed, min(max_keys, keys_left))
         traces.append(trace)
-        keys_left -= len(trace.typed)
+        keys_left -= len(trace.states)
     return traces
 
 

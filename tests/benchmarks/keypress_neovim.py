@@ -110,7 +110,7 @@ def measured(here: Writing, minutes: float) -> Iterator[Keypress | str]:
 def keys(here: Writing, edit: RealEdit) -> Iterator[Keypress | str]:
     """Of one edit, from its beginning."""
     written = ""
-    for state in make_trace(edit, 0, MOST).typed:
+    for state in make_trace(edit, 0, MOST).states:
         for key in presses(written, state):
             seen = Seen(here)
             here.press(key)

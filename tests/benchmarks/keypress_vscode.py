@@ -33,7 +33,7 @@ TYPIST = Path(__file__).with_suffix(".mjs")
 
 def told(edit: RealEdit) -> str:
     """An edit as the typist wants it."""
-    states = make_trace(edit, 0, MOST).typed
+    states = make_trace(edit, 0, MOST).states
     keys = [part for old, new in zip(("", *states), states, strict=False) for part in parts(old, new)]
     return json.dumps({"path": edit.path, "before": edit.before, "after": edit.after, "parts": keys})
 

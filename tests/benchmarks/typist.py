@@ -86,7 +86,7 @@ class Typist:
         self._here.open(edit)
         self._offers.clear()
         try:
-            self._write(edit, list(make_trace(edit, seed, ALL).typed))
+            self._write(edit, list(make_trace(edit, seed, ALL).states))
             self._look()
             self._here.close()
             self._done["edits"] += 1

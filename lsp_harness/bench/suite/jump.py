@@ -38,11 +38,11 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Landing:
-    """The cost of one jump. `warmed` is False if the first key came before the full prompt was evaluated."""
+    """The cost of one jump. `is_warm` is False if the first key came before the full prompt was evaluated."""
 
     kind: JumpKind
     key: Timing
-    warmed: bool = False
+    is_warm: bool = False
 
 
 async def run(lab: Lab) -> Result:
@@ -63,7 +63,7 @@ async def run(lab: Lab) -> Result:
             before = text[0] + new_line_text(document, jump.offset)
             key = await measure_stream(lab.reference.infill(before, text[1].decode("utf-8", "replace"), TOKENS))
             theirs.append(Landing(jump.kind, key))
-    warmed = sum(landing.warmed for landing in ours)
+    warmed = sum(landing.is_warm for landing in ours)
     return lab.result(
         "jump",
         f"{len(jumps)} jumps in {len(edits)} files, {REST_S * 1000:.0f} ms of rest before the first key",
@@ -127,7 +127,7 @@ async def jump_on_engine(editor: SimulatedEditor, jump: Jump) -> Landing:
     """Rest the cursor, then type the key. Remove the key afterwards, so that the places do not change."""
     await editor.rest(jump.offset)
     await asyncio.sleep(REST_S)
-    warmed = editor.is_settled
+    is_warm = editor.is_settled
     key = new_line_text(editor.document, jump.offset)
     editor.replace(jump.offset, jump.offset, key)
     end = jump.offset + len(key.encode())
@@ -135,7 +135,7 @@ async def jump_on_engine(editor: SimulatedEditor, jump: Jump) -> Landing:
     # the machine must be idle for the turn of llama-server
     await editor.settle()
     editor.replace(jump.offset, end, "")
-    return Landing(jump.kind, timing, warmed)
+    return Landing(jump.kind, timing, is_warm)
 
 
 def first_token_ms(landings: list[Landing], *kinds: JumpKind) -> list[float]:

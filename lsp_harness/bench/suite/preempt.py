@@ -35,7 +35,7 @@ async def run(lab: Lab) -> Result:
     ours = await type_quiet_and_loaded(lab, traces, half, type_on_engine, lambda turn: load_engine(lab, prompt, turn))
     theirs: tuple[list[float], list[float]] = ([], [])
     if lab.reference:
-        fewer = [replace(trace, typed=trace.typed[: 1 + max_keys // lab.options.anchor_every]) for trace in traces]
+        fewer = [replace(trace, states=trace.states[: 1 + max_keys // lab.options.anchor_every]) for trace in traces]
         quiet = fewer[: half : lab.options.anchor_every]
         loaded = fewer[half :: lab.options.anchor_every]
         theirs = await type_quiet_and_loaded(

@@ -33,15 +33,15 @@ async def run(lab: Lab) -> Result:
         lab.say(f"round {number + 1} of {rounds}: {edit.path}")
         trace = make_trace(edit, 0, KEYS)
         typist = Typist(SimulatedEditor(lab.engine, edit, persist=True, full_prompt=True), edit)
-        cold.append(await typist.key(trace.typed[0], TOKENS))
-        for typed in trace.typed[1:-1]:
+        cold.append(await typist.key(trace.states[0], TOKENS))
+        for typed in trace.states[1:-1]:
             await typist.key(typed, TOKENS)
         saved += await wait_until_saved(lab)
         await lab.engine.end(signal.SIGKILL)
         start = perf_counter()
         await lab.engine.start()
         starts.append((perf_counter() - start) * 1000)
-        restored.append(await typist.key(trace.typed[-1], TOKENS))
+        restored.append(await typist.key(trace.states[-1], TOKENS))
     notes = [f"the engine had saved sequences before it was killed in {saved} of {rounds} rounds"]
     if not saved:
         notes.append("nothing was saved: the second request is as cold as the first")

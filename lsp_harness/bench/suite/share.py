@@ -40,7 +40,7 @@ async def run(lab: Lab) -> Result:
     theirs_alone, theirs_shared = list[Timing](), list[Timing]()
     if lab.reference:
         lab.say("llama-server, one client and two in the same slot")
-        fewer = [replace(trace, typed=trace.typed[: 1 + keys // lab.options.anchor_every]) for trace in traces]
+        fewer = [replace(trace, states=trace.states[: 1 + keys // lab.options.anchor_every]) for trace in traces]
         theirs_alone = [t for trace in fewer[:2] for t in (await type_on_reference(lab, trace))[1:]]
         theirs_shared = await type_in_one_slot(lab, fewer[2:])
     quiet = [timing for typed in alone for timing in typed[1:]]
@@ -101,7 +101,7 @@ def move_to_folder(trace: KeyTrace, folder: str) -> KeyTrace:
 async def type_alone(lab: Lab, trace: KeyTrace) -> list[Timing]:
     """Type an edit as the only client."""
     typist = Typist(SimulatedEditor(lab.engine, trace.edit, client="alone", full_prompt=True), trace.edit)
-    return [await typist.key(typed, TOKENS) for typed in trace.typed]
+    return [await typist.key(typed, TOKENS) for typed in trace.states]
 
 
 async def type_in_turn(lab: Lab, traces: list[KeyTrace]) -> list[list[Timing]]:
@@ -111,7 +111,7 @@ async def type_in_turn(lab: Lab, traces: list[KeyTrace]) -> list[list[Timing]]:
         for number, trace in enumerate(traces)
     ]
     timings: list[list[Timing]] = [[] for _ in traces]
-    for turn in zip_longest(*(trace.typed for trace in traces)):
+    for turn in zip_longest(*(trace.states for trace in traces)):
         for typist, typed, results in zip(typists, turn, timings, strict=True):
             if typed is not None:
                 results.append(await typist.key(typed, TOKENS))
@@ -124,7 +124,7 @@ async def type_in_one_slot(lab: Lab, traces: list[KeyTrace]) -> list[Timing]:
     The first key of each is left out.
     """
     timings: list[Timing] = []
-    for turn, states in enumerate(zip_longest(*(trace.typed for trace in traces))):
+    for turn, states in enumerate(zip_longest(*(trace.states for trace in traces))):
         for trace, typed in zip(traces, states, strict=True):
             if typed is not None and lab.reference:
                 edit = trace.edit

@@ -52,7 +52,7 @@ async def type_on_engine(lab: Lab, trace: KeyTrace, background: list[Timing] | N
     if lab.options.rest:
         await editor.rest(typist.hole)
         await editor.settle()
-    timings = [await typist.key(typed, TOKENS) for typed in trace.typed]
+    timings = [await typist.key(typed, TOKENS) for typed in trace.states]
     await editor.settle()
     if background is not None:
         background += editor.background_timings
@@ -66,7 +66,7 @@ async def type_on_reference(lab: Lab, trace: KeyTrace, slot: int = 0) -> list[Ti
     edit = trace.edit
     return [
         await measure_stream(lab.reference.infill(edit.before + typed, edit.after, TOKENS, slot))
-        for typed in trace.typed
+        for typed in trace.states
     ]
 
 

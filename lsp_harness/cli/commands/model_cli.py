@@ -112,7 +112,7 @@ def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
         "tensors": header.tensors,
         "pooling": header.pooling or None,
         "chat_template": header.chat_template.splitlines()[:TEMPLATE_LINES],
-        "fim": {role: {"text": t.text, "id": t.id, "named": t.named} for role, t in header.fim.items()},
+        "fim": {role: {"text": t.text, "id": t.id, "named": t.is_named} for role, t in header.fim.items()},
     }
     if json:
         return as_json(facts)
@@ -122,7 +122,7 @@ def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
     facts["bytes"] = _size(header.bytes)
     facts["pooling"] = header.pooling or "none"
     facts["chat_template"] = "\n".join(facts["chat_template"]) or "none"
-    tokens = [f"{role} {t.text} = {t.id}{'' if t.named else ' (by its text)'}" for role, t in header.fim.items()]
+    tokens = [f"{role} {t.text} = {t.id}{'' if t.is_named else ' (by its text)'}" for role, t in header.fim.items()]
     facts["fim"] = "\n".join(tokens) or "none"
     table = Table(box=None, show_header=False)
     for key, value in facts.items():

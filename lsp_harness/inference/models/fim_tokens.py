@@ -55,8 +55,8 @@ ROLE_BY_TEXT: Mapping[bytes, str] = {text.encode(): role for role, texts in FIM_
 
 @dataclass(frozen=True, slots=True)
 class FimToken:
-    """A token with a role. `named` says that the metadata names it; otherwise its text was recognised."""
+    """A token with a role. `is_named` says that the metadata names it; otherwise its text was recognised."""
 
     text: str
     id: int
-    named: bool
+    is_named: bool

@@ -223,7 +223,7 @@ class _HeaderReader:
         """Store a token of the vocabulary if its text is the best one for its role so far."""
         rank = FIM_TEXTS[role].index
         if role not in self.recognised or rank(text) < rank(self.recognised[role].text):
-            self.recognised[role] = FimToken(text, index, named=False)
+            self.recognised[role] = FimToken(text, index, is_named=False)
 
     def fim_tokens(self, metadata: Mapping[str, object], vocabulary: int) -> Mapping[str, FimToken]:
         """Return the fill-in-the-middle tokens: those that the metadata names, or else those that were recognised."""
@@ -234,7 +234,7 @@ class _HeaderReader:
                 if isinstance(index, int) and 0 <= index < vocabulary:
                     named[role] = index
         texts = self.token_texts(set(named.values()))
-        tokens = {role: FimToken(texts[index], index, named=True) for role, index in named.items()}
+        tokens = {role: FimToken(texts[index], index, is_named=True) for role, index in named.items()}
         return {role: token for role in FIM_KEYS if (token := tokens.get(role) or self.recognised.get(role))}
 
     def token_texts(self, indices: set[int]) -> dict[int, str]:
