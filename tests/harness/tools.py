@@ -59,7 +59,7 @@ class Script(ScriptedEngine):
 
     def prompt(self, number: int) -> str:
         """The text of a request, both sides of a hole alike."""
-        request = self.asked[number]
+        request = self.foreground_requests[number]
         if not isinstance(request, Infill):
             return prompt_text(request)
         return (
