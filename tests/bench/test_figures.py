@@ -1,4 +1,4 @@
-"""Figures, goals and percentiles."""
+"""Tests of figures, goals and percentiles."""
 
 import json
 

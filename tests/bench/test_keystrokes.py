@@ -1,4 +1,4 @@
-"""How an edit is typed."""
+"""Tests of the simulated typing of an edit."""
 
 from lsp_harness.bench.keystrokes import languages, make_trace, make_traces
 from lsp_harness.bench.real_edits import RealEdit
@@ -31,6 +31,6 @@ def test_a_new_line_comes_with_its_indentation() -> None:
 
 
 def test_so_many_keys_and_no_more_of_one_edit_than_allowed() -> None:
-    found = make_traces([LONG, LONG, LONG], 50, max_keys=20)
-    assert [len(trace.states) for trace in found] == [20, 20, 10]
-    assert languages(found) == ["python"]
+    traces = make_traces([LONG, LONG, LONG], 50, max_keys=20)
+    assert [len(trace.states) for trace in traces] == [20, 20, 10]
+    assert languages(traces) == ["python"]

@@ -1,4 +1,4 @@
-"""Where edits come from: the development set, or a repository's history."""
+"""Tests of reading edits from the development set and from the history of a repository."""
 
 import subprocess
 from pathlib import Path

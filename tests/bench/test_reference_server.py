@@ -1,4 +1,4 @@
-"""llama-server, driven as llama.vim drives it."""
+"""Tests of llama-server for comparison, used as llama.vim does."""
 
 import json
 from pathlib import Path

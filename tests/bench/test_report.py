@@ -1,4 +1,4 @@
-"""The page and its plots."""
+"""Tests of the HTML page and its charts."""
 
 from html.parser import HTMLParser
 

@@ -1,4 +1,4 @@
-"""What the benchmarks compute from what they measured."""
+"""Tests of the figures that benchmarks compute from their measurements."""
 
 from pathlib import Path
 

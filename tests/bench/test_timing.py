@@ -1,4 +1,4 @@
-"""The clock."""
+"""Tests of the measurement of a stream."""
 
 from collections.abc import AsyncIterator
 from time import perf_counter
@@ -22,8 +22,8 @@ async def test_candidates_are_told_apart_and_prompts_counted_once() -> None:
 
 
 async def test_the_first_token_is_the_first_text() -> None:
-    began = perf_counter() - 1
-    timing = await measure_stream(stream(Chunk(""), Chunk("a"), Chunk("", "eos")), began)
+    start = perf_counter() - 1
+    timing = await measure_stream(stream(Chunk(""), Chunk("a"), Chunk("", "eos")), start)
     assert 1000 <= timing.first_ms <= timing.total_ms
 
 

@@ -1,4 +1,4 @@
-"""Every key changes what is done."""
+"""Tests that every setting changes the behaviour."""
 
 import dataclasses
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Settings from every layer, the stronger one winning, and what is said about what is not understood."""
+"""Tests of the layers of settings, their order, and the messages about errors in them."""
 
 import json
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Where the files of a user are, also where the usual folders cannot be used."""
+"""Tests of the folders of a user's files, also if the usual folders cannot be used."""
 
 import errno
 import os

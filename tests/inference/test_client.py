@@ -1,4 +1,4 @@
-"""The client and the supervisor behind it: one engine, whoever asks, and what its death costs."""
+"""Tests of the client and the supervisor: all clients share one engine, and its end costs one request."""
 
 import asyncio
 import os

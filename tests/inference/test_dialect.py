@@ -1,4 +1,4 @@
-"""llama-server's field names, both directions."""
+"""Tests of the conversion from and to the JSON of llama-server."""
 
 import json
 from typing import Any

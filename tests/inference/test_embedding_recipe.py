@@ -43,23 +43,23 @@ def model(path: Path, name: str = "Tiny", *, seed: int = 1) -> Index:
     ],
 )
 def test_a_model_is_told_what_it_was_trained_with(tmp_path: Path, name: str, file: str, prefixes: tuple[str, str]):
-    found = make_recipe(model(tmp_path / f"{file}.gguf", name))
-    assert (found.query_prefix, found.document_prefix) == prefixes
+    recipe = make_recipe(model(tmp_path / f"{file}.gguf", name))
+    assert (recipe.query_prefix, recipe.document_prefix) == prefixes
 
 
 def test_a_model_of_the_catalogue_is_known_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
     convert(tiny_encoder(), tmp_path / card("nomic-embed-text-v1.5").file, name="Tiny", license="mit")
-    found = make_recipe(Index(embedding_model="nomic-embed-text-v1.5"))
-    assert (found.model, found.query_prefix, found.document_prefix) == ("nomic-embed-text-v1.5", *NOMIC)
+    recipe = make_recipe(Index(embedding_model="nomic-embed-text-v1.5"))
+    assert (recipe.model, recipe.query_prefix, recipe.document_prefix) == ("nomic-embed-text-v1.5", *NOMIC)
 
 
 def test_the_settings_decide(tmp_path: Path):
     settings = model(tmp_path / "nomic-embed-text.gguf")
-    found = make_recipe(
+    recipe = make_recipe(
         replace(settings, embedding_query_prefix="find: ", embedding_document_prefix="", embedding_tokens=7)
     )
-    assert (found.query_prefix, found.document_prefix, found.tokens) == ("find: ", "", 7)
+    assert (recipe.query_prefix, recipe.document_prefix, recipe.tokens) == ("find: ", "", 7)
 
 
 def test_the_key_changes_with_whatever_a_vector_depends_on(tmp_path: Path):

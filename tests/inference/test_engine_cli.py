@@ -1,4 +1,4 @@
-"""`lsp-harness engine`, against an engine that runs."""
+"""Tests of `lsp-harness engine` with a running engine."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Grammars accept what they should and nothing else, and what they let through can be read."""
+"""Tests that grammars accept only the intended answers, and that these answers can be parsed."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What of a completion fits the user's patience on a slow machine and on a quick one."""
+"""Tests of the size of a completion on a slow and on a fast machine."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Which servers the settings name, and where their keys come from. Nothing here touches a network."""
+"""Tests of the servers that settings name, and of the sources of keys. No network is used."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The test double plays its script to the letter."""
+"""Tests of the scripted engine."""
 
 import asyncio
 import json

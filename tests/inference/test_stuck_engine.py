@@ -1,4 +1,4 @@
-"""An engine that gives no sign of life: who waits is told, its process is ended, and the next request has another one."""
+"""Tests of an engine that gives no sign of life: requests fail, its process is ended, and the next request starts another."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Numbers for questions that need no model: counted where an engine answers, else estimated."""
+"""Tests of token counts, which are estimated if no engine answers."""
 
 import asyncio
 from contextlib import aclosing

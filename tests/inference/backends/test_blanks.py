@@ -1,4 +1,4 @@
-"""Blanks that are left out of a prompt and come back in the answer."""
+"""Tests of blanks that are not sent and are removed from the answer."""
 
 from hypothesis import given
 from hypothesis import strategies as st

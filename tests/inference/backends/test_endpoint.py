@@ -1,4 +1,4 @@
-"""What a client of a Unix socket leaves in its log."""
+"""Tests of the log records of a client of a Unix socket."""
 
 import asyncio
 import logging

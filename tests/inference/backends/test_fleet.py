@@ -1,4 +1,4 @@
-"""Which of several servers is asked, and what happens while one is down."""
+"""Tests of the choice among several servers, and of servers that fail."""
 
 import asyncio
 from collections import Counter

@@ -1,4 +1,4 @@
-"""When an engine is taken for stuck: not by how long an answer takes."""
+"""Tests of the watch over the engine. The duration of an answer does not make an engine count as stuck."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -56,9 +56,9 @@ async def test_all_that_wait_are_told_and_it_is_ended_once(engine: Engine, pulse
             await asyncio.Event().wait()
 
     engine.lives = False
-    told = await asyncio.gather(wait(), wait(), return_exceptions=True)
-    assert [str(error) for error in told] == ["ended 1", "ended 1"]
-    assert all(isinstance(error, EngineSilent) for error in told)
+    errors = await asyncio.gather(wait(), wait(), return_exceptions=True)
+    assert [str(error) for error in errors] == ["ended 1", "ended 1"]
+    assert all(isinstance(error, EngineSilent) for error in errors)
 
 
 async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(engine: Engine, pulse: EnginePulse):

@@ -1,4 +1,4 @@
-"""A folder for models, a web server and a package index of our own: nothing here leaves the machine."""
+"""A folder for models, a local web server and a local package index. No test uses another machine."""
 
 import base64
 import hashlib
@@ -32,7 +32,7 @@ def card(*sources: object, data: bytes = DATA, size: int | None = None, sha256: 
     )
 
 
-class Told:
+class RecordingReport:
     """A report that keeps what it was told."""
 
     def __init__(self) -> None:
@@ -53,8 +53,8 @@ class Told:
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def report() -> RecordingReport:
+    return RecordingReport()
 
 
 @pytest.fixture

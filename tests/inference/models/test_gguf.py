@@ -1,4 +1,4 @@
-"""What a GGUF header says, and what is said about one that is broken."""
+"""Tests of the reader of GGUF headers, and of its messages about damaged files."""
 
 import struct
 from collections.abc import Callable

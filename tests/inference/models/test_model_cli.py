@@ -1,4 +1,4 @@
-"""`lsp-harness model`, in this process: what is printed and what is left behind."""
+"""Tests of `lsp-harness model` in this process: its output and its files."""
 
 import hashlib
 import io

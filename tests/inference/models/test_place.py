@@ -1,4 +1,4 @@
-"""Which file a setting means."""
+"""Tests of the file that a setting means."""
 
 import os
 import subprocess
