@@ -1,37 +1,40 @@
-"""What can go wrong, and whose fault it is.
+"""The errors that lsp-harness raises on purpose.
 
     HarnessError
-    ├── ConfigError           the settings say something impossible
-    │   └── KeyMissing        … or lack the key of a service
-    ├── UsageError            the caller asked for something that makes no sense
-    ├── DocumentError         the caller named a text we cannot work on
-    │   ├── NotOpen           … because the client never opened it
-    │   │   └── OutOfStep     … or a change of it could not be understood
-    │   ├── NotText           … because it is binary
-    │   └── Stale             … because it has changed since
-    ├── ModelError            a model file is not what it must be
-    │   ├── UnknownModel
-    │   ├── ModelMissing      … it was never pulled
-    │   └── PullFailed        … no source served the right bytes
-    ├── EngineError           the model process did not do its part
-    │   ├── EngineUnavailable … it cannot be started or reached
-    │   │   └── EngineStuck   … because it gives no sign of life
-    │   ├── EngineBusy        … its queue is full
-    │   └── EngineRefused     … it says the request is wrong
-    ├── FileProblem           a file or folder cannot be read or written
-    │   └── FileMissing       … because there is none
-    ├── StoreError            a database cannot be used: no place, no permission
-    │   ├── StoreDamaged      … because it is none any more
-    │   └── StoreLate         … within the time a question has
-    ├── NoAnswer              every candidate failed its checks
-    └── Superseded            newer work replaced this
+    ├── ConfigError                the settings are not valid
+    │   └── ApiKeyMissing          the key of a service is missing
+    ├── UsageError                 the caller asked for something that is not possible
+    ├── DocumentError              the document cannot be used
+    │   ├── DocumentNotOpen        the client has not opened it
+    │   │   └── DocumentOutOfSync  a change of it could not be applied
+    │   ├── BinaryDocument         it is not a text
+    │   └── StaleDocument          it has changed since the request
+    ├── ModelError                 a model file is not valid
+    │   ├── UnknownModel           the catalogue has no such model
+    │   ├── ModelMissing           the file has not been downloaded
+    │   └── PullFailed             no source served the right bytes
+    ├── EngineError                the engine failed
+    │   ├── EngineUnavailable      it cannot be started or reached
+    │   │   └── EngineStuck        it gives no sign of life
+    │   ├── EngineBusy             its queue is full
+    │   └── EngineRefused          it says that the request is wrong
+    ├── FileError                  a file or folder cannot be read or written
+    │   └── FileMissing            it does not exist
+    ├── StoreError                 a database cannot be used, for example without permission
+    │   ├── StoreDamaged           the file is not a valid database any more
+    │   └── StoreTimeout           a query took longer than its time limit
+    ├── NoAnswer                   no candidate passed its checks
+    └── RequestSuperseded          a newer request replaced this one
 
-Messages are one sentence for a person and name what to do. No traceback reaches a user.
+Messages are one sentence for a person and say what to do. Users never see a traceback.
 """
 
 
 class HarnessError(Exception):
-    """Base of everything the harness raises on purpose."""
+    """Base class of all errors of lsp-harness.
+
+    `exit_code` is the exit status of a command that fails with the error.
+    """
 
     exit_code = 1
 
@@ -44,7 +47,7 @@ class ConfigError(HarnessError):
     exit_code = 2
 
 
-class KeyMissing(ConfigError):
+class ApiKeyMissing(ConfigError):
     exit_code = 1
 
 
@@ -55,16 +58,16 @@ class UsageError(HarnessError):
 class DocumentError(HarnessError): ...
 
 
-class NotOpen(DocumentError): ...
+class DocumentNotOpen(DocumentError): ...
 
 
-class OutOfStep(NotOpen): ...
+class DocumentOutOfSync(DocumentNotOpen): ...
 
 
-class NotText(DocumentError): ...
+class BinaryDocument(DocumentError): ...
 
 
-class Stale(DocumentError): ...
+class StaleDocument(DocumentError): ...
 
 
 class ModelError(HarnessError):
@@ -96,11 +99,11 @@ class EngineBusy(EngineError): ...
 class EngineRefused(EngineError): ...
 
 
-class FileProblem(HarnessError):
+class FileError(HarnessError):
     exit_code = 8
 
 
-class FileMissing(FileProblem): ...
+class FileMissing(FileError): ...
 
 
 class StoreError(HarnessError):
@@ -110,12 +113,12 @@ class StoreError(HarnessError):
 class StoreDamaged(StoreError): ...
 
 
-class StoreLate(StoreError): ...
+class StoreTimeout(StoreError): ...
 
 
 class NoAnswer(HarnessError):
     exit_code = 5
 
 
-class Superseded(HarnessError):
+class RequestSuperseded(HarnessError):
     exit_code = 6

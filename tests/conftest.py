@@ -5,14 +5,17 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.config.schema import Model as ModelSettings
-from tests.support.grammar import Acceptor
 from tests.support.tiny import tiny_gguf
+
+if TYPE_CHECKING:
+    from tests.support.grammar import Acceptor
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,16 +36,20 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def config(tiny_model: Path) -> Config:
-    """Settings under which an engine of the tiny model is started."""
-    return Config(model=ModelSettings(str(tiny_model), context_length=32768), engine=Engine(threads=1, idle_seconds=60))
+    """Settings that start an engine with the tiny model."""
+    model = ModelSettings(str(tiny_model), context_length=32768)
+    return Config(model=model, engine=Engine(threads=1, idle_seconds=60))
 
 
 @pytest.fixture(scope="session")
-def acceptor(tiny_model: Path) -> Iterator[Acceptor]:
-    """Tells what a grammar lets through."""
-    found = Acceptor(tiny_model)
-    yield found
-    found.close()
+def acceptor(tiny_model: Path) -> "Iterator[Acceptor]":
+    """Tells whether a grammar accepts a text."""
+    # imported here, because llama_cpp takes long to import
+    from tests.support.grammar import Acceptor
+
+    acceptor = Acceptor(tiny_model)
+    yield acceptor
+    acceptor.close()
 
 
 @pytest.fixture(scope="session")

@@ -1,1 +1,1 @@
-"""Measurements of the engine by real work, beside llama-server where there is one to stand beside."""
+"""Benchmarks of the engine with real edits, with a llama-server for comparison if there is one."""

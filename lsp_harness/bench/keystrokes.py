@@ -1,6 +1,6 @@
-"""How an edit is typed: key by key, sometimes two at a time, sometimes wrong and taken back.
+"""Simulated typing of an edit: key by key, sometimes two keys at once, sometimes with a mistake that is deleted.
 
-The keys are drawn from a seed, so that every run and every side gets the same ones.
+The keys depend only on a seed, so all runs and both servers get the same keys.
 """
 
 import random
@@ -10,52 +10,55 @@ from dataclasses import dataclass
 
 from lsp_harness.bench.real_edits import RealEdit
 
-TWO_AT_ONCE = 0.15
-"""Share of requests that see two new characters: fingers that roll, and an editor that is asked once for both."""
-SLIP = 0.03
-"""Share of keys that miss: the wrong character, its deletion, and the right one."""
-NEIGHBOUR = dict(zip("abcdefghijklmnopqrstuvwxyz", "snvfrdghujklknmkpqwtdyhcbtx", strict=False))
+DOUBLE_KEY_SHARE = 0.15
+"""Share of requests that contain two new characters, as after fast typing."""
+TYPO_SHARE = 0.03
+"""Share of keys with a mistake: the wrong character, its deletion, and the right character."""
+NEIGHBOUR_KEYS = dict(zip("abcdefghijklmnopqrstuvwxyz", "snvfrdghujklknmkpqwtdyhcbtx", strict=False))
 INDENT = re.compile(r"\n[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
-    """`typed` is what stands in the hole after each key, deletions included."""
+class KeyTrace:
+    """The keys of an edit. `states` is the text in the hole after each key, deletions included."""
 
     edit: RealEdit
-    typed: tuple[str, ...]
+    states: tuple[str, ...]
 
 
-def strokes(edit: RealEdit, seed: int, most: int) -> Trace:
-    """The first `most` keys of an edit."""
-    dice = random.Random(f"{seed}/{edit.path}/{edit.text}")
+def make_trace(edit: RealEdit, seed: int, max_keys: int) -> KeyTrace:
+    """Return the first `max_keys` keys of an edit."""
+    generator = random.Random(f"{seed}/{edit.path}/{edit.text}")
     states: list[str] = []
-    at = 0
-    while at < len(edit.text) and len(states) < most:
-        # the editor indents the new line itself
-        line = INDENT.match(edit.text, at)
-        step = len(line.group()) if line else 1 + (dice.random() < TWO_AT_ONCE)
-        wrong = NEIGHBOUR.get(edit.text[at])
-        if wrong and dice.random() < SLIP:
-            states += [edit.text[:at] + wrong, edit.text[:at]]
-        at = min(at + step, len(edit.text))
-        states.append(edit.text[:at])
-    return Trace(edit, tuple(states[:most]))
+    position = 0
+    while position < len(edit.text) and len(states) < max_keys:
+        # the editor indents the new line
+        line = INDENT.match(edit.text, position)
+        step = len(line.group()) if line else 1 + (generator.random() < DOUBLE_KEY_SHARE)
+        wrong = NEIGHBOUR_KEYS.get(edit.text[position])
+        if wrong and generator.random() < TYPO_SHARE:
+            states += [edit.text[:position] + wrong, edit.text[:position]]
+        position = min(position + step, len(edit.text))
+        states.append(edit.text[:position])
+    return KeyTrace(edit, tuple(states[:max_keys]))
 
 
-def traces(edits: Sequence[RealEdit], requests: int, *, each: int, seed: int = 0) -> list[Trace]:
-    """As many edits as give `requests` keys, none more than `each`; the last is cut."""
-    found: list[Trace] = []
-    left = requests
+def make_traces(edits: Sequence[RealEdit], requests: int, *, max_keys: int, seed: int = 0) -> list[KeyTrace]:
+    """Return the keys of as many edits as give `requests` keys, at most `max_keys` for each edit.
+
+    The last edit is cut.
+    """
+    traces: list[KeyTrace] = []
+    keys_left = requests
     for edit in edits:
-        if left <= 0:
+        if keys_left <= 0:
             break
-        trace = strokes(edit, seed, min(each, left))
-        found.append(trace)
-        left -= len(trace.typed)
-    return found
+        trace = make_trace(edit, seed, min(max_keys, keys_left))
+        traces.append(trace)
+        keys_left -= len(trace.states)
+    return traces
 
 
-def languages(found: Iterable[Trace]) -> list[str]:
-    """Languages of some traces, sorted."""
-    return sorted({trace.edit.language for trace in found})
+def languages(traces: Iterable[KeyTrace]) -> list[str]:
+    """Return the sorted languages of some traces."""
+    return sorted({trace.edit.language for trace in traces})

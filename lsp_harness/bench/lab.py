@@ -1,4 +1,4 @@
-"""What every benchmark runs in: our engine, a llama-server beside it where there is one, and real edits."""
+"""The environment of a benchmark: our engine, a llama-server for comparison if there is one, and real edits."""
 
 import os
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -8,20 +8,27 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.bench.figures import Figure, Result
-from lsp_harness.bench.our_engine import Ours, engine
-from lsp_harness.bench.real_edits import RealEdit, real_edits
-from lsp_harness.bench.reference_server import VARIABLE, Anchor, chosen, llama_server
-from lsp_harness.bench.workspaces import Workspaces, workspaces
+from lsp_harness.bench.our_engine import BenchEngine, start_engine
+from lsp_harness.bench.real_edits import RealEdit, load_real_edits
+from lsp_harness.bench.reference_server import PROGRAM_VARIABLE, ReferenceServer, find_program, start_llama_server
+from lsp_harness.bench.workspaces import Workspaces, open_workspaces
 from lsp_harness.config.load import load
 
-Say = Callable[[str], None]
-NO_ANCHOR = f"no llama-server was given (--anchor or {VARIABLE}): only our own figures"
+Reporter = Callable[[str], None]
+NO_REFERENCE_NOTE = f"no llama-server was given (--anchor or {PROGRAM_VARIABLE}): only our own figures"
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run may be told. `limit` 0 is the full size; llama-server does every `anchor_every`-th part of it. `rest`: before
-    each edit the cursor rests until its full prompt is evaluated."""
+    """The options of a run.
+
+    Attributes:
+        anchor: The llama-server for comparison.
+        repo: The repository whose edits are used; by default the development set.
+        limit: Limit of the size of the run; 0 is the full size.
+        anchor_every: llama-server runs every n-th part.
+        rest: Before each edit, the cursor rests until its full prompt is evaluated.
+    """
 
     anchor: Path | None = None
     repo: Path | None = None
@@ -32,33 +39,33 @@ class Options:
 
 @dataclass(slots=True)
 class Lab:
-    """`props` is what our engine says of itself."""
+    """The environment of one run. `props` are the properties that our engine reports."""
 
-    ours: Ours
-    anchor: Anchor | None
+    engine: BenchEngine
+    reference: ReferenceServer | None
     options: Options
     props: dict[str, Any]
-    say: Say
+    say: Reporter
     edits: Sequence[RealEdit] = ()
-    """Real edits, languages taking turns; none for a benchmark with a text of its own."""
+    """Real edits, languages in turn; none for a benchmark that has its own text."""
     workspaces: Workspaces = field(default_factory=lambda: Workspaces({}))
-    """What is known of the folders that they are of."""
+    """The indexes of the folders of the edits."""
     machine: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def size(self, full: int) -> int:
-        """`full`, or what the user limited it to."""
+        """Return `full`, or the limit of the user if it is smaller."""
         return min(full, self.options.limit) if self.options.limit else full
 
-    def anchor_does(self, number: int) -> bool:
-        """Whether part `number` is one for llama-server, too."""
+    def runs_on_reference(self, number: int) -> bool:
+        """Return whether llama-server runs part `number` too."""
         return number % self.options.anchor_every == 0
 
     def result(
         self, name: str, title: str, figures: Sequence[Figure], *notes: str, series: dict[str, dict[str, list[float]]]
     ) -> Result:
-        """With what is known of this run."""
-        if self.anchor is None:
-            notes = (*notes, NO_ANCHOR)
+        """Return a result with the notes and the machine of this run."""
+        if self.reference is None:
+            notes = (*notes, NO_REFERENCE_NOTE)
         elif self.options.anchor_every > 1:
             notes = (*notes, f"llama-server did one of {self.options.anchor_every} parts: edits, jumps or keys")
         if self.options.limit:
@@ -67,37 +74,45 @@ class Lab:
 
 
 @asynccontextmanager
-async def open_lab(options: Options, say: Say, *, replays: bool = True) -> AsyncGenerator[Lab]:
-    """Start what is needed; everything is gone afterwards. `replays`: real edits are wanted.
+async def open_lab(options: Options, say: Reporter, *, replays: bool = True) -> AsyncGenerator[Lab]:
+    """Start the servers, and end them afterwards.
 
-    Raises UsageError, ModelMissing, EngineUnavailable.
+    Args:
+        options: The options of the run.
+        say: Receives the progress.
+        replays: The benchmark needs real edits.
+
+    Raises:
+        UsageError: There are no edits, or an option is wrong.
+        ModelMissing: The model is not downloaded.
+        EngineUnavailable: A server does not start.
     """
-    program = chosen(options.anchor)
-    # before an engine is started: they may be missing
-    edits = real_edits(options.repo) if replays else ()
-    # other work on the machine shows in every figure: what there was before we began is kept with the result
+    program = find_program(options.anchor)
+    # read before the engine starts, because the edits may be missing
+    edits = load_real_edits(options.repo) if replays else ()
+    # other work on the machine affects every figure, so the result contains the load before the run
     load_before = os.getloadavg()[0]
     config, _ = load()
     async with AsyncExitStack() as stack:
         say("starting our engine")
-        ours = await stack.enter_async_context(engine(config))
-        props = await ours.start()
+        bench_engine = await stack.enter_async_context(start_engine(config))
+        props = await bench_engine.start()
         threads, repack = int(props.get("threads") or os.cpu_count() or 1), bool(props.get("weights_repacked", True))
-        anchor: Anchor | None = None
+        reference: ReferenceServer | None = None
         if program:
             say("starting llama-server")
-            running = llama_server(
-                program, ours.model, threads=threads, n_ctx=config.model.context_length, repack=repack
+            running = start_llama_server(
+                program, bench_engine.model, threads=threads, n_ctx=config.model.context_length, repack=repack
             )
-            anchor = await stack.enter_async_context(running)
+            reference = await stack.enter_async_context(running)
         machine: dict[str, Any] = {
-            "model": ours.model.name,
+            "model": bench_engine.model.name,
             "cores": os.cpu_count(),
             "threads": threads,
             "weights_repacked": repack,
             "context": config.model.context_length,
             "load_before": round(load_before, 2),
         }
-        folders = stack.enter_context(workspaces(edits, options.repo, say))
+        folders = stack.enter_context(open_workspaces(edits, options.repo, say))
         machine["repositories"] = folders.count
-        yield Lab(ours, anchor, options, props, say, edits, folders, machine)
+        yield Lab(bench_engine, reference, options, props, say, edits, folders, machine)

@@ -1,7 +1,7 @@
-"""A small LSP client over a server's standard streams, for the demo and for measurements.
+"""A small LSP client over the standard streams of a server, for the demo and for measurements.
 
-It speaks plain JSON-RPC and answers what servers ask. It knows nothing of the server's code, so that what it sees is
-what an editor would see.
+It writes plain JSON-RPC and answers the requests of the server. It uses no code of the server, so it gets what an
+editor would get.
 """
 
 import asyncio
@@ -44,11 +44,11 @@ class RpcError(HarnessError):
 
 
 class LspClient:
-    """One server process. Documents are sent whole; texts use `\\n` or whatever they use."""
+    """A connection to one server process."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self.process = process
-        self.greeted_ms = 0.0
+        self.initialize_ms = 0.0
         self.notifications: list[Json] = []
         self.on_progress: Callable[[str], None] = lambda message: None
         self._waiting: dict[int, asyncio.Future[Any]] = {}
@@ -58,10 +58,10 @@ class LspClient:
 
     @classmethod
     @asynccontextmanager
-    async def spawned(cls, root: Path, *command: str, env: dict[str, str] | None = None) -> AsyncGenerator["LspClient"]:
-        """A server for the workspace `root`, initialized; shut down at the end."""
+    async def start(cls, root: Path, *command: str, env: dict[str, str] | None = None) -> AsyncGenerator["LspClient"]:
+        """Start a server for the workspace `root` and initialize it. Shut it down at the end."""
         argv = command or (sys.executable, "-P", "-m", "lsp_harness", "serve")
-        began = perf_counter()
+        start = perf_counter()
         process = await asyncio.create_subprocess_exec(
             *argv, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, cwd=root, env=env
         )
@@ -75,7 +75,7 @@ class LspClient:
                 "workspaceFolders": [folder],
             }
             await client.request("initialize", params)
-            client.greeted_ms = (perf_counter() - began) * 1000
+            client.initialize_ms = (perf_counter() - start) * 1000
             client.notify("initialized", {})
             yield client
             await client.request("shutdown", None)
@@ -89,10 +89,11 @@ class LspClient:
 
     # -- messages
     def notify(self, method: str, params: Any) -> None:
+        """Send a notification."""
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def begin(self, method: str, params: Any) -> tuple[int, "asyncio.Future[Any]"]:
-        """Send a request and do not wait: its id and its future answer."""
+        """Send a request without waiting, and return its id and the future of its answer."""
         self._ids += 1
         answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting[self._ids] = answer
@@ -100,7 +101,7 @@ class LspClient:
         return self._ids, answer
 
     async def request(self, method: str, params: Any) -> Any:
-        """Send a request and wait for its answer. Raises RpcError."""
+        """Send a request and return its answer. Raise RpcError."""
         return await self.begin(method, params)[1]
 
     def _send(self, message: Json) -> None:
@@ -113,14 +114,14 @@ class LspClient:
         try:
             while header := await self.process.stdout.readuntil(b"\r\n\r\n"):
                 size = int(header.split(b":")[1].split(b"\r\n")[0])
-                self._got(json.loads(await self.process.stdout.readexactly(size)))
+                self._handle(json.loads(await self.process.stdout.readexactly(size)))
         except asyncio.IncompleteReadError:
             pass
         for answer in self._waiting.values():
             if not answer.done():
                 answer.set_exception(HarnessError("the server ended"))
 
-    def _got(self, message: Json) -> None:
+    def _handle(self, message: Json) -> None:
         if "method" not in message:
             answer = self._waiting.pop(message["id"])
             if answer.done():
@@ -130,8 +131,8 @@ class LspClient:
             else:
                 answer.set_result(message.get("result"))
         elif "id" in message:
-            asked: Json = message.get("params") or {}
-            result = [None] * len(asked["items"]) if message["method"] == "workspace/configuration" else None
+            params: Json = message.get("params") or {}
+            result = [None] * len(params["items"]) if message["method"] == "workspace/configuration" else None
             self._send({"jsonrpc": "2.0", "id": message["id"], "result": result})
         else:
             self.notifications.append(message)
@@ -140,7 +141,7 @@ class LspClient:
 
     # -- documents
     def open(self, file: Path, text: str, language: str) -> str:
-        """Open a document; its URI."""
+        """Open a document, and return its URI."""
         uri = file.as_uri()
         self._texts[uri] = Document.of(uri, text, language=language, version=1)
         item = {"uri": uri, "languageId": language, "version": 1, "text": text}
@@ -155,7 +156,7 @@ class LspClient:
         self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
     def edit(self, uri: str, range: Json, new: str) -> None:
-        """Replace a range (utf-16) by `new`, as typing does."""
+        """Replace a range in UTF-16 positions by `new`, as typing does."""
         old = self._texts[uri]
         start, end = (
             old.offset(Position(range[side]["line"], range[side]["character"]), "utf-16") for side in ("start", "end")
@@ -166,15 +167,16 @@ class LspClient:
         self.notify("textDocument/didChange", {"textDocument": document, "contentChanges": changes})
 
     def text(self, uri: str) -> Document:
-        """The document as this client has it."""
+        """Return the document in its current version."""
         return self._texts[uri]
 
     def close(self, uri: str) -> None:
+        """Close a document."""
         del self._texts[uri]
         self.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
     async def inline_completion(self, uri: str, before: str) -> list[Json]:
-        """Items for the cursor right after the text `before`."""
+        """Return the items for the cursor right after the text `before`."""
         position = self._texts[uri].position(len(encode(before)), "utf-16")
         answer = await self.request(
             "textDocument/inlineCompletion",
@@ -187,21 +189,21 @@ class LspClient:
         return answer["items"]
 
     async def run(self, command: Json | None) -> Any:
-        """Execute the command of an item or action, as an editor does after applying it."""
+        """Execute the command of an item or an action, as an editor does after it has applied the edit."""
         if command is None:
             return None
         arguments = command.get("arguments", [])
         return await self.request("workspace/executeCommand", {"command": command["command"], "arguments": arguments})
 
-    def applied(self, edit: Json) -> str:
-        """The text of the one document a workspace edit changes, with the edit applied."""
+    def apply_edit(self, edit: Json) -> str:
+        """Return the text of the only document that a workspace edit changes, after the edit."""
         [change] = edit["documentChanges"]
         document = self._texts[change["textDocument"]["uri"]]
         if change["textDocument"]["version"] not in (None, document.version):
             raise HarnessError("the edit is for another version of the document")
 
-        def offset(at: Json) -> int:
-            return document.offset(Position(at["line"], at["character"]), "utf-16")
+        def offset(position: Json) -> int:
+            return document.offset(Position(position["line"], position["character"]), "utf-16")
 
         edits = [
             Edit(offset(e["range"]["start"]), offset(e["range"]["end"]), encode(e["newText"])) for e in change["edits"]

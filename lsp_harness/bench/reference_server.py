@@ -1,7 +1,7 @@
-"""A real llama-server to stand beside, driven as llama.vim drives it: 256 lines before the cursor, 64 after, slot 0.
+"""A real llama-server for comparison, used as llama.vim does: 256 lines before the cursor, 64 lines after it, slot 0.
 
-Two things differ from that plugin, for a comparison's sake: answers are streamed, because the time to first token could
-not be seen otherwise, and generation is not cut off by `t_max_predict_ms`, because both sides must do the same work.
+There are two differences from that plugin. Answers are streamed, because the time to the first token could not be
+measured otherwise. There is no `t_max_predict_ms`, because both servers must generate the same number of tokens.
 """
 
 import asyncio
@@ -15,38 +15,41 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
-from lsp_harness.inference.dialect import to_chunk
+from lsp_harness.inference.dialect import chunk_from_json
 from lsp_harness.inference.request import Chunk
 from lsp_harness.process import openmp
 
 if TYPE_CHECKING:
     import httpx2
 
-VARIABLE = "LSP_HARNESS_BENCH_ANCHOR"
+PROGRAM_VARIABLE = "LSP_HARNESS_BENCH_ANCHOR"
 LINES_BEFORE, LINES_AFTER = 256, 64
 SLOTS = 8
-BATCH = 1024
-"""As llama.vim's own presets; it also bounds the prompt of an infill, so a larger one would only be slower here."""
-LOAD_SECONDS = 120.0
+BATCH_TOKENS = 1024
+"""The value in the presets of llama.vim.
+
+It also limits the prompt of an infill, so a larger one would only be slower.
+"""
+LOAD_TIMEOUT_S = 120.0
 
 
-def chosen(path: Path | None) -> Path | None:
-    """The llama-server to use: as named, or from the environment. Raises UsageError when it is not there."""
-    named = path or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
-    if named and not os.access(named, os.X_OK):
+def find_program(path: Path | None) -> Path | None:
+    """Return the llama-server from the option or the environment. Raise UsageError if it is not a program."""
+    program = path or (Path(os.environ[PROGRAM_VARIABLE]) if os.environ.get(PROGRAM_VARIABLE) else None)
+    if program and not os.access(program, os.X_OK):
         raise UsageError(
-            f"{named} is not a program; build llama-server as docs/benchmarks.md says, or leave the option out"
+            f"{program} is not a program; build llama-server as docs/benchmarks.md says, or leave the option out"
         )
-    return named
+    return program
 
 
 def infill_body(before: str, after: str, n_predict: int, slot: int = 0) -> dict[str, Any]:
-    """llama.vim's request for a cursor between `before` and `after`."""
+    """Return the request of llama.vim for a cursor between `before` and `after`."""
     *above, line = before.split("\n")
     rest, *below = after.split("\n")
     indent = len(line) - len(line.lstrip())
     if not (line + rest).strip():
-        # on a blank line that plugin asks from column 0 and takes the indentation off what comes
+        # on a blank line the plugin completes from column 0 and removes the indentation from the answer
         line = rest = ""
     return {
         "id_slot": slot,
@@ -64,7 +67,7 @@ def infill_body(before: str, after: str, n_predict: int, slot: int = 0) -> dict[
     }
 
 
-class Anchor:
+class ReferenceServer:
     """A running llama-server."""
 
     def __init__(self, process: subprocess.Popen[bytes], http: "httpx2.AsyncClient", log: Path) -> None:
@@ -73,12 +76,13 @@ class Anchor:
         self._log = log
 
     def infill(self, before: str, after: str, n_predict: int, slot: int = 0) -> AsyncIterator[Chunk]:
+        """Stream a completion as llama.vim requests it."""
         return self._stream("/infill", infill_body(before, after, n_predict, slot))
 
     def completion(
         self, prompt: str, n_predict: int, *, slot: int = -1, temperature: float = 0.0, seed: int = 0
     ) -> AsyncIterator[Chunk]:
-        """A plain continuation; slot -1 lets the server choose."""
+        """Stream the continuation of a prompt. With slot -1 the server chooses the slot."""
         body: dict[str, Any] = {"prompt": prompt, "n_predict": n_predict, "id_slot": slot, "cache_prompt": True}
         return self._stream("/completion", body | {"temperature": temperature, "seed": seed, "stream": True})
 
@@ -93,19 +97,19 @@ class Anchor:
                     )
                 async for line in response.aiter_lines():
                     if line.startswith("data: ") and line != "data: [DONE]":
-                        chunk = to_chunk(json.loads(line[6:]))
+                        chunk = chunk_from_json(json.loads(line[6:]))
                         yield chunk
                         if chunk.stop:
                             return
         except httpx2.TransportError as error:
-            raise EngineUnavailable(self._why(f"{type(error).__name__}")) from error
+            raise EngineUnavailable(self._failure(f"{type(error).__name__}")) from error
 
     async def ready(self) -> None:
-        """Wait until the model is loaded. Raises EngineUnavailable when the process ends instead."""
+        """Wait until the model is loaded. Raise EngineUnavailable if the process ends or takes too long."""
         import httpx2
 
         try:
-            async with asyncio.timeout(LOAD_SECONDS):
+            async with asyncio.timeout(LOAD_TIMEOUT_S):
                 while self._process.poll() is None:
                     try:
                         if (await self._http.get("/health")).status_code == 200:
@@ -114,17 +118,19 @@ class Anchor:
                         pass
                     await asyncio.sleep(0.1)
         except TimeoutError:
-            raise EngineUnavailable(self._why(f"it did not load within {LOAD_SECONDS:.0f} s")) from None
-        raise EngineUnavailable(self._why(f"it ended with {self._process.returncode}"))
+            raise EngineUnavailable(self._failure(f"it did not load within {LOAD_TIMEOUT_S:.0f} s")) from None
+        raise EngineUnavailable(self._failure(f"it ended with {self._process.returncode}"))
 
-    def _why(self, said: str) -> str:
+    def _failure(self, problem: str) -> str:
         lines = self._log.read_text(errors="replace").strip().split("\n")
-        return f"llama-server: {said}; its last line: {lines[-1]!r:.300}"
+        return f"llama-server: {problem}; its last line: {lines[-1]!r:.300}"
 
 
 @asynccontextmanager
-async def llama_server(program: Path, model: Path, *, threads: int, n_ctx: int, repack: bool) -> AsyncGenerator[Anchor]:
-    """Run llama-server on a socket of its own, with the same model, threads, context and weight layout as our engine."""
+async def start_llama_server(
+    program: Path, model: Path, *, threads: int, n_ctx: int, repack: bool
+) -> AsyncGenerator[ReferenceServer]:
+    """Run llama-server on its own socket, with the same model, threads, context and weight layout as our engine."""
     import httpx2
 
     with tempfile.TemporaryDirectory(prefix="lh-") as folder:
@@ -132,7 +138,15 @@ async def llama_server(program: Path, model: Path, *, threads: int, n_ctx: int, 
         argv = [
             *(str(program), "--model", str(model), "--host", str(socket)),
             *("--threads", str(threads), "--threads-batch", str(threads), "--ctx-size", str(n_ctx)),
-            *("--parallel", str(SLOTS), "--kv-unified", "--batch-size", str(BATCH), "--ubatch-size", str(BATCH)),
+            *(
+                "--parallel",
+                str(SLOTS),
+                "--kv-unified",
+                "--batch-size",
+                str(BATCH_TOKENS),
+                "--ubatch-size",
+                str(BATCH_TOKENS),
+            ),
             *("--cache-reuse", "256", "--repack" if repack else "--no-repack"),
         ]
         with open(log, "wb") as out:
@@ -143,7 +157,7 @@ async def llama_server(program: Path, model: Path, *, threads: int, n_ctx: int, 
         async with httpx2.AsyncClient(
             transport=transport, base_url="http://anchor", timeout=httpx2.Timeout(None, connect=5.0), trust_env=False
         ) as http:
-            anchor = Anchor(process, http, log)
+            anchor = ReferenceServer(process, http, log)
             try:
                 await anchor.ready()
                 yield anchor

@@ -1,10 +1,10 @@
-"""One HTML page of results: no script, no font and no image from elsewhere, readable in light and dark."""
+"""The HTML page of results. It has no scripts, fonts or images from other sites, and a light and a dark theme."""
 
 from collections.abc import Sequence
 from html import escape
 
 from lsp_harness.bench.figures import Figure, Result
-from lsp_harness.bench.plot import cumulative
+from lsp_harness.bench.plot import plot_distribution
 
 STYLE = """
 :root { color-scheme: light dark; --ink: #1d2329; --paper: #ffffff; --faint: #d6dbe1; --soft: #5b6670;
@@ -28,33 +28,33 @@ svg text { fill: var(--soft); font-size: 11px; } .rule { stroke: var(--faint); }
 .line2 { stroke: var(--line2); } .line3 { stroke: var(--line3); }
 """
 HEADINGS = ("figure", "ours", "beside", "of", "ratio", "goal", "")
-NUMBERS = ("ours", "beside", "ratio")
+NUMBER_COLUMNS = ("ours", "beside", "ratio")
 
 
-def number(value: float | None, unit: str = "") -> str:
-    """A value as people read it; a dash where nothing was measured."""
+def format_number(value: float | None, unit: str = "") -> str:
+    """Return a value as text, or a dash if it was not measured."""
     if value is None:
         return "–"
     text = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
     return f"{text} {unit}".rstrip()
 
 
-def cells(figure: Figure) -> tuple[str, ...]:
-    """A figure in the order of `HEADINGS`."""
+def figure_cells(figure: Figure) -> tuple[str, ...]:
+    """Return the cells of a figure in the order of `HEADINGS`."""
     verdict = {True: "met", False: "missed", None: "not measured" if figure.goal else ""}[figure.met]
     return (
         figure.name,
-        number(figure.value, figure.unit),
-        number(figure.beside, figure.unit) if figure.against else "",
+        format_number(figure.value, figure.unit),
+        format_number(figure.beside, figure.unit) if figure.against else "",
         figure.against if figure.beside is not None else "",
-        number(figure.ratio) if figure.ratio is not None else "",
+        format_number(figure.ratio) if figure.ratio is not None else "",
         str(figure.goal or ""),
         verdict,
     )
 
 
-def page(results: Sequence[Result]) -> str:
-    """The whole page."""
+def render_page(results: Sequence[Result]) -> str:
+    """Return the page as HTML."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>lsp-harness benchmarks</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -64,12 +64,12 @@ def page(results: Sequence[Result]) -> str:
 
 
 def _section(result: Result) -> str:
-    rows = "".join(_row(cells(figure)) for figure in result.figures)
+    rows = "".join(_row(figure_cells(figure)) for figure in result.figures)
     head = "".join(f"<th{_class(at)}>{heading}</th>" for at, heading in enumerate(HEADINGS))
     charts = "".join(
         f"<figure>{svg}<figcaption>{escape(chart)}: share of samples up to a value</figcaption></figure>"
         for chart, lines in result.series.items()
-        if (svg := cumulative(chart, lines))
+        if (svg := plot_distribution(chart, lines))
     )
     machine = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in result.machine.items())
     notes = "".join(f'<p class="note">{escape(text)}</p>' for text in (*result.notes, machine) if text)
@@ -87,4 +87,4 @@ def _row(texts: Sequence[str]) -> str:
 
 
 def _class(column: int) -> str:
-    return ' class="n"' if HEADINGS[column] in NUMBERS else ""
+    return ' class="n"' if HEADINGS[column] in NUMBER_COLUMNS else ""

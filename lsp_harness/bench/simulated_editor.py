@@ -1,7 +1,8 @@
-"""What the language server does at a keystroke, without the protocol: edit, parse, assemble the prompts, ask.
+"""The work of the language server at a keystroke, without the protocol: edit, parse, build and send the prompts.
 
-The requests are those of `pipeline.completion`, with two differences: a fixed number of tokens and no time limit, so that
-both sides of a comparison do the same work, and no shaping or caching of results, which need no engine.
+The requests are those of the completion of the language server, with two differences. The number of tokens is fixed and
+there is no time limit, because both servers of a comparison must do the same work. Results are not shaped or cached,
+because that needs no engine.
 """
 
 import asyncio
@@ -9,9 +10,9 @@ from contextlib import suppress
 from dataclasses import replace
 from time import perf_counter
 
-from lsp_harness.bench.our_engine import Ours
+from lsp_harness.bench.our_engine import BenchEngine
 from lsp_harness.bench.real_edits import RealEdit
-from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.bench.timing import Timing, measure_stream
 from lsp_harness.completion.request.completion_request import RequestBuilder
 from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.index.index_query import IndexQuery
@@ -24,45 +25,52 @@ from lsp_harness.text.position import decode, encode
 from lsp_harness.workspace.cursor import Cursor
 
 
-class Editor:
-    """One open file of one client, in a folder whose index is `known`. `background` are the evaluations nobody waited for.
+class SimulatedEditor:
+    """One open file of one client.
 
-    A `patient` one always asks with the full prompt, however long that takes.
+    Args:
+        engine: The engine that is measured.
+        edit: The edit whose file is open.
+        index: The index of its folder.
+        client: The name of the client.
+        persist: The engine may store evaluated prompts on disk.
+        full_prompt: Always send the full prompt, however long its evaluation takes.
     """
 
     def __init__(
         self,
-        ours: Ours,
+        engine: BenchEngine,
         edit: RealEdit,
-        known: IndexQuery | None = None,
+        index: IndexQuery | None = None,
         *,
         client: str = "bench",
         persist: bool = False,
-        patient: bool = False,
+        full_prompt: bool = False,
     ) -> None:
-        self._ours = ours
-        elsewhere = Elsewhere(known, ours.client.count) if known else None
-        self._requests = RequestBuilder(ours.client, ours.config.completion, repository=elsewhere)
+        self._engine = engine
+        elsewhere = Elsewhere(index, engine.client.count) if index else None
+        self._requests = RequestBuilder(engine.client, engine.config.completion, repository=elsewhere)
         self._owner = Owner(client=client, persist=persist)
-        self._patient = patient
-        self._ahead: asyncio.Task[None] | None = None
-        self.background: list[Timing] = []
+        self._full_prompt = full_prompt
+        self._background_task: asyncio.Task[None] | None = None
+        self.background_timings: list[Timing] = []
+        """Evaluations for which the user did not wait."""
         self.path = edit.path
         self.document = Document.of(f"file:///{edit.path}", edit.before + edit.after, language=edit.language)
         self.tree = parse(self.document)
 
     def replace(self, start: int, end: int, text: str) -> None:
-        """Change the document; offsets are bytes."""
+        """Change the document; the offsets are in bytes."""
         change = Edit(start, end, encode(text))
-        before, self.document = self.document, self.document.edited(change, self.document.version + 1)
-        self.tree = self.tree.edited(before, change, self.document) if self.tree else None
+        old, self.document = self.document, self.document.edited(change, self.document.version + 1)
+        self.tree = self.tree.edited(old, change, self.document) if self.tree else None
 
-    async def complete(self, offset: int, n_predict: int, began: float | None = None) -> Timing:
-        """Ask for a completion; the clock runs from before the prompts are assembled.
+    async def complete(self, offset: int, n_predict: int, start: float | None = None) -> Timing:
+        """Request a completion. The time includes the building of the prompts.
 
-        Where a short prompt had to do, the full one is evaluated behind it.
+        If the engine used a shorter prompt, the full one is evaluated in the background afterwards.
         """
-        began = perf_counter() if began is None else began
+        start = perf_counter() if start is None else start
         question = await self._requests.build(self._site(offset))
         full, *shorter = (prompt.around for prompt in question.prompts)
         budget = question.pace.budget_ms(question.settings)
@@ -71,69 +79,69 @@ class Editor:
             sampling=Sampling(n_predict=n_predict),
             owner=self._owner,
             shorter=tuple(shorter),
-            budget_ms=0 if self._patient or not shorter else budget,
+            budget_ms=0 if self._full_prompt or not shorter else budget,
         )
-        timing = await timed(self._ours.client.stream(request), began)
-        if timing.usage.rung and (self._ahead is None or self._ahead.done()):
-            self._ahead = asyncio.ensure_future(self._evaluate(question.evaluations(question.prompts[:1])))
+        timing = await measure_stream(self._engine.client.stream(request), start)
+        if timing.usage.rung and (self._background_task is None or self._background_task.done()):
+            self._background_task = asyncio.ensure_future(self._evaluate(question.evaluations(question.prompts[:1])))
         return timing
 
     async def rest(self, offset: int) -> None:
-        """The cursor rests here: begin to evaluate the cheapest prompt, then the full one."""
+        """Rest the cursor at an offset: evaluate the cheapest prompt in the background, then the full one."""
         await self.leave()
         pace = await self._requests.pace()
-        question = await self._requests.build(self._site(offset).resting(appends=pace.appends), is_resting=True)
+        question = await self._requests.build(self._site(offset).resting(appends=pace.is_append_only), is_resting=True)
         full, *shorter = question.prompts
-        self._ahead = asyncio.ensure_future(self._evaluate(question.evaluations([*shorter[-1:], full])))
+        self._background_task = asyncio.ensure_future(self._evaluate(question.evaluations([*shorter[-1:], full])))
 
     @property
-    def settled(self) -> bool:
-        """Nothing is being evaluated ahead."""
-        return self._ahead is None or self._ahead.done()
+    def is_settled(self) -> bool:
+        """Return whether no background evaluation runs."""
+        return self._background_task is None or self._background_task.done()
 
     async def settle(self) -> None:
-        """Wait for what is evaluated ahead."""
-        if self._ahead:
-            await self._ahead
+        """Wait for the background evaluation."""
+        if self._background_task:
+            await self._background_task
 
     async def leave(self) -> None:
-        """Stop what is evaluated ahead."""
-        if self._ahead:
-            self._ahead.cancel()
+        """Stop the background evaluation."""
+        if self._background_task:
+            self._background_task.cancel()
             with suppress(asyncio.CancelledError):
-                await self._ahead
+                await self._background_task
 
     def _site(self, offset: int) -> Cursor:
         return Cursor(self.document, self.tree, offset, self.path)
 
     async def _evaluate(self, requests: list[Infill]) -> None:
         for request in requests:
-            own = replace(request, owner=self._owner)
-            self.background.append(await timed(self._ours.client.stream(own)))
+            owned = replace(request, owner=self._owner)
+            self.background_timings.append(await measure_stream(self._engine.client.stream(owned)))
 
 
 class Typist:
-    """Types into the hole of an edit: each state of a trace becomes one change of the document."""
+    """Types into the hole of an edit. Each key of a trace becomes one change of the document."""
 
-    def __init__(self, editor: Editor, edit: RealEdit) -> None:
+    def __init__(self, editor: SimulatedEditor, edit: RealEdit) -> None:
         self.editor = editor
         self.hole = len(encode(edit.before))
         self._typed = b""
 
     async def key(self, typed: str, n_predict: int) -> Timing:
-        """Make the hole contain `typed` and ask for a completion at its end; the change is part of the time."""
-        began = perf_counter()
-        # as a server does
+        """Change the text in the hole to `typed`, and request a completion at its end. The time includes the change."""
+        start = perf_counter()
+        # the language server does this too
         pressed()
         new = encode(typed)
-        shared = common(self._typed, new)
+        shared = common_prefix_bytes(self._typed, new)
         self.editor.replace(self.hole + shared, self.hole + len(self._typed), decode(new[shared:]))
         self._typed = new
-        return await self.editor.complete(self.hole + len(new), n_predict, began)
+        return await self.editor.complete(self.hole + len(new), n_predict, start)
 
 
-def common(a: bytes, b: bytes) -> int:
-    """Length of the common prefix that ends at a character's boundary in both."""
+def common_prefix_bytes(a: bytes, b: bytes) -> int:
+    """Return the length of the common prefix in bytes, which ends at a character boundary in both texts."""
     size = next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
     while size and any(size < len(text) and text[size] & 0xC0 == 0x80 for text in (a, b)):
         size -= 1

@@ -1,4 +1,4 @@
-"""What the engine measured of its machine at load, as `/props` reports it under `curve`."""
+"""The speed that the engine measured when it loaded the model, from `curve` in `/props`."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -6,7 +6,7 @@ from typing import Any, cast
 
 
 def step_ms(props: Mapping[str, Any], n: int) -> float | None:
-    """Milliseconds of a decode step over `n` tokens, on a line between measured sizes; None outside the curve."""
+    """Return the milliseconds of a decode step over `n` tokens, interpolated; None outside of the measured sizes."""
     curve = cast("Mapping[str, Any]", props.get("curve") or {})
     steps = cast("Mapping[str, float]", curve.get("decode_ms") or {})
     sizes = sorted((int(size), ms) for size, ms in steps.items())
@@ -16,7 +16,7 @@ def step_ms(props: Mapping[str, Any], n: int) -> float | None:
     return None
 
 
-def chunk(props: Mapping[str, Any]) -> int | None:
-    """Tokens of a prompt that are evaluated at once while somebody waits."""
+def prefill_chunk_tokens(props: Mapping[str, Any]) -> int | None:
+    """Return the number of prompt tokens that are evaluated at once while a user waits."""
     curve = cast("Mapping[str, Any]", props.get("curve") or {})
     return cast("int | None", curve.get("chunk"))

@@ -1,7 +1,7 @@
-"""The clock over a stream of chunks.
+"""The measurement of a stream of chunks.
 
-Time to first token is the time until the first text a user could see: a chunk with text, or the end of an answer that
-has none. Tokens that healing generates again, which show nothing, are part of it.
+The time to the first token ends with the first text that a user could see, or with the end of an answer without text.
+Healing generates tokens that show no text; their time is included.
 """
 
 from collections.abc import AsyncIterator
@@ -15,7 +15,7 @@ from lsp_harness.inference.request import Chunk, Usage
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One answered request, times in milliseconds; one entry of `texts` and `usages` a candidate."""
+    """The times of one request in milliseconds, and the text and the usage of each candidate."""
 
     first_ms: float
     total_ms: float
@@ -24,25 +24,28 @@ class Timing:
 
     @property
     def usage(self) -> Usage:
+        """Return the usage of the first candidate."""
         return self.usages[0]
 
     @property
     def text(self) -> str:
+        """Return the text of the first candidate."""
         return self.texts[0]
 
     @property
     def evaluated(self) -> int:
-        """Prompt tokens computed. Candidates share a prompt: what the costliest says of it."""
+        """Return the number of evaluated prompt tokens. Candidates share a prompt, so this is their maximum."""
         return max(usage.evaluated for usage in self.usages)
 
     @property
     def generated(self) -> int:
+        """Return the number of generated tokens of all candidates."""
         return sum(usage.generated for usage in self.usages)
 
 
-async def timed(chunks: AsyncIterator[Chunk], began: float | None = None) -> Timing:
-    """Read a stream to its end. `began` is a `perf_counter` value, for work that was part of the request."""
-    began = perf_counter() if began is None else began
+async def measure_stream(chunks: AsyncIterator[Chunk], start: float | None = None) -> Timing:
+    """Read a stream to its end, and return its times. `start` is a value of `perf_counter`, by default now."""
+    start = perf_counter() if start is None else start
     first: float | None = None
     texts: dict[int, str] = {}
     usages: dict[int, Usage] = {}
@@ -56,8 +59,8 @@ async def timed(chunks: AsyncIterator[Chunk], began: float | None = None) -> Tim
     end = perf_counter()
     order = sorted(texts)
     return Timing(
-        ((first or end) - began) * 1000,
-        (end - began) * 1000,
+        ((first or end) - start) * 1000,
+        (end - start) * 1000,
         tuple(texts[i] for i in order) or ("",),
         tuple(usages[i] for i in order) or (Usage(),),
     )

@@ -1,4 +1,4 @@
-"""The folders that edits are of, with their indexes: a repository of the user's as it is, those of the development set written out."""
+"""The folders of the edits and their indexes. Repositories of the development set are written to disk."""
 
 import json
 import lzma
@@ -15,31 +15,32 @@ from lsp_harness.index.index_query import DirectIndexQuery, IndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.store.database import Reader, Writer
 
-TEXTS = "repos_fim.jsonl.xz"
-"""Beside the edits of the development set: the files of their repositories."""
+REPOSITORY_FILES = "repos_fim.jsonl.xz"
+"""File of the development set with the files of its repositories."""
 
-Say = Callable[[str], None]
+Reporter = Callable[[str], None]
 
 
 class Workspaces:
-    """By the name of a repository. An edit of one whose files are not at hand knows of no other file."""
+    """The indexes by name of the repository. An edit of a repository whose files are missing has no index."""
 
     def __init__(self, readers: dict[str, Reader]) -> None:
         self._readers = readers
 
-    def known(self, edit: RealEdit) -> IndexQuery | None:
-        """The index of the folder that an edit is of."""
+    def index_of(self, edit: RealEdit) -> IndexQuery | None:
+        """Return the index of the folder of an edit."""
         reader = self._readers.get(edit.repo)
         return DirectIndexQuery(reader) if reader else None
 
     @property
     def count(self) -> int:
+        """Return the number of repositories with an index."""
         return len(self._readers)
 
 
 @contextmanager
-def workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Say) -> Generator[Workspaces]:
-    """Of all these edits; what is written for it is gone afterwards."""
+def open_workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Reporter) -> Generator[Workspaces]:
+    """Index the folders of these edits. Delete the written files afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="lh-"))
     readers: dict[str, Reader] = {}
     try:
@@ -62,14 +63,14 @@ def workspaces(edits: Sequence[RealEdit], repo: Path | None, say: Say) -> Genera
 def _roots(edits: Sequence[RealEdit], repo: Path | None, folder: Path) -> Iterable[tuple[str, Path]]:
     if repo:
         return [("", repo.resolve())]
-    wanted = {edit.repo for edit in edits}
-    file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", DEFAULT_DATA)) / TEXTS
+    repositories = {edit.repo for edit in edits}
+    file = Path(os.environ.get("LSP_HARNESS_EVAL_DATA", DEFAULT_DATA)) / REPOSITORY_FILES
     if not file.exists():
         return []
     with lzma.open(file, "rt", encoding="utf-8") as lines:
         for row in map(json.loads, lines):
-            if row["repo"] in wanted:
+            if row["repo"] in repositories:
                 path = folder / row["repo"] / row["path"]
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_text(row["text"], encoding="utf-8")
-    return [(name, folder / name) for name in sorted(wanted) if (folder / name).is_dir()]
+    return [(name, folder / name) for name in sorted(repositories) if (folder / name).is_dir()]

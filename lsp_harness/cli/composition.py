@@ -10,7 +10,7 @@ from lsp_harness.cli.folder_settings import settings
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.errors import ConfigError, FileMissing, FileProblem, HarnessError, NotText, StoreError, UsageError
+from lsp_harness.errors import BinaryDocument, ConfigError, FileError, FileMissing, HarnessError, StoreError, UsageError
 from lsp_harness.harness.events import HarnessEvent, TroubleReported
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.services import ReadyIndex
@@ -62,8 +62,8 @@ async def headless(file: Path) -> AsyncGenerator[tuple[Harness, Snapshot]]:
     document = Document.of(file.as_uri(), data, version=1)
     if document.binary:
         if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-            raise NotText(f"{file.name} is UTF-16 text, and only UTF-8 can be read; save it as UTF-8")
-        raise NotText(f"{file.name} is a binary file, not a text file; name a file with code")
+            raise BinaryDocument(f"{file.name} is UTF-16 text, and only UTF-8 can be read; save it as UTF-8")
+        raise BinaryDocument(f"{file.name} is a binary file, not a text file; name a file with code")
     troubles: list[str] = []
 
     def hear(event: HarnessEvent) -> None:
@@ -136,5 +136,5 @@ def read_named(file: Path) -> bytes:
         return read_file(file, LARGEST)
     except FileMissing:
         raise UsageError(f"{file} cannot be read: No such file or directory") from None
-    except FileProblem as error:
+    except FileError as error:
         raise UsageError(error.message) from error

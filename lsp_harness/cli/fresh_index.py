@@ -72,12 +72,14 @@ async def fresh(where: IndexPlace) -> IndexPlace:
         await _brought_up(where)
     except (OSError, StoreError) as error:
         if _whole(where):
-            paths.unkept("what changed since the index was made", paths.CACHE, where.folder, error.__cause__ or error)
+            paths.warn_not_saved(
+                "what changed since the index was made", paths.CACHE, where.folder, error.__cause__ or error
+            )
             return where
         instead = prepare_temporary_place(where.root)
         if instead.folder == where.folder:
             raise
-        paths.unkept("the index", paths.CACHE, where.folder, error.__cause__ or error)
+        paths.warn_not_saved("the index", paths.CACHE, where.folder, error.__cause__ or error)
         try:
             await _brought_up(instead)
         except OSError as other:

@@ -8,7 +8,7 @@ from lsp_harness.cli.console import console, say
 from lsp_harness.errors import StoreError
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import model_of
+from lsp_harness.inference.embedding_recipe import model_name
 from lsp_harness.process.leader_lock import led
 from lsp_harness.store.database import Reader
 from lsp_harness.text.wording import counted
@@ -39,7 +39,7 @@ def told(where: IndexPlace) -> dict[str, Any]:
         "files": sum(count for _, _, count, _ in files),
         "languages": dict(languages.most_common()),
         **counts,
-        "vectors": {"model": model_of(model[0]), "dimensions": model[1], "count": embedded} if model else None,
+        "vectors": {"model": model_name(model[0]), "dimensions": model[1], "count": embedded} if model else None,
         "left_out": dict([*left, *skipped]),
     }
 

@@ -8,7 +8,7 @@ import sys
 from contextlib import suppress
 
 from lsp_harness.disk.file_warnings import LOG
-from lsp_harness.errors import FileProblem, HarnessError, UsageError
+from lsp_harness.errors import FileError, HarnessError, UsageError
 
 BUG, NO_ROOM, INTERRUPTED = 70, 74, 128 + signal.SIGINT
 """Exit statuses: a fault of ours, output or memory that cannot be had, Ctrl-C. The first two are those of sysexits.h."""
@@ -126,7 +126,7 @@ def _of_system(error: OSError) -> tuple[int, str]:
         remedy = "it is a folder, where a file must be; remove it, or name another"
     else:
         remedy = "see what it is with: ls -l"
-    return FileProblem.exit_code, f"{where} cannot be used: {said}; {remedy}"
+    return FileError.exit_code, f"{where} cannot be used: {said}; {remedy}"
 
 
 def _folder_gone() -> bool:
@@ -146,7 +146,7 @@ def _kept() -> str:
     from lsp_harness.files.secrets import redacted
 
     try:
-        file = paths.state() / "crash.log"
+        file = paths.state_folder() / "crash.log"
         # an exception may quote the text it was about
         put_file(file, redacted(traceback.format_exc()).encode("utf-8", "replace"))
     except Exception as error:  # noqa: BLE001 - that the details are lost must not hide what happened

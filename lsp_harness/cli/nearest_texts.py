@@ -13,7 +13,7 @@ from lsp_harness.errors import HarnessError
 from lsp_harness.harness.embedding_index import missing, near
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import Recipe, model_of, recipe
+from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe, model_name
 from lsp_harness.store.database import Reader
 from lsp_harness.text.wording import counted
 
@@ -30,7 +30,7 @@ async def nearest(where: IndexPlace, query: str, *, explain: bool = False) -> li
     with closing(Vectors(where.folder)) as vectors:
         try:
             made = vectors.read_model()
-            how = recipe(settings)
+            how = make_recipe(settings)
             if why := unfit(made, how):
                 _told(why, say=explain)
                 return []
@@ -48,20 +48,18 @@ async def nearest(where: IndexPlace, query: str, *, explain: bool = False) -> li
     return []
 
 
-def unfit(made: tuple[str, int] | None, how: Recipe) -> str:
+def unfit(made: tuple[str, int] | None, how: EmbeddingRecipe) -> str:
     """Why a query cannot be compared with the vectors there are; empty where it can."""
     if made is None:
         return f"this folder has no vectors yet; {EMBED} makes them"
     if made[0] != how.name:
-        return (
-            f"the vectors were made by {model_of(made[0])} with other settings; {EMBED} makes new ones with {how.model}"
-        )
+        return f"the vectors were made by {model_name(made[0])} with other settings; {EMBED} makes new ones with {how.model}"
     return ""
 
 
 def without(where: IndexPlace) -> int:
     """How many texts of a folder have no vector yet. Raises HarnessError where none can be made."""
-    how = recipe(load(where.root)[0].index)
+    how = make_recipe(load(where.root)[0].index)
     with closing(Vectors(where.folder)) as vectors, closing(Reader(where.database)) as reader:
         return len(missing(reader, vectors, how))
 

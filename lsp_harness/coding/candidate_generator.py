@@ -19,8 +19,8 @@ from lsp_harness.config.schema import Config
 from lsp_harness.context.instruction_prompt import instruction, told
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import secret_lines, spans
-from lsp_harness.inference.grammar import code_block, find_code_block
-from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
+from lsp_harness.inference.grammar import code_block_grammar, find_code_block
+from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.code_lines import to_lf
 from lsp_harness.text.edit import Edit
@@ -235,12 +235,12 @@ class Generator:
                 # the task says it
                 session=[line for line in self._job.session if self._finding.message not in line],
             )
-            prompt, fitting = await prompted(self._engine, asked, answer, self._job.turn, plan.numbers)
+            _, fitting = await prompted(self._engine, asked, answer, self._job.turn, plan.numbers)
         except (EngineRefused, NoAnswer) as error:
             # a base model has no template for instructions, or a small context; what it filled in counts all the same
             self.refused = error.message
             return None
-        sampling = self._sampling(plan, len(fitting), n_predict=answer, grammar=code_block())
+        sampling = self._sampling(plan, len(fitting), n_predict=answer, grammar=code_block_grammar())
 
         def edit(raw: str) -> Edit | None:
             # servers without grammars write around the block; one that was cut off would take code away
@@ -252,7 +252,7 @@ class Generator:
                 new += "\n"
             return Edit(start, end, encode(new.replace("\n", self._document.newline)))
 
-        return Asked(Continuation(prompt, sampling, owner=self._job.owner), edit)
+        return Asked(ChatRequest(asked.messages, sampling, owner=self._job.owner), edit)
 
     def _sampling(self, plan: Plan, n: int, **more: Any) -> Sampling:
         return Sampling(temperature=plan.temperature, seed=plan.seed, n=n, **more)

@@ -11,7 +11,7 @@ from lsp_harness.coding.turn_prompt import budget, prompted
 from lsp_harness.context.instruction_prompt import instruction, told
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
-from lsp_harness.inference.request import Chunk, Continuation, Sampling
+from lsp_harness.inference.request import ChatRequest, Chunk, Sampling
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Progress
 from lsp_harness.syntax.tree import parse
@@ -53,13 +53,13 @@ class Explain:
             budget=await budget(job.engine, shares, TOKENS),
             count=count,
         )
-        prompt, _ = await prompted(job.engine, asked, TOKENS, job.turn)
-        text = await self._read(Continuation(prompt, Sampling(n_predict=TOKENS), owner=job.owner))
+        await prompted(job.engine, asked, TOKENS, job.turn)
+        text = await self._read(ChatRequest(asked.messages, Sampling(n_predict=TOKENS), owner=job.owner))
         if not text:
             raise NoAnswer("The model gave no explanation")
         return f"{text}\n\n*This text is the model's. It has not been checked.*\n"
 
-    async def _read(self, request: Continuation) -> str:
+    async def _read(self, request: ChatRequest) -> str:
         text, stop = "", None
         async with aclosing(cast("Any", self.job.engine.stream(request))) as chunks:
             async for chunk in cast("AsyncIterator[Chunk]", chunks):

@@ -88,7 +88,7 @@ class Fix:
         if not secret_lines(document).isdisjoint(lines):
             raise work.failed("this code contains what looks like a secret, so it is not sent to the model")
         generator = Generator(job, tree, place, self.finding)
-        pace = Pace.of((await job.engine.props()).raw)
+        pace = Pace.from_props((await job.engine.props()).raw)
         # what a test fails by elsewhere is said of no statement
         failing = job.output.failing if job.output else frozenset[str]()
         test = self.finding.code in failing and not place.unknown_name
@@ -96,7 +96,7 @@ class Fix:
             raise work.failed(
                 "no statement of this file makes the test fail; name a line of the function that it tests"
             )
-        fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.fills and not test, after=work.made)
+        fills, rewrites = plans(job.config, place, pace.candidates, fills=pace.can_infill and not test, after=work.made)
         # all fills are one round; every rewrite is a round of its own, told what failed before it
         rounds = [batch for batch in (fills, *([plan] for plan in rewrites)) if batch]
         if not rounds:

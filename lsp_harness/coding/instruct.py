@@ -18,9 +18,9 @@ from lsp_harness.config.schema import Config
 from lsp_harness.context.instruction_prompt import Instruction, instruction, told
 from lsp_harness.errors import EngineRefused, NoAnswer
 from lsp_harness.files.secrets import secret_lines, spans
-from lsp_harness.inference.grammar import code_block, find_code_block
+from lsp_harness.inference.grammar import code_block_grammar, find_code_block
 from lsp_harness.inference.pace import Pace
-from lsp_harness.inference.request import Continuation, Sampling, Usage
+from lsp_harness.inference.request import ChatRequest, Sampling, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.session.results import Proposal
 from lsp_harness.syntax.tree import SyntaxTree, parse
@@ -59,7 +59,7 @@ class Instruct:
             rewriter = await self._rewriter()
         except NoAnswer as error:
             raise work.failed(error.message) from error
-        best = Pace.of((await self.job.engine.props()).raw).candidates
+        best = Pace.from_props((await self.job.engine.props()).raw).candidates
         return await work.generate(rewriter, rounds(self.job.config, best))
 
     async def _rewriter(self) -> "Rewriter":
@@ -150,13 +150,14 @@ class Rewriter:
     async def _asked(self, plan: Plan, feedback: Sequence[str]) -> Asked:
         job, document = self.job, self.job.document
         old = decode(document.data[slice(*self.place)])
-        prompt, fitting = await prompted(job.engine, await self.prompt(feedback), self.answer, job.turn, plan.numbers)
+        instruction = await self.prompt(feedback)
+        _, fitting = await prompted(job.engine, instruction, self.answer, job.turn, plan.numbers)
         sampling = Sampling(
             n_predict=self.answer,
             temperature=plan.temperature,
             seed=plan.seed,
             n=len(fitting),
-            grammar=code_block(),
+            grammar=code_block_grammar(),
         )
 
         def edit(raw: str) -> Edit | None:
@@ -168,4 +169,4 @@ class Rewriter:
             new += "\n" if old.endswith("\n") else ""
             return Edit(self.place.start, self.place.end, encode(new.replace("\n", document.newline)))
 
-        return Asked(Continuation(prompt, sampling, owner=job.owner), edit)
+        return Asked(ChatRequest(instruction.messages, sampling, owner=job.owner), edit)

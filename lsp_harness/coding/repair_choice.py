@@ -15,7 +15,7 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Tried
 from lsp_harness.errors import EngineError, HarnessError
 from lsp_harness.files.secrets import secret_lines
-from lsp_harness.inference.grammar import one_of
+from lsp_harness.inference.grammar import one_of_grammar
 from lsp_harness.inference.pace import Pace
 from lsp_harness.inference.request import Chunk, Infill, Sampling
 from lsp_harness.text.edit import common
@@ -41,7 +41,7 @@ class Chooser:
         if span.end - span.start > MAX_CHOICE_BYTES or not secret_lines(document).isdisjoint(lines):
             return None
         try:
-            if not Pace.of((await self.job.engine.props()).raw).fills:
+            if not Pace.from_props((await self.job.engine.props()).raw).can_infill:
                 return None
             choice = await self._asked(span, texts)
         except HarnessError as error:
@@ -64,7 +64,7 @@ class Chooser:
         options = [f"{stem}{tail}" or "\n" for stem in stems]
         size = max(len(option.encode("utf-8", "replace")) for option in options) + 8
         around, _ = await hole(self.job, (span.start, span.end), (head, ""), Plan("choice", 0.0, 0, (0,)), size)
-        sampling = Sampling(n_predict=size, grammar=one_of(options))
+        sampling = Sampling(n_predict=size, grammar=one_of_grammar(options))
         request = Infill(around, heal=False, sampling=sampling, priority="normal", owner=self.job.owner)
         said = ""
         async with aclosing(cast("Any", self.job.engine.stream(request))) as chunks:

@@ -11,7 +11,7 @@ from lsp_harness.coding.turn_prompt import filled, marks
 from lsp_harness.context.infill_prompt import infill
 from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Usage
+from lsp_harness.inference.request import Chunk, InfillContext, ModelRequest, Usage
 from lsp_harness.process.offload import offload
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -65,7 +65,7 @@ class Candidate:
 class Asked(NamedTuple):
     """A request, and what edit an answer to it makes; None for an answer of no use."""
 
-    request: Continuation | Infill
+    request: ModelRequest
     edit: Callable[[str], Edit | None]
 
 
@@ -100,7 +100,7 @@ async def made(engine: Engine, plan: Plan, asked: Asked, begun: Callable[[], Non
 class Hole(NamedTuple):
     """What is around it, and the candidates that the model's context has room for beside that."""
 
-    around: Around
+    around: InfillContext
     candidates: Sequence[int]
 
 

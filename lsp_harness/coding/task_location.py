@@ -21,8 +21,8 @@ from lsp_harness.index.query.anchor import find_declared as declared_in
 from lsp_harness.index.query.code_search import MAX_FILE_SEARCH_HITS, CodeSearch, Hit
 from lsp_harness.index.query.rankers import MAX_SAME_NAME, find_query_names
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.grammar import choice, parse_choice
-from lsp_harness.inference.request import Continuation, Sampling
+from lsp_harness.inference.grammar import choice_grammar, parse_choice
+from lsp_harness.inference.request import ChatRequest, Sampling
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.symbols.declarations import WEAK, Declaration, declared, qualified
 from lsp_harness.syntax.tree import parse
@@ -124,10 +124,10 @@ async def narrowed(engine: Engine, task: str, sought: Sought, budget: int) -> So
         shown = await _shown(engine.count, task, sought.candidates, budget)
         if len(shown) < 2:
             return sought
-        prompt = await engine.chat_prompt([("system", SYSTEM), ("user", _question(task, shown))])
-        sampling = Sampling(n_predict=len(str(MOST)), grammar=choice(len(shown)))
+        messages = [("system", SYSTEM), ("user", _question(task, shown))]
+        sampling = Sampling(n_predict=len(str(MOST)), grammar=choice_grammar(len(shown)))
         answer = ""
-        async with aclosing(cast("Any", engine.stream(Continuation(prompt, sampling)))) as chunks:
+        async with aclosing(cast("Any", engine.stream(ChatRequest(messages, sampling)))) as chunks:
             async for chunk in chunks:
                 answer += chunk.text
     except (EngineError, ModelError):

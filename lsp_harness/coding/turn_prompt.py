@@ -8,8 +8,8 @@ from lsp_harness.context.instruction_prompt import Instruction
 from lsp_harness.context.prompt_budget import Allocation, Budget
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.infill_text import heal, titles
-from lsp_harness.inference.request import Around, Props
+from lsp_harness.inference.infill_text import file_name_lines, heal
+from lsp_harness.inference.request import InfillContext, Props
 from lsp_harness.session.log import Turn
 
 MARKS = 3
@@ -43,14 +43,19 @@ async def prompted(
 
 
 async def filled(
-    engine: Engine, around: Around, sections: Mapping[str, int], answer: int, turn: Turn, candidates: Sequence[int]
+    engine: Engine,
+    around: InfillContext,
+    sections: Mapping[str, int],
+    answer: int,
+    turn: Turn,
+    candidates: Sequence[int],
 ) -> Sequence[int]:
     """The same of what is asked to fill a hole: the candidates that there is room for. Raises NoAnswer."""
     props = await engine.props()
     before, healed = heal(around.prefix)
     # a model that has no token for a file is told no names
     told = props.raw.get("fim_tokens", {}).get("sep", 0) >= 0
-    named = [title for title in titles(around) if title and told]
+    named = [title for title in file_name_lines(around) if title and told]
     parts = [*named, *(text for _, text in around.extra), around.suffix, before]
     # every candidate spells what is healed anew
     *costs, spelled = await engine.count([*parts, healed.decode("utf-8", "replace")])

@@ -19,7 +19,7 @@ from lsp_harness.context import window
 from lsp_harness.context.fragment import Fragment
 from lsp_harness.context.prompt_budget import FRAME
 from lsp_harness.files.secrets import secret_lines, spans
-from lsp_harness.inference.request import Around, Infill, Sampling
+from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.results import Proposal
 from lsp_harness.syntax import scope
 from lsp_harness.syntax.syntax_errors import faults
@@ -184,7 +184,7 @@ class _Continuer:
         before, start, tail = self.begun
         shown = [(one.origin, one.text) for one in self.around]
         extra = (*shown, (subject.module.replace(".", "/") + ".py", subject.source))
-        around = Around(self.near, "", extra)
+        around = InfillContext(self.near, "", extra)
         fitting = await filled(job.engine, around, self.sections, TOKENS, job.turn, plan.numbers)
         sampling = Sampling(
             n_predict=TOKENS,

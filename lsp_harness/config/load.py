@@ -1,4 +1,4 @@
-"""Settings from their layers, weakest first: defaults, the user's file, the project's files, environment, the editor.
+"""Loads settings from layers, in this order: defaults, user, project, environment, editor.
 
     <user config dir>/lsp-harness/config.toml
     <project>/lsp-harness.toml        (or localcode.toml, the older name)
@@ -6,10 +6,12 @@
     LSP_HARNESS_<TABLE>__<KEY>=…
     initializationOptions, workspace/configuration
 
-Each key is taken from the strongest layer that has it. What is not understood is a `Problem`, never an exception: a
-language server must start with a broken settings file. Opening a folder must not decide who is talked to or what is
-loaded: a project may not set `[engine]`, an editor, which mixes the workspace's settings with the user's, not what names
-a server or a key, and neither a model file that came with the project.
+A later layer overrides an earlier one, key by key. An error in a layer is a `Problem` and not an exception, because a
+language server must start with a broken settings file.
+
+Opening a folder must not decide which server gets the code or which file is loaded. So a project cannot set `[engine]`,
+and an editor, which mixes the settings of the workspace with those of the user, cannot name a server or a key. Neither
+can name a model file in the project.
 """
 
 import os
@@ -20,26 +22,26 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from lsp_harness.config.paths import usual
-from lsp_harness.config.reserved_keys import PLANNED
-from lsp_harness.config.schema import Config, names_file, tables
+from lsp_harness.config.paths import platform_folder
+from lsp_harness.config.reserved_keys import PLANNED_KEYS
+from lsp_harness.config.schema import Config, is_model_file, tables
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.errors import FileMissing, FileProblem
+from lsp_harness.errors import FileError, FileMissing
 
-PREFIX = "LSP_HARNESS_"
-USER_ONLY = frozenset({"engine"})
-NOT_BY_EDITOR = {"engine": frozenset({"url", "model", "api_key_env", "script"})}
-MODEL_FILES = (("model", "path"), ("index", "embedding_model"))
-WITHOUT_HOME = Path("/etc/lsp-harness")
-"""Where the user's settings are looked for where the user has no home folder."""
-TYPES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
-"""Names of the types of values, as messages say them."""
+ENV_PREFIX = "LSP_HARNESS_"
+USER_ONLY_TABLES = frozenset({"engine"})
+EDITOR_FORBIDDEN_KEYS = {"engine": frozenset({"url", "model", "api_key_env", "script"})}
+MODEL_FILE_KEYS = (("model", "path"), ("index", "embedding_model"))
+SYSTEM_CONFIG_FOLDER = Path("/etc/lsp-harness")
+"""Folder of `config.toml` for a user without a home folder."""
+TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+"""Type of a value → its name in messages."""
 PROJECT_FILES = ("lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml")
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in a layer. `line` is zero-based; `file` is None where there is none."""
+    """An error in a layer. `line` is zero-based; `file` is None for a layer without a file."""
 
     message: str
     file: Path | None = None
@@ -48,44 +50,56 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """Where settings come from, and so what they may say."""
+    """A source of settings, which decides what they may set."""
 
     file: Path | None = None
     text: str = ""
-    spelled: bool = False
-    """Values are strings, as in an environment."""
-    by_editor: bool = False
+    has_text_values: bool = False
+    """All values are strings, as in the environment."""
+    is_editor: bool = False
     roots: Sequence[Path] = ()
-    """The folders whose authors may have written this."""
+    """Folders whose authors may have written these settings."""
 
 
-Load = Callable[[Path | None], tuple[Config, list[Problem]]]
-"""Reads the settings of a project folder."""
+ConfigLoader = Callable[[Path | None], tuple[Config, list[Problem]]]
+"""Function that loads the settings of a project folder."""
 
 
-def user_file() -> Path:
+def user_config_file() -> Path:
+    """Return the path of the settings file of the user."""
     home = os.environ.get("LSP_HARNESS_HOME")
-    return (Path(home) if home else usual("user_config_dir") or WITHOUT_HOME) / "config.toml"
+    return (Path(home) if home else platform_folder("user_config_dir") or SYSTEM_CONFIG_FOLDER) / "config.toml"
 
 
 def load(project: Path | None = None, env: Mapping[str, str] | None = None) -> tuple[Config, list[Problem]]:
-    """The settings for a project directory, and what was wrong in the layers."""
+    """Return the settings for a project folder, and the errors in the layers."""
     config, problems = Config(), list[Problem]()
-    config = _from_file(config, user_file(), problems)
+    config = _from_file(config, user_config_file(), problems)
     if project:
-        named = project / "lsp-harness.toml"
+        main_file = project / "lsp-harness.toml"
         for file in (
-            named if os.path.lexists(named) else project / "localcode.toml",
+            main_file if os.path.lexists(main_file) else project / "localcode.toml",
             project / "lsp-harness.local.toml",
         ):
             config = _from_file(config, file, problems, project)
     return _from_env(config, os.environ if env is None else env, problems), problems
 
 
-def from_settings(base: Config, settings: Mapping[str, Any], roots: Sequence[Path] = ()) -> tuple[Config, list[str]]:
-    """`base` with the settings of an editor that has `roots` open on top: the same tables and keys, as JSON."""
+def apply_editor_settings(
+    base: Config, settings: Mapping[str, Any], roots: Sequence[Path] = ()
+) -> tuple[Config, list[str]]:
+    """Apply the settings of an editor.
+
+    Args:
+        base: The settings of the other layers.
+        settings: The settings of the editor as JSON, with the same tables and keys.
+        roots: The workspace folders of the editor.
+
+    Returns:
+        The settings, and a message for each error.
+    """
     problems: list[Problem] = []
-    config = _merged(base, settings, problems, Layer(by_editor=True, roots=roots))
+    config = _merge_layer(base, settings, problems, Layer(is_editor=True, roots=roots))
     return config, [p.message for p in problems]
 
 
@@ -94,60 +108,62 @@ def _from_file(config: Config, file: Path, problems: list[Problem], project: Pat
         text = read_text(file)
     except FileMissing:
         return config
-    except FileProblem as error:
+    except FileError as error:
         problems.append(Problem(error.message, file))
         return config
     try:
-        given = tomllib.loads(text)
+        settings = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         line = re.search(r"line (\d+)", str(error))
-        where = int(line.group(1)) - 1 if line else text.rstrip("\n").count("\n")
-        problems.append(Problem(f"{file.name} is not valid TOML: {error}", file, where))
+        number = int(line.group(1)) - 1 if line else text.rstrip("\n").count("\n")
+        problems.append(Problem(f"{file.name} is not valid TOML: {error}", file, number))
         return config
     if project:
-        for table in USER_ONLY & given.keys():
-            problems.append(Problem(f"[{table}] may only be set in {user_file()}", file, _header(text, table)))
-            del given[table]
-    return _merged(config, given, problems, Layer(file, text, roots=[project] if project else []))
+        for table in USER_ONLY_TABLES & settings.keys():
+            problems.append(
+                Problem(f"[{table}] may only be set in {user_config_file()}", file, _header_line(text, table))
+            )
+            del settings[table]
+    return _merge_layer(config, settings, problems, Layer(file, text, roots=[project] if project else []))
 
 
 def _from_env(config: Config, env: Mapping[str, str], problems: list[Problem]) -> Config:
-    given: dict[str, dict[str, str]] = {}
+    settings: dict[str, dict[str, str]] = {}
     for name, value in env.items():
-        if name.startswith(PREFIX) and "__" in name:
-            table, key = name.removeprefix(PREFIX).lower().split("__", 1)
-            given.setdefault(table, {})[key] = value
-    return _merged(config, given, problems, Layer(spelled=True))
+        if name.startswith(ENV_PREFIX) and "__" in name:
+            table, key = name.removeprefix(ENV_PREFIX).lower().split("__", 1)
+            settings.setdefault(table, {})[key] = value
+    return _merge_layer(config, settings, problems, Layer(has_text_values=True))
 
 
-def _merged(config: Config, given: Mapping[str, Any], problems: list[Problem], layer: Layer) -> Config:
-    known = tables()
-    for table, values in given.items():
-        where = _header(layer.text, table)
-        if table in known and not isinstance(values, Mapping):
-            problems.append(Problem(f"{table} must be a table, not {values!r}", layer.file, where))
+def _merge_layer(config: Config, settings: Mapping[str, Any], problems: list[Problem], layer: Layer) -> Config:
+    schema = tables()
+    for table, values in settings.items():
+        header = _header_line(layer.text, table)
+        if table in schema and not isinstance(values, Mapping):
+            problems.append(Problem(f"{table} must be a table, not {values!r}", layer.file, header))
             continue
-        if table not in known:
-            problems.append(Problem(f"unknown table [{table}]; the tables are {', '.join(known)}", layer.file, where))
+        if table not in schema:
+            problems.append(Problem(f"unknown table [{table}]; the tables are {', '.join(schema)}", layer.file, header))
             continue
         changes: dict[str, Any] = {}
         for key, value in cast("Mapping[str, Any]", values).items():
-            line = _line(layer.text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", where)
-            if key in PLANNED.get(table, ()):
+            line = _find_line(layer.text, rf"({re.escape(table)}\s*\.\s*)?{re.escape(key)}\s*[.=]", header)
+            if key in PLANNED_KEYS.get(table, ()):
                 problems.append(Problem(f"{table}.{key} is planned and has no effect yet", layer.file, line))
                 continue
-            if key not in known[table]:
+            if key not in schema[table]:
                 problems.append(
-                    Problem(f"unknown key {table}.{key}; the keys are {', '.join(known[table])}", layer.file, line)
+                    Problem(f"unknown key {table}.{key}; the keys are {', '.join(schema[table])}", layer.file, line)
                 )
                 continue
-            if refusal := _refused(layer, table, key, value):
+            if refusal := _refusal(layer, table, key, value):
                 problems.append(Problem(refusal, layer.file, line))
                 continue
-            kind, _ = known[table][key]
-            converted = _converted(kind, value, spelled=layer.spelled)
+            kind, _ = schema[table][key]
+            converted = _convert_value(kind, value, has_text_values=layer.has_text_values)
             if converted is None:
-                problems.append(Problem(f"{table}.{key} must be {TYPES[kind]}, not {value!r}", layer.file, line))
+                problems.append(Problem(f"{table}.{key} must be {TYPE_NAMES[kind]}, not {value!r}", layer.file, line))
             else:
                 changes[key] = converted
         if changes:
@@ -155,32 +171,40 @@ def _merged(config: Config, given: Mapping[str, Any], problems: list[Problem], l
     return config
 
 
-def _refused(layer: Layer, table: str, key: str, value: object) -> str:
-    """Why this layer may not say this; empty where it may."""
-    place = f"{user_file()} or {PREFIX}{table.upper()}__{key.upper()}"
-    if layer.by_editor and key in NOT_BY_EDITOR.get(table, ()):
+def _refusal(layer: Layer, table: str, key: str, value: object) -> str:
+    """Return why this layer may not set this key to this value; empty if it may."""
+    place = f"{user_config_file()} or {ENV_PREFIX}{table.upper()}__{key.upper()}"
+    if layer.is_editor and key in EDITOR_FORBIDDEN_KEYS.get(table, ()):
         return f"{table}.{key} cannot be set by an editor; set it in {place}"
-    if (table, key) in MODEL_FILES and isinstance(value, str) and names_file(value) and _brought(layer, value):
+    if (
+        (table, key) in MODEL_FILE_KEYS
+        and isinstance(value, str)
+        and is_model_file(value)
+        and _may_be_project_file(layer, value)
+    ):
         return f"{table}.{key}: {value} is a file in the project, which is not trusted; set it in {place}"
     return ""
 
 
-def _brought(layer: Layer, path: str) -> bool:
-    """Whether a project, or an editor that may have read it there, names a file that can be the project's own."""
-    if not (layer.roots or layer.by_editor):
+def _may_be_project_file(layer: Layer, path: str) -> bool:
+    """Return whether a project, or an editor with workspace settings, names a file that may be in the project."""
+    if not (layer.roots or layer.is_editor):
         return False
     try:
-        named = os.path.expanduser(path)
-        file = Path(os.path.realpath(named))
-        return not os.path.isabs(named) or any(file.is_relative_to(os.path.realpath(root)) for root in layer.roots)
+        expanded = os.path.expanduser(path)
+        file = Path(os.path.realpath(expanded))
+        return not os.path.isabs(expanded) or any(file.is_relative_to(os.path.realpath(root)) for root in layer.roots)
     except ValueError:
-        # what no path can be: a zero, half a character
+        # text that cannot be a path: it contains a NUL or half a surrogate pair
         return True
 
 
-def _converted(kind: type, value: Any, *, spelled: bool) -> Any:
-    """`value` as `kind`; None if it is not one. Environment values are spelled out."""
-    if spelled:
+def _convert_value(kind: type, value: Any, *, has_text_values: bool) -> Any:
+    """Return `value` as `kind`, or None if it has another type.
+
+    With `has_text_values` the value is parsed from a string.
+    """
+    if has_text_values:
         if kind is bool:
             return {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}.get(
                 str(value).lower()
@@ -194,13 +218,13 @@ def _converted(kind: type, value: Any, *, spelled: bool) -> Any:
     return value if type(value) is kind else None
 
 
-def _header(text: str, table: str) -> int:
-    """The line of a table's header, or of the first key written `table.key`."""
-    return _line(text, rf"\[\s*{re.escape(table)}\s*[].]|{re.escape(table)}\s*[.=]")
+def _header_line(text: str, table: str) -> int:
+    """Return the line of the header of a table, or of the first key that is written `table.key`."""
+    return _find_line(text, rf"\[\s*{re.escape(table)}\s*[].]|{re.escape(table)}\s*[.=]")
 
 
-def _line(text: str, pattern: str, after: int = 0) -> int:
-    """The first line from `after` on that begins with the pattern; `after` if there is none."""
+def _find_line(text: str, pattern: str, after: int = 0) -> int:
+    """Return the first line from `after` on that begins with the pattern, or `after` if there is none."""
     for number, line in enumerate(text.split("\n")):
         if number >= after and re.match(pattern, line.strip().replace('"', "")):
             return number

@@ -1,8 +1,8 @@
-"""Where this user's files live: state (logs, sessions), cache (probe results, indexes) and runtime (sockets).
+"""The folders of this user's files: state (logs, sessions), cache (probe results, indexes) and runtime (sockets).
 
-`LSP_HARNESS_HOME` puts all three under one directory, which tests and portable installs use. Where a folder cannot be used
-because there is no home, it belongs to somebody else, or it cannot be made, a private folder for temporary files takes its
-place, and a warning says so once. A folder that is there and can only be read stays: what it holds can still be read.
+`LSP_HARNESS_HOME` puts all three into one folder, for tests and portable installs. A folder cannot be used if there is
+no home folder, if it belongs to another user, or if it cannot be created. Then a private folder for temporary files
+replaces it, and one warning says so. A folder that can only be read is still used, because its files can be read.
 """
 
 import os
@@ -22,103 +22,108 @@ APP = "lsp-harness"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
-    """A kind of files: the name of its folder below `LSP_HARNESS_HOME`, and the variable that moves it."""
+class FolderKind:
+    """A kind of folder: its name below `LSP_HARNESS_HOME`, and the environment variable that moves it."""
 
     folder: str
     variable: str
 
     @property
     def advice(self) -> str:
+        """Return what the user can do if the folder cannot be used."""
         variable = "LSP_HARNESS_HOME" if os.environ.get("LSP_HARNESS_HOME") else self.variable
         return f"set {variable} to a folder of yours that can be written"
 
 
-STATE = Kind("state", "XDG_STATE_HOME")
-CACHE = Kind("cache", "XDG_CACHE_HOME")
-RUNTIME = Kind("run", "XDG_RUNTIME_DIR")
+STATE = FolderKind("state", "XDG_STATE_HOME")
+CACHE = FolderKind("cache", "XDG_CACHE_HOME")
+RUNTIME = FolderKind("run", "XDG_RUNTIME_DIR")
 
 
-def state() -> Path:
-    """Logs and session records; kept."""
-    return _folder(STATE, usual("user_state_dir"))
+def state_folder() -> Path:
+    """Return the folder of logs and session records."""
+    return _folder(STATE, platform_folder("user_state_dir"))
 
 
-def cache() -> Path:
-    """What can be made again."""
-    return _folder(CACHE, usual("user_cache_dir"))
+def cache_folder() -> Path:
+    """Return the folder of files that can be created again."""
+    return _folder(CACHE, platform_folder("user_cache_dir"))
 
 
-def runtime() -> Path:
-    """Sockets. Raises ConfigError where somebody else could have made the folder."""
+def runtime_folder() -> Path:
+    """Return the folder of sockets. Raise ConfigError if another user may have created it."""
     home, base = os.environ.get("LSP_HARNESS_HOME"), os.environ.get("XDG_RUNTIME_DIR")
     if home:
         path = Path(home).absolute() / RUNTIME.folder
-        if problem := _not_private(path):
-            return _instead(RUNTIME, temporary(), problem)
-        _replaced.pop(RUNTIME, None)
+        if problem := _privacy_problem(path):
+            return _use_replacement(RUNTIME, temporary_folder(), problem)
+        _replacements.pop(RUNTIME, None)
         return path
     if not base:
-        return temporary()
+        return temporary_folder()
     path = Path(base) / APP
-    if problem := _unfit(Path(base), path) or _not_private(path):
-        return _instead(RUNTIME, temporary(), problem)
-    _replaced.pop(RUNTIME, None)
+    if problem := _runtime_problem(Path(base), path) or _privacy_problem(path):
+        return _use_replacement(RUNTIME, temporary_folder(), problem)
+    _replacements.pop(RUNTIME, None)
     return path
 
 
-def temporary() -> Path:
-    """A folder of this user's for temporary files. Raises ConfigError where somebody else could have made it."""
-    # tempfile.gettempdir() would write a file to find out whether it can
-    return private(Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}")
+def temporary_folder() -> Path:
+    """Return a private folder for temporary files. Raise ConfigError if another user may have created it."""
+    # not tempfile.gettempdir(), which writes a file to test the folder
+    return make_private_folder(Path(os.environ.get("TMPDIR") or "/tmp") / f"{APP}-{os.getuid()}")
 
 
-def private(path: Path) -> Path:
-    """Make a folder for this user alone. Raises ConfigError where that is not so."""
-    if problem := _not_private(path):
-        other = f"remove {path}, or " if os.path.lexists(path) else ""
-        raise ConfigError(f"{problem}; {other}set TMPDIR to a folder of yours that can be written")
+def make_private_folder(path: Path) -> Path:
+    """Create a folder that only this user can access, and return it. Raise ConfigError if that is not possible."""
+    if problem := _privacy_problem(path):
+        removal = f"remove {path}, or " if os.path.lexists(path) else ""
+        raise ConfigError(f"{problem}; {removal}set TMPDIR to a folder of yours that can be written")
     return path
 
 
-def unkept(what: str, kind: Kind, path: Path, error: BaseException) -> None:
-    """Warn that something which is only remembered could not be written; the work goes on."""
-    warn_once(f"{what} is not kept: {not_written(kind, path, error)}")
+def warn_not_saved(what: str, kind: FolderKind, path: Path, error: BaseException) -> None:
+    """Warn that `what` could not be saved. The program goes on without it."""
+    warn_once(f"{what} is not kept: {describe_write_failure(kind, path, error)}")
 
 
-def not_written(kind: Kind, path: Path, error: BaseException) -> str:
-    """Say that a file of ours cannot be written, why, and what to do about this very reason."""
+def describe_write_failure(kind: FolderKind, path: Path, error: BaseException) -> str:
+    """Return a message that says why a file cannot be written, and what to do about it."""
     if isinstance(error, IsADirectoryError):
-        # the error names what is in the way, which may lie below the folder that is asked about
+        # the error names the folder that is in the way, which may be below `path`
         return f"{error.filename or path} is a folder, where a file must be; remove it"
-    # a database does not always tell a full disk from a missing permission
+    # SQLite does not always distinguish a full disk from a missing permission
     full = error.errno in FULL if isinstance(error, OSError) else True
     remedy = "free some room there, or " if full else ""
     return f"{path} cannot be written ({reason(error)}); {remedy}{kind.advice}"
 
 
-def replaced(kind: Kind) -> str:
-    """What was said when another folder took the place of the usual one, the last time it was asked for; empty where none did."""
-    return _replaced.get(kind, "")
+def replacement_message(kind: FolderKind) -> str:
+    """Return the warning if another folder replaced the usual one at the last call, or an empty text."""
+    return _replacements.get(kind, "")
 
 
-_replaced: dict[Kind, str] = {}
+_replacements: dict[FolderKind, str] = {}
 
 
-def _not_private(path: Path) -> str:
-    """Why a folder is not for this user alone, after it was made where there was none; empty where it is."""
+def _privacy_problem(path: Path) -> str:
+    """Create a folder if it does not exist. Return why it is not private to this user; empty if it is."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         info = path.lstat()
     except (OSError, ValueError) as error:
         return f"{path} cannot be made ({reason(error)})"
-    mine = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o077
-    return "" if mine else f"{path} must be a directory of yours with mode 0700"
+    is_private = stat.S_ISDIR(info.st_mode) and info.st_uid == os.getuid() and not info.st_mode & 0o077
+    return "" if is_private else f"{path} must be a directory of yours with mode 0700"
 
 
-def usual(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"]) -> Path | None:
-    """A folder where the system has such files of this user; None where there is no home folder. A path that begins at the
-    current folder is none: anybody may have written what is there."""
+def platform_folder(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"]) -> Path | None:
+    """Return the folder of the platform for such files of this user.
+
+    Returns:
+        None if there is no home folder. A relative path counts as none, because anybody may have written the files in
+        the current folder.
+    """
     try:
         path = Path(getattr(platformdirs, which)(APP, appauthor=False))
     except RuntimeError:
@@ -126,18 +131,18 @@ def usual(which: Literal["user_state_dir", "user_cache_dir", "user_config_dir"])
     return path if path.is_absolute() else None
 
 
-def _folder(kind: Kind, usual: Path | None) -> Path:
+def _folder(kind: FolderKind, default: Path | None) -> Path:
     home = os.environ.get("LSP_HARNESS_HOME")
-    path = Path(home).absolute() / kind.folder if home else usual
-    if problem := _unusable(path) if path else f"there is no home folder for the {kind.folder} of {APP}":
-        return _instead(kind, private(temporary() / kind.folder), problem)
+    path = Path(home).absolute() / kind.folder if home else default
+    if problem := _folder_problem(path) if path else f"there is no home folder for the {kind.folder} of {APP}":
+        return _use_replacement(kind, make_private_folder(temporary_folder() / kind.folder), problem)
     assert path
-    _replaced.pop(kind, None)
+    _replacements.pop(kind, None)
     return path
 
 
-def _unusable(path: Path) -> str:
-    """Why a folder cannot be used, after it was made where there was none; empty where it can."""
+def _folder_problem(path: Path) -> str:
+    """Create a folder if it does not exist. Return why it cannot be used; empty if it can."""
     if owner := _owner_before_sudo(path):
         return f"{path} is in a folder of the user {owner}, who runs this with sudo"
     try:
@@ -148,7 +153,7 @@ def _unusable(path: Path) -> str:
 
 
 def _owner_before_sudo(path: Path) -> str:
-    """The user that sudo was called by, where files of root would be made among theirs: they could not use them."""
+    """Return the id of the user who called sudo if the folder belongs to that user; empty otherwise."""
     user = os.environ.get("SUDO_UID", "")
     if os.getuid() != 0 or user in ("", "0"):
         return ""
@@ -160,19 +165,20 @@ def _owner_before_sudo(path: Path) -> str:
     return ""
 
 
-def _unfit(base: Path, path: Path) -> str:
-    """Why no sockets are made in a runtime folder; empty where they are."""
+def _runtime_problem(base: Path, path: Path) -> str:
+    """Return why a runtime folder cannot contain sockets; empty if it can."""
     try:
         owner = base.stat().st_uid
     except (OSError, ValueError) as error:
         return f"{base} cannot be used ({reason(error)})"
-    # for root every folder can be written: what it makes in one of another user that user could neither use nor remove
+    # root can write in every folder, but the owner could neither use nor remove the files of root there
     if owner != os.getuid():
         return f"{base} belongs to another user"
     return "" if os.access(path if path.is_dir() else base, os.W_OK) else f"{base} cannot be written"
 
 
-def _instead(kind: Kind, path: Path, problem: str) -> Path:
-    _replaced[kind] = f"{problem}; {path} is used instead: {kind.advice}"
-    warn_once(_replaced[kind])
+def _use_replacement(kind: FolderKind, path: Path, problem: str) -> Path:
+    """Warn that `path` replaces the usual folder, and return it."""
+    _replacements[kind] = f"{problem}; {path} is used instead: {kind.advice}"
+    warn_once(_replacements[kind])
     return path

@@ -1,10 +1,10 @@
-"""Keys that are known by name but read by nothing yet. They are no settings: whoever sets one is told so.
+"""Keys that are planned and not read yet. A settings file with such a key gets a message.
 
-Whoever builds what a key is about moves it to the schema.
+A key moves to the schema when its feature is built.
 """
 
-PLANNED: dict[str, frozenset[str]] = {
+PLANNED_KEYS: dict[str, frozenset[str]] = {
     "generation": frozenset({"temperature_classify"}),
     "verification": frozenset({"type_check", "test", "diff_review"}),
 }
-"""By table."""
+"""Table → planned keys."""

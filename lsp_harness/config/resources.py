@@ -1,22 +1,25 @@
-"""Where the files that ship beside the code are: queries and grammars.
+"""Paths of the files that ship with the code: queries and grammars.
 
-In a checkout they live in the repository's `grammars/` folder, so that an edit counts at once; in a wheel hatch puts
-that folder inside the package. This is the only place that knows both.
+In a checkout they are in the folder `grammars/` of the repository, so an edit takes effect at once. In a wheel, hatch
+puts that folder into the package.
 """
 
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parent.parent
+PACKAGE_FOLDER = Path(__file__).resolve().parent.parent
 
 
-def resource(*parts: str) -> Path:
-    """The path of a shipped file or folder, e.g. `resource("queries", "python")`. It may not exist."""
-    packaged = PACKAGE / "grammars"
-    # Never the other way round: what lies beside an installed package (site-packages/grammars) is not ours.
-    root = packaged if packaged.is_dir() else PACKAGE.parent / "grammars"
+def resource_path(*parts: str) -> Path:
+    """Return the path of a shipped file or folder, for example `resource_path("queries", "python")`.
+
+    It may not exist.
+    """
+    packaged = PACKAGE_FOLDER / "grammars"
+    # the package comes first, because a folder beside an installed package (site-packages/grammars) is not ours
+    root = packaged if packaged.is_dir() else PACKAGE_FOLDER.parent / "grammars"
     return root.joinpath(*parts)
 
 
 def grammar_folder() -> Path:
-    """The GBNF files that constrain what a model may write."""
-    return resource("gbnf")
+    """Return the folder of the GBNF grammars, which constrain the answers of a model."""
+    return resource_path("gbnf")

@@ -1,6 +1,6 @@
-"""`docs/config.md`, made from the schema: `python -m lsp_harness.config.settings_page`.
+"""Generator of `docs/config.md`: `python -m lsp_harness.config.settings_page`.
 
-The text of a setting is the string under it in the schema, so there is no second place to keep.
+The description of a setting is the string below it in the schema, so it exists only once.
 """
 
 import ast
@@ -11,7 +11,7 @@ from typing import Any
 from lsp_harness.config import schema
 from lsp_harness.config.schema import tables
 
-HEAD = """# Settings
+PAGE_HEAD = """# Settings
 
 Generated from `lsp_harness/config/schema.py` by `make docs`; do not edit.
 
@@ -38,32 +38,32 @@ Otherwise it counts from the next start.
 """
 
 
-def texts() -> dict[str, dict[str, str]]:
-    """Class → attribute → the string under it; the class's own docstring is under ``."""
-    all_of_them: dict[str, dict[str, str]] = {}
+def setting_descriptions() -> dict[str, dict[str, str]]:
+    """Return table → key → description. The description of the table has the empty key."""
+    descriptions: dict[str, dict[str, str]] = {}
     for node in ast.parse(Path(schema.__file__).read_text(encoding="utf-8")).body:
         if not isinstance(node, ast.ClassDef):
             continue
-        found = all_of_them.setdefault(node.name.lower(), {"": ast.get_docstring(node) or ""})
+        table = descriptions.setdefault(node.name.lower(), {"": ast.get_docstring(node) or ""})
         for field, text in zip(node.body, node.body[1:], strict=False):
             match field, text:
-                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
-                    found[name] = words
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(description))):
+                    table[name] = description
                 case _:
                     pass
-    return all_of_them
+    return descriptions
 
 
 def render() -> str:
-    """The whole page."""
-    words = texts()
-    parts = [HEAD]
+    """Return the page as Markdown."""
+    descriptions = setting_descriptions()
+    parts = [PAGE_HEAD]
     for table, keys in tables().items():
         parts.append(
-            f"\n## `[{table}]`\n\n{words[table]['']}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
+            f"\n## `[{table}]`\n\n{descriptions[table]['']}\n\n| key | type | default | meaning |\n| --- | --- | --- | --- |\n"
         )
         for key, (kind, default) in keys.items():
-            parts.append(f"| `{key}` | {kind.__name__} | `{_toml(default)}` | {words[table].get(key, '')} |\n")
+            parts.append(f"| `{key}` | {kind.__name__} | `{_toml(default)}` | {descriptions[table].get(key, '')} |\n")
     return "".join(parts)
 
 

@@ -1,7 +1,9 @@
-"""The settings in the VS Code extension's `package.json`, made from the schema: `python -m lsp_harness.config.vscode_settings FILE`.
+"""Generator of the settings in the `package.json` of the VS Code extension.
 
-The first group of `contributes.configuration` is the extension's own; the others, and what a workspace that is not
-trusted may not set, are written here. Everything else in the file stays as it is.
+Run it with `python -m lsp_harness.config.vscode_settings FILE`.
+
+The first group of `contributes.configuration` is written by hand. The other groups and `restrictedConfigurations`,
+which a workspace without trust cannot set, are generated. The rest of the file does not change.
 """
 
 import json
@@ -10,47 +12,50 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.config.load import NOT_BY_EDITOR
+from lsp_harness.config.load import EDITOR_FORBIDDEN_KEYS
 from lsp_harness.config.schema import tables
-from lsp_harness.config.settings_page import texts
+from lsp_harness.config.settings_page import setting_descriptions
 
 SECTION = "lspHarness"
-OF_THE_MACHINE = frozenset({"model", "engine", "index"})
-"""Tables about what a machine has. They are not synchronised with another one, and only a trusted workspace sets them."""
-TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
+MACHINE_TABLES = frozenset({"model", "engine", "index"})
+"""Tables that depend on the machine.
+
+They are not synchronised with other machines, and only a trusted workspace can set them.
+"""
+JSON_TYPES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 def render(package: str) -> str:
-    """The file's text again, with the settings as the schema has them."""
-    found: dict[str, Any] = json.loads(package)
-    groups = found["contributes"]["configuration"]
-    made = [group for table in tables() if (group := _group(table))["properties"]]
-    found["contributes"]["configuration"] = groups[:1] + made
+    """Return the text of `package.json` with the settings of the schema."""
+    manifest: dict[str, Any] = json.loads(package)
+    groups = manifest["contributes"]["configuration"]
+    generated = [group for table in tables() if (group := _group(table))["properties"]]
+    manifest["contributes"]["configuration"] = groups[:1] + generated
     own = [name for name in groups[0]["properties"] if name.startswith(f"{SECTION}.server.")]
-    restricted = [name for group in made for name in group["properties"] if name.split(".")[1] in OF_THE_MACHINE]
-    found["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"] = own + restricted
-    return json.dumps(found, indent=2, ensure_ascii=False) + "\n"
+    restricted = [name for group in generated for name in group["properties"] if name.split(".")[1] in MACHINE_TABLES]
+    manifest["capabilities"]["untrustedWorkspaces"]["restrictedConfigurations"] = own + restricted
+    return json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
 
 
 def _group(table: str) -> dict[str, Any]:
-    words = texts()[table]
+    descriptions = setting_descriptions()[table]
     return {
         "title": table.capitalize(),
         "properties": {
             f"{SECTION}.{table}.{key}": {
-                "type": TYPES[kind],
+                "type": JSON_TYPES[kind],
                 "default": default,
-                "scope": "machine-overridable" if table in OF_THE_MACHINE else "window",
-                "markdownDescription": _plain(words.get(key, "")),
+                "scope": "machine-overridable" if table in MACHINE_TABLES else "window",
+                "markdownDescription": _plain(descriptions.get(key, "")),
             }
             for key, (kind, default) in tables()[table].items()
-            if key not in NOT_BY_EDITOR.get(table, ())
+            if key not in EDITOR_FORBIDDEN_KEYS.get(table, ())
         },
     }
 
 
 def _plain(text: str) -> str:
-    """The text without links to pages that the extension does not contain."""
+    """Return the text without links to pages that the extension does not contain."""
     link = r"\[[^\]]*\]\([^)]*\.md[^)]*\)"
     return re.sub(rf"\s*(?:\({link}\)|(?:See )?{link}\.?)", "", text)
 

@@ -13,7 +13,7 @@ from lsp_harness.context.fragment import Count, Fragment
 from lsp_harness.context.sources.outline_cache import Outlines
 from lsp_harness.errors import NoAnswer
 from lsp_harness.files.secrets import secret_lines
-from lsp_harness.inference.request import Around
+from lsp_harness.inference.request import InfillContext
 from lsp_harness.syntax.outline import OutlineLine
 from lsp_harness.syntax.tree import SyntaxTree
 from lsp_harness.text.document import Document
@@ -56,9 +56,9 @@ class InfillPrompt:
         return tuple((fragment.origin, fragment.text) for fragment in self.fragments[:-2])
 
     @property
-    def around(self) -> Around:
+    def around(self) -> InfillContext:
         """As the engine is asked."""
-        return Around(self.prefix.text, self.suffix.text, self.extra)
+        return InfillContext(self.prefix.text, self.suffix.text, self.extra)
 
     def render(self) -> str:
         """For people and tests."""

@@ -10,7 +10,7 @@ import os
 import stat
 from pathlib import Path
 
-from lsp_harness.errors import FileMissing, FileProblem
+from lsp_harness.errors import FileError, FileMissing
 
 LIMIT = 1_000_000
 """Bytes of a file of settings, rules or figures; a larger one is something else."""
@@ -33,7 +33,7 @@ UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def open_regular(path: Path) -> io.BufferedReader:
-    """Open a regular file for reading, without ever waiting for it. Raises FileMissing or FileProblem."""
+    """Open a regular file for reading, without ever waiting for it. Raises FileMissing or FileError."""
     try:
         _check(path, os.stat(path))
         descriptor = os.open(path, FLAGS)
@@ -48,7 +48,7 @@ def open_regular(path: Path) -> io.BufferedReader:
 
 
 def read_start(path: Path, limit: int = LIMIT) -> bytes:
-    """Read a file, or its first `limit` bytes. Raises FileMissing or FileProblem."""
+    """Read a file, or its first `limit` bytes. Raises FileMissing or FileError."""
     with open_regular(path) as file:
         try:
             data = file.read(limit)
@@ -56,12 +56,12 @@ def read_start(path: Path, limit: int = LIMIT) -> bytes:
             raise unreadable(path, error) from error
     # some files of the kernel have nothing to say yet
     if data is None:  # pyright: ignore[reportUnnecessaryComparison]
-        raise FileProblem(f"{path} cannot be read without waiting for it")
+        raise FileError(f"{path} cannot be read without waiting for it")
     return data
 
 
 def read_end(path: Path, limit: int = LIMIT) -> bytes:
-    """Read a file, or its last `limit` bytes. Raises FileMissing or FileProblem."""
+    """Read a file, or its last `limit` bytes. Raises FileMissing or FileError."""
     with open_regular(path) as file:
         try:
             file.seek(max(0, os.fstat(file.fileno()).st_size - limit))
@@ -71,23 +71,23 @@ def read_end(path: Path, limit: int = LIMIT) -> bytes:
 
 
 def read_file(path: Path, limit: int = LIMIT) -> bytes:
-    """Read a whole file. Raises FileMissing, or FileProblem where it is no regular file or has more than `limit` bytes."""
+    """Read a whole file. Raises FileMissing, or FileError where it is no regular file or has more than `limit` bytes."""
     data = read_start(path, limit + 1)
     if len(data) > limit:
-        raise FileProblem(f"{path} is larger than the {limit:,} bytes that are read of such a file")
+        raise FileError(f"{path} is larger than the {limit:,} bytes that are read of such a file")
     return data
 
 
 def read_text(path: Path, limit: int = LIMIT) -> str:
-    """Read a whole file as UTF-8, with or without a byte order mark. Raises FileMissing or FileProblem."""
+    """Read a whole file as UTF-8, with or without a byte order mark. Raises FileMissing or FileError."""
     data = read_file(path, limit)
     if data.startswith(UTF_16):
-        raise FileProblem(f"{path} is UTF-16; save it as UTF-8")
+        raise FileError(f"{path} is UTF-16; save it as UTF-8")
     try:
         return data.removeprefix(BOM).decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise FileProblem(f"{path} is not UTF-8 in line {line}; save it as UTF-8") from error
+        raise FileError(f"{path} is not UTF-8 in line {line}; save it as UTF-8") from error
 
 
 def regular(path: Path) -> bool:
@@ -98,14 +98,14 @@ def regular(path: Path) -> bool:
         return False
 
 
-def unreadable(path: Path, error: Exception) -> FileProblem:
+def unreadable(path: Path, error: Exception) -> FileError:
     """The problem that an error of the system or a name that no file can have amounts to."""
     if isinstance(error, FileNotFoundError) and path.is_symlink():
-        return FileProblem(f"{path} is a link that leads to nothing; remove it")
+        return FileError(f"{path} is a link that leads to nothing; remove it")
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         return FileMissing(f"there is no file {path}")
     remedy = REMEDIES.get(error.errno or 0, "") if isinstance(error, OSError) else ""
-    return FileProblem(f"{path} cannot be read: {reason(error)}{remedy}")
+    return FileError(f"{path} cannot be read: {reason(error)}{remedy}")
 
 
 def reason(error: BaseException) -> str:
@@ -117,4 +117,4 @@ def _check(path: Path, told: os.stat_result) -> None:
     if not stat.S_ISREG(told.st_mode):
         kind = KINDS.get(stat.S_IFMT(told.st_mode), "something else")
         link = "leads to" if path.is_symlink() else "is"
-        raise FileProblem(f"{path} {link} {kind}, not a regular file; it is not read; remove it or put a file there")
+        raise FileError(f"{path} {link} {kind}, not a regular file; it is not read; remove it or put a file there")

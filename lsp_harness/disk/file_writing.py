@@ -15,7 +15,7 @@ from pathlib import Path
 
 from lsp_harness.disk.file_reading import reason, regular
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 
 FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 READ_ONLY = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY})
@@ -24,7 +24,7 @@ EXISTING = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Give a file of the user's new content. Raises FileProblem, and then the file is what it was."""
+    """Give a file of the user's new content. Raises FileError, and then the file is what it was."""
     target = Path(os.path.realpath(path))
     try:
         told = _writable(target)
@@ -33,7 +33,7 @@ def replace_file(path: Path, data: bytes) -> None:
         else:
             _put(target, data, told)
     except OSError as error:
-        raise FileProblem(f"{path} was not changed: {_remedy(target, error)}") from error
+        raise FileError(f"{path} was not changed: {_remedy(target, error)}") from error
 
 
 def put_file(path: Path, data: bytes) -> None:

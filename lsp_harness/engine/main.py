@@ -18,7 +18,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from lsp_harness.config import paths
-from lsp_harness.inference.running_engines import record, record_file
+from lsp_harness.inference.running_engines import pid_file, write_pid_file
 from lsp_harness.process.detached_process import Beats
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
     binding, weights = version("llama-cpp-python"), "repacked" if repack else "plain"
     model_hash = fingerprint(args.model)
     key = f"{processor_id()}/{binding}/{model_hash}/{weights}/{threads}/{args.n_gpu_layers}/{llama.n_ctx}"
-    file = paths.cache() / "machine.json"
+    file = paths.cache_folder() / "machine.json"
     step_cost = StepCost.load(file, key)
     if step_cost is None:
         step_cost = StepCost.measure(
@@ -120,7 +120,7 @@ def load_engine(args: argparse.Namespace) -> "EngineHost":
         )
         step_cost.save(file, key)
     memory["shifts"] = step_cost.move_ms is not None
-    disk_cache, folder, max_bytes = None, paths.cache() / "kv", args.kv_disk * MIB
+    disk_cache, folder, max_bytes = None, paths.cache_folder() / "kv", args.kv_disk * MIB
     try:
         # Files of other models and of earlier settings count, too: no other engine may ever remove them.
         prune_folders(folder, max_bytes)
@@ -170,7 +170,7 @@ def bind_socket(path: Path) -> socket.socket:
     finally:
         os.umask(mask)
     listener.listen(128)
-    record(path)
+    write_pid_file(path)
     return listener
 
 
@@ -203,7 +203,7 @@ def open_port(args: argparse.Namespace, engine: "EngineHost", app: "ASGIApp") ->
     if args.tcp < 0:
         return app, []
     try:
-        token, listener = access_token.token(), access_guard.listen(args.tcp)
+        token, listener = access_token.ensure_token(), access_guard.listen(args.tcp)
     except HarnessError as error:
         # Editors use the Unix socket, so the engine starts all the same.
         engine.facts["tcp_error"] = error.message
@@ -272,7 +272,7 @@ def main(argv: list[str] | None = None) -> int:
     # Since the server closed, another engine may have made its own socket at this path.
     if socket_identity(args.socket) == identity:
         args.socket.unlink(missing_ok=True)
-        record_file(args.socket).unlink(missing_ok=True)
+        pid_file(args.socket).unlink(missing_ok=True)
     # The process ends without freeing the model: the system does that, and llama.cpp's own order may crash.
     os._exit(0)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from lsp_harness.disk.file_reading import UTF_16, read_start, read_text, unreadable
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.errors import FileMissing, FileProblem
+from lsp_harness.errors import FileError, FileMissing
 from lsp_harness.files.byte_text import bytewise_path
 from lsp_harness.files.folders import outermost
 from lsp_harness.files.ignore_patterns import compiled
@@ -133,7 +133,7 @@ def _excluded_by_worktree(folder: Path) -> str:
         place = folder / read_text(folder / ".git").removeprefix("gitdir:").strip()
         common = place / "commondir"
         shared = place / read_text(common).strip() if os.path.lexists(common) else place
-    except (FileProblem, ValueError) as error:
+    except (FileError, ValueError) as error:
         warn_once(f"the excludes of the repository of {folder} are not known: {error}")
         return ""
     return str(shared / "info" / "exclude")
@@ -149,13 +149,13 @@ def _lines(path: str) -> list[bytes]:
             warn_once(f"{path} is UTF-16, so nothing is ignored by it; save it as UTF-8")
     except FileMissing:
         return []
-    except FileProblem as error:
+    except FileError as error:
         _warn_unread(error)
         return []
     return data[:LARGEST].removeprefix(BOM).split(b"\n")
 
 
-def _warn_unread(problem: FileProblem) -> None:
+def _warn_unread(problem: FileError) -> None:
     warn_once(f"{problem.message}; until then nothing is ignored by it")
 
 

@@ -17,7 +17,7 @@ from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import clear, put_file
-from lsp_harness.errors import FileMissing, FileProblem
+from lsp_harness.errors import FileError, FileMissing
 from lsp_harness.session.results import Suggestion
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -204,7 +204,7 @@ class AcceptanceStats:
                 total = Counts(**{f.name: kept[f.name] for f in fields(Counts)}).plus(new)
                 put_file(file, json.dumps({"since": kept["since"], **asdict(total)}).encode())
         except (OSError, Timeout) as error:
-            paths.unkept("what became of suggestions", paths.STATE, file, error)
+            paths.warn_not_saved("what became of suggestions", paths.STATE, file, error)
         else:
             self._flushed = self.counts.plus(Counts())
 
@@ -249,7 +249,7 @@ def _is_one_key(new: bytes) -> bool:
 
 
 def _file() -> Path:
-    return paths.state() / "statistics.json"
+    return paths.state_folder() / "statistics.json"
 
 
 def _read() -> dict[str, Any]:
@@ -260,7 +260,7 @@ def _read() -> dict[str, Any]:
         return kept | {name: type(value)(found[name]) for name, value in kept.items()}
     except FileMissing:
         return kept
-    except FileProblem as error:
+    except FileError as error:
         warn_once(f"{error.message}; the statistics begin again")
         return kept
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):

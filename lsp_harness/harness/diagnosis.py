@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lsp_harness.errors import NotText, Stale, UsageError
+from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
 from lsp_harness.session.results import Offer
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 
 async def diagnose(snapshot: Snapshot, tree: "SyntaxTree | None", ruff: "Ruff") -> "Examined":
-    """Ask our own checks about a text as it is, for callers that bring no diagnostics. Raises NotText."""
+    """Ask our own checks about a text as it is, for callers that bring no diagnostics. Raises BinaryDocument."""
     from lsp_harness.verify.current_findings import examine
 
     if snapshot.document.binary:
-        raise NotText(f"{snapshot.path} is a binary file, not a text file")
+        raise BinaryDocument(f"{snapshot.path} is a binary file, not a text file")
     return await examine(snapshot.document, tree, ruff, snapshot.tool_path, snapshot.root)
 
 
@@ -138,12 +138,12 @@ async def offers(
 
 
 async def given(snapshot: Snapshot, offer: Offer, ruff: "Ruff") -> tuple[Edit, ...]:
-    """The edits of a linter's offer; none of the model's, which are to be made. Raises Stale."""
+    """The edits of a linter's offer; none of the model's, which are to be made. Raises StaleDocument."""
     if offer.how != "linter":
         return ()
     own = await _own_fix(snapshot, offer.finding, ruff)
     if own is None or not own.safe:
-        raise Stale("the linter no longer offers this fix")
+        raise StaleDocument("the linter no longer offers this fix")
     return own.fix
 
 

@@ -62,7 +62,7 @@ def offered(harness: Harness, snapshot: Snapshot, span: Span) -> list[Verb]:
 async def instruct(
     harness: Harness, snapshot: Snapshot, span: Span, instruction: str, report: Report, failing: str = ""
 ) -> Written:
-    """`failing` is what a tool has printed of this text. Raises NoAnswer, Stale, EngineError, UsageError."""
+    """`failing` is what a tool has printed of this text. Raises NoAnswer, StaleDocument, EngineError, UsageError."""
     from lsp_harness.coding.instruct import Instruct
 
     if not instruction.strip():
@@ -76,7 +76,7 @@ async def instruct(
 
 async def mend(harness: Harness, snapshot: Snapshot, span: Span, failing: str, report: Report) -> Written:
     """What a tool has printed of the line that a span begins on, or the test of the function there that fails. Raises NoAnswer,
-    Stale, EngineError, UsageError."""
+    StaleDocument, EngineError, UsageError."""
     await harness.parsed(snapshot)
     harness.check(snapshot)
     output = await diagnosis.printed(snapshot, failing)
@@ -91,7 +91,7 @@ async def mend(harness: Harness, snapshot: Snapshot, span: Span, failing: str, r
 async def fixed(
     harness: Harness, snapshot: Snapshot, offers: Sequence[Offer], report: Report, output: "Digest | None" = None
 ) -> Proposal:
-    """The linter's own fix where there is one that passes, else the model's. Raises NoAnswer, Stale, EngineError, UsageError."""
+    """The linter's own fix where there is one that passes, else the model's. Raises NoAnswer, StaleDocument, EngineError, UsageError."""
     for offer in offers:
         try:
             return await harness.fix(snapshot, offer, report, output)
@@ -102,7 +102,7 @@ async def fixed(
 
 
 async def docstring(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
-    """Raises NoAnswer, Stale, EngineError, UsageError."""
+    """Raises NoAnswer, StaleDocument, EngineError, UsageError."""
     from lsp_harness.coding.docstring import Describe
 
     await harness.parsed(snapshot)
@@ -112,7 +112,7 @@ async def docstring(harness: Harness, snapshot: Snapshot, span: Span, report: Re
 
 
 async def tests(harness: Harness, snapshot: Snapshot, span: Span, report: Report) -> Written:
-    """Tests into the module's test file, or a new one. Raises NoAnswer, Stale, EngineError, UsageError."""
+    """Tests into the module's test file, or a new one. Raises NoAnswer, StaleDocument, EngineError, UsageError."""
     from lsp_harness.coding.write_tests import WriteTests, subject
 
     await harness.parsed(snapshot)
@@ -141,7 +141,7 @@ async def explain(harness: Harness, snapshot: Snapshot, span: Span, report: Repo
 
 
 async def _written(harness: Harness, job: "Job", work: Awaitable[Proposal], *, new: bool = False) -> Written:
-    """Given out. Raises what the work does, and Stale."""
+    """Given out. Raises what the work does, and StaleDocument."""
     try:
         return Written(send(harness.documents.find(job.document.uri), job, await work), job.document, new)
     finally:

@@ -12,7 +12,7 @@ from lsp_harness.errors import HarnessError, StoreDamaged, StoreError
 from lsp_harness.harness.folder_index import Folder
 from lsp_harness.index.build.file_extract import embedding_text
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import Recipe
+from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.inference.request import Priority
 from lsp_harness.store.database import Reader, remove_database
 
@@ -33,13 +33,13 @@ class Embeds(Protocol):
     ) -> Awaitable[list[list[float]]]: ...
 
 
-def made_by(vectors: Vectors, recipe: Recipe) -> bool:
+def made_by(vectors: Vectors, recipe: EmbeddingRecipe) -> bool:
     """Whether there are vectors that were made so."""
     found = vectors.read_model()
     return found is not None and found[0] == recipe.name
 
 
-async def near(vectors: Vectors, engine: Embeds, recipe: Recipe, query: str, patience: float) -> list[bytes]:
+async def near(vectors: Vectors, engine: Embeds, recipe: EmbeddingRecipe, query: str, patience: float) -> list[bytes]:
     """Digests of the texts that are most like a query; none where there are no such vectors. Raises TimeoutError after `patience`
     seconds, and what the engine raises."""
     if not made_by(vectors, recipe):
@@ -49,17 +49,17 @@ async def near(vectors: Vectors, engine: Embeds, recipe: Recipe, query: str, pat
     return _nearest(vectors, recipe, vector)
 
 
-async def _asked(engine: Embeds, recipe: Recipe, query: str) -> list[float]:
+async def _asked(engine: Embeds, recipe: EmbeddingRecipe, query: str) -> list[float]:
     [vector] = await engine.embed([recipe.query_prefix + query], max_tokens=recipe.tokens, priority="interactive")
     return vector
 
 
-def _nearest(vectors: Vectors, recipe: Recipe, vector: Sequence[float]) -> list[bytes]:
+def _nearest(vectors: Vectors, recipe: EmbeddingRecipe, vector: Sequence[float]) -> list[bytes]:
     # another front end may have put others in their place meanwhile
     return vectors.find_nearest(vector, NEAREST) if made_by(vectors, recipe) else []
 
 
-async def made_of(engine: Embeds, recipe: Recipe, texts: Mapping[bytes, str]) -> dict[bytes, list[float]]:
+async def made_of(engine: Embeds, recipe: EmbeddingRecipe, texts: Mapping[bytes, str]) -> dict[bytes, list[float]]:
     """A vector for each of these texts of an index."""
     prefixed = [recipe.document_prefix + text for text in texts.values()]
     made = await engine.embed(prefixed, max_tokens=recipe.tokens)
@@ -69,7 +69,7 @@ async def made_of(engine: Embeds, recipe: Recipe, texts: Mapping[bytes, str]) ->
 class Meaning:
     """Of one folder. `engine` is asked for with every batch, and before and after it the `recipe`."""
 
-    def __init__(self, folder: Folder, engine: Callable[[], Embeds], recipe: Callable[[], Recipe]) -> None:
+    def __init__(self, folder: Folder, engine: Callable[[], Embeds], recipe: Callable[[], EmbeddingRecipe]) -> None:
         self._folder = folder
         self._engine = engine
         self._recipe = recipe
@@ -145,7 +145,7 @@ class Meaning:
             if not await self._folder.ask(put, False, slow=True):
                 raise StoreError("the vectors cannot be saved")
 
-    async def _now(self) -> Recipe:
+    async def _now(self) -> EmbeddingRecipe:
         # it may have to read the head of a large file
         return await asyncio.to_thread(self._recipe)
 
@@ -154,7 +154,7 @@ class Meaning:
         return await self._folder.ask(lambda reader: missing(reader, self._vectors, recipe), [], slow=True)
 
 
-def missing(reader: Reader, vectors: Vectors, recipe: Recipe) -> list[bytes]:
+def missing(reader: Reader, vectors: Vectors, recipe: EmbeddingRecipe) -> list[bytes]:
     """Digests of the texts that have no such vector yet; what was indexed last comes first."""
     try:
         known = set(vectors.read_digests().values()) if made_by(vectors, recipe) else set[bytes]()

@@ -17,7 +17,7 @@ from lsp_harness.errors import (
     ModelError,
 )
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
+from lsp_harness.inference.request import Chunk, ModelRequest, Priority, Props
 
 T = TypeVar("T")
 State = Literal["off", "starting", "ready", "busy", "failed"]
@@ -48,7 +48,7 @@ class Observed:
             return "starting" if self._asked else "off"
         return "busy" if self._running else "ready"
 
-    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         self._running += 1
         self._begin()
         try:

@@ -10,7 +10,7 @@ from lsp_harness.errors import ConfigError, EngineError, HarnessError
 if TYPE_CHECKING:
     from lsp_harness.harness.engine_health import Observed
     from lsp_harness.inference.client import Engine
-    from lsp_harness.inference.token_estimate import Estimating
+    from lsp_harness.inference.token_estimate import EstimatingEngine
 
 LOOK_S = 2.0
 """How long somebody who only wants to know waits for an engine that runs."""
@@ -51,9 +51,9 @@ class Engines:
     @staticmethod
     def own(config: Config) -> bool:
         """Whether the settings mean an engine of ours, with a model."""
-        from lsp_harness.inference.providers import remote
+        from lsp_harness.inference.providers import is_remote
 
-        return not remote(config.engine) and not config.engine.script
+        return not is_remote(config.engine) and not config.engine.script
 
     @staticmethod
     def loads(config: Config) -> tuple[object, ...]:
@@ -88,12 +88,12 @@ class Engines:
             }
         return {"model": props.model, "pid": props.pid, "scripted": bool(props.raw.get("scripted"))}
 
-    async def estimating(self, config: Config) -> "Estimating":
+    async def estimating(self, config: Config) -> "EstimatingEngine":
         """The engine for a question that needs none: where it does not answer soon, its numbers are estimated."""
-        from lsp_harness.inference.token_estimate import Estimating
+        from lsp_harness.inference.token_estimate import EstimatingEngine
 
-        engine = Estimating(self.of(config), config.model.context_length if self.own(config) else 0)
-        await engine.look(LOOK_S if not self.own(config) or _runs(config) else START_S)
+        engine = EstimatingEngine(self.of(config), config.model.context_length if self.own(config) else 0)
+        await engine.probe(LOOK_S if not self.own(config) or _runs(config) else START_S)
         return engine
 
     async def restart(self, config: Config) -> dict[str, Any]:
@@ -125,11 +125,11 @@ class Engines:
 
 def _runs(config: Config) -> bool:
     """Whether an engine of these settings listens, be it stuck."""
-    from lsp_harness.inference.models.model_files import resolve
-    from lsp_harness.inference.running_engines import listening
-    from lsp_harness.inference.supervisor import address
+    from lsp_harness.inference.models.model_files import resolve_model
+    from lsp_harness.inference.running_engines import is_listening
+    from lsp_harness.inference.supervisor import engine_address
 
     try:
-        return listening(address(resolve(config.model.path), config).socket)
+        return is_listening(engine_address(resolve_model(config.model.path), config).socket)
     except HarnessError:
         return True

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from lsp_harness.config.schema import Index
     from lsp_harness.harness.embedding_index import Embeds, Meaning
     from lsp_harness.index.unsaved_text import UnsavedText
-    from lsp_harness.inference.embedding_recipe import Recipe
+    from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 
 log = logging.getLogger(__name__)
 
@@ -110,10 +110,10 @@ class Indexes:
             self._meanings[folder.root] = Meaning(folder, self._engine, self._recipe)
         return self._meanings[folder.root]
 
-    def _recipe(self) -> "Recipe":
-        from lsp_harness.inference.embedding_recipe import recipe
+    def _recipe(self) -> "EmbeddingRecipe":
+        from lsp_harness.inference.embedding_recipe import make_recipe
 
-        return recipe(self._settings())
+        return make_recipe(self._settings())
 
     @property
     def folders(self) -> list[Folder]:

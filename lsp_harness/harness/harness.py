@@ -11,7 +11,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal
 
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import HarnessError, NoAnswer, NotText, UsageError
+from lsp_harness.errors import BinaryDocument, HarnessError, NoAnswer, UsageError
 from lsp_harness.harness import diagnosis, verdict_document
 from lsp_harness.harness.proposals import DocumentProposals, send
 from lsp_harness.harness.published_findings import PublishedFindings

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from lsp_harness.coding.task_location import RANKINGS, Candidate, Sought, Texts, narrowed, seek
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_file
-from lsp_harness.errors import ConfigError, FileProblem, NoAnswer, UsageError
+from lsp_harness.errors import ConfigError, FileError, NoAnswer, UsageError
 from lsp_harness.files.folders import placed
 from lsp_harness.files.private_files import Kept
 from lsp_harness.harness import edit_verbs
@@ -73,7 +73,7 @@ def texts_of(root: Path, opened: Mapping[str, Document] | None = None, roots: Se
             if kept.why(file.as_uri()):
                 return None
             return (opened or {}).get(path) or Document.of(file.as_uri(), read_file(file, LIMIT))
-        except (OSError, FileProblem):
+        except (OSError, FileError):
             return None
 
     return text
@@ -137,7 +137,7 @@ async def instruct(
     harness: "Harness", instruction: str, uri: str, report: Report, failing: str = ""
 ) -> tuple[edit_verbs.Written, Located]:
     """The edit of what an instruction is about, wherever that is, and what that is; `failing` is as for `verbs.instruct`.
-    Raises what `locate` raises, Stale and EngineError."""
+    Raises what `locate` raises, StaleDocument and EngineError."""
     found = await locate(harness, instruction, uri)
     best = found.sought.best
     snapshot = harness.workspace.snapshot(found.document(best))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lsp_harness.disk.file_reading import read_file
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 from lsp_harness.harness.symbol_queries import Spot, open_texts
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import decode
@@ -139,7 +139,7 @@ class _Search:
         file = self.root / path
         try:
             tree = parse(self.texts.get(path) or Document.of(file.as_uri(), read_file(file, LIMIT)))
-        except FileProblem:
+        except FileError:
             return None
         return tree and _Read(
             tree, SourceText(path, tree.language.id, declared(tree.language, tree.data, tree.root)[0], tree.data)

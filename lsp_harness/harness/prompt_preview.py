@@ -17,7 +17,7 @@ from lsp_harness.harness.harness import Harness
 from lsp_harness.index.index_query import IndexQuery
 from lsp_harness.inference.client import Engine
 from lsp_harness.inference.infill_text import heal
-from lsp_harness.inference.request import Continuation, Infill, Sampling, Usage
+from lsp_harness.inference.request import ChatRequest, Infill, Sampling, Usage
 from lsp_harness.text.markdown import fenced
 from lsp_harness.text.position import Span
 from lsp_harness.workspace.cursor import Cursor
@@ -33,7 +33,7 @@ class Prompt:
     text: str
     fragments: Sequence[Fragment]
     texts: Sequence[str]
-    request: Infill | Continuation
+    request: Infill | ChatRequest
     answer: int
     context: int = 0
     """Tokens that the model's context has; 0 where nobody says."""
@@ -92,7 +92,7 @@ def _likelier(request: CompletionRequest) -> dict[str, str]:
 async def edit(
     harness: Harness, engine: Engine, snapshot: Snapshot, span: Span, task: str, known: IndexQuery | None = None
 ) -> Prompt:
-    """Of an edit by instruction, counted by `engine`. Raises NoAnswer, NotText, UsageError."""
+    """Of an edit by instruction, counted by `engine`. Raises NoAnswer, BinaryDocument, UsageError."""
     _check(harness, snapshot)
     harness.check(snapshot)
     job = replace(harness.job(snapshot, lambda progress: None), engine=engine)
@@ -102,7 +102,7 @@ async def edit(
     asked, answer = await Instruct(job, span, task).asked()
     (text, _), context = await prompted(engine, asked, answer), (await engine.props()).n_ctx
     texts = [fragment.text for fragment in asked.fragments]
-    request = Continuation(text, Sampling(n_predict=0), priority="background", owner=job.owner)
+    request = ChatRequest(asked.messages, Sampling(n_predict=0), priority="background", owner=job.owner)
     return Prompt(f"Edit: {task}", text, asked.fragments, texts, request, answer, context)
 
 

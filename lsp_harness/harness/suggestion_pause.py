@@ -10,7 +10,7 @@ from typing import Literal
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import reason, regular
 from lsp_harness.disk.file_writing import clear
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 
 Scope = Literal["here", "everywhere"]
 
@@ -47,12 +47,12 @@ class Pause:
             try:
                 clear(_file()).touch(mode=0o600)
             except OSError as error:
-                raise FileProblem(f"{_file()} cannot be written ({reason(error)}); {paths.STATE.advice}") from error
+                raise FileError(f"{_file()} cannot be written ({reason(error)}); {paths.STATE.advice}") from error
         elif not on:
             try:
                 _file().unlink(missing_ok=True)
             except OSError as error:
-                raise FileProblem(f"{_file()} cannot be removed ({reason(error)}); remove it yourself") from error
+                raise FileError(f"{_file()} cannot be removed ({reason(error)}); remove it yourself") from error
 
     def _scope(self) -> Scope | None:
         if regular(_file()):
@@ -61,4 +61,4 @@ class Pause:
 
 
 def _file() -> Path:
-    return paths.state() / "paused"
+    return paths.state_folder() / "paused"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lsp_harness.config import paths
-from lsp_harness.errors import FileProblem, UsageError
+from lsp_harness.errors import FileError, UsageError
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.session.results import MARKS
 from lsp_harness.text.markdown import fenced
@@ -32,11 +32,11 @@ def document(name: str, log: SessionLog | None) -> str:
     if log and log.id == session:
         events = log.turns.get(turn, [])
     else:
-        file = paths.state() / "sessions" / session / "events.jsonl"
+        file = paths.state_folder() / "sessions" / session / "events.jsonl"
         record = read(file)
         try:
             events = [event for event in record if event.turn == turn]
-        except FileProblem:
+        except FileError:
             events = []
         left_out = record.said
     if not events:

@@ -9,7 +9,7 @@ from pathlib import Path
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_file
 from lsp_harness.disk.file_writing import put_file
-from lsp_harness.errors import FileProblem, StoreError
+from lsp_harness.errors import FileError, StoreError
 from lsp_harness.process.leader_lock import led
 
 
@@ -50,9 +50,9 @@ def prepare_place(root: Path) -> IndexPlace:
     except OSError as error:
         if (folder / "index.db").exists():
             # The index can be read, but not updated.
-            paths.unkept("what changed in the index", paths.CACHE, folder, error)
+            paths.warn_not_saved("what changed in the index", paths.CACHE, folder, error)
             return IndexPlace(real, folder)
-        paths.unkept("the index", paths.CACHE, folder, error)
+        paths.warn_not_saved("the index", paths.CACHE, folder, error)
         return prepare_temporary_place(root)
 
 
@@ -64,11 +64,11 @@ def prepare_temporary_place(root: Path) -> IndexPlace:
         StoreError: The folder cannot be written.
     """
     real = root.resolve()
-    folder = paths.private(paths.temporary() / "index") / _folder_name(real)
+    folder = paths.make_private_folder(paths.temporary_folder() / "index") / _folder_name(real)
     try:
         return _create(real, folder)
     except OSError as error:
-        raise StoreError(paths.not_written(paths.CACHE, folder, error)) from error
+        raise StoreError(paths.describe_write_failure(paths.CACHE, folder, error)) from error
 
 
 def _folder_name(real: Path) -> str:
@@ -86,7 +86,7 @@ def _create(real: Path, folder: Path) -> IndexPlace:
 def _belongs_to(folder: Path, real: Path) -> bool:
     try:
         return read_file(folder / "root") == bytes(real)
-    except FileProblem:
+    except FileError:
         return False
 
 
@@ -101,10 +101,10 @@ def remove_orphaned_indexes() -> list[Path]:
             if not root.is_dir() and not led(IndexPlace(root, folder).lock):
                 shutil.rmtree(folder, ignore_errors=True)
                 removed.append(root)
-        except (OSError, ValueError, FileProblem):
+        except (OSError, ValueError, FileError):
             continue
     return removed
 
 
 def _index_root() -> Path:
-    return paths.cache() / "index"
+    return paths.cache_folder() / "index"

@@ -3,7 +3,7 @@
 from hashlib import blake2b
 from importlib import metadata
 
-from lsp_harness.config.resources import resource
+from lsp_harness.config.resources import resource_path
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import wheels
 
@@ -59,7 +59,7 @@ def schema_version() -> str:
     Languages without queries of their own are tagged by the language pack, so its version is included.
     """
     digest = blake2b(digest_size=8)
-    for file in sorted(resource("queries").glob("*/*.scm")):
+    for file in sorted(resource_path("queries").glob("*/*.scm")):
         if file.stem in ("symbols", "imports"):
             digest.update(f"{file.parent.name}/{file.name}".encode() + file.read_bytes())
     if grammars := wheels():

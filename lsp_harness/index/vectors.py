@@ -14,7 +14,7 @@ import numpy as np
 
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.disk.file_writing import clear
-from lsp_harness.errors import FileProblem, StoreError
+from lsp_harness.errors import FileError, StoreError
 from lsp_harness.store.database import Reader, Writer, placeholders, remove_database
 
 FORMAT_VERSION = 1
@@ -149,5 +149,5 @@ class Vectors:
             with open_regular(self.matrix_path) as file:
                 rows = os.fstat(file.fileno()).st_size // (dimension * FLOAT32.itemsize)
                 return np.memmap(file, FLOAT32, "r", shape=(rows, dimension)) if rows else EMPTY_MATRIX
-        except (OSError, FileProblem):
+        except (OSError, FileError):
             return EMPTY_MATRIX

@@ -6,39 +6,39 @@ from pathlib import Path
 
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
-from lsp_harness.errors import EngineUnavailable, FileMissing, FileProblem
+from lsp_harness.errors import EngineUnavailable, FileError, FileMissing
 
-MIN_TOKEN_LENGTH = 32
+MIN_TOKEN_CHARS = 32
 """Characters. A file with fewer was cut off while it was written."""
 
 
 def token_file() -> Path:
     """Return the path of this user's token file."""
-    return paths.runtime() / "token"
+    return paths.runtime_folder() / "token"
 
 
-def token() -> str:
+def ensure_token() -> str:
     """Return this user's token, and create it when no engine has opened a port before.
 
     All engines of a user share one token.
     """
     file = token_file()
     if not os.path.lexists(file):
-        made = file.with_name(f"token-{os.getpid()}")
-        made.unlink(missing_ok=True)
-        with os.fdopen(os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
+        draft = file.with_name(f"token-{os.getpid()}")
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as new:
             new.write(secrets.token_urlsafe(32))
         try:
-            # of two engines that start at once, one is first
-            os.link(made, file)
+            # if two engines start at once, only one link succeeds
+            os.link(draft, file)
         except FileExistsError:
             pass
         finally:
-            made.unlink()
-    return existing_token()
+            draft.unlink()
+    return read_token()
 
 
-def existing_token() -> str:
+def read_token() -> str:
     """Return the token that an engine created before.
 
     Raises:
@@ -48,15 +48,15 @@ def existing_token() -> str:
     file = token_file()
     try:
         private = not file.lstat().st_mode & 0o077
-        found = read_text(file) if private else ""
+        content = read_text(file) if private else ""
     except FileMissing:
         raise
-    except (FileProblem, OSError) as error:
+    except (FileError, OSError) as error:
         if not os.path.lexists(file):
             raise FileMissing(f"there is no file {file}") from error
-        found = ""
-    if len(found) < MIN_TOKEN_LENGTH:
+        content = ""
+    if len(content) < MIN_TOKEN_CHARS:
         raise EngineUnavailable(
             f"{file} holds no token that only you can read; delete it, and the engine makes a new one"
         )
-    return found
+    return content

@@ -1,7 +1,7 @@
-"""Talking to a model: our own engine on this machine, or servers that somebody else runs.
+"""The client of a model: our own engine on this machine, or remote servers.
 
-One failed request is all a dead engine may cost: the connection is dropped, the caller gets `EngineUnavailable`, and
-the next request starts the engine again.
+If an engine dies, one request fails: the connection is dropped, the caller gets `EngineUnavailable`, and the next
+request starts the engine again.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -13,158 +13,196 @@ from typing import Protocol
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable
 from lsp_harness.inference.backends.backend import Backend
-from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback, understood
-from lsp_harness.inference.backends.server_supply import Server, Supply, T, tried
-from lsp_harness.inference.providers import remote, targets
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
+from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
+from lsp_harness.inference.backends.server_supply import Server, Supply, T, ask_with_retries
+from lsp_harness.inference.providers import is_remote, targets
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Priority, Props
 
 
 class Engine(Protocol):
-    """What the harness needs of a model."""
+    """The interface of a model. All methods raise EngineError."""
 
-    def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]: ...
-    async def count(self, texts: Sequence[str]) -> list[int]: ...
-    async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str: ...
+    def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
+        """Yield the chunks of the answer."""
+        ...
+
+    async def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text."""
+        ...
+
+    async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
+        """Return the text of the prompt for (role, content) messages, to count and to show it."""
+        ...
+
     async def embed(
         self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
-    ) -> list[list[float]]: ...
-    async def cancel(self, name: str, index: int | None = None) -> bool: ...
-    async def props(self) -> Props: ...
-    async def aclose(self) -> None: ...
+    ) -> list[list[float]]:
+        """Return a vector for each text."""
+        ...
+
+    async def cancel(self, name: str, index: int | None = None) -> bool:
+        """Stop the request with the `Owner.id` `name`, or its candidate `index`. Return whether it was stopped."""
+        ...
+
+    async def props(self) -> Props:
+        """Return the properties and the features of the engine."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        ...
 
 
 @cache
 def process_name() -> str:
-    """Whose the requests of this process are, for the sharing of the KV cache. It tells nothing about the user."""
+    """Return a random name for this process, by which the engine shares the KV cache.
+
+    It says nothing about the user.
+    """
     from ulid import ULID
 
     return str(ULID())
 
 
 class EngineClient:
-    """An `Engine` over HTTP. Raises ConfigError, or KeyMissing, when the settings name a server that cannot be asked."""
+    """An `Engine` over HTTP.
 
-    COUNTS = 50_000
-    """Lines whose token counts are remembered."""
+    Raises:
+        ConfigError: The settings name a server that cannot be asked.
+        ApiKeyMissing: The settings name a server that needs a key, and there is none.
+    """
+
+    MAX_CACHED_COUNTS = 50_000
+    """Texts whose token counts are kept."""
 
     def __init__(self, config: Config) -> None:
-        self._supply: Supply = _remote(config) if remote(config.engine) else _local(config)
+        self._supply: Supply = _remote_supply(config) if is_remote(config.engine) else _local_supply(config)
         self._counts: dict[str, int] = {}
         self._running: dict[str, tuple[Backend, str]] = {}
 
-    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
-        """Chunks of the answer; leaving early closes the connection, which stops the engine at its next token.
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
+        """Yield the chunks of the answer.
 
-        Tried again, or elsewhere, only while nothing of the answer was handed on.
+        If the caller stops early, the connection is closed and the engine stops at its next token. The request is
+        repeated, or sent to another server, only before the first chunk of the answer.
         """
         if not request.owner.client:
             request = replace(request, owner=replace(request.owner, client=process_name()))
-        tries, begun = self._supply.tries(affinity(request)), False
+        attempts, has_chunks = self._supply.attempts(affinity_key(request)), False
         name = request.owner.id
         while True:
-            server = await tries.server()
+            server = await attempts.next_server()
             try:
                 backend = await server.backend()
                 if request.sampling.n_predict == 0 and not backend.features()["warm"]:
-                    # a prompt that is not kept must not be paid for
+                    # the server would not keep the evaluated prompt, so the evaluation would only cost money
                     yield Chunk("", "limit")
                     return
-                exchange = backend.ask(request)
+                with protocol_errors(server.endpoint.name):
+                    exchange = await backend.build_exchange(request)
                 self._running |= {name: (backend, request.owner.client)} if name else {}
                 async with aclosing(server.endpoint.events(exchange.path, exchange.body)) as events:
                     async for data in events:
-                        with understood(server.endpoint.name):
+                        with protocol_errors(server.endpoint.name):
                             chunks = list(exchange.read(data))
                         for chunk in chunks:
-                            begun = True
+                            has_chunks = True
                             yield chunk
                         if exchange.complete:
                             break
                     else:
-                        for chunk in exchange.ended():
+                        for chunk in exchange.finish():
                             yield chunk
                 if not exchange.complete:
                     raise EngineUnavailable("the engine stopped before the answer was complete; try again")
-                tries.answered(server)
+                attempts.report_success(server)
                 return
-            except Setback as setback:
-                await tries.failed(server, setback)
-                if begun or not await tries.again(setback):
-                    raise setback.error from setback
+            except RetryableError as error:
+                await attempts.report_failure(server, error)
+                if has_chunks or not await attempts.may_retry(error):
+                    raise error.error from error
             finally:
                 self._running.pop(name, None)
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text, by the model's own tokenizer; of a server that has none to ask, each is an `Estimate`."""
+        """Return the number of tokens of each text, by the tokenizer of the model.
+
+        If the server has no tokenizer that can be asked, each count is an `EstimatedCount`.
+        """
         missing = list({text for text in texts if text not in self._counts})
         if missing:
-            if len(self._counts) + len(missing) > self.COUNTS:
+            if len(self._counts) + len(missing) > self.MAX_CACHED_COUNTS:
                 self._counts.clear()
                 missing = list(set(texts))
-            counts = await self._with(lambda backend: backend.count(missing))
+            counts = await self._ask(lambda backend: backend.count(missing))
             self._counts.update(zip(missing, counts, strict=True))
         return [self._counts[text] for text in texts]
 
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
-        """The prompt of a conversation of (role, content), by the model's own template."""
-        return await self._with(lambda backend: backend.chat_prompt(messages))
+        """Return the text of the prompt for (role, content) messages, to count and to show it.
+
+        A server that does not reveal the template of its model gives the prompt in ChatML. To get an answer, send a
+        `ChatRequest`.
+        """
+        return await self._ask(lambda backend: backend.chat_prompt(messages))
 
     async def embed(
         self, texts: Sequence[str], *, max_tokens: int = 128, priority: Priority = "background"
     ) -> list[list[float]]:
-        """A vector for each text, of its first `max_tokens` tokens where the server can cut."""
-        return await self._with(lambda backend: backend.embed(texts, max_tokens, priority)) if texts else []
+        """Return a vector for each text, made from its first `max_tokens` tokens if the server can cut texts."""
+        return await self._ask(lambda backend: backend.embed(texts, max_tokens, priority)) if texts else []
 
     async def cancel(self, name: str, index: int | None = None) -> bool:
-        """Stop the request whose `Owner.id` is `name`, or one candidate of it.
+        """Stop the request with the `Owner.id` `name`, or its candidate `index`.
 
-        False when nothing runs by that name, or the server knows no way but a closed connection.
+        Returns:
+            False if no such request runs, or if the server only stops when the connection is closed.
         """
         if name not in self._running:
             return False
         backend, client = self._running[name]
         try:
             return await backend.cancel(client, name, index)
-        except Setback as setback:
-            raise setback.error from setback
+        except RetryableError as error:
+            raise error.error from error
 
     async def props(self) -> Props:
-        """What the server says of itself, and what it can do (see `FEATURES`)."""
+        """Return the properties of the server and its features (see `FEATURES`)."""
 
-        async def told(backend: Backend) -> Props:
+        async def ask(backend: Backend) -> Props:
             props = await backend.props()
-            # some know only now
+            # a backend may know its features only after it has read the properties
             return replace(props, features=backend.features())
 
-        return await self._with(told)
+        return await self._ask(ask)
 
     async def aclose(self) -> None:
         await self._supply.aclose()
 
-    async def _with(self, ask: Callable[[Backend], Awaitable[T]]) -> T:
-        async def asked(server: Server) -> T:
+    async def _ask(self, ask: Callable[[Backend], Awaitable[T]]) -> T:
+        async def ask_server(server: Server) -> T:
             return await ask(await server.backend())
 
-        return await tried(self._supply, asked)
+        return await ask_with_retries(self._supply, ask_server)
 
 
-def affinity(request: Continuation | Infill) -> str:
-    """What a request is about: its document where that is named, else its client and the first file it is told of."""
+def affinity_key(request: ModelRequest) -> str:
+    """Return the key by which a request is assigned to a server: its document, or else its client and first extra file."""
     if request.owner.affinity:
         return request.owner.affinity
-    extra = request.around.extra if isinstance(request, Infill) else ()
+    extra = request.context.extra if isinstance(request, Infill) else ()
     return f"{request.owner.client}\0{extra[0][0] if extra else ''}"
 
 
-def _remote(config: Config) -> Supply:
+def _remote_supply(config: Config) -> Supply:
     from lsp_harness.inference.backends.fleet import Fleet
 
     settings = config.engine
-    patience = Patience(settings.first_token_seconds, settings.next_token_seconds)
-    return Fleet([Server(Endpoint(target, patience)) for target in targets(settings)], settings.retries)
+    limits = SilenceLimits(settings.first_token_seconds, settings.next_token_seconds)
+    return Fleet([Server(Endpoint(target, limits)) for target in targets(settings)], settings.retries)
 
 
-def _local(config: Config) -> Supply:
-    from lsp_harness.inference.backends.local_engine import Local
+def _local_supply(config: Config) -> Supply:
+    from lsp_harness.inference.backends.local_engine import LocalSupply
 
-    return Local(config)
+    return LocalSupply(config)

@@ -1,7 +1,7 @@
-"""What is asked of an embedding model, and how it is read from JSON.
+"""Requests to an embedding model, and how they are read from JSON.
 
-Two forms are spoken: llama-server's, with `content`, and OpenAI's, with `input`. Beyond both, a request may say
-`max_tokens` and `priority`.
+There are two forms: that of llama-server with the field `content`, and that of OpenAI with `input`. A request may also
+contain the fields `max_tokens` and `priority`, which neither form has.
 """
 
 import base64
@@ -17,44 +17,47 @@ from lsp_harness.inference.request import Priority
 
 Json = dict[str, Any]
 DEFAULT_TOKENS = 128
-"""What sentence encoders are trained with; more makes code search no better and takes longer in proportion."""
-MOST_TOKENS = 510
-MOST_TEXTS = 2048
+"""The length with which sentence encoders are trained.
+
+More tokens do not improve the search for code and take longer.
+"""
+MAX_TOKENS = 510
+MAX_TEXTS = 2048
 
 
 @dataclass(frozen=True, slots=True)
-class Embedding:
-    """Texts to embed, each cut after `max_tokens` tokens; the model's own marks around a text are not counted."""
+class EmbeddingRequest:
+    """Texts to embed, each cut after `max_tokens` tokens. The special tokens that the model adds do not count."""
 
     texts: tuple[str, ...]
     max_tokens: int = DEFAULT_TOKENS
     priority: Priority = "background"
 
 
-def read(body: Json, field: str) -> Embedding:
-    """The request whose texts are in `field`. Raises EngineRefused."""
-    given = body.get(field)
-    texts = cast("list[Any]", given) if isinstance(given, list) else [given]
+def read_request(body: Json, field: str) -> EmbeddingRequest:
+    """Return the request whose texts are in `field`. Raise EngineRefused."""
+    value = body.get(field)
+    texts = cast("list[Any]", value) if isinstance(value, list) else [value]
     if not texts or not all(isinstance(text, str) for text in texts):
         raise EngineRefused(f"`{field}` must be a text or a list of texts")
-    if len(texts) > MOST_TEXTS:
-        raise EngineRefused(f"`{field}` has {len(texts)} texts; send at most {MOST_TEXTS} at once")
+    if len(texts) > MAX_TEXTS:
+        raise EngineRefused(f"`{field}` has {len(texts)} texts; send at most {MAX_TEXTS} at once")
     if body.get("embd_normalize", 2) != 2:
         raise EngineRefused("`embd_normalize` must be 2: vectors have the Euclidean length 1")
-    most = dialect.between(body, "max_tokens", DEFAULT_TOKENS, 1, MOST_TOKENS)
-    return Embedding(tuple(cast("list[str]", texts)), most, dialect.priority(body, "background"))
+    max_tokens = dialect.read_int(body, "max_tokens", DEFAULT_TOKENS, 1, MAX_TOKENS)
+    return EmbeddingRequest(tuple(cast("list[str]", texts)), max_tokens, dialect.read_priority(body, "background"))
 
 
-def in_base64(body: Json) -> bool:
-    """Whether `encoding_format` asks for base64. Raises EngineRefused."""
+def wants_base64(body: Json) -> bool:
+    """Return whether `encoding_format` is base64. Raise EngineRefused."""
     encoding = body.get("encoding_format", "float")
     if encoding not in ("float", "base64"):
         raise EngineRefused("`encoding_format` must be `float` or `base64`")
     return encoding == "base64"
 
 
-def packed(vector: Sequence[float]) -> str:
-    """Base64 of little-endian float32."""
+def encode_vector(vector: Sequence[float]) -> str:
+    """Return a vector as base64 of little-endian float32."""
     values = array("f", vector)
     if sys.byteorder == "big":
         values.byteswap()

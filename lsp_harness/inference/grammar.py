@@ -1,7 +1,7 @@
-"""What a model may answer: grammars in llama.cpp's GBNF, each beside the reader of such an answer.
+"""Grammars in GBNF of llama.cpp that constrain the answer of a model, each with the parser of such an answer.
 
-Every grammar here ends by itself, after a known number of characters. A token is at least one byte, so that number
-bounds the tokens too; an answer that was cut short by `n_predict` is read as None, like any other that does not fit.
+Every grammar limits the number of characters. A token has at least one byte, so this also limits the number of tokens.
+The parser returns None for an answer that does not fit the grammar, for example because `n_predict` has cut it off.
 """
 
 import re
@@ -15,20 +15,20 @@ from lsp_harness.config.resources import grammar_folder
 Intent = Literal["edit", "explain", "fix", "generate"]
 INTENTS: tuple[Intent, ...] = get_args(Intent)
 
-BLOCK = re.compile(r"```[a-z]*\n(.*\n)```", re.DOTALL)
-FENCED = re.compile(r"^```[^\n`]*\n(.*?^)```", re.DOTALL | re.MULTILINE)
-EDIT = re.compile(r"<<<<<<< SEARCH\n(.*?\n)=======\n((?:.*?\n)??)>>>>>>> REPLACE", re.DOTALL)
-MARKS = ("=======", ">>>>>>>")
-ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
+BLOCK_PATTERN = re.compile(r"```[a-z]*\n(.*\n)```", re.DOTALL)
+FENCE_PATTERN = re.compile(r"^```[^\n`]*\n(.*?^)```", re.DOTALL | re.MULTILINE)
+EDIT_PATTERN = re.compile(r"<<<<<<< SEARCH\n(.*?\n)=======\n((?:.*?\n)??)>>>>>>> REPLACE", re.DOTALL)
+EDIT_MARKERS = ("=======", ">>>>>>>")
+GBNF_ESCAPES = {"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r", "\t": r"\t"}
 
 
 @cache
-def _file(name: str) -> str:
+def _grammar_file(name: str) -> str:
     return (grammar_folder() / f"{name}.gbnf").read_text(encoding="utf-8")
 
 
-def _redefined(grammar: str, **bodies: str) -> str:
-    """The grammar with other bodies for some of its rules."""
+def _redefine_rules(grammar: str, **bodies: str) -> str:
+    """Return the grammar with other bodies for some of its rules."""
     for name, body in bodies.items():
         start = re.search(rf"^{name}\s*::= .*$", grammar, re.MULTILINE)
         assert start, f"no rule {name}"
@@ -36,77 +36,81 @@ def _redefined(grammar: str, **bodies: str) -> str:
     return grammar
 
 
-def literal(text: str) -> str:
-    """`text` as a GBNF terminal."""
-    return '"' + "".join(ESCAPES.get(c) or (f"\\x{ord(c):02x}" if c < " " else c) for c in text) + '"'
+def gbnf_literal(text: str) -> str:
+    """Return `text` as a GBNF terminal."""
+    return '"' + "".join(GBNF_ESCAPES.get(c) or (f"\\x{ord(c):02x}" if c < " " else c) for c in text) + '"'
 
 
-def yes_no() -> str:
-    """YES or NO."""
-    return _file("yes_no")
+def yes_no_grammar() -> str:
+    """Return the grammar of YES or NO."""
+    return _grammar_file("yes_no")
 
 
 def parse_yes_no(text: str) -> bool | None:
+    """Return whether the answer is YES, or None if it is neither YES nor NO."""
     return {"YES": True, "NO": False}.get(text)
 
 
-def intent() -> str:
-    """One of `INTENTS`."""
-    return _file("intent")
+def intent_grammar() -> str:
+    """Return the grammar of one of `INTENTS`."""
+    return _grammar_file("intent")
 
 
 def parse_intent(text: str) -> Intent | None:
-    return next((known for known in INTENTS if known == text), None)
+    """Return the intent in an answer, or None if there is none."""
+    return next((intent for intent in INTENTS if intent == text), None)
 
 
-def one_of(words: Sequence[str]) -> str:
-    """One of `words`, which must not be empty."""
+def one_of_grammar(words: Sequence[str]) -> str:
+    """Return the grammar of one of `words`. Raise ValueError if there are none, or if one is empty."""
     if not words or "" in words:
         raise ValueError("a choice needs words, and none of them empty")
-    return "root ::= " + " | ".join(literal(word) for word in dict.fromkeys(words)) + "\n"
+    return "root ::= " + " | ".join(gbnf_literal(word) for word in dict.fromkeys(words)) + "\n"
 
 
 def parse_one_of(text: str, words: Sequence[str]) -> str | None:
+    """Return the answer if it is one of `words`, else None."""
     return text if text in words else None
 
 
-def choice(n: int) -> str:
-    """An index from 0 to `n` - 1."""
-    return one_of([str(index) for index in range(n)])
+def choice_grammar(n: int) -> str:
+    """Return the grammar of a number from 0 to `n` - 1."""
+    return one_of_grammar([str(index) for index in range(n)])
 
 
 def parse_choice(text: str, n: int) -> int | None:
-    found = parse_one_of(text, [str(index) for index in range(n)])
-    return None if found is None else int(found)
+    """Return the number in an answer if it is from 0 to `n` - 1, else None."""
+    number = parse_one_of(text, [str(index) for index in range(n)])
+    return None if number is None else int(number)
 
 
-def code_block(*, most_lines: int = 200, most_chars: int = 240) -> str:
-    """One fenced code block of up to `most_lines` lines, each of up to `most_chars` characters after its first."""
-    return _redefined(_file("code_block"), lines=f"line{{1,{most_lines}}}", rest=f"[^\\n]{{0,{most_chars}}}")
+def code_block_grammar(*, max_lines: int = 200, max_chars: int = 240) -> str:
+    """Return the grammar of a fenced code block with up to `max_lines` lines of up to `max_chars` + 1 characters."""
+    return _redefine_rules(_grammar_file("code_block"), lines=f"line{{1,{max_lines}}}", rest=f"[^\\n]{{0,{max_chars}}}")
 
 
 def parse_code_block(text: str) -> str | None:
-    """The lines within the fence."""
-    found = BLOCK.fullmatch(text)
-    return found[1] if found else None
+    """Return the lines inside the fence."""
+    match = BLOCK_PATTERN.fullmatch(text)
+    return match[1] if match else None
 
 
 def find_code_block(text: str) -> str | None:
-    """The first code block in an answer that no grammar held to its form; None where its end is missing."""
-    found = FENCED.search(text)
-    return found[1] if found else None
+    """Return the first code block of an answer without a grammar, or None if the end of the block is missing."""
+    match = FENCE_PATTERN.search(text)
+    return match[1] if match else None
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Whole lines to find and whole lines to put there, each with its newline."""
+    """Whole lines to find, and whole lines to put in their place, each with its newline."""
 
     search: str
     replace: str
 
     def span(self, text: str) -> tuple[int, int] | None:
-        """Characters of `text` that are to be replaced; None unless these lines are there exactly once."""
-        # a last line without a newline is found like any other
+        """Return the character range of `text` to replace, or None unless the lines occur exactly once."""
+        # with this, a last line without a newline is found too
         lines = f"\n{text}" if text.endswith("\n") else f"\n{text}\n"
         start = lines.find(f"\n{self.search}")
         if start < 0 or lines.find(f"\n{self.search}", start + 1) >= 0:
@@ -114,34 +118,34 @@ class Replacement:
         return start, min(start + len(self.search), len(text))
 
 
-def edit(original: str = "", *, most_lines: int = 120, most_chars: int = 240) -> str:
-    """One search-and-replace block that puts in up to `most_lines` lines.
+def edit_grammar(original: str = "", *, max_lines: int = 120, max_chars: int = 240) -> str:
+    """Return the grammar of a search-and-replace block that inserts up to `max_lines` lines.
 
-    With `original` the lines to find are consecutive lines of that text, word for word, and so many that they are
-    there only once: the model chooses where, and cannot mistype what is there.
+    With `original`, the lines to find are consecutive lines of that text, as many as make them unique. So the model
+    chooses the place and cannot write lines that do not exist.
     """
-    grammar = _redefined(_file("edit"), replace=f"line{{0,{most_lines}}}", rest=f"[^\\n]{{0,{most_chars}}}")
+    grammar = _redefine_rules(_grammar_file("edit"), replace=f"line{{0,{max_lines}}}", rest=f"[^\\n]{{0,{max_chars}}}")
     lines = original.splitlines()
     starts = [
-        f"{literal(''.join(f'{line}{chr(10)}' for line in lines[at : at + size]))} after-{at + size}"
-        for at in range(len(lines))
-        if (size := _unique(lines, at))
+        f"{gbnf_literal(''.join(f'{line}{chr(10)}' for line in lines[start : start + size]))} after-{start + size}"
+        for start in range(len(lines))
+        if (size := _unique_line_count(lines, start))
     ]
     if not starts:
         return grammar
-    stop = literal("=======\n")
+    stop = gbnf_literal("=======\n")
     rules = [f"after-{len(lines)} ::= {stop}"]
     for at, line in enumerate(lines):
-        more = "" if line.startswith(MARKS) else f" | {literal(line + chr(10))} after-{at + 1}"
+        more = "" if line.startswith(EDIT_MARKERS) else f" | {gbnf_literal(line + chr(10))} after-{at + 1}"
         rules.append(f"after-{at} ::= {stop}{more}")
-    return _redefined(grammar, search=" | ".join(starts)) + "\n".join([*rules, ""])
+    return _redefine_rules(grammar, search=" | ".join(starts)) + "\n".join([*rules, ""])
 
 
-def _unique(lines: Sequence[str], at: int) -> int:
-    """How many lines from `at` on are together nowhere else in `lines`; 0 where there are no such, or a mark is met."""
-    others = [other for other in range(len(lines)) if other != at]
-    for size, line in enumerate(lines[at:], 1):
-        if line.startswith(MARKS):
+def _unique_line_count(lines: Sequence[str], start: int) -> int:
+    """Return how many lines from `start` on are unique together; 0 if none are, or if one of them looks like a marker."""
+    others = [other for other in range(len(lines)) if other != start]
+    for size, line in enumerate(lines[start:], 1):
+        if line.startswith(EDIT_MARKERS):
             return 0
         others = [other for other in others if other + size <= len(lines) and lines[other + size - 1] == line]
         if not others:
@@ -150,5 +154,6 @@ def _unique(lines: Sequence[str], at: int) -> int:
 
 
 def parse_edit(text: str) -> Replacement | None:
-    found = EDIT.fullmatch(text)
-    return Replacement(found[1], found[2]) if found else None
+    """Return the replacement in an answer, or None if the answer does not fit the grammar."""
+    match = EDIT_PATTERN.fullmatch(text)
+    return Replacement(match[1], match[2]) if match else None

@@ -1,5 +1,6 @@
-"""What is asked of a model and what comes back, in the terms of llama-server's `/completion`."""
+"""The requests to a model and its answers, in the terms of llama-server's `/completion`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,8 +11,11 @@ Stop = Literal["eos", "word", "limit", "deadline", "cancelled"]
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How tokens are chosen. `temperature` 0 is greedy; `t_max_predict_ms` counts from the first token, and once it is over
-    the end of a line ends the text, as with llama-server."""
+    """How tokens are chosen, and when generation ends.
+
+    A `temperature` of 0 is greedy. `t_max_predict_ms` counts from the first token; after it, the end of a line ends the
+    text, as with llama-server.
+    """
 
     n_predict: int = 64
     temperature: float = 0.0
@@ -22,27 +26,41 @@ class Sampling:
     grammar: str = ""
     t_max_predict_ms: int = 0
     n: int = 1
-    """Candidates over one evaluated prompt, with seeds `seed`, `seed + 1`, …; their chunks carry `index`."""
+    """Number of candidates over one evaluated prompt.
+
+    Their seeds are `seed`, `seed + 1`, …; their chunks carry `index`.
+    """
     top_logprobs: int = -1
-    """With 0 or more, chunks carry the log probability of each token and of so many likeliest ones."""
+    """If this is 0 or more, chunks carry the log probability of each token and of this many likeliest alternatives."""
     confidence: bool = False
-    """Chunks carry the log probability of each token as it comes along, of what agrees with the healed text; unlike
-    `top_logprobs` this evaluates nothing anew, and a server that has none at hand gives none."""
+    """Chunks carry the log probability of each token, or of its part after the healed text.
+
+    Unlike `top_logprobs`, this evaluates nothing again. A server that does not have the values at hand sends none.
+    """
     expected: tuple[str, ...] = ()
-    """Names that are made likelier where a word begins that is no member; by our engine only."""
+    """Names that become more likely where a word begins that is not a member. Only our engine uses them."""
     unbound: tuple[str, ...] = ()
-    """Names that are made likelier where one is bound; by our engine only. `total`: at the beginning of a statement, or as a
-    parameter; `const total`: behind that word; ` total`: behind something."""
+    """Names that become more likely where a name is bound. Only our engine uses them.
+
+    `total` is bound at the beginning of a statement or as a parameter, `const total` after that word, ` total` after
+    something else.
+    """
     lookup: bool = True
-    """Draft tokens that repeat the prompt's own text. They are verified: the answer is the same, only sooner."""
+    """Draft tokens that repeat text of the prompt.
+
+    The model verifies them, so the answer is the same but comes sooner.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose request it is. The KV cache is shared out by `client`; only `persist` ones may be written to disk.
+    """The sender of a request.
 
-    `id` is the client's own name for the request, by which one candidate of it can be cancelled (`/cancel`).
-    `affinity` names the document: of several servers the same one is asked for it again. It is never sent.
+    Attributes:
+        client: The clients share the KV cache.
+        id: The client's own name for the request. `/cancel` uses it to cancel the request or one candidate.
+        persist: The evaluated prompt may be written to disk.
+        affinity: The document. Of several servers, the same one is asked about it again. It is never sent.
     """
 
     client: str = ""
@@ -53,20 +71,36 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """Continue a prompt: text, or token ids, or a list that mixes both."""
+    """A request to continue a prompt: a text, or a sequence of token ids and texts."""
 
     prompt: str | tuple[int | str, ...]
     sampling: Sampling = Sampling()
     priority: Priority = "normal"
     owner: Owner = Owner()
     cache_reuse: int | None = None
-    """Runs of so many tokens that are resident at other positions are moved, not evaluated; with 0 none is, and
-    without it none by our engine."""
+    """Runs of at least this many tokens are moved in the KV cache instead of evaluated again; 0 moves none.
+
+    With None our engine moves none either.
+    """
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
-    """What an infill is told: the text on both sides of the hole, and `extra` (file name, text) before it."""
+class ChatRequest:
+    """A request to answer a conversation. The server formats the messages by the model's own template.
+
+    Attributes:
+        messages: Pairs of role (`system`, `user` or `assistant`) and content, oldest first.
+    """
+
+    messages: Sequence[tuple[str, str]]
+    sampling: Sampling = Sampling()
+    priority: Priority = "normal"
+    owner: Owner = Owner()
+
+
+@dataclass(frozen=True, slots=True)
+class InfillContext:
+    """The text on both sides of a hole, and `extra` pairs of (file name, text) before it."""
 
     prefix: str
     suffix: str
@@ -75,28 +109,46 @@ class Around:
 
 @dataclass(frozen=True, slots=True)
 class Infill:
-    """Fill in the middle.
+    """A request to fill in the middle.
 
-    `heal` generates the text back to the last token boundary of the prefix again, under constraint; what comes back
-    is only what follows the prefix. `shorter` are cheaper prompts for the same hole, longest first: the engine, which
-    knows what is resident and how fast it is, takes the first prompt whose new tokens it can evaluate within
-    `budget_ms`, else the last. With `budget_ms` 0 `around` is always taken.
+    Attributes:
+        context: The text around the hole.
+        heal: Generate the text after the last token boundary of the prefix again, under constraint. The answer contains
+            only what follows the prefix.
+        shorter: Cheaper prompts for the same hole, longest first. The engine knows what is evaluated already and how
+            fast it is. It takes the first prompt whose new tokens it can evaluate within `budget_ms`, else the last
+            one.
+        budget_ms: Time for the evaluation of the prompt. With 0, `context` is always used.
+        cache_reuse: As in `Continuation`. With None, the setting applies with which the server was started.
     """
 
-    around: Around
+    context: InfillContext
     heal: bool = True
     sampling: Sampling = Sampling()
     priority: Priority = "interactive"
     owner: Owner = Owner()
-    shorter: tuple[Around, ...] = ()
+    shorter: tuple[InfillContext, ...] = ()
     budget_ms: float = 0.0
     cache_reuse: int | None = None
-    """As that of a continuation; without it, as the server was started."""
+
+
+ModelRequest = Continuation | ChatRequest | Infill
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """`evaluated` prompt tokens were computed, `reused` came from the cache; times in milliseconds."""
+    """Token counts and times of one answer.
+
+    Attributes:
+        evaluated: Prompt tokens that were computed.
+        reused: Prompt tokens that came from the KV cache.
+        generated: Tokens of the answer.
+        drafted: Tokens that were proposed without the model.
+        accepted: Drafted tokens that the model would have chosen itself.
+        rung: The prompt that was used: 0 is the first choice, more is one of `Infill.shorter`.
+        spelled: Evaluated tokens that the healing of this candidate took.
+        shifted: Reused tokens that were at other positions before.
+    """
 
     evaluated: int = 0
     reused: int = 0
@@ -105,18 +157,14 @@ class Usage:
     predicted_ms: float = 0.0
     drafted: int = 0
     accepted: int = 0
-    """Of the drafted tokens, those the model would have chosen itself."""
     rung: int = 0
-    """Which prompt was taken: 0 is the first choice, more is one of `Infill.shorter`."""
     spelled: int = 0
-    """Of the evaluated tokens, those this candidate's healing took."""
     shifted: int = 0
-    """Of the reused tokens, those that were at other positions before."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenLogprob:
-    """A token as text, its natural log probability, and the likeliest at its place."""
+    """The text of a token, its natural log probability, and the likeliest tokens at its place."""
 
     text: str
     logprob: float
@@ -125,7 +173,7 @@ class TokenLogprob:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of candidate `index`, and the usage so far. The last one of each candidate has `stop` set."""
+    """A piece of candidate `index`, and the usage so far. The last chunk of each candidate has `stop` set."""
 
     text: str
     stop: Stop | None = None
@@ -136,11 +184,11 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Props:
-    """What an engine says of itself (`/props`)."""
+    """The properties that an engine reports (`/props`)."""
 
     model: str
     n_ctx: int
     pid: int
     raw: dict[str, Any] = field(default_factory=dict[str, Any])
     features: dict[str, bool | str] = field(default_factory=dict[str, bool | str])
-    """What the server can do, by name; a text says how far, or what is done instead."""
+    """Feature → whether the server has it. A text says how far, or what is done instead."""

@@ -1,7 +1,7 @@
-"""Engines of ours that run: who listens at a socket, whether it gives a sign of life, and its end.
+"""Running engines of this user: which process listens at a socket, whether it is alive, and how to end it.
 
-A sign of life is an answer to `GET /health`, which the engine gives from another thread than the one that evaluates, so a
-long prompt on a slow machine is no silence. What the thread of the model does is told in that answer: `silent_s`.
+A sign of life is an answer to `GET /health`. Another thread than that of the model gives it, so the engine answers
+while it evaluates a long prompt. `silent_s` in the answer says how long the thread of the model has been silent.
 """
 
 import asyncio
@@ -16,40 +16,46 @@ from typing import Any, Literal, cast
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import put_file
-from lsp_harness.errors import EngineUnavailable, FileProblem
+from lsp_harness.errors import EngineUnavailable, FileError
 from lsp_harness.process.termination import KILL_S, Ending, OpenProcess, condition, start_time
 
-LOOK_S = 2.0
-"""How long a command that only wants to know waits for an engine's answer."""
+HEALTH_TIMEOUT_S = 2.0
+"""How long a command waits for an engine's answer to `/health`."""
 GRACE_S, STUCK_GRACE_S = 15.0, 3.0
-"""How long an engine has after SIGTERM: it saves what it has evaluated; one that gives no sign of life is not expected to."""
-MODEL_FACTOR = 3
-"""The thread of the model has given no sign for so many times `engine.silence_s`: one operation of a large model may take
-seconds on a slow machine."""
+"""How long an engine has after SIGTERM.
+
+It saves its evaluated prompts; an engine that gives no sign of life is not expected to.
+"""
+MODEL_SILENCE_FACTOR = 3
+"""Factor of `engine.silence_s` for the thread of the model: one operation of a large model may take seconds."""
 
 
-def listening(path: Path) -> bool:
-    """Whether a process has this socket open. One that is stuck may have more callers waiting than the system lets wait."""
-    return _connected(path) != "nobody"
+def is_listening(path: Path) -> bool:
+    """Return whether a process listens at this socket. The connection queue of a stuck process may be full."""
+    return _probe_socket(path) != "nobody"
 
 
-def peer(path: Path) -> int | None:
-    """The process that listens there, from the kernel and not from what it says; None where there is none."""
+def peer_pid(path: Path) -> int | None:
+    """Return the id of the process that listens at this socket, as the kernel knows it; None if there is none."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         match _connect(probe, path):
             case "connected":
                 return struct.unpack("3i", probe.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
             case "full":
-                return _recorded(path)
+                return _read_pid_file(path)
             case _:
                 return None
 
 
-async def health(path: Path, limit_s: float | None = None) -> dict[str, Any] | None:
-    """What the engine at this socket says to `/health`; None without an answer in time, by default `LOOK_S`. The kernel accepts connections for a
-    process that is stopped, or dying."""
+async def query_health(path: Path, limit_s: float | None = None) -> dict[str, Any] | None:
+    """Return the answer of the engine at this socket to `/health`.
+
+    Returns:
+        None if there is no answer within `limit_s` (by default `HEALTH_TIMEOUT_S`). The connection alone proves
+        nothing, because the kernel accepts connections for a process that is stopped or dying.
+    """
     try:
-        async with asyncio.timeout(LOOK_S if limit_s is None else limit_s):
+        async with asyncio.timeout(HEALTH_TIMEOUT_S if limit_s is None else limit_s):
             reader, writer = await asyncio.open_unix_connection(path)
             try:
                 writer.write(b"GET /health HTTP/1.1\r\nHost: engine\r\nConnection: close\r\n\r\n")
@@ -57,86 +63,99 @@ async def health(path: Path, limit_s: float | None = None) -> dict[str, Any] | N
             finally:
                 writer.close()
         head, _, body = answer.partition(b"\r\n\r\n")
-        said: Any = json.loads(body) if head.startswith(b"HTTP/1.1 200") else None
+        body_json: Any = json.loads(body) if head.startswith(b"HTTP/1.1 200") else None
     except (OSError, TimeoutError, ValueError):
         return None
-    return cast("dict[str, Any]", said) if isinstance(said, dict) else None
+    return cast("dict[str, Any]", body_json) if isinstance(body_json, dict) else None
 
 
-async def alive(path: Path, limit_s: float, silence_s: float) -> bool:
-    """Whether the engine at this socket answers within `limit_s`, and its model is at work where there is work."""
-    said = await health(path, limit_s)
-    silent = said.get("silent_s") if said else None
-    return said is not None and not (isinstance(silent, int | float) and silent > MODEL_FACTOR * silence_s)
+async def is_alive(path: Path, limit_s: float, silence_s: float) -> bool:
+    """Return whether the engine at this socket answers within `limit_s` and the thread of its model is not stuck."""
+    answer = await query_health(path, limit_s)
+    silent_s = answer.get("silent_s") if answer else None
+    is_stuck = isinstance(silent_s, int | float) and silent_s > MODEL_SILENCE_FACTOR * silence_s
+    return answer is not None and not is_stuck
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A process that was to end, and how it did."""
+class EngineEnd:
+    """How the process of an engine ended."""
 
     pid: int
     ending: Ending
     condition: str
-    """What kept it from working before that; empty where nothing is known."""
+    """Why the process did not work before (for example: it is stopped); empty if nothing is known."""
 
     @property
-    def words(self) -> str:
-        """What became of it, as the end of a sentence."""
+    def description(self) -> str:
+        """Return the result as the end of a sentence."""
         if not self.ending:
-            left = condition(self.pid)
-            why = f": it is {left}" if left else ""
-            return f"could not be ended, not even with SIGKILL{why} (process {self.pid})"
+            state = condition(self.pid)
+            cause = f": it is {state}" if state else ""
+            return f"could not be ended, not even with SIGKILL{cause} (process {self.pid})"
         return "was ended" if self.ending == "terminated" else "was killed, as it did not end when it was asked to"
 
 
-async def end(path: Path, *, grace_s: float | None = None, pid: int | None = None) -> Ended | None:
-    """End the engine at a socket, only that of `pid` where one is named; None where there is none. An engine that gives no
-    sign of life has less than `GRACE_S`. Raises EngineUnavailable where it is another user's."""
-    found = peer(path)
-    if found is None or (pid is not None and found != pid):
+async def end_engine_at(path: Path, *, grace_s: float | None = None, pid: int | None = None) -> EngineEnd | None:
+    """End the engine at a socket.
+
+    Args:
+        path: The socket.
+        grace_s: Seconds after SIGTERM; by default `GRACE_S`, or `STUCK_GRACE_S` if the engine gives no sign of life.
+        pid: End only this process.
+
+    Returns:
+        How the process ended; None if there is no such process.
+
+    Raises:
+        EngineUnavailable: The process belongs to another user.
+    """
+    listener = peer_pid(path)
+    if listener is None or (pid is not None and listener != pid):
         return None
     if grace_s is None:
-        grace_s = GRACE_S if await health(path) else STUCK_GRACE_S
+        grace_s = GRACE_S if await query_health(path) else STUCK_GRACE_S
     try:
-        process = OpenProcess(found)
+        process = OpenProcess(listener)
     except ProcessLookupError:
         return None
     try:
-        # opened first and looked at again: from here on the number cannot mean another process
-        if peer(path) != found:
+        # the process is open now, so from here on the id cannot mean another process: check once more
+        if peer_pid(path) != listener:
             return None
-        before = condition(found)
-        return Ended(found, await process.end(grace_s, KILL_S), before)
+        before = condition(listener)
+        return EngineEnd(listener, await process.end(grace_s, KILL_S), before)
     except PermissionError:
-        raise EngineUnavailable(f"the engine (process {found}) is not this user's and cannot be ended") from None
+        raise EngineUnavailable(f"the engine (process {listener}) is not this user's and cannot be ended") from None
     finally:
         process.close()
 
 
-def record(path: Path) -> None:
-    """Write down beside the socket that this process has it, for a time when nobody can connect any more."""
-    file = record_file(path)
+def write_pid_file(path: Path) -> None:
+    """Write the id of this process beside the socket, for commands that cannot connect to it later."""
+    file = pid_file(path)
     try:
         put_file(file, f"{os.getpid()} {start_time(os.getpid())}\n".encode())
     except OSError as error:
-        paths.unkept("which process the engine is", paths.RUNTIME, file, error)
+        paths.warn_not_saved("which process the engine is", paths.RUNTIME, file, error)
 
 
-def record_file(path: Path) -> Path:
+def pid_file(path: Path) -> Path:
+    """Return the file with the process id of the engine at a socket."""
     return path.with_suffix(".pid")
 
 
-def _recorded(path: Path) -> int | None:
-    """The process that wrote its number beside the socket, if it is still that one."""
+def _read_pid_file(path: Path) -> int | None:
+    """Return the process id from the file beside the socket, if that process still runs."""
     try:
-        number, _, started = read_text(record_file(path)).strip().partition(" ")
+        number, _, started = read_text(pid_file(path)).strip().partition(" ")
         pid = int(number)
-    except (FileProblem, ValueError):
+    except (FileError, ValueError):
         return None
     return pid if started and start_time(pid) == started else None
 
 
-def _connected(path: Path) -> Literal["connected", "full", "nobody"]:
+def _probe_socket(path: Path) -> Literal["connected", "full", "nobody"]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
         return _connect(probe, path)
 

@@ -1,7 +1,9 @@
-"""Finding the engine of a model, or starting it: one per model identity, whoever asks first.
+"""Finds the engine of a model or starts it.
 
-A start that fails is not tried again at once: the wait doubles from half a second to half a minute, and meanwhile
-requests fail at once with the reason.
+There is one engine for each model identity; the first process that needs it starts it.
+
+After a failed start the next attempt waits, from half a second up to half a minute. Until then requests fail at once
+with the reason.
 """
 
 import asyncio
@@ -23,32 +25,33 @@ from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_warnings import warn_once
 from lsp_harness.disk.file_writing import clear
 from lsp_harness.errors import ConfigError, EngineUnavailable
-from lsp_harness.inference.embedding_recipe import pooling_of
+from lsp_harness.inference.embedding_recipe import pooling_or_auto
 from lsp_harness.inference.models.catalogue import FimRecipe, ModelCard, cards
-from lsp_harness.inference.models.model_files import resolve
-from lsp_harness.inference.running_engines import STUCK_GRACE_S, end, health, listening
+from lsp_harness.inference.models.model_files import resolve_model
+from lsp_harness.inference.running_engines import STUCK_GRACE_S, end_engine_at, is_listening, query_health
 from lsp_harness.process import detached_process, openmp
 
-ORDERS = ("auto", "suffix-first", "prefix-suffix-middle")
-TURN_S = 120.0
-"""How long another process may take to start the same engine before a request says so."""
-IMPORT_S = 10.0
-"""How long a process that starts may give no sign of life at least: it can give none before Python has come up."""
-TURN_POLL_S = 0.05
-SOCKET_LIMIT = 100
-"""Bytes of a Unix socket's path; the system's limit is 108."""
+FIM_ORDERS = ("auto", "suffix-first", "prefix-suffix-middle")
+START_TURN_TIMEOUT_S = 120.0
+"""How long a request waits for another process that starts the same engine."""
+MIN_STARTUP_SILENCE_S = 10.0
+"""Minimum silence allowed for a process that starts, because it can give no sign of life before Python has started."""
+LOCK_POLL_S = 0.05
+"""Time between two attempts to get the lock."""
+SOCKET_PATH_LIMIT_BYTES = 100
+"""Length limit of the path of a Unix socket; the limit of the system is 108."""
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
-    """Where an engine listens, and where it writes its log."""
+class EngineAddress:
+    """The socket of an engine and its log file."""
 
     socket: Path
     log: Path
 
 
-def identity(model: Path, config: Config) -> str:
-    """One engine process per value: the file's bytes (by size and time) and what the context depends on."""
+def engine_identity(model: Path, config: Config) -> str:
+    """Return the identity of an engine: a hash of its model file (by size and time) and of its settings."""
     info = model.stat()
     parts = (
         str(model.resolve()),
@@ -58,36 +61,40 @@ def identity(model: Path, config: Config) -> str:
         config.model.n_gpu_layers,
         _order(model, config),
         config.index.embedding_model,
-        pooling_of(config.index),
+        pooling_or_auto(config.index),
     )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
 
 
-def address(model: Path, config: Config) -> Address:
-    name = f"engine-{identity(model, config)}"
-    path = paths.runtime() / f"{name}.sock"
-    if len(os.fsencode(path)) > SOCKET_LIMIT:
+def engine_address(model: Path, config: Config) -> EngineAddress:
+    """Return where the engine of a model listens. Raise EngineUnavailable if the path is too long for a socket."""
+    name = f"engine-{engine_identity(model, config)}"
+    path = paths.runtime_folder() / f"{name}.sock"
+    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT_BYTES:
         raise EngineUnavailable(
             f"{path} is too long for a socket; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path"
         )
-    return Address(path, _log(name))
+    return EngineAddress(path, _log(name))
 
 
 def _log(name: str) -> Path:
     try:
-        return paths.state() / f"{name}.log"
+        return paths.state_folder() / f"{name}.log"
     except ConfigError as error:
-        # an engine that says nothing is better than none
+        # an engine without a log is better than no engine
         warn_once(error.message)
         return Path(os.devnull)
 
 
 async def end_engine(config: Config) -> None:
-    """End the engine of these settings, and wait until it is gone; one that does not run is left alone. Raises
-    EngineUnavailable when it is still there after SIGKILL."""
-    ended = await end(address(resolve(config.model.path), config).socket)
-    if ended and not ended.ending:
-        raise EngineUnavailable(f"the engine {ended.words}")
+    """End the engine of these settings, if it runs, and wait until the process has ended.
+
+    Raises:
+        EngineUnavailable: The process still exists after SIGKILL.
+    """
+    end = await end_engine_at(engine_address(resolve_model(config.model.path), config).socket)
+    if end and not end.ending:
+        raise EngineUnavailable(f"the engine {end.description}")
 
 
 def _card(model: Path, config: Config) -> ModelCard | None:
@@ -95,95 +102,98 @@ def _card(model: Path, config: Config) -> ModelCard | None:
 
 
 def _order(model: Path, config: Config) -> str:
-    """What the settings say, else the model's card. Raises ConfigError."""
+    """Return the order of a prompt by the settings, or else by the catalogue. Raise ConfigError."""
     chosen = config.model.fim_order
-    if chosen not in ORDERS:
-        raise ConfigError(f"model.fim_order must be one of {', '.join(ORDERS)}, not {chosen!r}")
+    if chosen not in FIM_ORDERS:
+        raise ConfigError(f"model.fim_order must be one of {', '.join(FIM_ORDERS)}, not {chosen!r}")
     card = _card(model, config)
     return chosen if chosen != "auto" else (card.fim if card else FimRecipe()).order
 
 
 class Supervisor:
-    """Makes sure that the configured engine runs; `ensure` gives its socket."""
+    """Starts the configured engine if it does not run."""
 
-    FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+    FIRST_WAIT_S, MAX_WAIT_S = 0.5, 30.0
+    """Wait after a failed start; it doubles with each failure."""
 
     def __init__(self, config: Config) -> None:
         self._config = config
         self._starting: asyncio.Task[None] | None = None
-        self._wait = 0.0
+        self._wait_s = 0.0
         self._not_before = 0.0
-        self._why = ""
-        self._doubted = False
+        self._failure = ""
+        self._is_suspect = False
 
-    def doubt(self) -> None:
-        """A request failed on the way: look closely before the next one is sent there."""
-        self._doubted = True
+    def suspect_engine(self) -> None:
+        """Note that a request failed, so that the engine must answer a health check before the next request."""
+        self._is_suspect = True
 
-    async def ensure(self) -> Path:
-        """The socket of a running engine. Raises ModelMissing or EngineUnavailable."""
+    async def ensure_running(self) -> Path:
+        """Return the socket of a running engine. Raise ModelMissing or EngineUnavailable."""
         if self._config.engine.url:
             return Path(self._config.engine.url.removeprefix("unix:"))
-        model = resolve(self._config.model.path)
-        where = address(model, self._config)
-        if await health(where.socket) is not None if self._doubted else listening(where.socket):
-            self._doubted = False
-            return where.socket
+        model = resolve_model(self._config.model.path)
+        address = engine_address(model, self._config)
+        if await query_health(address.socket) is not None if self._is_suspect else is_listening(address.socket):
+            self._is_suspect = False
+            return address.socket
         if self._starting is None:
-            if (left := self._not_before - monotonic()) > 0:
+            if (wait_s := self._not_before - monotonic()) > 0:
                 raise EngineUnavailable(
-                    f"the engine does not start: {self._why}; the next attempt is possible in {math.ceil(left)} s (see lsp-harness engine logs)"
+                    f"the engine does not start: {self._failure}; the next attempt is possible in {math.ceil(wait_s)} s (see lsp-harness engine logs)"
                 )
-            self._starting = asyncio.create_task(self._start(model, where))
+            self._starting = asyncio.create_task(self._start(model, address))
             self._starting.add_done_callback(self._started)
-        # a request that is cancelled meanwhile, as typing does, must not take the start with it
+        # typing cancels requests, and that must not cancel the start
         await asyncio.shield(self._starting)
-        return where.socket
+        return address.socket
 
     def _started(self, task: asyncio.Task[None]) -> None:
         self._starting = None
         if not task.cancelled():
-            # those who wait hear of it; when nobody does any more, it is not an error of the loop
+            # waiting requests get the error; without any, asyncio must not log it as an error that was never read
             task.exception()
 
-    async def _start(self, model: Path, where: Address) -> None:
+    async def _start(self, model: Path, address: EngineAddress) -> None:
         silence_s = self._config.engine.silence_s
-        async with _turn(_lock_file(where.socket)):
-            if listening(where.socket):
-                if await health(where.socket, silence_s) is not None:
+        async with _start_lock(_lock_file(address.socket)):
+            if is_listening(address.socket):
+                if await query_health(address.socket, silence_s) is not None:
                     return
-                # a process that listens and does not answer: its socket is needed, and so is its memory
-                await end(where.socket, grace_s=STUCK_GRACE_S)
-            limit_s = max(silence_s, IMPORT_S)
-            said = await detached_process.start(self._argv(model, where), openmp.environment(), where.log, limit_s)
-        if error := said.get("error"):
-            self._wait = min(max(self._wait * 2, self.FIRST_WAIT), self.LONGEST_WAIT)
-            self._not_before = monotonic() + self._wait
-            self._why = str(error)
+                # the process listens but does not answer; its socket and its memory are needed
+                await end_engine_at(address.socket, grace_s=STUCK_GRACE_S)
+            limit_s = max(silence_s, MIN_STARTUP_SILENCE_S)
+            report = await detached_process.start(
+                self._argv(model, address), openmp.environment(), address.log, limit_s
+            )
+        if error := report.get("error"):
+            self._wait_s = min(max(self._wait_s * 2, self.FIRST_WAIT_S), self.MAX_WAIT_S)
+            self._not_before = monotonic() + self._wait_s
+            self._failure = str(error)
             raise EngineUnavailable(f"the engine does not start: {error} (see lsp-harness engine logs)")
-        self._wait, self._doubted = 0.0, False
+        self._wait_s, self._is_suspect = 0.0, False
 
-    def _argv(self, model: Path, where: Address) -> list[str]:
+    def _argv(self, model: Path, address: EngineAddress) -> list[str]:
         config = self._config
         card = _card(model, config)
         return [
-            # -P: what is called like a module in the current folder, which is a workspace's, is none
+            # -P: a file of the workspace with the name of a module must not be imported
             *(sys.executable, "-P", "-m", "lsp_harness.engine.main"),
-            *("--model", str(model), "--socket", str(where.socket)),
+            *("--model", str(model), "--socket", str(address.socket)),
             *("--name", card.name if card else model.stem),
             *("--fim-order", _order(model, config)),
             *("--n-ctx", str(config.model.context_length), "--n-gpu-layers", str(config.model.n_gpu_layers)),
             *("--threads", str(config.engine.threads), "--idle", str(config.engine.idle_seconds)),
             *("--kv-disk", str(config.engine.kv_disk_mb), "--cache-reuse", str(config.engine.cache_reuse)),
-            # one argument: what begins with a dash is no option
+            # in one argument, so that a value that begins with a dash is not taken for an option
             f"--embedding-model={config.index.embedding_model}",
-            f"--embedding-pooling={pooling_of(config.index)}",
+            f"--embedding-pooling={pooling_or_auto(config.index)}",
             *(("--tcp", str(config.engine.port)) if config.engine.port > 0 else ()),
         ]
 
 
 def _lock_file(socket: Path) -> Path:
-    """The file that lets one process start an engine. Raises EngineUnavailable where a folder lies under its name or the socket's."""
+    """Return the lock file for starting an engine. Raise EngineUnavailable if it or the socket is a folder."""
     lock = socket.with_suffix(".lock")
     try:
         if socket.is_dir() and not socket.is_symlink():
@@ -191,29 +201,27 @@ def _lock_file(socket: Path) -> Path:
         return clear(lock)
     except OSError as error:
         raise EngineUnavailable(
-            f"the engine does not start: {paths.not_written(paths.RUNTIME, lock, error)}"
+            f"the engine does not start: {paths.describe_write_failure(paths.RUNTIME, lock, error)}"
         ) from error
 
 
 @asynccontextmanager
-async def _turn(file: Path) -> AsyncGenerator[None]:
-    """The right to start an engine, which one process has at a time. Raises EngineUnavailable where it takes too long to get."""
-    lock, until = FileLock(file, thread_local=False), monotonic() + TURN_S
+async def _start_lock(file: Path) -> AsyncGenerator[None]:
+    """Hold the lock for starting an engine. Raise EngineUnavailable if another process holds it for too long."""
+    lock, deadline = FileLock(file, thread_local=False), monotonic() + START_TURN_TIMEOUT_S
     while True:
         try:
-            # not in a thread: a program that ends would have to wait for it
+            # not in a thread, because the program could not end before the thread does
             lock.acquire(timeout=0)
             break
         except Timeout:
-            if monotonic() > until:
-                said = (
-                    f"another process has been starting the engine for {TURN_S:.0f} s; end that process, or try again"
-                )
-                raise EngineUnavailable(said) from None
+            if monotonic() > deadline:
+                message = f"another process has been starting the engine for {START_TURN_TIMEOUT_S:.0f} s; end that process, or try again"
+                raise EngineUnavailable(message) from None
         except OSError as error:
-            said = paths.not_written(paths.RUNTIME, file, error)
-            raise EngineUnavailable(f"the engine does not start: {said}") from error
-        await asyncio.sleep(TURN_POLL_S)
+            problem = paths.describe_write_failure(paths.RUNTIME, file, error)
+            raise EngineUnavailable(f"the engine does not start: {problem}") from error
+        await asyncio.sleep(LOCK_POLL_S)
     try:
         yield
     finally:

@@ -1,6 +1,6 @@
-"""An engine that is asked where it answers, and estimated where it does not, for questions that need no model.
+"""An engine whose answers are estimated if it does not answer, for questions that need no model.
 
-What a prompt consists of is known without one; only the exact number of tokens is not.
+The parts of a prompt are known without a model; only the exact number of tokens is not.
 """
 
 import asyncio
@@ -9,56 +9,58 @@ from contextlib import aclosing
 from typing import Any, TypeVar, cast
 
 from lsp_harness.errors import EngineError, EngineRefused, ModelError
-from lsp_harness.inference.backends.backend import estimated
+from lsp_harness.inference.backends.backend import estimate_counts, format_chatml
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
+from lsp_harness.inference.request import Chunk, ModelRequest, Priority, Props
 
 T = TypeVar("T")
 
 
-class Estimating:
-    """An `Engine`. Once it has failed everything is estimated, so that numbers that belong together are of one kind.
+class EstimatingEngine:
+    """An `Engine` that estimates everything after the first failure, so that all numbers are of the same kind.
 
-    `n_ctx` is the context that the settings say.
+    Args:
+        engine: The engine to ask. Its owner closes it.
+        n_ctx: The context length by the settings, in tokens.
     """
 
     def __init__(self, engine: Engine, n_ctx: int) -> None:
         self._engine = engine
         self._n_ctx = n_ctx
-        self.why = ""
+        self.reason = ""
         """Why tokens are estimated; empty while they are counted."""
 
-    async def look(self, limit_s: float) -> None:
-        """Ask for a first answer, and estimate from now on where none comes in time."""
+    async def probe(self, limit_s: float) -> None:
+        """Ask the engine for its properties. If it does not answer in time, estimate from now on."""
         try:
             async with asyncio.timeout(limit_s):
                 await self.props()
         except TimeoutError:
-            self.why = f"the engine does not answer within {limit_s:g} s"
+            self.reason = f"the engine does not answer within {limit_s:g} s"
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        return await self._with(lambda: self._engine.count(texts), lambda: estimated(texts))
+        return await self._ask(lambda: self._engine.count(texts), lambda: estimate_counts(texts))
 
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
-        return await self._with(lambda: self._engine.chat_prompt(messages), lambda: _plain(messages))
+        return await self._ask(lambda: self._engine.chat_prompt(messages), lambda: format_chatml(messages))
 
     async def props(self) -> Props:
-        return await self._with(self._engine.props, lambda: Props("", self._n_ctx, 0))
+        return await self._ask(self._engine.props, lambda: Props("", self._n_ctx, 0))
 
-    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
-        """Nothing but the end, of an engine that fails before it has said anything."""
-        begun = False
-        if not self.why:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
+        """Yield the answer, or only its end if the engine fails before the first chunk."""
+        has_chunks = False
+        if not self.reason:
             try:
                 async with aclosing(cast("Any", self._engine.stream(request))) as chunks:
                     async for chunk in chunks:
-                        begun = True
+                        has_chunks = True
                         yield chunk
                 return
             except EngineError as error:
-                if begun or isinstance(error, EngineRefused):
+                if has_chunks or isinstance(error, EngineRefused):
                     raise
-                self.why = error.message
+                self.reason = error.message
         yield Chunk("", "limit")
 
     async def embed(
@@ -70,20 +72,14 @@ class Estimating:
         return await self._engine.cancel(name, index)
 
     async def aclose(self) -> None:
-        """The engine is its owner's to close."""
+        """Do nothing, because the owner of the engine closes it."""
 
-    async def _with(self, ask: Callable[[], Awaitable[T]], otherwise: Callable[[], T]) -> T:
-        if not self.why:
+    async def _ask(self, ask: Callable[[], Awaitable[T]], estimate: Callable[[], T]) -> T:
+        if not self.reason:
             try:
                 return await ask()
             except EngineRefused:
                 raise
             except (EngineError, ModelError) as error:
-                self.why = error.message
-        return otherwise()
-
-
-def _plain(messages: Sequence[tuple[str, str]]) -> str:
-    """A conversation in ChatML, which most templates are like."""
-    turns = "".join(f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in messages)
-    return f"{turns}<|im_start|>assistant\n"
+                self.reason = error.message
+        return estimate()

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import cast
 
 from lsp_harness.disk.file_reading import read_file
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 from lsp_harness.files.secrets import secret_path
 from lsp_harness.knowledge.js_exports import SCRIPT_LANGUAGES, find_exports
 from lsp_harness.syntax.languages import Language, language_for
@@ -104,7 +104,7 @@ def read_contents(path: Path, folder: Path) -> bytes | None:
         if not Path(resolved).is_relative_to(folder) or secret_path(resolved[len(str(folder)) :]):
             return None
         data = read_file(Path(resolved), MAX_FILE_BYTES)
-    except (OSError, ValueError, FileProblem):
+    except (OSError, ValueError, FileError):
         return None
     return None if b"\0" in data[:8192] else data
 

@@ -33,7 +33,7 @@ def open_log(log: Path) -> BinaryIO:
             log.replace(log.with_suffix(log.suffix + ".1"))
         return os.fdopen(append_open(log), "ab")
     except OSError as error:
-        paths.unkept("the log of a process", paths.STATE, log, error)
+        paths.warn_not_saved("the log of a process", paths.STATE, log, error)
         return open(os.devnull, "ab")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.disk.file_writing import clear
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 
 
 async def lead(path: Path) -> int:
@@ -53,7 +53,7 @@ async def lead(path: Path) -> int:
 
 def led(path: Path) -> bool:
     """Whether somebody holds the lock."""
-    with suppress(FileProblem), open_regular(path) as file:
+    with suppress(FileError), open_regular(path) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -18,13 +18,13 @@ NAME = "typed"
 def pressed() -> None:
     """Somebody typed."""
     with suppress(OSError, ConfigError):
-        clear(paths.runtime() / NAME).touch(mode=0o600)
+        clear(paths.runtime_folder() / NAME).touch(mode=0o600)
 
 
 def since() -> float:
     """Seconds since then; infinite where nobody has typed, or the clock was set back."""
     try:
-        passed = time.time() - os.stat(paths.runtime() / NAME).st_mtime
+        passed = time.time() - os.stat(paths.runtime_folder() / NAME).st_mtime
     except (OSError, ConfigError):
         return math.inf
     return passed if passed >= 0 else math.inf

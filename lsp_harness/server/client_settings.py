@@ -19,9 +19,9 @@ SECTION = "lspHarness"
 
 def merged(base: Config, settings: dict[str, Any], roots: Sequence[Path]) -> tuple[Config, list[str]]:
     """The configuration with the editor's settings on top, and what is wrong with them."""
-    from lsp_harness.config.load import from_settings
+    from lsp_harness.config.load import apply_editor_settings
 
-    return from_settings(base, section(settings), roots)
+    return apply_editor_settings(base, section(settings), roots)
 
 
 def section(settings: dict[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from types import ModuleType
 from typing import Any
 
-from lsp_harness.errors import OutOfStep
+from lsp_harness.errors import DocumentOutOfSync
 from lsp_harness.server.editor_client import Client
 
 
@@ -31,13 +31,13 @@ def _handler(client: Client, feature: ModuleType) -> Callable[[Any], Any]:
         return lambda params: run(client, params)
     document: Callable[[Any], str | None] = getattr(feature, "document", _named)
 
-    unknown: Callable[[OutOfStep], Any] = getattr(feature, "unknown", lambda error: None)
+    unknown: Callable[[DocumentOutOfSync], Any] = getattr(feature, "unknown", lambda error: None)
 
     def freeze_and_run(params: Any) -> Any:
         uri = document(params)
         try:
             snapshot = client.freeze(uri) if uri is not None else None
-        except OutOfStep as error:
+        except DocumentOutOfSync as error:
             return unknown(error)
         return run(client, snapshot, params)
 

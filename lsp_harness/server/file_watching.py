@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
-from lsp_harness.config.load import PROJECT_FILES, user_file
+from lsp_harness.config.load import PROJECT_FILES, user_config_file
 from lsp_harness.server import client_settings
 from lsp_harness.server.editor_client import Client
 from lsp_harness.text.uri import local_path
@@ -15,7 +15,7 @@ from lsp_harness.text.uri import local_path
 
 def files(client: Client) -> list[Path]:
     """Those that count, whether they are there or not."""
-    return [user_file().absolute(), *(client.project / name for name in PROJECT_FILES if client.project)]
+    return [user_config_file().absolute(), *(client.project / name for name in PROJECT_FILES if client.project)]
 
 
 def changed(client: Client, uris: Iterable[str]) -> None:

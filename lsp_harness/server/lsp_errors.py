@@ -21,9 +21,9 @@ REQUEST_CANCELLED = -32800
 # The first row that matches counts, so subclasses stand before their base.
 TABLE: tuple[tuple[type[BaseException], int], ...] = (
     (CancelledError, REQUEST_CANCELLED),
-    (errors.Stale, CONTENT_MODIFIED),
-    (errors.Superseded, REQUEST_CANCELLED),
-    (errors.NotOpen, INVALID_PARAMS),
+    (errors.StaleDocument, CONTENT_MODIFIED),
+    (errors.RequestSuperseded, REQUEST_CANCELLED),
+    (errors.DocumentNotOpen, INVALID_PARAMS),
     (errors.UsageError, INVALID_PARAMS),
     (errors.HarnessError, REQUEST_FAILED),
 )
@@ -34,7 +34,7 @@ SERVER_CANCELLABLE = frozenset({"textDocument/diagnostic", "workspace/diagnostic
 
 def code(error: BaseException, method: str) -> int:
     """The error code for an exception that ended a request of this method."""
-    if isinstance(error, errors.Superseded) and method in SERVER_CANCELLABLE:
+    if isinstance(error, errors.RequestSuperseded) and method in SERVER_CANCELLABLE:
         return SERVER_CANCELLED
     return next((code for kind, code in TABLE if isinstance(error, kind)), INTERNAL_ERROR)
 

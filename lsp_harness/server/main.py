@@ -7,7 +7,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from typing import TYPE_CHECKING
 
-from lsp_harness.config.load import Load
+from lsp_harness.config.load import ConfigLoader
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import HarnessError, UsageError
 from lsp_harness.server import handshake, log_forwarding
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 LEAVE_SECONDS = 5.0
 
 
-def serve(make_harness: "MakeHarness", load: Load, *, tcp: str | None = None, ws: str | None = None) -> int:
+def serve(make_harness: "MakeHarness", load: ConfigLoader, *, tcp: str | None = None, ws: str | None = None) -> int:
     """Runs until the client leaves; the exit status of the process. `load` reads the settings of a project."""
     logging.basicConfig(level=logging.WARNING, handlers=[stderr_log()])
     # at INFO pygls logs the body of every message: the user's source code
@@ -43,7 +43,9 @@ def serve(make_harness: "MakeHarness", load: Load, *, tcp: str | None = None, ws
         return 1
 
 
-async def _serve(make_harness: "MakeHarness", load: Load, tcp: str | None, ws: str | None) -> int:
+async def _serve(
+    make_harness: "MakeHarness", load: ConfigLoader, tcp: str | None, ws: str | None
+) -> int:
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     if task is not None:
@@ -86,7 +88,7 @@ async def _connect(tcp: str | None, ws: str | None) -> Transport:
 
 async def _converse(
     make_harness: "MakeHarness",
-    load: Load,
+    load: ConfigLoader,
     greeting: Greeting,
     transport: Transport,
     messages: AsyncIterator[bytes],
@@ -121,7 +123,7 @@ async def _converse(
         await _leave(client)
 
 
-def _client(make_harness: "MakeHarness", load: Load, greeting: Greeting, transport: Transport) -> "Client":
+def _client(make_harness: "MakeHarness", load: ConfigLoader, greeting: Greeting, transport: Transport) -> "Client":
     """Everything that knows LSP types is imported here, after `initialize` was answered."""
     from lsp_harness.server import client_settings, index_progress
     from lsp_harness.server.editor_client import Client

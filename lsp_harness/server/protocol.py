@@ -19,7 +19,7 @@ from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol, default_converter
 
-from lsp_harness.errors import HarnessError, OutOfStep, UsageError
+from lsp_harness.errors import DocumentOutOfSync, HarnessError, UsageError
 from lsp_harness.server import lsp_errors
 from lsp_harness.server.transport import rpc_message
 from lsp_harness.server.transport.rpc_message import Id, Noise, Notification, Refused, Request, Response
@@ -113,7 +113,7 @@ class Protocol(LanguageServerProtocol):
             return
         try:
             handler(self._structure(method, params))
-        except OutOfStep as error:
+        except DocumentOutOfSync as error:
             # the client was told when it happened
             log.debug("%s: %s", method, error.message)
         except HarnessError as error:

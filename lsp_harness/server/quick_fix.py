@@ -5,7 +5,7 @@ from typing import Any, cast
 
 from lsprotocol import types
 
-from lsp_harness.errors import HarnessError, Stale, UsageError
+from lsp_harness.errors import HarnessError, StaleDocument, UsageError
 from lsp_harness.harness import diagnosis
 from lsp_harness.harness.edit_verbs import Written
 from lsp_harness.server.editor_client import Client
@@ -47,9 +47,9 @@ def uri_of(data: Any) -> str:
 
 
 def unpack(snapshot: Snapshot, data: Any) -> Offer:
-    """The offer again. Raises Stale when the text is another one now, UsageError when the data is not ours."""
+    """The offer again. Raises StaleDocument when the text is another one now, UsageError when the data is not ours."""
     if data.get("hash") != snapshot.document.hash:
-        raise Stale("the document has changed since this fix was offered; request the code actions again")
+        raise StaleDocument("the document has changed since this fix was offered; request the code actions again")
     try:
         finding = Finding(**data["finding"])
         offer = Offer(title=str(data["title"]), how=data["how"], finding=finding)
@@ -62,13 +62,13 @@ def unpack(snapshot: Snapshot, data: Any) -> Offer:
 
 
 async def fix(client: Client, snapshot: Snapshot, data: Any, report: Report, failing: str = "") -> Fixed:
-    """Computes and verifies; `failing` is what a tool has printed. Raises Stale when the document moved on meanwhile."""
+    """Computes and verifies; `failing` is what a tool has printed. Raises StaleDocument when the document moved on meanwhile."""
     document, offer = snapshot.document, unpack(snapshot, data)
     output = await diagnosis.printed(snapshot, failing) if failing else None
     proposal = await client.harness.fix(snapshot, offer, report, output)
     # a client that cannot bind an edit to a version would apply this one to whatever text it has by now
     if client.live(document.uri).data != document.data:
-        raise Stale("the document changed while the edit was computed; request it again")
+        raise StaleDocument("the document changed while the edit was computed; request it again")
     return fixed(client, document, proposal)
 
 

@@ -48,7 +48,7 @@ class SessionLog:
 
     @property
     def path(self) -> Path:
-        return (self._folder or paths.state() / "sessions") / self.id / "events.jsonl"
+        return (self._folder or paths.state_folder() / "sessions") / self.id / "events.jsonl"
 
     def turn(self, *, keep: bool = True) -> "Turn":
         """Open the next turn. What is not to be kept is heard and read as the others are, but never on disk."""
@@ -93,7 +93,7 @@ class SessionLog:
             self._torn = False
         except OSError as error:
             self._torn = self._file is not None
-            paths.unkept("what happens in this session", paths.STATE, path, error)
+            paths.warn_not_saved("what happens in this session", paths.STATE, path, error)
 
     def close(self) -> None:
         if self._file is not None:
@@ -148,7 +148,7 @@ class Record:
         self.torn = 0
 
     def __iter__(self) -> Iterator[Event]:
-        """Raises FileMissing or FileProblem."""
+        """Raises FileMissing or FileError."""
         with open_regular(self._path) as lines:
             while line := lines.readline(LONGEST):
                 # a last line without its end is still being written, or was cut off

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import regular
 from lsp_harness.disk.file_writing import clear
-from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
+from lsp_harness.errors import StoreDamaged, StoreError, StoreTimeout
 
 FILE_SUFFIXES = ("", "-wal", "-shm")
 CACHE_KIB = 16_384
@@ -157,7 +157,7 @@ class Reader:
         """Interrupt the queries of the block, also in the middle of a statement, as soon as `is_over` returns True.
 
         Raises:
-            StoreLate: A query was interrupted.
+            StoreTimeout: A query was interrupted.
         """
         self._is_over = is_over
         try:
@@ -178,7 +178,7 @@ class Reader:
         results: list[T] = []
         if is_over():
             return results
-        with suppress(StoreLate), self.interrupt_when(is_over):
+        with suppress(StoreTimeout), self.interrupt_when(is_over):
             for result in find():
                 results.append(result)
                 if is_over():
@@ -256,12 +256,12 @@ def _translate_errors(path: Path) -> Generator[None]:
         yield
     except sqlite3.OperationalError as error:
         if _error_code(error) == sqlite3.SQLITE_INTERRUPT:
-            raise StoreLate(f"{path}: the query took too long") from error
+            raise StoreTimeout(f"{path}: the query took too long") from error
         raise StoreError(f"{path}: {error}{_suggest_remedy(error)}") from error
     except sqlite3.DatabaseError as error:
         raise StoreDamaged(f"{path}: {error}; {REMOVE_ADVICE}") from error
     except OSError as error:
-        raise StoreError(paths.not_written(paths.CACHE, path, error)) from error
+        raise StoreError(paths.describe_write_failure(paths.CACHE, path, error)) from error
     except UnicodeEncodeError as error:
         raise StoreError(f"{path}: {error.object!a} is not UTF-8, so it is not in the index") from error
 

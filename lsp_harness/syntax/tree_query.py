@@ -10,7 +10,7 @@ from threading import Lock
 
 from tree_sitter import Node, Query, QueryCursor
 
-from lsp_harness.config.resources import resource
+from lsp_harness.config.resources import resource_path
 from lsp_harness.syntax.languages import Language, grammar
 
 _built: dict[tuple[str, str], Query | None] = {}
@@ -33,7 +33,9 @@ def query(language: Language, name: str) -> Query | None:
 def source_of(language: Language, name: str) -> str:
     """The text of the query: that of the language it is a dialect of, then its own."""
     names, _, parent = name.partition("@")
-    files = [resource("queries", folder, f"{part}.scm") for part in names.split("+") for folder in language.queries]
+    files = [
+        resource_path("queries", folder, f"{part}.scm") for part in names.split("+") for folder in language.queries
+    ]
     source = "\n".join(file.read_text("utf-8") for file in files if file.is_file())
     return "\n".join(re.findall(rf"^\({parent} (\(.+)\)$", source, re.MULTILINE)) if parent else source
 

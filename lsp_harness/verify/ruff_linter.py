@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_warnings import warn_once
-from lsp_harness.errors import FileProblem, HarnessError
+from lsp_harness.errors import FileError, HarnessError
 from lsp_harness.process import tool_run
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
@@ -157,7 +157,7 @@ def _endless_extension(settings: Path) -> Path | None:
     for _ in range(EXTENSIONS):
         try:
             table: Json = tomllib.loads(read_text(settings))
-        except (FileProblem, ValueError, RecursionError):
+        except (FileError, ValueError, RecursionError):
             # ruff says what is wrong with it
             return None
         for name in ("tool", "ruff") if settings.name == "pyproject.toml" else ():

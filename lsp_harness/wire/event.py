@@ -1,20 +1,20 @@
-"""The envelope every event travels in, and its one-line JSON form.
+"""The envelope of all events, and its form as one line of JSON.
 
-`seq` counts from 0 within a session without gaps; it is where a reader resumes.
+`seq` counts the events of a session from 0 without gaps. A reader continues after the last `seq` that it has read.
 """
 
 import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
-VERSION = 1
-NEEDED: dict[str, type] = {"id": str, "seq": int, "ts": str, "session_id": str, "type": str, "data": dict}
-"""What every event has, and of which type it is."""
+EVENT_VERSION = 1
+REQUIRED_FIELDS: dict[str, type] = {"id": str, "seq": int, "ts": str, "session_id": str, "type": str, "data": dict}
+"""Required field of an event → its type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`cause` is the id of the event this one answers to; `ts` is UTC, ISO 8601."""
+    """One event. `cause` is the id of the event that it answers; `ts` is the time in UTC, ISO 8601."""
 
     id: str
     seq: int
@@ -25,20 +25,23 @@ class Event:
     cause: str | None
     type: str
     data: dict[str, Any] = field(default_factory=dict[str, Any])
-    v: int = VERSION
+    v: int = EVENT_VERSION
 
 
 def encode(event: Event) -> str:
-    """One line, without its newline."""
+    """Return an event as one line of JSON without a newline."""
     body = asdict(event)
     return json.dumps({"v": body.pop("v"), **body}, ensure_ascii=False, separators=(",", ":"))
 
 
 def decode(line: str) -> Event:
-    """The inverse of `encode`; unknown keys are dropped, so that a newer writer can be read. Raises ValueError."""
-    found: Any = json.loads(line)
-    body = cast("dict[str, Any]", found) if isinstance(found, dict) else dict[str, Any]()
-    if any(not isinstance(body.get(key), kind) for key, kind in NEEDED.items()):
-        raise ValueError("it is no event")
+    """Return the event of a line.
+
+    Unknown keys are ignored, so that events of a newer version can be read. Raise ValueError.
+    """
+    value: Any = json.loads(line)
+    body = cast("dict[str, Any]", value) if isinstance(value, dict) else dict[str, Any]()
+    if any(not isinstance(body.get(key), kind) for key, kind in REQUIRED_FIELDS.items()):
+        raise ValueError("this line is not an event")
     values: dict[str, Any] = {key: body.get(key) for key in Event.__dataclass_fields__}
     return Event(**values)

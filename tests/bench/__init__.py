@@ -1,1 +1,1 @@
-"""Tests of the benchmarks: that they run and say what they found, not what they find."""
+"""Tests of the benchmarks. They check that a benchmark runs and reports figures, not the values."""

@@ -1,4 +1,4 @@
-"""A development set of our own, the tiny model behind a real engine, and a program that stands in for llama-server."""
+"""A small development set, a real engine with the tiny model, and a program that replaces llama-server."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""A program that speaks as much of llama-server as the benchmarks use, and says what it was asked.
+"""A program with the routes of llama-server that the benchmarks use. It records its requests.
 
 `LH_ANCHOR_SEEN` names a file that gets its arguments, then one JSON line a request.
 """

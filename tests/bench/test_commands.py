@@ -1,4 +1,4 @@
-"""`lsp-harness bench`, from the command line to the last table, with the tiny model: plumbing, no measurement."""
+"""Tests of `lsp-harness bench` from the command line to the last table, with the tiny model. They measure nothing."""
 
 import json
 import subprocess
@@ -26,8 +26,8 @@ def test_each_runs_with_an_anchor_beside_it(bench: Shell, fake_server: Path, nam
     body = ran.json
     assert body["name"] == name
     assert body["figures"][0]["value"] is not None
-    asked = [json.loads(line) for line in Path(bench.folder / "seen").read_text().splitlines()][1:]
-    assert bool(asked) == (name in BESIDE)
+    requests = [json.loads(line) for line in Path(bench.folder / "seen").read_text().splitlines()][1:]
+    assert bool(requests) == (name in BESIDE)
     assert any(figure["beside"] is not None for figure in body["figures"])
     assert f"a short run (--limit {limit}): not a measurement" in body["notes"]
     assert any(values for lines in body["series"].values() for values in lines.values())

@@ -1,11 +1,11 @@
-"""Figures, goals and percentiles."""
+"""Tests of figures, goals and percentiles."""
 
 import json
 
 import pytest
 
 from lsp_harness.bench.figures import Figure, Goal, Result, from_json, p50, p95, percentile
-from lsp_harness.bench.step_curve import chunk, step_ms
+from lsp_harness.bench.step_curve import prefill_chunk_tokens, step_ms
 
 
 def test_percentiles_are_linear_between_ranks() -> None:
@@ -49,5 +49,5 @@ def test_a_result_survives_json() -> None:
 def test_the_engines_curve_is_read_between_its_points() -> None:
     props = {"curve": {"decode_ms": {"1": 10.0, "16": 40.0, "4": 16.0}, "chunk": 16}}
     assert (step_ms(props, 4), step_ms(props, 10), step_ms(props, 32)) == (16.0, 28.0, None)
-    assert chunk(props) == 16
-    assert (step_ms({}, 1), chunk({})) == (None, None)
+    assert prefill_chunk_tokens(props) == 16
+    assert (step_ms({}, 1), prefill_chunk_tokens({})) == (None, None)

@@ -1,11 +1,11 @@
-"""Where edits come from: the development set, or a repository's history."""
+"""Tests of reading edits from the development set and from the history of a repository."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.bench.real_edits import RealEdit, distinct, real_edits
+from lsp_harness.bench.real_edits import RealEdit, edits_of_different_files, load_real_edits
 from lsp_harness.errors import UsageError
 
 
@@ -33,7 +33,7 @@ def commit(repo: Path, name: str, text: str) -> None:
 
 
 def test_languages_of_the_set_take_turns(eval_data: Path) -> None:
-    edits = real_edits(None)
+    edits = load_real_edits(None)
     assert [edit.language for edit in edits[:6]] == ["python", "rust", "typescript"] * 2
     assert edits[0].text == "result = price_1(value) + 1"
     assert edits[0].before.endswith("# 0\n")
@@ -42,18 +42,18 @@ def test_languages_of_the_set_take_turns(eval_data: Path) -> None:
 def test_without_the_set_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LSP_HARNESS_EVAL_DATA", str(tmp_path))
     with pytest.raises(UsageError, match=r"set LSP_HARNESS_EVAL_DATA .* --repo"):
-        real_edits(None)
+        load_real_edits(None)
 
 
 def test_a_set_that_is_no_gzip_file_is_said_to_be_unreadable(eval_data: Path) -> None:
     (eval_data / "fim_repo.jsonl.gz").write_text("{}")
     with pytest.raises(UsageError, match="cannot be read"):
-        real_edits(None)
+        load_real_edits(None)
 
 
 def test_lines_that_a_commit_added_are_an_edit_at_their_place(repo: Path) -> None:
     commit(repo, "a.py", "def f(): 1\n    if f is None:\n        return 1\n")
-    [edit] = real_edits(repo)
+    [edit] = load_real_edits(repo)
     assert edit == RealEdit("a.py", "python", "def f(): 1\n    ", "\n", "if f is None:\n        return 1")
     assert edit.before + edit.text + edit.after == (repo / "a.py").read_text()
 
@@ -63,14 +63,14 @@ def test_changed_lines_other_texts_and_secrets_are_no_edits(repo: Path) -> None:
     commit(repo, "notes.txt", "a line of text that nobody can parse\n")
     commit(repo, "key.py", f"token = 'ghp_{'a' * 36}'\nanother = 'line of code'\n")
     with pytest.raises(UsageError, match="no usable edit"):
-        real_edits(repo)
+        load_real_edits(repo)
 
 
 def test_a_folder_that_is_no_repository_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read as a git repository"):
-        real_edits(tmp_path)
+        load_real_edits(tmp_path)
 
 
 def test_distinct_files_first_and_again_when_there_are_no_more() -> None:
     edits = [RealEdit(path, "python", "", "", path) for path in ("a", "a", "b")]
-    assert [edit.path for edit in distinct(edits, 3)] == ["a", "b", "a"]
+    assert [edit.path for edit in edits_of_different_files(edits, 3)] == ["a", "b", "a"]

@@ -1,12 +1,12 @@
-"""llama-server, driven as llama.vim drives it."""
+"""Tests of llama-server for comparison, used as llama.vim does."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.bench.reference_server import VARIABLE, chosen, infill_body, llama_server
-from lsp_harness.bench.timing import timed
+from lsp_harness.bench.reference_server import PROGRAM_VARIABLE, find_program, infill_body, start_llama_server
+from lsp_harness.bench.timing import measure_stream
 from lsp_harness.errors import EngineRefused, EngineUnavailable, UsageError
 
 
@@ -29,20 +29,20 @@ def test_on_a_blank_line_it_asks_from_column_0() -> None:
 
 
 def test_a_program_that_is_not_there_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(VARIABLE, raising=False)
-    assert chosen(None) is None
-    monkeypatch.setenv(VARIABLE, str(tmp_path / "nowhere"))
+    monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
+    assert find_program(None) is None
+    monkeypatch.setenv(PROGRAM_VARIABLE, str(tmp_path / "nowhere"))
     with pytest.raises(UsageError, match=r"nowhere is not a program; build llama-server as docs/benchmarks\.md says"):
-        chosen(None)
+        find_program(None)
 
 
 async def test_it_is_started_with_our_model_threads_and_layout(fake_server: Path, tmp_path: Path) -> None:
-    async with llama_server(fake_server, tmp_path / "m.gguf", threads=3, n_ctx=4096, repack=False) as anchor:
-        timing = await timed(anchor.infill("a\nb", "c\n", 16))
+    async with start_llama_server(fake_server, tmp_path / "m.gguf", threads=3, n_ctx=4096, repack=False) as anchor:
+        timing = await measure_stream(anchor.infill("a\nb", "c\n", 16))
         assert (timing.text, timing.usage.evaluated, timing.usage.reused, timing.generated) == ("ab", 250, 750, 16)
-        await timed(anchor.completion("x", 4, slot=2, temperature=0.8, seed=7))
+        await measure_stream(anchor.completion("x", 4, slot=2, temperature=0.8, seed=7))
         with pytest.raises(EngineRefused, match="answered 400"):
-            await timed(anchor.completion("refuse", 1))
+            await measure_stream(anchor.completion("refuse", 1))
     argv, infill, completion, _ = [json.loads(line) for line in (tmp_path / "seen").read_text().splitlines()]
     assert argv[argv.index("--model") + 1] == str(tmp_path / "m.gguf")
     assert [argv[argv.index(name) + 1] for name in ("--threads", "--ctx-size", "--cache-reuse")] == ["3", "4096", "256"]
@@ -56,5 +56,5 @@ async def test_one_that_ends_at_once_is_quoted(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\necho cannot load >&2\nexit 3\n")
     program.chmod(0o755)
     with pytest.raises(EngineUnavailable, match=r"it ended with 3; its last line: 'cannot load'"):
-        async with llama_server(program, tmp_path / "m.gguf", threads=1, n_ctx=512, repack=True):
+        async with start_llama_server(program, tmp_path / "m.gguf", threads=1, n_ctx=512, repack=True):
             pass

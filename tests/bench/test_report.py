@@ -1,12 +1,12 @@
-"""The page and its plots."""
+"""Tests of the HTML page and its charts."""
 
 from html.parser import HTMLParser
 
 import pytest
 
 from lsp_harness.bench.figures import Figure, Goal, Result
-from lsp_harness.bench.plot import cumulative
-from lsp_harness.bench.report import cells, number, page
+from lsp_harness.bench.plot import plot_distribution
+from lsp_harness.bench.report import figure_cells, format_number, render_page
 
 FIGURES = (
     Figure("fast <enough>", 1.0, 40.0, "llama-server", "ms", Goal(0.05, "ratio")),
@@ -46,7 +46,7 @@ class Page(HTMLParser):
 
 
 def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
-    html = page([RESULT, RESULT])
+    html = render_page([RESULT, RESULT])
     read = Page(html)
     assert (read.open, read.links) == ([], [])
     assert "script" not in read.tags
@@ -59,32 +59,46 @@ def test_the_page_is_whole_and_needs_nothing_from_elsewhere() -> None:
 
 
 def test_a_row_says_what_it_stands_beside_and_whether_the_goal_is_met() -> None:
-    assert cells(FIGURES[0]) == ("fast <enough>", "1 ms", "40 ms", "llama-server", "0.025", "ratio ≤ 0.05", "met")
-    assert cells(FIGURES[1])[-2:] == ("≤ 100", "missed")
-    assert cells(FIGURES[2]) == ("unknown", "5", "–", "", "", "ratio ≤ 0.5", "not measured")
-    assert 'class="met"' in page([RESULT])
-    assert 'class="missed"' in page([RESULT])
+    assert figure_cells(FIGURES[0]) == (
+        "fast <enough>",
+        "1 ms",
+        "40 ms",
+        "llama-server",
+        "0.025",
+        "ratio ≤ 0.05",
+        "met",
+    )
+    assert figure_cells(FIGURES[1])[-2:] == ("≤ 100", "missed")
+    assert figure_cells(FIGURES[2]) == ("unknown", "5", "–", "", "", "ratio ≤ 0.5", "not measured")
+    assert 'class="met"' in render_page([RESULT])
+    assert 'class="missed"' in render_page([RESULT])
 
 
 def test_numbers_for_people() -> None:
-    assert [number(value) for value in (None, 0.0, 0.04567, 12.345, 1234.5)] == ["–", "0", "0.0457", "12.3", "1,234"]
+    assert [format_number(value) for value in (None, 0.0, 0.04567, 12.345, 1234.5)] == [
+        "–",
+        "0",
+        "0.0457",
+        "12.3",
+        "1,234",
+    ]
 
 
 def test_a_plot_has_a_line_for_each_side_that_has_samples() -> None:
-    svg = cumulative("time", {"ours": [1.0, 2.0], "theirs": [3.0], "none": []})
+    svg = plot_distribution("time", {"ours": [1.0, 2.0], "theirs": [3.0], "none": []})
     assert svg.count("<polyline") == 2
     assert ">theirs<" in svg
     assert ">none<" not in svg
-    assert cumulative("time", {"none": []}) == ""
+    assert plot_distribution("time", {"none": []}) == ""
 
 
 def test_far_apart_samples_get_a_logarithmic_axis() -> None:
-    svg = cumulative("time", {"ours": [0.0, 5.0], "theirs": [5000.0]})
+    svg = plot_distribution("time", {"ours": [0.0, 5.0], "theirs": [5000.0]})
     assert [label for label in ("1", "10", "100", "1,000") if f">{label}<" in svg] == ["1", "10", "100", "1,000"]
 
 
 @pytest.mark.parametrize("values", [[0.0], [5.0, 5.0], [-3.0, 4.0], [0.001, 0.002]])
 def test_any_samples_can_be_drawn(values: list[float]) -> None:
-    svg = cumulative("time", {"ours": values})
+    svg = plot_distribution("time", {"ours": values})
     points = svg.split('points="')[1].split('"')[0].split()
     assert all(0 <= float(part) <= 560 for point in points for part in point.split(","))

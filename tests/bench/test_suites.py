@@ -1,17 +1,17 @@
-"""What the benchmarks compute from what they measured."""
+"""Tests of the figures that benchmarks compute from their measurements."""
 
 from pathlib import Path
 
 import pytest
 
-from lsp_harness.bench.simulated_editor import common
+from lsp_harness.bench.simulated_editor import common_prefix_bytes
 from lsp_harness.bench.suite.candidates import figures as candidates_figures
-from lsp_harness.bench.suite.jump import NEAR, RECENT, opened, route
-from lsp_harness.bench.suite.lookup import SAMPLE, TASKS, changes, speeds
+from lsp_harness.bench.suite.jump import NEAR_LINES, RECENT_JUMPS, make_route, new_line_text
+from lsp_harness.bench.suite.lookup import SAMPLE, TASKS, count_changed_lines, generation_speeds
 from lsp_harness.bench.suite.lookup import figures as lookup_figures
-from lsp_harness.bench.suite.preempt import allowed, risen
-from lsp_harness.bench.suite.share import kv_bytes, reuse
-from lsp_harness.bench.suite.typing import TOKENS, full
+from lsp_harness.bench.suite.preempt import allowed_rise_ms, p95_rise
+from lsp_harness.bench.suite.share import kv_bytes, reuse_percent
+from lsp_harness.bench.suite.typing import TOKENS, full_totals
 from lsp_harness.bench.timing import Timing
 from lsp_harness.inference.request import Usage
 from lsp_harness.text.document import Document
@@ -23,48 +23,48 @@ def timing(first: float, total: float, *, text: str = "", **usage: int) -> Timin
 
 def test_totals_are_compared_where_both_sides_generated_everything() -> None:
     whole, short = timing(1, 10, generated=TOKENS), timing(1, 4, generated=3)
-    assert full([whole, whole, short], [(whole, whole), (whole, short), (short, whole)]) == ([10], [10])
-    assert full([whole, short], []) == ([10], [])
+    assert full_totals([whole, whole, short], [(whole, whole), (whole, short), (short, whole)]) == ([10], [10])
+    assert full_totals([whole, short], []) == ([10], [])
 
 
 def test_a_walk_has_near_far_and_back_jumps() -> None:
     documents = [Document.of(name, "".join(f"line {n}\n\n" for n in range(400))) for name in ("a", "b")]
-    jumps = route(documents, 60)
-    assert jumps == route(documents, 60)
+    jumps = make_route(documents, 60)
+    assert jumps == make_route(documents, 60)
     assert {jump.kind for jump in jumps[3:]} == {"near", "far", "back"}
     for number, jump in enumerate(jumps):
         before, document = jumps[number - 1], documents[jump.file]
         assert document.line(document.line_of(jump.offset))
         if jump.kind == "near":
             assert jump.file == before.file
-            assert 0 < abs(document.line_of(jump.offset) - document.line_of(before.offset)) <= NEAR
+            assert 0 < abs(document.line_of(jump.offset) - document.line_of(before.offset)) <= NEAR_LINES
         if jump.kind == "back":
-            places = [(seen.file, seen.offset) for seen in jumps[max(0, number - RECENT) : number]]
+            places = [(seen.file, seen.offset) for seen in jumps[max(0, number - RECENT_JUMPS) : number]]
             assert (jump.file, jump.offset) in places
 
 
 def test_an_empty_file_can_be_jumped_into() -> None:
-    assert [jump.offset for jump in route([Document.of("a", "")], 4)] == [0, 0, 0, 0]
+    assert [jump.offset for jump in make_route([Document.of("a", "")], 4)] == [0, 0, 0, 0]
 
 
 def test_a_line_is_opened_with_the_indentation_above() -> None:
-    assert opened(Document.of("a", "x\n    y = 1\n"), 11) == "\n    "
-    assert opened(Document.of("a", "if x:\n"), 5) == "\n    "
-    assert opened(Document.of("a", "if (x) {\n", language="typescript"), 8) == "\n  "
+    assert new_line_text(Document.of("a", "x\n    y = 1\n"), 11) == "\n    "
+    assert new_line_text(Document.of("a", "if x:\n"), 5) == "\n    "
+    assert new_line_text(Document.of("a", "if (x) {\n", language="typescript"), 8) == "\n  "
 
 
 def test_texts_part_between_characters() -> None:
-    assert common("aé".encode(), "aè".encode()) == 1
-    assert common(b"ab", b"abc") == 2
-    assert common(b"", b"x") == 0
+    assert common_prefix_bytes("aé".encode(), "aè".encode()) == 1
+    assert common_prefix_bytes(b"ab", b"abc") == 2
+    assert common_prefix_bytes(b"", b"x") == 0
 
 
 def test_what_a_rewrite_changed_and_how_fast_it_came() -> None:
     before = "a\nb\nc\n"
-    assert changes(before, "```python\na\nB\nc\n```") == 1
-    assert changes(before, "a\nb\nc\nd\n") == 1
-    assert changes(before, "```\na\n```") == 2
-    assert speeds([timing(100, 1100, generated=11), timing(5, 5)]) == [10.0]
+    assert count_changed_lines(before, "```python\na\nB\nc\n```") == 1
+    assert count_changed_lines(before, "a\nb\nc\nd\n") == 1
+    assert count_changed_lines(before, "```\na\n```") == 2
+    assert generation_speeds([timing(100, 1100, generated=11), timing(5, 5)]) == [10.0]
 
 
 def test_every_line_to_rewrite_is_in_the_sample_once() -> None:
@@ -80,8 +80,8 @@ def test_answers_must_be_identical_with_drafting(answer: str, met: bool) -> None
 
 
 def test_reuse_is_a_share_of_all_prompt_tokens() -> None:
-    assert reuse([timing(0, 0, evaluated=1, reused=99), timing(0, 0, evaluated=9, reused=91)]) == 95.0
-    assert reuse([]) is None
+    assert reuse_percent([timing(0, 0, evaluated=1, reused=99), timing(0, 0, evaluated=9, reused=91)]) == 95.0
+    assert reuse_percent([]) is None
 
 
 def test_the_size_of_the_cells_follows_from_the_header(tiny_model: Path) -> None:
@@ -91,10 +91,10 @@ def test_the_size_of_the_cells_follows_from_the_header(tiny_model: Path) -> None
 
 def test_the_rise_is_held_against_a_chunk_and_a_step() -> None:
     props = {"curve": {"decode_ms": {"1": 10.0, "5": 30.0, "16": 60.0}, "chunk": 16}}
-    assert allowed(props) == 90.0
-    assert allowed({"curve": {"decode_ms": {"1": 10.0, "16": 60.0}}}) is None
-    assert risen([1.0, 1.0], [3.0, 3.0]) == 2.0
-    assert risen([], [3.0]) is None
+    assert allowed_rise_ms(props) == 90.0
+    assert allowed_rise_ms({"curve": {"decode_ms": {"1": 10.0, "16": 60.0}}}) is None
+    assert p95_rise([1.0, 1.0], [3.0, 3.0]) == 2.0
+    assert p95_rise([], [3.0]) is None
 
 
 def test_candidates_that_did_not_come_are_seen() -> None:

@@ -1,9 +1,9 @@
-"""The clock."""
+"""Tests of the measurement of a stream."""
 
 from collections.abc import AsyncIterator
 from time import perf_counter
 
-from lsp_harness.bench.timing import timed
+from lsp_harness.bench.timing import measure_stream
 from lsp_harness.inference.request import Chunk, Usage
 
 
@@ -14,7 +14,7 @@ async def stream(*chunks: Chunk) -> AsyncIterator[Chunk]:
 
 async def test_candidates_are_told_apart_and_prompts_counted_once() -> None:
     usage = Usage(evaluated=100, generated=2)
-    timing = await timed(
+    timing = await measure_stream(
         stream(Chunk("a", index=1), Chunk("b"), Chunk("c", "eos", usage, 0), Chunk("", "limit", usage, 1))
     )
     assert timing.texts == ("bc", "a")
@@ -22,16 +22,16 @@ async def test_candidates_are_told_apart_and_prompts_counted_once() -> None:
 
 
 async def test_the_first_token_is_the_first_text() -> None:
-    began = perf_counter() - 1
-    timing = await timed(stream(Chunk(""), Chunk("a"), Chunk("", "eos")), began)
+    start = perf_counter() - 1
+    timing = await measure_stream(stream(Chunk(""), Chunk("a"), Chunk("", "eos")), start)
     assert 1000 <= timing.first_ms <= timing.total_ms
 
 
 async def test_an_answer_without_text_is_there_at_its_end() -> None:
-    timing = await timed(stream(Chunk("", "eos", Usage(evaluated=3))))
+    timing = await measure_stream(stream(Chunk("", "eos", Usage(evaluated=3))))
     assert timing.first_ms == timing.total_ms
     assert (timing.text, timing.usage.evaluated) == ("", 3)
 
 
 async def test_no_chunk_at_all_is_an_empty_answer() -> None:
-    assert (await timed(stream())).usages == (Usage(),)
+    assert (await measure_stream(stream())).usages == (Usage(),)

@@ -1,11 +1,11 @@
-"""The folders that edits are of, and what is known of them."""
+"""Tests of the folders of edits and their indexes."""
 
 import json
 import lzma
 from pathlib import Path
 
 from lsp_harness.bench.real_edits import RealEdit
-from lsp_harness.bench.workspaces import workspaces
+from lsp_harness.bench.workspaces import open_workspaces
 from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -16,12 +16,12 @@ EDIT = RealEdit("till.py", "python", HERE, "\n", "return cart.total()", "shop")
 CART = "class Cart:\n    def total(self): ...\n"
 
 
-def said(text: str) -> None: ...
+def ignore_progress(text: str) -> None: ...
 
 
-async def seen(known: object) -> str:
+async def seen(index: object) -> str:
     document = Document.of("file:///till.py", HERE, language="python")
-    elsewhere = Elsewhere(known, count)  # type: ignore[arg-type]
+    elsewhere = Elsewhere(index, count)  # type: ignore[arg-type]
     found = await elsewhere.of(document, parse(document), len(HERE), "till.py", 500, rests=True)
     return "".join(one.text for one in found)
 
@@ -32,12 +32,12 @@ async def test_the_repositories_of_the_set_are_written_out_and_indexed(eval_data
     rows.append({"repo": "other", "path": "a.py", "text": "x = 1\n"})
     with lzma.open(eval_data / "repos_fim.jsonl.xz", "wt", encoding="utf-8") as out:
         out.writelines(json.dumps(row) + "\n" for row in rows)
-    with workspaces([EDIT], None, said) as found:
+    with open_workspaces([EDIT], None, ignore_progress) as found:
         assert found.count == 1
-        known = found.known(EDIT)
-        assert known
-        assert "class Cart:\n    def total(self): ..." in await seen(known)
-        assert found.known(RealEdit("a.py", "python", "", "", "", "other")) is None
+        index = found.index_of(EDIT)
+        assert index
+        assert "class Cart:\n    def total(self): ..." in await seen(index)
+        assert found.index_of(RealEdit("a.py", "python", "", "", "", "other")) is None
 
 
 async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
@@ -45,13 +45,13 @@ async def test_a_repository_of_the_users_is_indexed_where_it_is(tmp_path: Path):
     (tmp_path / "shop/cart.py").write_text(CART)
     (tmp_path / "till.py").write_text(HERE)
     before = sorted(tmp_path.rglob("*"))
-    with workspaces([EDIT], tmp_path, said) as found:
-        known = found.known(RealEdit("till.py", "python", HERE, "\n", "x"))
-        assert known
-        assert "class Cart" in await seen(known)
+    with open_workspaces([EDIT], tmp_path, ignore_progress) as found:
+        index = found.index_of(RealEdit("till.py", "python", HERE, "\n", "x"))
+        assert index
+        assert "class Cart" in await seen(index)
         assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_without_the_files_of_its_repository_an_edit_knows_of_no_other(eval_data: Path):
-    with workspaces([EDIT], None, said) as found:
-        assert (found.count, found.known(EDIT)) == (0, None)
+    with open_workspaces([EDIT], None, ignore_progress) as found:
+        assert (found.count, found.index_of(EDIT)) == (0, None)

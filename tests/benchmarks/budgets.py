@@ -27,7 +27,7 @@ from lsp_harness.index.build.indexer import Indexer
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.inference.infill_text import heal
-from lsp_harness.inference.models.model_files import resolve
+from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.request import Infill
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax.tree import parse
@@ -79,7 +79,7 @@ class Judge:
 async def run(places: int, seed: int) -> None:
     config, _ = load()
     chance = random.Random(seed)
-    path = resolve(config.model.path)
+    path = resolve_model(config.model.path)
     llama = Llama(path, n_ctx=256, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0)
     judge, edits = Judge(llama), EditJudge(llama)
 

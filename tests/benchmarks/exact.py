@@ -22,8 +22,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from lsp_harness.bench.our_engine import Ours, engine
-from lsp_harness.bench.real_edits import real_edits
+from lsp_harness.bench.our_engine import BenchEngine, start_engine
+from lsp_harness.bench.real_edits import load_real_edits
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.request import Continuation, Owner, Sampling, Usage
@@ -86,11 +86,11 @@ class Trial:
     """One path over all prompts. `took` says of an answer whether it came by this path."""
 
     path: str
-    answers: Callable[[Ours, Sequence[str], int], Awaitable[list[Said]]]
+    answers: Callable[[BenchEngine, Sequence[str], int], Awaitable[list[Said]]]
     took: Callable[[Usage], bool]
 
 
-async def ask(ours: Ours, prompt: str, tokens: int, *, lookup: bool = False, persist: bool = False) -> Said:
+async def ask(ours: BenchEngine, prompt: str, tokens: int, *, lookup: bool = False, persist: bool = False) -> Said:
     """The text of each token, which comes with its probability."""
     sampling = Sampling(n_predict=tokens, lookup=lookup, top_logprobs=1)
     pieces, usage = list[str](), Usage()
@@ -100,15 +100,15 @@ async def ask(ours: Ours, prompt: str, tokens: int, *, lookup: bool = False, per
     return Said(pieces, usage)
 
 
-async def fresh(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
+async def fresh(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[Said]:
     return [await ask(ours, prompt, tokens) for prompt in prompts]
 
 
-async def drafted(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
+async def drafted(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[Said]:
     return [await ask(ours, prompt, tokens, lookup=True) for prompt in prompts]
 
 
-async def reused(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
+async def reused(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[Said]:
     answers: list[Said] = []
     for prompt in prompts:
         await ask(ours, prompt[: len(prompt) // 2], 0)
@@ -116,14 +116,14 @@ async def reused(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
     return answers
 
 
-async def together(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
+async def together(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[Said]:
     answers: list[Said] = []
     for at in range(0, len(prompts), TOGETHER):
         answers += await asyncio.gather(*(ask(ours, prompt, tokens) for prompt in prompts[at : at + TOGETHER]))
     return answers
 
 
-async def restored(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said]:
+async def restored(ours: BenchEngine, prompts: Sequence[str], tokens: int) -> list[Said]:
     answers: list[Said] = []
     for at in range(0, len(prompts), HOT):
         group = prompts[at : at + HOT]
@@ -136,7 +136,7 @@ async def restored(ours: Ours, prompts: Sequence[str], tokens: int) -> list[Said
     return answers
 
 
-async def saved(ours: Ours, wanted: int) -> None:
+async def saved(ours: BenchEngine, wanted: int) -> None:
     """Wait until an engine that was just started has saved so many sequences, or has had time enough."""
     until = monotonic() + PATIENCE
     while monotonic() < until:
@@ -155,7 +155,9 @@ TRIALS = (
 )
 
 
-def reference(ours: Ours, props: dict[str, Any], prompts: Sequence[str], tokens: int) -> tuple[list[Answer], float]:
+def reference(
+    ours: BenchEngine, props: dict[str, Any], prompts: Sequence[str], tokens: int
+) -> tuple[list[Answer], float]:
     """The high-level class, in a process of its own: its answers, and the largest change of a margin by batch size."""
     asked = {
         "model": str(ours.model),
@@ -180,14 +182,14 @@ def reference(ours: Ours, props: dict[str, Any], prompts: Sequence[str], tokens:
 
 def prompts_from(repo: Path | None, count: int) -> list[str]:
     """Beginnings of real files, each under a first line of its own, so that none continues another."""
-    edits = real_edits(repo)
+    edits = load_real_edits(repo)
     texts = [(edit.before + edit.text + edit.after)[:CHARACTERS].rstrip() for edit in edits]
     return [f"// {number}\n{texts[number % len(texts)]}" for number in range(count)]
 
 
 @asynccontextmanager
-async def new_engine() -> AsyncGenerator[tuple[Ours, dict[str, Any]]]:
-    async with engine(load()[0]) as ours:
+async def new_engine() -> AsyncGenerator[tuple[BenchEngine, dict[str, Any]]]:
+    async with start_engine(load()[0]) as ours:
         yield ours, await ours.start()
 
 

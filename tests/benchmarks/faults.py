@@ -90,7 +90,7 @@ async def run(kills: int, seed: int) -> None:
         if os.geteuid() == 0 and shutil.which("setpriv"):
             command = ["setpriv", *UNPRIVILEGED, *command]
         more = {"LSP_HARNESS_HOME": str(home), "LSP_HARNESS_COMPLETION__WARM": "false"}
-        async with LspClient.spawned(root, *command, env={**os.environ, **more}) as client:
+        async with LspClient.start(root, *command, env={**os.environ, **more}) as client:
             client.open(root / "open.py", OPEN, "python")
             for n in range(kills):
                 for changed in chance.sample(range(FILES), CHANGED):

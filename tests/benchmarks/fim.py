@@ -54,7 +54,7 @@ def cases(name: str, *, smoke: bool, limit: int) -> list[Case]:
 async def through_server(rows: list[Case], keep: Keep) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
-        async with LspClient.spawned(root) as client:
+        async with LspClient.start(root) as client:
             for number, row in enumerate(rows):
                 prefix, suffix = row["input"]["prefix"], row["input"]["suffix"]
                 lang: str = row["lang"]
@@ -90,7 +90,7 @@ async def at_once(rows: list[Case], answer: Callable[[Case], Awaitable[None]]) -
 
 async def raw(rows: list[Case], order: str, keep: Keep) -> None:
     """Asks the engine itself."""
-    socket = await Supervisor(load()[0]).ensure()
+    socket = await Supervisor(load()[0]).ensure_running()
     transport = httpx2.AsyncHTTPTransport(uds=str(socket))
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:
         # of the orders a request may ask for, the engine knows its model's own and prefix-suffix-middle

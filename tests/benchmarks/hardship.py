@@ -32,7 +32,7 @@ PATIENCE = 900.0
 async def server(root: Path, home: Path) -> AsyncGenerator[LspClient]:
     # nothing is evaluated ahead, so that no model is started
     more = {"LSP_HARNESS_HOME": str(home), "LSP_HARNESS_COMPLETION__WARM": "false"}
-    async with LspClient.spawned(root, env={**os.environ, **more}) as client:
+    async with LspClient.start(root, env={**os.environ, **more}) as client:
         client.open(root / "open.py", OPEN, "python")
         yield client
 

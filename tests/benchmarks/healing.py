@@ -24,7 +24,7 @@ from typing import Any
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.load import load
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Chunk, Continuation, Infill
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
@@ -39,7 +39,7 @@ PATIENT_MS = 120_000
 class Unhealed(EngineClient):
     """Asks without healing."""
 
-    def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+    def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         return super().stream(replace(request, heal=False) if isinstance(request, Infill) else request)
 
 

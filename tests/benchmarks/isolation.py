@@ -44,7 +44,7 @@ async def work(root: Path, trace: Path) -> None:
         "lsp_harness",
         "serve",
     ]
-    async with LspClient.spawned(root, *argv) as client:
+    async with LspClient.start(root, *argv) as client:
         uri = client.open(root / "area.py", SOURCE, "python")
         items = await client.inline_completion(uri, SOURCE)
         uri = client.open(root / "scale.py", BROKEN, "python")
@@ -62,7 +62,7 @@ def main() -> None:
     if not shutil.which("strace"):
         sys.exit("strace is not installed")
     stop()
-    own = [paths.state(), paths.cache(), paths.runtime(), model_files.folder()]
+    own = [paths.state_folder(), paths.cache_folder(), paths.runtime_folder(), model_files.models_folder()]
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace"
         root = Path(folder).resolve() / "workspace"

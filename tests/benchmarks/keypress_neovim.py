@@ -19,8 +19,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from lsp_harness.bench.keystrokes import strokes
-from lsp_harness.bench.real_edits import RealEdit, real_edits
+from lsp_harness.bench.keystrokes import make_trace
+from lsp_harness.bench.real_edits import RealEdit, load_real_edits
 from tests.benchmarks.keypress import WRITTEN, Keypress, keypress, line, table
 from tests.benchmarks.taking import presses
 from tests.benchmarks.writing import Look, Writing, writing
@@ -89,7 +89,7 @@ class Seen:
 
 def measured(here: Writing, minutes: float) -> Iterator[Keypress | str]:
     """For each key its row, or why there is none, until the time is over."""
-    first, *edits = real_edits(None)
+    first, *edits = load_real_edits(None)
     here.open(first)
     here.ready()
     here.close()
@@ -110,7 +110,7 @@ def measured(here: Writing, minutes: float) -> Iterator[Keypress | str]:
 def keys(here: Writing, edit: RealEdit) -> Iterator[Keypress | str]:
     """Of one edit, from its beginning."""
     written = ""
-    for state in strokes(edit, 0, MOST).typed:
+    for state in make_trace(edit, 0, MOST).states:
         for key in presses(written, state):
             seen = Seen(here)
             here.press(key)

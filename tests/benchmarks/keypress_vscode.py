@@ -20,8 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
-from lsp_harness.bench.keystrokes import strokes
-from lsp_harness.bench.real_edits import RealEdit, real_edits
+from lsp_harness.bench.keystrokes import make_trace
+from lsp_harness.bench.real_edits import RealEdit, load_real_edits
 from tests.benchmarks.keypress import WRITTEN, Keypress, keypress, line, table
 from tests.benchmarks.keypress_neovim import GAP, LONGEST, MOST, TOLD
 from tests.benchmarks.taking import parts
@@ -33,7 +33,7 @@ TYPIST = Path(__file__).with_suffix(".mjs")
 
 def told(edit: RealEdit) -> str:
     """An edit as the typist wants it."""
-    states = strokes(edit, 0, MOST).typed
+    states = make_trace(edit, 0, MOST).states
     keys = [part for old, new in zip(("", *states), states, strict=False) for part in parts(old, new)]
     return json.dumps({"path": edit.path, "before": edit.before, "after": edit.after, "parts": keys})
 
@@ -57,7 +57,7 @@ def measured(minutes: float) -> Iterator[Keypress]:
         over.daemon = True
         over.start()
         try:
-            edits = iter(real_edits(None))
+            edits = iter(load_real_edits(None))
             give(typist.stdin, next(edits))
             for text in typist.stdout:
                 said = json.loads(text)

@@ -25,7 +25,7 @@ from lsp_harness.coding.task_location import Candidate, narrowed, seek
 from lsp_harness.config.load import load
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.embedding_recipe import recipe
+from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.text.document import Document
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import cases
@@ -85,8 +85,8 @@ async def measured(engine: Engine, *, queries: bool, words: bool, model: bool) -
     for texts, tasks in asked(queries=queries):
         with indexed(texts) as place:
             if not words:
-                await place.embed(engine, recipe(config.index))
-            close = {} if words else await near(place, engine, recipe(config.index), [task for task, _ in tasks])
+                await place.embed(engine, make_recipe(config.index))
+            close = {} if words else await near(place, engine, make_recipe(config.index), [task for task, _ in tasks])
 
             def text(path: str, texts: Mapping[str, str] = texts) -> Document:
                 return Document.of(f"file:///{path}", encode(texts[path]))

@@ -38,7 +38,7 @@ from lsp_harness.index.build.index_writer import IndexWriter
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import Recipe, recipe
+from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.text.position import encode
 from tests.benchmarks.fim import Case, cases
@@ -107,7 +107,7 @@ class Place:
         self.search = CodeSearch(self.reader)
         self.vectors = Vectors(folder)
 
-    async def embed(self, engine: Any, how: Recipe) -> None:
+    async def embed(self, engine: Any, how: EmbeddingRecipe) -> None:
         rows = self.reader.rows(
             "SELECT digest, names, text FROM chunks JOIN texts ON texts.rowid = chunks.id WHERE digest != x'' GROUP BY digest"
         )
@@ -122,7 +122,7 @@ class Place:
         self.vectors.close()
 
 
-async def near(place: Place, engine: Any, how: Recipe, queries: Sequence[str]) -> dict[str, list[bytes]]:
+async def near(place: Place, engine: Any, how: EmbeddingRecipe, queries: Sequence[str]) -> dict[str, list[bytes]]:
     """The nearest texts of each query."""
     found: dict[str, list[bytes]] = {}
     for query in queries:
@@ -173,7 +173,7 @@ async def searched(name: str, *, words: bool) -> None:
         }
         if not words:
             engine = make_engine(config)
-            how = recipe(config.index)
+            how = make_recipe(config.index)
             await place.embed(engine, how)
             close = await near(place, engine, how, [row["input"]["query"] for row in rows])
             ways["vectors"] = (

@@ -19,7 +19,7 @@ import psutil
 
 from lsp_harness.bench.lsp_client import LspClient, RpcError
 from lsp_harness.config.load import load
-from lsp_harness.inference.models.model_files import resolve
+from lsp_harness.inference.models.model_files import resolve_model
 
 MIB = 2**20
 KV_BYTES_PER_TOKEN = 12 * 1024
@@ -51,8 +51,8 @@ def position(text: str) -> dict[str, int]:
 async def start_up(root: Path) -> None:
     times: list[float] = []
     for _ in range(10):
-        async with LspClient.spawned(root) as client:
-            times.append(client.greeted_ms)
+        async with LspClient.start(root) as client:
+            times.append(client.initialize_ms)
     print(f"initialize: median {statistics.median(times):.0f} ms of 10 spawns ({min(times):.0f} to {max(times):.0f})")
 
 
@@ -60,7 +60,7 @@ async def memory(root: Path) -> None:
     folders = [root / "one", root / "two"]
     for folder in folders:
         folder.mkdir()
-    async with LspClient.spawned(folders[0]) as a, LspClient.spawned(folders[1]) as b:
+    async with LspClient.start(folders[0]) as a, LspClient.start(folders[1]) as b:
         pids: list[int] = []
         for client, folder in ((a, folders[0]), (b, folders[1])):
             for number in range(10):
@@ -70,7 +70,7 @@ async def memory(root: Path) -> None:
             pids.append((await status(client))["engine"]["pid"])
         engine = psutil.Process(pids[0])
         config, _ = load()
-        file = resolve(config.model.path).stat().st_size
+        file = resolve_model(config.model.path).stat().st_size
         kv = config.model.context_length * KV_BYTES_PER_TOKEN
         limit = file + kv + 350 * MIB
         rss = engine.memory_info().rss
@@ -84,7 +84,7 @@ async def memory(root: Path) -> None:
 
 
 async def killed(root: Path) -> None:
-    async with LspClient.spawned(root) as client:
+    async with LspClient.start(root) as client:
         text = SOURCE + "        "
         uri = client.open(root / "kill.py", text, "python")
         await client.inline_completion(uri, text)
@@ -107,7 +107,7 @@ async def killed(root: Path) -> None:
 
 
 async def typing(root: Path) -> None:
-    async with LspClient.spawned(root) as client:
+    async with LspClient.start(root) as client:
         text = SOURCE
         uri = client.open(root / "type.py", text, "python")
         await client.inline_completion(uri, text)

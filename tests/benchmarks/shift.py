@@ -25,7 +25,7 @@ from lsp_harness.config.load import load
 from lsp_harness.context.infill_prompt import infill
 from lsp_harness.context.window import BLOCK
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around
+from lsp_harness.inference.request import InfillContext
 from lsp_harness.inference.supervisor import Supervisor
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -53,7 +53,7 @@ class Bench:
         self._engine = engine
         self._settings = load()[0].completion
 
-    async def around(self, row: Case, jump: int) -> Around:
+    async def around(self, row: Case, jump: int) -> InfillContext:
         prefix: str = row["input"]["prefix"].rstrip(" \t")
         document = Document.of(f"file:///{row['input']['path']}", row["input"]["prefix"] + row["input"]["suffix"])
         offset = len(encode(prefix))
@@ -62,7 +62,7 @@ class Bench:
         made = await infill(document, parse(document), offset, row["input"]["path"], self._settings, self._engine.count)
         return made.around
 
-    async def ask(self, around: Around, client: str, reuse: int, tokens: int) -> Outcome:
+    async def ask(self, around: InfillContext, client: str, reuse: int, tokens: int) -> Outcome:
         body: dict[str, Any] = {
             "input_prefix": around.prefix,
             "input_suffix": around.suffix,
@@ -78,7 +78,7 @@ class Bench:
         line = answer["content"].lstrip("\n").split("\n", 1)[0].strip()
         return Outcome(line, timings["prompt_n"], timings["shift_n"], timings["prompt_ms"])
 
-    async def way(self, row: Case, jumps: int) -> list[Around]:
+    async def way(self, row: Case, jumps: int) -> list[InfillContext]:
         """The prompts on the way to the hole, and its own; without jumps those before and after the window's edge moved."""
         if jumps:
             return [await self.around(row, JUMP * left) for left in range(jumps, -1, -1)]
@@ -96,7 +96,7 @@ class Bench:
 
 async def run(rows: list[Case], out: Path, jumps: int) -> None:
     supervisor = Supervisor(load()[0])
-    transport = httpx2.AsyncHTTPTransport(uds=str(await supervisor.ensure()))
+    transport = httpx2.AsyncHTTPTransport(uds=str(await supervisor.ensure_running()))
     answers: dict[str, list[dict[str, str]]] = {"fresh": [], "shifted": []}
     pairs: list[tuple[Outcome, Outcome]] = []
     async with httpx2.AsyncClient(transport=transport, base_url="http://engine", timeout=None) as http:

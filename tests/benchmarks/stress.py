@@ -25,7 +25,7 @@ import psutil
 from lsp_harness.config.schema import Config, Engine, Model
 from lsp_harness.errors import EngineError
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import PRIORITIES, Around, Continuation, Infill, Owner, Sampling
+from lsp_harness.inference.request import PRIORITIES, Continuation, Infill, InfillContext, Owner, Sampling
 from tests.support.tiny import tiny_gguf
 
 WORDS = ["def", "return", "value", "self", "class", "in", "(", ")", ":", "\n", "   ", ",", "=", "'text'", "#", "é"]
@@ -51,7 +51,7 @@ def request(chance: random.Random) -> tuple[Continuation | Infill, str]:
     leaves = "early" if chance.random() < 0.25 else ""
     if chance.random() < 0.5:
         return Continuation(text, sampling, priority, owner), leaves
-    around = Around(text, " ".join(chance.choice(WORDS) for _ in range(20)))
+    around = InfillContext(text, " ".join(chance.choice(WORDS) for _ in range(20)))
     return Infill(around, sampling=sampling, priority=priority, owner=owner), leaves
 
 

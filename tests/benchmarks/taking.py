@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from lsp_harness.bench.simulated_editor import common
+from lsp_harness.bench.simulated_editor import common_prefix_bytes
 from lsp_harness.text.position import decode, encode
 
 Deed = Literal["whole", "line", "word", "type"]
@@ -70,7 +70,7 @@ def left(states: Sequence[str], written: str) -> list[str]:
 def parts(written: str, state: str) -> list[str]:
     """The keys that make one state of the other: characters, `BACK`, and line breaks that bring their indentation along."""
     old, new = encode(written), encode(state)
-    same = common(old, new)
+    same = common_prefix_bytes(old, new)
     typed = re.finditer(r"\n[ \t]*|.", decode(new[same:]), re.DOTALL)
     return [BACK] * len(decode(old[same:])) + [piece.group() for piece in typed]
 

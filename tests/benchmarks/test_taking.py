@@ -4,7 +4,7 @@ from collections import Counter
 
 import pytest
 
-from lsp_harness.bench.keystrokes import strokes
+from lsp_harness.bench.keystrokes import make_trace
 from lsp_harness.bench.real_edits import RealEdit
 from tests.benchmarks.taking import Taker, left, presses
 
@@ -62,7 +62,7 @@ def test_a_second_word_of_what_is_wrong_is_not_taken():
 def test_the_keys_of_a_trace_write_the_edit():
     edit = RealEdit("a.py", "python", "", "", "if a < b:\n    return é\n" * 9)
     written = ""
-    for state in strokes(edit, 3, 10**6).typed:
+    for state in make_trace(edit, 3, 10**6).states:
         for key in presses(written, state):
             if key == "<BS>":
                 written = written[:-1]

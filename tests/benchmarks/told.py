@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from lsp_harness.config.load import load
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around, Infill, Sampling
+from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 PROMPT = "def read_totals(path, column):\n    totals = {}\n    for row in csv.DictReader(path.open()):\n        "
 
@@ -21,7 +21,7 @@ PROMPT = "def read_totals(path, column):\n    totals = {}\n    for row in csv.Di
 async def measure(pairs: int, tokens: int) -> dict[bool, list[float]]:
     config, _ = load()
     engine = EngineClient(config)
-    request = Infill(Around(PROMPT, "\n    return totals\n"), sampling=Sampling(n_predict=tokens))
+    request = Infill(InfillContext(PROMPT, "\n    return totals\n"), sampling=Sampling(n_predict=tokens))
     found: dict[bool, list[float]] = {False: [], True: []}
     for pair in range(pairs + 1):
         for told in (False, True) if pair % 2 else (True, False):

@@ -24,8 +24,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TextIO
 
-from lsp_harness.bench.keystrokes import strokes
-from lsp_harness.bench.real_edits import RealEdit, real_edits
+from lsp_harness.bench.keystrokes import make_trace
+from lsp_harness.bench.real_edits import RealEdit, load_real_edits
 from tests.benchmarks import growth
 from tests.benchmarks.rhythm import Rhythm
 from tests.benchmarks.stale import Offer, View, ghost, source, wrong
@@ -86,7 +86,7 @@ class Typist:
         self._here.open(edit)
         self._offers.clear()
         try:
-            self._write(edit, list(strokes(edit, seed, ALL).typed))
+            self._write(edit, list(make_trace(edit, seed, ALL).states))
             self._look()
             self._here.close()
             self._done["edits"] += 1
@@ -181,7 +181,7 @@ class Typist:
 
 def edits(seed: int) -> Iterator[tuple[RealEdit, int]]:
     """Without end, in another order and with other slips each time through."""
-    found = [edit for edit in real_edits(None) if "\r" not in edit.before + edit.text + edit.after]
+    found = [edit for edit in load_real_edits(None) if "\r" not in edit.before + edit.text + edit.after]
     for turn in count(seed):
         order = list(found)
         random.Random(turn).shuffle(order)

@@ -16,7 +16,7 @@ from pynvim import Nvim
 
 from lsp_harness.bench.real_edits import RealEdit
 from lsp_harness.config.load import load
-from lsp_harness.inference.models.model_files import resolve
+from lsp_harness.inference.models.model_files import resolve_model
 from tests.benchmarks.stale import Mark, Offer, Place, View
 from tests.editors.neovim.conftest import HERE, PLUGIN, attached
 
@@ -125,7 +125,7 @@ def view(row: dict[str, Any]) -> View:
 def writing() -> Iterator[Writing]:
     """In a home of its own, which is gone afterwards, and with it the server and the engine; the models are the user's."""
     config, _ = load()
-    models = resolve(config.model.path).parent
+    models = resolve_model(config.model.path).parent
     with tempfile.TemporaryDirectory(prefix="lh-") as name, patch.dict(os.environ):
         folder = Path(name).resolve()
         for kind in ("CONFIG", "DATA", "STATE", "CACHE", "RUNTIME"):

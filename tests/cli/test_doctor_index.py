@@ -15,7 +15,7 @@ from lsp_harness.index.build.index_writer import IndexWriter
 from lsp_harness.index.index_place import IndexPlace, prepare_place
 from lsp_harness.index.index_tables import SCHEMA, schema_version
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import recipe
+from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.store.database import Reader, Writer
 from lsp_harness.syntax import languages
@@ -141,7 +141,11 @@ def test_settings_with_which_nothing_is_embedded(write: Write, embeds: Config, s
 
 
 def test_editors_that_do_not_go_by_the_vectors_are_told_why(write: Write, embeds: Config, tmp_path: Path):
-    where, how, remote = write(FILES), recipe(embeds.index), Config(engine=Engine(url="http://h:1"), index=embeds.index)
+    where, how, remote = (
+        write(FILES),
+        make_recipe(embeds.index),
+        Config(engine=Engine(url="http://h:1"), index=embeds.index),
+    )
     [(state, found)] = said(where, remote, "embeddings")
     assert (state, found.endswith(" has a vector yet; lsp-harness index embed makes them")) == ("note", True)
     with closing(Reader(where.database)) as reader, closing(Vectors(where.folder)) as vectors:
@@ -169,7 +173,7 @@ def test_a_model_whose_file_is_there_but_cannot_be_loaded_is_no_good(write: Writ
 
 def test_vectors_are_counted(write: Write, embeds: Config):
     # with the grammar installed there is a declaration in it
-    where, how = write({path: text for path, text in FILES.items() if path != "h.ex"}), recipe(embeds.index)
+    where, how = write({path: text for path, text in FILES.items() if path != "h.ex"}), make_recipe(embeds.index)
     [(state, found)] = said(where, embeds, "embeddings")
     assert (state, found) == (
         "note",

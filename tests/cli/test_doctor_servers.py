@@ -178,7 +178,7 @@ def test_a_url_that_is_none_is_one_line(shell: Shell) -> None:
 @pytest.fixture
 def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(Hub, "asked", 0)
-    monkeypatch.setattr(fleet, "FIRST_WAIT", 0.0)
+    monkeypatch.setattr(fleet, "FIRST_RETRY_WAIT_S", 0.0)
     with serving(Hub) as url:
         yield url
 

@@ -8,8 +8,8 @@ import pytest
 
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
-from lsp_harness.inference.running_engines import peer
-from lsp_harness.inference.supervisor import address
+from lsp_harness.inference.running_engines import peer_pid
+from lsp_harness.inference.supervisor import engine_address
 from lsp_harness.session.log import SessionLog
 from tests.cli.conftest import Shell
 from tests.cli.engine_faults import CELLS, Cell
@@ -51,7 +51,7 @@ def project(forked: None, shell: Shell, home: Path, tiny_model: Path, monkeypatc
     for name, text in FILES.items():
         shell.file(name, text)
     (shell.folder / "tiny.gguf").symlink_to(tiny_model)
-    log = SessionLog(paths.state() / "sessions")
+    log = SessionLog(paths.state_folder() / "sessions")
     log.turn().tell("invocation.received", kind="edit", text="use pi", path="half.py")
     log.close()
     return shell
@@ -60,7 +60,7 @@ def project(forked: None, shell: Shell, home: Path, tiny_model: Path, monkeypatc
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 def test_a_command_beside_such_an_engine(cell: Cell, project: Shell):
     config = load(project.folder)[0]
-    place = address(Path(config.model.path), config).socket
+    place = engine_address(Path(config.model.path), config).socket
     with listener(place, stopped=cell.fault == "SIGSTOP") as process:
         if cell.fault == "SIGKILL":
             process.kill()
@@ -71,7 +71,7 @@ def test_a_command_beside_such_an_engine(cell: Cell, project: Shell):
         assert ran.code == cell.code, ran
         assert cell.out in ran.out
         assert cell.err in ran.err
-        assert (peer(place) not in (None, process.pid)) is (cell.engine in ("replaced", "started"))
+        assert (peer_pid(place) not in (None, process.pid)) is (cell.engine in ("replaced", "started"))
         assert gone(process.pid) is (cell.engine != "left alone")
 
 

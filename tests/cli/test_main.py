@@ -52,8 +52,8 @@ def test_every_error_is_a_sentence(
 
 def test_the_details_of_a_bug_are_kept(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     _raise(monkeypatch, ZeroDivisionError("x"))
-    assert f"the details are in {paths.state() / 'crash.log'}" in shell.run("doctor").err
-    assert "ZeroDivisionError: x" in (paths.state() / "crash.log").read_text()
+    assert f"the details are in {paths.state_folder() / 'crash.log'}" in shell.run("doctor").err
+    assert "ZeroDivisionError: x" in (paths.state_folder() / "crash.log").read_text()
 
 
 @pytest.mark.parametrize("lies_there", ["pipe", "folder", "no home"])
@@ -63,9 +63,9 @@ def test_where_they_cannot_be_kept_the_error_is_said_nevertheless(
     _raise(monkeypatch, ZeroDivisionError("x"))
     match lies_there:
         case "pipe":
-            os.mkfifo(paths.state() / "crash.log")
+            os.mkfifo(paths.state_folder() / "crash.log")
         case "folder":
-            (paths.state() / "crash.log").mkdir()
+            (paths.state_folder() / "crash.log").mkdir()
         case _:
             (tmp_path / "file").write_text("")
             shell.set("LSP_HARNESS_HOME", str(tmp_path / "file"))

@@ -8,14 +8,14 @@ import pytest
 from lsp_harness.cli.commands.session_cli import count
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
-from lsp_harness.inference.backends.backend import estimated
+from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.session.log import SessionLog
 from tests.cli.conftest import Shell
 
 
 def logged(text: str) -> str:
-    log = SessionLog(paths.state() / "sessions")
+    log = SessionLog(paths.state_folder() / "sessions")
     log.turn().tell("invocation.received", kind="edit", text=text, path="a.py")
     log.close()
     return log.id
@@ -31,7 +31,7 @@ def test_the_last_session_and_any_by_its_name(shell: Shell):
 
 def long() -> None:
     """A session of forty edits of as many files."""
-    log = SessionLog(paths.state() / "sessions")
+    log = SessionLog(paths.state_folder() / "sessions")
     for n in range(40):
         log.turn().tell("invocation.received", kind="edit", text=f"change {n}: {'very ' * 20}much", path=f"m{n}.py")
     log.close()
@@ -42,7 +42,7 @@ def test_a_session_is_told_in_two_hundred_tokens_and_all_of_it_where_that_is_ask
     head, *lines, more = shell.run("session").out.splitlines()
     assert (head.endswith(", 40 turns"), more) == (True, "(--all shows more)")
     assert lines[0].startswith("Goal: change 39: very")
-    assert 150 < sum(estimated([f"{line}\n" for line in lines])) <= 200
+    assert 150 < sum(estimate_counts([f"{line}\n" for line in lines])) <= 200
     everything = shell.run("session", "--all").out
     assert all(f"change {n}: {'very ' * 20}much (m{n}.py)" in everything for n in range(40))
     assert "--all" not in everything
@@ -55,12 +55,12 @@ async def test_the_tokens_are_those_of_the_model_where_an_engine_has_it_loaded(
 ):
     monkeypatch.setenv("LSP_HARNESS_MODEL__PATH", str(tiny_model))
     lines = ["Goal: use pi\n", "Touched: area\n"]
-    assert await count(lines) == estimated(lines)
+    assert await count(lines) == estimate_counts(lines)
     # nothing was started for that
-    assert not list(paths.runtime().glob("engine-*.sock"))
+    assert not list(paths.runtime_folder().glob("engine-*.sock"))
     async with aclosing(EngineClient(load(Path.cwd())[0])) as engine:
         expected = await engine.count(lines)
-        assert await count(lines) == expected != estimated(lines)
+        assert await count(lines) == expected != estimate_counts(lines)
 
 
 def test_a_name_that_means_none_or_several(shell: Shell):

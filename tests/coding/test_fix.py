@@ -13,7 +13,7 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import NEXT
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineError, EngineRefused, NoAnswer
-from lsp_harness.inference.request import Chunk, Continuation, Infill
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest
 from lsp_harness.session.log import SessionLog
 from lsp_harness.session.results import Progress, Proposal
 from lsp_harness.text.edit import Edit, apply
@@ -76,7 +76,7 @@ def check(tmp_path: Path, ruff: Ruff):
     ) -> Result:
         src = markup.parse(source, tmp_path / name)
         engine, log = Script(*replies), SessionLog(tmp_path / "sessions")
-        engine.facts |= facts or {}
+        engine.extra_props |= facts or {}
         result = Result([], engine)
         job = Job(
             engine=engine,
@@ -163,7 +163,7 @@ async def test_what_changes_nothing_or_is_nothing_is_rejected_unjudged(check) ->
 # -- what is asked
 async def test_seeds_and_temperatures_differ_between_candidates(check) -> None:
     found = await check(AREA, *[STILL] * 4, config=edits(4, generation={"temperature": 0.7}))
-    sampled = [(request.sampling.temperature, request.sampling.seed) for request in found.engine.asked]
+    sampled = [(request.sampling.temperature, request.sampling.seed) for request in found.engine.foreground_requests]
     assert len(set(sampled)) == 4
     assert [temperature for temperature, _ in sampled] == [0.0, 0.0, 0.7 + 0.1, 0.7 + 0.1]
     generated = of_type(found.events, "candidate.generated")
@@ -223,13 +223,13 @@ async def test_after_three_retries_nothing_was_changed_and_the_closest_is_named(
         f"```python\ndef area(r):\n    width = r\n    return {'(' * n}width{')' * n} == None\n```" for n in (2, 3, 4)
     ]
     found = await check(AREA, STILL, *rewrites, config=edits(4, 3))
-    assert len(found.engine.asked) == 4
+    assert len(found.engine.foreground_requests) == 4
     assert str(found.error) == (
         "No candidate passed the checks; the closest: STILL THERE: E711 Comparison to `None` should be `cond is None`; nothing was changed"
     )
     assert states(found.events)[-1] == "FAILED"
     assert found.events[-1].data["reason"].startswith("no candidate passed the checks; the closest: STILL THERE")
-    assert len({request.sampling.seed for request in found.engine.asked}) == 4
+    assert len({request.sampling.seed for request in found.engine.foreground_requests}) == 4
 
 
 async def test_a_rewrite_keeps_the_terminators_and_the_indentation_of_the_text(check) -> None:
@@ -244,7 +244,7 @@ async def test_a_rewrite_keeps_the_terminators_and_the_indentation_of_the_text(c
 
 async def test_a_function_too_long_for_the_budget_is_not_rewritten(check) -> None:
     found = await check(AREA, STILL, config=edits(2, 1, context={"code_budget": 5}))
-    assert len(found.engine.asked) == 1
+    assert len(found.engine.foreground_requests) == 1
     assert [d["reason"] for d in of_type(found.events, "candidate.rejected")][1] == "nothing usable was generated"
 
 
@@ -270,7 +270,7 @@ async def test_without_holes_the_settings_say_how_many_rewrites_there_are(check)
     failing = "```python\ndef area(r):\n    return pi - 1\n```"
     for candidates, retries, asked in ((1, 3, 1), (3, 2, 2), (0, 3, 3), (-1, 2, 1)):
         found = await check(AREA, *[failing] * asked, config=edits(candidates, retries), facts=NO_HOLES)
-        assert len(found.engine.asked) == asked
+        assert len(found.engine.foreground_requests) == asked
         assert found.error
 
 
@@ -297,7 +297,7 @@ async def test_a_model_without_a_template_for_instructions_is_asked_for_fills_on
 async def test_a_server_that_refuses_holes_when_it_is_asked_rewrites_the_function(check, monkeypatch) -> None:
     answer = Script.stream
 
-    async def stream(self: Script, request: Continuation | Infill):
+    async def stream(self: Script, request: ModelRequest):
         if isinstance(request, Infill):
             raise EngineRefused("Infill is not supported by this model")
         async for chunk in answer(self, request):
@@ -318,7 +318,7 @@ async def test_a_server_that_refuses_holes_when_it_is_asked_rewrites_the_functio
 async def test_the_smallest_numbers_of_candidates_and_retries(check, candidates: int, retries: int, asked: int) -> None:
     rewritten = "```python\ndef area(r):\n    return pi - 1\n```"
     found = await check(AREA, STILL, rewritten, config=edits(candidates, retries))
-    assert len(found.engine.asked) == asked
+    assert len(found.engine.foreground_requests) == asked
     assert found.error
 
 
@@ -369,7 +369,7 @@ async def test_the_linter_s_own_fix_is_verified_too(check) -> None:
     assert found.text == "x = 1\n"
     assert states(found.events) == ["UNDERSTAND", "VERIFY", "COMPLETE"]
     assert winner(found.events) == 0
-    assert found.engine.asked == []
+    assert found.engine.foreground_requests == []
 
 
 async def test_a_fix_of_the_linter_that_breaks_something_is_not_proposed(check) -> None:
@@ -432,7 +432,7 @@ def test_from_every_state_that_is_no_end_the_turn_can_fail_and_be_cancelled() ->
 async def test_fills_of_one_prompt_are_asked_for_at_once(check) -> None:
     texts = [f"return pi + {n}" for n in range(8)]
     found = await check(AREA, *texts, config=edits(8))
-    asked = [(request.sampling.n, request.sampling.temperature) for request in found.engine.asked]
+    asked = [(request.sampling.n, request.sampling.temperature) for request in found.engine.foreground_requests]
     assert asked == [(1, 0.0), (1, 0.0), (3, 0.7), (3, 0.7)]
     generated = of_type(found.events, "candidate.generated")
     assert [data["candidate"] for data in generated] == list(range(1, 9))
@@ -447,7 +447,7 @@ async def test_fills_of_one_prompt_are_asked_for_at_once(check) -> None:
 async def test_the_first_that_passes_ends_those_still_being_written(check) -> None:
     found = await check(AREA, STILL, NEW, GOOD, {"hang": True}, {"hang": True}, config=edits(6))
     assert (winner(found.events), found.text) == (3, FIXED)
-    assert found.engine.closed == len(found.engine.asked) == 4
+    assert found.engine.closed == len(found.engine.foreground_requests) == 4
     assert states(found.events) == ["UNDERSTAND", "LOCATE", "GENERATE", "VERIFY", "COMPLETE"]
     assert found.proposal.summary.startswith("candidate 3 of 3 passes")
 
@@ -482,20 +482,20 @@ async def test_the_machine_may_say_how_many_candidates_there_are(tmp_path: Path,
     for facts, fills in (({}, 5), ({"curve": {"candidates": 7}}, 7)):
         src = markup.parse(AREA, tmp_path / "a.py")
         engine, log = Script(*[f"return pi + {n}" for n in range(9)]), SessionLog(tmp_path / "sessions")
-        engine.facts = facts
+        engine.extra_props = facts
         where = (src.document, tmp_path / "a.py", tmp_path, "a.py")
         with pytest.raises(NoAnswer):
             await Fix(Job(engine, edits(0, 2), ruff, log.turn(), *where, lambda progress: None), src.finding).run()
-        asked = [request.sampling.n for request in engine.asked if isinstance(request, Infill)]
+        asked = [request.sampling.n for request in engine.foreground_requests if isinstance(request, Infill)]
         # rewrites are made one by one, and so come on top
-        assert (sum(asked), len(engine.asked) - len(asked)) == (fills, 2)
+        assert (sum(asked), len(engine.foreground_requests) - len(asked)) == (fills, 2)
         log.close()
 
 
 class Slots(Script):
     """A server with room for one answer at a time."""
 
-    def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+    def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         return super().stream(replace(request, sampling=replace(request.sampling, n=1)))
 
 
@@ -528,7 +528,7 @@ async def test_code_with_a_secret_in_it_is_neither_filled_nor_rewritten(check) -
     assert "contains what looks like a secret" in str(found.error)
     source = f"def f():\n    key = '{TOKEN}'\n    return pi\n    #      ^^ F821 what\n"
     found = await check(source, "return pi + 1", config=edits(2, 1))
-    assert len(found.engine.asked) == 1
+    assert len(found.engine.foreground_requests) == 1
     assert TOKEN not in found.engine.prompt(0)
     # nor was it counted: the tokenizer may be on another machine
     assert not any(TOKEN in text for text in found.engine.counted)

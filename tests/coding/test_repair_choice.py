@@ -13,7 +13,7 @@ from lsp_harness.coding.sampling import Candidate, Plan
 from lsp_harness.coding.turn_context import Job
 from lsp_harness.coding.turn_driver import Tried
 from lsp_harness.errors import NoAnswer
-from lsp_harness.inference.backends.backend import NO_INFILL
+from lsp_harness.inference.backends.backend import NO_INFILL_KEY
 from lsp_harness.inference.request import Usage
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.text.document import Document
@@ -67,7 +67,7 @@ async def chosen(
 async def test_the_model_writes_one_of_them(log: SessionLog, tmp_path: Path, answer: str, number: int) -> None:
     engine = Script(answer)
     assert await chosen(both(Document.of("file:///a.py", TEXT)), engine, log, tmp_path) == number
-    [asked] = engine.asked
+    [asked] = engine.foreground_requests
     # what they begin with is before the hole, and only where they differ there is a choice
     assert engine.prompt(0).endswith("    return g(item_<FILL>\n")
     assert asked.sampling.grammar == 'root ::= "a, 1)  # both" | "b, 1)  # both"\n'
@@ -97,9 +97,9 @@ async def test_an_engine_that_fails_takes_none(log: SessionLog, tmp_path: Path) 
 
 async def test_a_model_that_fills_no_holes_is_not_asked(log: SessionLog, tmp_path: Path) -> None:
     engine = Script()
-    engine.facts = {NO_INFILL: "it only follows instructions"}
+    engine.extra_props = {NO_INFILL_KEY: "it only follows instructions"}
     assert await chosen(both(Document.of("file:///a.py", TEXT)), engine, log, tmp_path) == 0
-    assert engine.asked == []
+    assert engine.foreground_requests == []
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ async def test_what_may_not_be_shown_to_the_model_is_not_chosen_by_it(
 ) -> None:
     engine = Script()
     assert await chosen(both(Document.of("file:///a.py", text)), engine, log, tmp_path, allowed=allowed) == 0
-    assert engine.asked == []
+    assert engine.foreground_requests == []
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from lsp_harness.errors import ModelMissing
 from lsp_harness.index.build.chunks import MAX_CHUNK_LINES
 from lsp_harness.index.index_query import DirectIndexQuery
 from lsp_harness.index.query.code_search import WEIGHTS
-from lsp_harness.inference.grammar import choice
-from lsp_harness.inference.request import Continuation
-from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.inference.grammar import choice_grammar
+from lsp_harness.inference.request import ChatRequest
+from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.text.document import Document
 from tests.index.place import Indexed
 
@@ -250,9 +250,9 @@ async def test_a_model_chooses_by_number():
     )
     found = await narrowed(engine, "work less", listed(3), 500)
     assert (found.best.place, found.by) == ("a2.py:3-5", "model")
-    [request] = engine.asked
-    assert isinstance(request, Continuation)
-    assert (request.sampling.grammar, request.sampling.n_predict) == (choice(3), 1)
+    [request] = engine.foreground_requests
+    assert isinstance(request, ChatRequest)
+    assert (request.sampling.grammar, request.sampling.n_predict) == (choice_grammar(3), 1)
     await engine.aclose()
 
 
@@ -275,14 +275,14 @@ async def test_a_choice_keeps_to_its_budget():
     for budget in range(200):
         engine = ScriptedEngine([{"text": "0"}])
         await narrowed(engine, "work less", listed(8, "def work(of, that, and, those)"), budget)
-        if not engine.asked:
+        if not engine.foreground_requests:
             fixed = budget
             continue
-        prompt = str(engine.asked[0].prompt)  # type: ignore[union-attr]
+        prompt = prompt_text(engine.foreground_requests[0])
         shown = prompt.count(".py:")
         # what the chat's own marks cost is no part of it
         assert len(prompt.split()) - 2 <= budget
-        assert engine.asked[0].sampling.grammar == choice(shown)
+        assert engine.foreground_requests[0].sampling.grammar == choice_grammar(shown)
     # two fit or nobody is asked
     assert 0 < fixed < 100
     assert shown == 8
@@ -291,7 +291,7 @@ async def test_a_choice_keeps_to_its_budget():
 async def test_a_task_with_a_secret_is_not_shown_to_a_model():
     engine = ScriptedEngine([])
     assert await narrowed(engine, "put sk-proj-" + "a1B2" * 12 + " in", listed(3), 500) == listed(3)
-    assert engine.asked == []
+    assert engine.foreground_requests == []
 
 
 async def test_a_signature_with_a_secret_is_shown_by_its_name_alone(tmp_path: Path):

@@ -11,11 +11,11 @@ from lsp_harness.coding.turn_prompt import filled
 from lsp_harness.config.schema import Config, Engine, Model
 from lsp_harness.errors import NoAnswer
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around, Infill, Sampling
+from lsp_harness.inference.request import Infill, InfillContext, Sampling
 from lsp_harness.session.log import SessionLog
 from tests.harness.tools import Script
 
-AROUND = Around(
+AROUND = InfillContext(
     "def area(r):\n    return squ", "\n\nprint(area(1))\n", (("a.py", "# a.py\nx = 1\n"), ("b.py", "y = 2\n"))
 )
 
@@ -40,7 +40,7 @@ async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(ro
     engine, log = Script(), SessionLog(keep=False)
     # 12 words, a title, three marks and what may stand before a prompt; an answer, and the word that each spells again
     prompt = 12 + 1 + 1 + 3 + 1
-    engine.facts["n_ctx"] = prompt + room if room else 0
+    engine.extra_props["n_ctx"] = prompt + room if room else 0
     asked = await filled(engine, AROUND, {}, 9, turn := log.turn(), (1, 2, 3))
     assert asked == (1, 2, 3)[:fitting]
     [built] = log.turns[turn.number]
@@ -49,7 +49,7 @@ async def test_no_more_candidates_are_asked_for_than_the_context_has_room_for(ro
 
 async def test_where_not_even_one_has_room_nothing_is_said_to_be_sent():
     engine, turn = Script(), (log := SessionLog(keep=False)).turn()
-    engine.facts["n_ctx"] = 20
+    engine.extra_props["n_ctx"] = 20
     with pytest.raises(
         NoAnswer, match="10 are reserved for the answer, but the model's context has only 20; select less"
     ):

@@ -25,7 +25,7 @@ async def test_the_likeliest_comes_first_and_each_is_shaped_checked_and_differen
     assert await choices(completer, src.document, src.cursor) == ["3 * r", "r ** 2"]
 
     await engine.aclose()
-    likeliest, others = engine.asked
+    likeliest, others = engine.foreground_requests
     assert isinstance(others, Infill)
     assert (likeliest.sampling.n, likeliest.sampling.temperature) == (1, 0.0)
     assert (others.sampling.n, others.sampling.temperature) == (3, 0.8)
@@ -39,7 +39,7 @@ async def test_what_is_shown_already_is_not_asked_again() -> None:
     await completer.complete(src.document, parse(src.document), src.cursor, "a.py")
 
     assert await choices(completer, src.document, src.cursor) == ["3 * r", "r ** 2"]
-    assert len(engine.asked) == 2
+    assert len(engine.foreground_requests) == 2
 
 
 async def test_one_alternative_is_none() -> None:

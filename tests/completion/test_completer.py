@@ -9,7 +9,7 @@ from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.document_completions import MAX_RECENT_SUGGESTIONS
 from lsp_harness.completion.request.text_generation import valid_start
 from lsp_harness.config.schema import Completion, Config
-from lsp_harness.errors import EngineError, Superseded
+from lsp_harness.errors import EngineError, RequestSuperseded
 from lsp_harness.inference.request import Infill
 from lsp_harness.session.results import Suggestion
 from lsp_harness.syntax.tree import LIMIT, parse
@@ -56,9 +56,9 @@ async def test_the_request_is_a_hole_with_the_settings_limits() -> None:
     engine = Script("3")
     config = settings(completion={"max_tokens": 7, "latency_ms": 99})
     await ask(Desk(Completer(engine, config.completion)), src.document, src.cursor)
-    [request] = engine.asked
+    [request] = engine.foreground_requests
     assert isinstance(request, Infill)
-    assert (request.around.prefix, request.around.suffix) == ("import math\n\n\ndef area(r):\n    return ", "\n")
+    assert (request.context.prefix, request.context.suffix) == ("import math\n\n\ndef area(r):\n    return ", "\n")
     assert (request.sampling.n_predict, request.sampling.t_max_predict_ms) == (7, 2 * 99)
     assert (request.sampling.temperature, request.priority) == (0.0, "interactive")
 
@@ -189,7 +189,7 @@ async def test_all_of_it_typed_asks_again() -> None:
     await ask(completer, src.document, src.cursor)
     found = await ask(completer, *typed(src.document, src.cursor, "3 * r"))
     assert found
-    assert (found.text, len(engine.asked)) == (" + 1", 2)
+    assert (found.text, len(engine.foreground_requests)) == (" + 1", 2)
 
 
 async def test_a_change_elsewhere_asks_again() -> None:
@@ -211,7 +211,7 @@ async def test_a_newer_request_for_the_document_answers_and_the_older_is_superse
     await engine.started.wait()
     newer = await ask(completer, *typed(src.document, src.cursor, "4"))
     assert newer
-    with pytest.raises(Superseded):
+    with pytest.raises(RequestSuperseded):
         await older
     assert engine.closed == 2
 
@@ -222,7 +222,7 @@ async def test_many_requests_in_a_burst_leave_one_answer() -> None:
     completer = Desk(Completer(engine, Completion()))
     burst = [ask(completer, src.document, src.cursor) for _ in range(5)]
     results = await asyncio.gather(*burst, return_exceptions=True)
-    assert [isinstance(result, Superseded) for result in results] == [True] * 4 + [False]
+    assert [isinstance(result, RequestSuperseded) for result in results] == [True] * 4 + [False]
 
 
 async def test_requests_for_other_documents_go_on() -> None:
@@ -259,7 +259,7 @@ async def test_closing_the_document_ends_its_request_and_forgets_what_was_shown(
     await engine.started.wait()
     completer.close(src.document.uri)
     assert completer.find(src.document.uri, found.id) is None
-    with pytest.raises((Superseded, asyncio.CancelledError)):
+    with pytest.raises((RequestSuperseded, asyncio.CancelledError)):
         await task
 
 

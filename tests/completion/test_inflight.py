@@ -9,8 +9,8 @@ import pytest
 
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.schema import Completion
-from lsp_harness.errors import EngineError, Superseded
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Stop, Usage
+from lsp_harness.errors import EngineError, RequestSuperseded
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Stop, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.session.results import Suggestion
 from lsp_harness.syntax.tree import parse
@@ -42,8 +42,8 @@ class Slow(ScriptedEngine):
         self.says: list[asyncio.Queue[Chunk | Exception]] = []
         self.ended = 0
 
-    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
-        self.asked.append(request)
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
+        self.foreground_requests.append(request)
         queue = asyncio.Queue[Chunk | Exception]()
         self.says.append(queue)
         try:
@@ -102,13 +102,13 @@ async def test_the_newer_request_goes_on_with_the_answer_under_way() -> None:
     await user.say("3.")
     await user.type("3")
     newer = await user.ask()
-    with pytest.raises(Superseded):
+    with pytest.raises(RequestSuperseded):
         await older
     await user.say("14 * r", "eos")
     found = await newer
     assert found
     assert (found.text, found.start) == (".14 * r", user.offset)
-    assert len(user.engine.asked) == 1
+    assert len(user.engine.foreground_requests) == 1
     assert (found.stats["in_flight"], found.stats["evaluated"]) == (True, 5)
     assert "typed_along" not in found.stats
 
@@ -122,7 +122,7 @@ async def test_what_is_typed_before_a_word_of_it_is_there_may_be_it() -> None:
     await user.say(" r", "eos")
     found = await newer
     assert found
-    assert (found.text, len(user.engine.asked)) == (" * r", 1)
+    assert (found.text, len(user.engine.foreground_requests)) == (" * r", 1)
 
 
 async def test_an_answer_that_turns_out_to_be_another_is_ended_and_asked_again() -> None:
@@ -131,9 +131,9 @@ async def test_an_answer_that_turns_out_to_be_another_is_ended_and_asked_again()
     await user.type("pi")
     newer = await user.ask()
     await user.say("p")
-    assert (len(user.engine.asked), user.engine.ended) == (1, 0)
+    assert (len(user.engine.foreground_requests), user.engine.ended) == (1, 0)
     await user.say("ow(r, 2)")
-    assert (len(user.engine.asked), user.engine.ended) == (2, 1)
+    assert (len(user.engine.foreground_requests), user.engine.ended) == (2, 1)
     await user.say(" * r", "eos")
     found = await newer
     assert found
@@ -158,9 +158,9 @@ async def test_something_else_typed_ends_it_with_the_next_request() -> None:
     await user.say("3.")
     await user.type("x")
     newer = await user.ask()
-    with pytest.raises(Superseded):
+    with pytest.raises(RequestSuperseded):
         await older
-    assert (len(user.engine.asked), user.engine.ended) == (2, 1)
+    assert (len(user.engine.foreground_requests), user.engine.ended) == (2, 1)
     await user.say(" * r", "eos")
     assert await newer
 
@@ -171,7 +171,7 @@ async def test_a_change_elsewhere_ends_it() -> None:
     user.document, _ = typed(user.document, 0, "# new\n")
     user.offset += 6
     await user.ask()
-    assert (len(user.engine.asked), user.engine.ended) == (2, 1)
+    assert (len(user.engine.foreground_requests), user.engine.ended) == (2, 1)
 
 
 # -- with nobody waiting
@@ -185,7 +185,7 @@ async def test_taken_back_before_the_key_is_told_of_it_waits_for_the_next_reques
     await user.say("14 * r", "eos")
     found = await newer
     assert found
-    assert (found.text, len(user.engine.asked)) == (".14 * r", 1)
+    assert (found.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
 async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() -> None:
@@ -202,7 +202,7 @@ async def test_taken_back_after_a_key_it_says_it_waits_for_the_next_request() ->
     await user.say("14 * r", "eos")
     found = await newer
     assert found
-    assert (found.text, len(user.engine.asked)) == (".14 * r", 1)
+    assert (found.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
 async def test_who_does_not_come_for_it_in_time_asks_anew() -> None:
@@ -215,7 +215,7 @@ async def test_who_does_not_come_for_it_in_time_asks_anew() -> None:
     await settle()
     assert user.engine.ended == 1
     await user.ask()
-    assert len(user.engine.asked) == 2
+    assert len(user.engine.foreground_requests) == 2
 
 
 async def test_a_key_it_does_not_say_ends_it_at_once_when_nobody_waits() -> None:
@@ -238,7 +238,7 @@ async def test_finished_with_nobody_waiting_it_is_there_for_the_next_request(sto
     await user.say("14 * r", stop)
     found = await (await user.ask())
     assert found
-    assert (found.text, len(user.engine.asked)) == (".14 * r", 1)
+    assert (found.text, len(user.engine.foreground_requests)) == (".14 * r", 1)
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ async def test_brackets_that_the_editor_closes_are_no_change_elsewhere(
     await user.say(said[1:], "eos")
     found = await newer
     assert found
-    assert (found.text, len(user.engine.asked)) == (rest, 1)
+    assert (found.text, len(user.engine.foreground_requests)) == (rest, 1)
 
 
 async def test_all_of_it_typed_asks_again() -> None:
@@ -270,7 +270,7 @@ async def test_all_of_it_typed_asks_again() -> None:
     await cancelled(older)
     newer = await user.ask()
     await user.say(" * r", "eos")
-    assert len(user.engine.asked) == 2
+    assert len(user.engine.foreground_requests) == 2
     await user.say(" / 2", "eos")
     found = await newer
     assert found
@@ -280,12 +280,12 @@ async def test_all_of_it_typed_asks_again() -> None:
 async def test_asked_again_at_the_same_place_it_is_one_question() -> None:
     user = Typist()
     older, newer = await user.ask(), await user.ask()
-    with pytest.raises(Superseded):
+    with pytest.raises(RequestSuperseded):
         await older
     await user.say("3 * r", "eos")
     found = await newer
     assert found
-    assert (found.text, len(user.engine.asked)) == ("3 * r", 1)
+    assert (found.text, len(user.engine.foreground_requests)) == ("3 * r", 1)
 
 
 async def test_closing_the_document_or_the_front_end_ends_it() -> None:
@@ -308,7 +308,7 @@ async def test_an_engine_that_fails_tells_who_waits_now() -> None:
     with pytest.raises(EngineError, match="out of memory"):
         await newer
     await user.ask()
-    assert len(user.engine.asked) == 2
+    assert len(user.engine.foreground_requests) == 2
 
 
 # -- whatever the order
@@ -321,9 +321,9 @@ class Steady(Slow):
         super().__init__()
         self.left = ""
 
-    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         assert isinstance(request, Infill)
-        self.left = self.wants(request.around.prefix.rsplit("return ", 1)[1])
+        self.left = self.wants(request.context.prefix.rsplit("return ", 1)[1])
         async for chunk in super().stream(request):
             yield chunk
 
@@ -362,6 +362,8 @@ async def test_whatever_comes_when_the_answer_is_the_one_a_fresh_question_gets(s
         model.letter()
         await settle()
     *earlier, found = await asyncio.gather(*tasks, return_exceptions=True)
-    assert all(each is None or isinstance(each, Suggestion | Superseded | asyncio.CancelledError) for each in earlier)
+    assert all(
+        each is None or isinstance(each, Suggestion | RequestSuperseded | asyncio.CancelledError) for each in earlier
+    )
     assert isinstance(found, Suggestion), user.document.data
     assert found.text == model.wants(user.document.data[begin : user.offset].decode())

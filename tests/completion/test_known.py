@@ -40,7 +40,7 @@ async def test_a_list_of_imports_needs_no_model(elsewhere: Elsewhere):
     found, engine = await complete("from .cart import <|>\n\nx = total(Cart())\n", elsewhere)
     assert found.text == "Cart, total"
     assert found.stats["known"] is True
-    assert (found.stats["evaluated"], found.stats["generated"], engine.asked) == (0, 0, [])
+    assert (found.stats["evaluated"], found.stats["generated"], engine.foreground_requests) == (0, 0, [])
 
 
 async def test_who_asks_for_a_choice_gets_that_alone(elsewhere: Elsewhere):
@@ -61,7 +61,7 @@ async def test_where_nothing_is_known_the_model_is_asked(elsewhere: Elsewhere, s
     found, engine = await complete(source, elsewhere, "Cart", **changes)
     assert found.text == "Cart"
     assert "known" not in found.stats
-    assert len(engine.asked) == 1
+    assert len(engine.foreground_requests) == 1
 
 
 @pytest.mark.parametrize(
@@ -70,17 +70,17 @@ async def test_where_nothing_is_known_the_model_is_asked(elsewhere: Elsewhere, s
 )
 async def test_what_is_imported_and_not_used_is_expected(elsewhere: Elsewhere, body: str, expected: tuple[str, ...]):
     _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "1")
-    [request] = engine.asked
+    [request] = engine.foreground_requests
     assert isinstance(request, Infill)
     assert request.sampling.expected == expected
     _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "1", repository_tokens=0)
-    assert [one.sampling.expected for one in engine.asked if isinstance(one, Infill)] == [()]
+    assert [one.sampling.expected for one in engine.foreground_requests if isinstance(one, Infill)] == [()]
 
 
 @pytest.mark.parametrize("changes", [{}, {"repository_tokens": 0}])
 async def test_what_the_code_below_needs_is_told(elsewhere: Elsewhere, changes: dict[str, Any]):
     body = "def f():\n    <|>\n    return amount\n"
     _, engine = await complete(HEAD + "\n\n" + body, elsewhere, "amount = 1", **changes)
-    [request] = engine.asked
+    [request] = engine.foreground_requests
     assert isinstance(request, Infill)
     assert request.sampling.unbound == ("amount",)

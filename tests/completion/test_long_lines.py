@@ -5,7 +5,7 @@ Nothing is timed: where a rule begins anew at each byte, a test here does not en
 
 from lsp_harness.completion.rules.line_similarity import LOOSE
 from lsp_harness.context.sources.import_list import TYPED
-from lsp_harness.inference.backends.trailing_blanks import cut
+from lsp_harness.inference.backends.trailing_blanks import split_trailing_blanks
 from lsp_harness.text.code_lines import code
 
 LONG = 2_000_000
@@ -13,9 +13,9 @@ LONG = 2_000_000
 
 def test_blanks_within_a_line_are_passed_once():
     blanks = " " * LONG
-    assert cut(f"{blanks}x") == (f"{blanks}x", "")
-    assert cut("x \t") == ("x", " \t")
-    assert cut(f"x{blanks}") == ("x", blanks)
+    assert split_trailing_blanks(f"{blanks}x") == (f"{blanks}x", "")
+    assert split_trailing_blanks("x \t") == ("x", " \t")
+    assert split_trailing_blanks(f"x{blanks}") == ("x", blanks)
 
 
 def test_words_within_a_line_are_passed_once():

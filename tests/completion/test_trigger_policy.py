@@ -64,4 +64,4 @@ async def test_who_asks_passes_all_of_them(scenario: Scenario) -> None:
     scenario.live(completer.opened(cursor.document).history)
     await completer.complete(cursor.document, cursor.tree, cursor.offset, cursor.path)
     assert "quiet" not in completer.last
-    assert len(engine.asked) == 1
+    assert len(engine.foreground_requests) == 1

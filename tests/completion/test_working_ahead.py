@@ -50,7 +50,7 @@ class Desk:
 
     @property
     def ahead(self) -> list[Infill]:
-        return [request for request in self.engine.ahead if isinstance(request, Infill)]
+        return [request for request in self.engine.background_requests if isinstance(request, Infill)]
 
 
 # -- speculation
@@ -72,14 +72,14 @@ async def test_after_an_accept_the_answer_is_there_already() -> None:
     await desk.settled()
     [request] = desk.ahead
     assert (request.priority, request.sampling.t_max_predict_ms, request.budget_ms) == ("background", 0, 0)
-    assert request.around.prefix == "def area(r):\n    return 3.14 * r ** 2"
+    assert request.context.prefix == "def area(r):\n    return 3.14 * r ** 2"
     assert desk.completer.find(desk.document.uri, first.id)
     desk.type(first.text)
     found = await desk.ask()
     assert found
     assert "def volume(r):" in found.text
     assert (found.stats["cached"], found.stats["evaluated"]) == (True, 0)
-    assert len(desk.engine.asked) == 1
+    assert len(desk.engine.foreground_requests) == 1
     await desk.engine.aclose()
 
 
@@ -90,7 +90,7 @@ async def test_a_cached_text_must_pass_the_gate_too() -> None:
     await desk.settled()
     desk.type(first.text)
     assert await desk.ask() is None
-    assert len(desk.engine.asked) == 1
+    assert len(desk.engine.foreground_requests) == 1
 
 
 async def test_a_new_question_ends_the_speculation_at_once() -> None:
@@ -144,7 +144,7 @@ async def test_what_is_known_is_not_speculated_again() -> None:
     assert again
     assert (again.text, again.stats["cached"]) == (first.text, True)
     await desk.settled()
-    assert len(desk.engine.asked) == 2
+    assert len(desk.engine.foreground_requests) == 2
     assert len(desk.ahead) == 2
 
 
@@ -191,11 +191,11 @@ async def test_the_prompts_are_evaluated_cheapest_first_and_are_those_of_the_com
     await desk.settled()
     short, full = desk.ahead
     assert {(request.sampling.n_predict, request.priority) for request in desk.ahead} == {(0, "background")}
-    assert desk.engine.asked == []
+    assert desk.engine.foreground_requests == []
     await desk.ask()
-    [request] = desk.engine.asked
+    [request] = desk.engine.foreground_requests
     assert isinstance(request, Infill)
-    assert (request.around, request.shorter[-1]) == (full.around, short.around)
+    assert (request.context, request.shorter[-1]) == (full.context, short.context)
 
 
 async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() -> None:
@@ -205,7 +205,7 @@ async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() ->
     desk.warm()
     await desk.settled()
     alone, short, full = desk.ahead
-    assert (alone.around, len(full.around.prefix) > len(short.around.prefix)) == (short.around, True)
+    assert (alone.context, len(full.context.prefix) > len(short.context.prefix)) == (short.context, True)
 
 
 @pytest.mark.parametrize(
@@ -226,22 +226,22 @@ async def test_where_nobody_was_seen_yet_only_the_shortest_prompt_is_warmed() ->
 async def test_at_the_end_of_a_line_the_one_to_be_opened_below_is_warmed(source: str, prefix: str) -> None:
     for order, read in (("suffix-first", prefix), ("prefix-suffix-middle", None)):
         desk = Desk(source)
-        desk.engine.facts = {"fim_order": order}
+        desk.engine.extra_props = {"fim_order": order}
         desk.warm()
         await desk.settled()
         [request] = desk.ahead
         before, after = desk.document.text[: desk.cursor], desk.document.text[desk.cursor :]
-        assert (request.around.prefix, request.around.suffix) == (before if read is None else read, after)
+        assert (request.context.prefix, request.context.suffix) == (before if read is None else read, after)
 
 
 async def test_a_model_that_fills_no_holes_is_not_asked_for_any() -> None:
     desk = Desk(AREA)
-    desk.engine.facts = {"fim_tokens": {"pre": 1, "suf": 2, "mid": -1}}
+    desk.engine.extra_props = {"fim_tokens": {"pre": 1, "suf": 2, "mid": -1}}
     with pytest.raises(EngineRefused, match="has no fill-in-the-middle; choose one that has"):
         await desk.ask()
     desk.warm()
     await desk.settled()
-    assert (desk.engine.asked, desk.ahead) == ([], [])
+    assert (desk.engine.foreground_requests, desk.ahead) == ([], [])
 
 
 async def test_a_glance_at_a_document_does_not_stand_for_a_user_at_the_same_place() -> None:
@@ -253,7 +253,7 @@ async def test_a_glance_at_a_document_does_not_stand_for_a_user_at_the_same_plac
     desk.engine.held = False
     await desk.settled()
     glanced, short, full = desk.ahead
-    assert glanced.around == short.around != full.around
+    assert glanced.context == short.context != full.context
 
 
 async def test_a_small_document_has_one_prompt_to_warm() -> None:
@@ -270,7 +270,7 @@ async def test_the_same_place_is_warmed_once_and_the_last_place_counts() -> None
     desk.cursor = 3
     desk.warm()
     await desk.settled()
-    assert [request.around.prefix for request in desk.ahead] == ["def"]
+    assert [request.context.prefix for request in desk.ahead] == ["def"]
 
 
 async def test_a_running_completion_is_not_disturbed() -> None:
@@ -304,9 +304,9 @@ async def test_an_answer_from_a_short_prompt_has_the_full_one_warmed() -> None:
     assert found.stats["prompt_tokens"] < 60
     await desk.settled()
     [request] = desk.ahead
-    [asked] = desk.engine.asked
+    [asked] = desk.engine.foreground_requests
     assert isinstance(asked, Infill)
-    assert (request.around, request.sampling.n_predict, request.shorter) == (asked.around, 0, ())
+    assert (request.context, request.sampling.n_predict, request.shorter) == (asked.context, 0, ())
 
 
 async def test_what_follows_a_short_prompt_s_answer_is_worked_out_when_the_full_one_is_warm() -> None:
@@ -373,7 +373,7 @@ async def test_a_file_that_is_secret_by_name_is_not_asked_about(path: str) -> No
     desk.warm()
     await desk.settled()
     assert await desk.ask() is None
-    assert desk.ahead == desk.engine.asked == []
+    assert desk.ahead == desk.engine.foreground_requests == []
 
 
 async def test_beside_a_secret_there_is_help_but_nothing_ahead_and_nothing_on_disk() -> None:
@@ -383,7 +383,7 @@ async def test_beside_a_secret_there_is_help_but_nothing_ahead_and_nothing_on_di
     assert found
     await desk.settled()
     assert desk.ahead == []
-    [request] = desk.engine.asked
+    [request] = desk.engine.foreground_requests
     assert isinstance(request, Infill)
     assert not request.owner.persist
     assert TOKEN not in repr(request)
@@ -398,5 +398,5 @@ async def test_what_may_be_persisted_says_so_and_names_its_document() -> None:
     desk = Desk(AREA, "3 * r")
     await desk.ask()
     await desk.settled()
-    owners = {request.owner for request in (*desk.engine.asked, *desk.engine.ahead)}
+    owners = {request.owner for request in (*desk.engine.foreground_requests, *desk.engine.background_requests)}
     assert {(owner.persist, owner.affinity) for owner in owners} == {(True, desk.document.uri)}

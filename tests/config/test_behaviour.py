@@ -1,4 +1,4 @@
-"""Every key changes what is done."""
+"""Tests that every setting changes the behaviour."""
 
 import dataclasses
 from pathlib import Path
@@ -14,9 +14,10 @@ from lsp_harness.config.schema import Config, tables
 from lsp_harness.engine.main import parse_arguments
 from lsp_harness.errors import ConfigError, ModelMissing, NoAnswer
 from lsp_harness.inference.models.catalogue import card
-from lsp_harness.inference.models.model_files import resolve
-from lsp_harness.inference.request import Continuation, Infill
-from lsp_harness.inference.supervisor import Address, Supervisor, identity
+from lsp_harness.inference.models.model_files import resolve_model
+from lsp_harness.inference.request import ChatRequest, Infill
+from lsp_harness.inference.scripted_engine import prompt_text
+from lsp_harness.inference.supervisor import EngineAddress, Supervisor, engine_identity
 from lsp_harness.session.log import SessionLog, read
 from lsp_harness.syntax.tree import parse
 from lsp_harness.verify.ruff_linter import Ruff
@@ -60,13 +61,13 @@ async def of_fix(config: Config, folder: Path) -> dict[str, Any]:
     with pytest.raises(NoAnswer):
         await Fix(job, src.finding).run()
     log.close()
-    rewrites = [request for request in engine.asked if isinstance(request, Continuation)]
+    rewrites = [request for request in engine.foreground_requests if isinstance(request, ChatRequest)]
     verified = [event.data["outcomes"] for event in read(log.path) if event.type == "verify.completed"]
     return {
-        "requests": sum(request.sampling.n for request in engine.asked),
+        "requests": sum(request.sampling.n for request in engine.foreground_requests),
         "rewrites": len(rewrites),
-        "feedback": ["Earlier attempts failed" in str(request.prompt) for request in rewrites],
-        "temperatures": sorted({request.sampling.temperature for request in engine.asked}),
+        "feedback": ["Earlier attempts failed" in prompt_text(request) for request in rewrites],
+        "temperatures": sorted({request.sampling.temperature for request in engine.foreground_requests}),
         "checks": sorted({outcome["check"] for outcomes in verified for outcome in outcomes}),
     }
 
@@ -80,12 +81,12 @@ async def of_completion(config: Config) -> dict[str, Any]:
     found = await Desk(Completer(engine, config.completion)).complete(
         src.document, parse(src.document), src.cursor, "a.py"
     )
-    [request] = engine.asked
+    [request] = engine.foreground_requests
     assert isinstance(request, Infill)
     return {
-        "prefix": len(request.around.prefix.split()),
-        "suffix": len(request.around.suffix.split()),
-        "outline": len(request.around.extra[0][1].split()) if request.around.extra else 0,
+        "prefix": len(request.context.prefix.split()),
+        "suffix": len(request.context.suffix.split()),
+        "outline": len(request.context.extra[0][1].split()) if request.context.extra else 0,
         "n_predict": request.sampling.n_predict,
         "budget": request.budget_ms,
         "lines": found.text.count("\n") + 1 if found else 0,
@@ -124,32 +125,34 @@ def test_model_and_engine_keys_are_arguments_of_the_engine_process(
     model = folder / "m.gguf"
     model.touch()
     config = changed(key, value)
-    where = Address(folder / "s", folder / "l")
+    where = EngineAddress(folder / "s", folder / "l")
     argv = Supervisor(config)._argv(model, where)
     default = Supervisor(Config())._argv(model, where)
     after = argv.index("lsp_harness.engine.main") + 1
     assert getattr(parse_arguments(list(argv[after:])), argument) == value
     assert getattr(parse_arguments(list(default[after:])), argument) != value
     if key in ANOTHER:
-        assert identity(model, config) != identity(model, Config())
+        assert engine_identity(model, config) != engine_identity(model, Config())
 
 
 @pytest.mark.parametrize("wrong", ["Mean", "-x", ""])
 def test_a_pooling_that_is_none_is_no_reason_for_another_engine(folder: Path, wrong: str) -> None:
-    model, where = folder / "m.gguf", Address(folder / "s", folder / "l")
+    model, where = folder / "m.gguf", EngineAddress(folder / "s", folder / "l")
     model.touch()
     config = changed("index.embedding_pooling", wrong)
-    assert identity(model, config) == identity(model, Config())
+    assert engine_identity(model, config) == engine_identity(model, Config())
     assert Supervisor(config)._argv(model, where) == Supervisor(Config())._argv(model, where)
 
 
 def test_a_model_that_begins_with_a_dash_is_no_option(folder: Path) -> None:
-    argv = Supervisor(changed("index.embedding_model", "-x"))._argv(folder / "m", Address(folder / "s", folder / "l"))
+    argv = Supervisor(changed("index.embedding_model", "-x"))._argv(
+        folder / "m", EngineAddress(folder / "s", folder / "l")
+    )
     assert parse_arguments(list(argv[argv.index("lsp_harness.engine.main") + 1 :])).embedding_model == "-x"
 
 
 def test_an_order_that_is_none_is_refused_and_that_of_a_card_can_be_changed(folder: Path) -> None:
-    model, where = folder / card(Config().model.path).file, Address(folder / "s", folder / "l")
+    model, where = folder / card(Config().model.path).file, EngineAddress(folder / "s", folder / "l")
     for order, taken in (("auto", "suffix-first"), ("prefix-suffix-middle",) * 2):
         argv = Supervisor(changed("model.fim_order", order))._argv(model, where)
         assert argv[argv.index("--fim-order") + 1] == taken
@@ -160,13 +163,13 @@ def test_an_order_that_is_none_is_refused_and_that_of_a_card_can_be_changed(fold
 async def test_model_path_is_the_file_that_is_loaded(folder: Path) -> None:
     model = folder / "m.gguf"
     model.write_bytes(b"GGUF")
-    assert resolve(changed("model.path", str(model)).model.path) == model
+    assert resolve_model(changed("model.path", str(model)).model.path) == model
     with pytest.raises(ModelMissing, match=r"absent\.gguf"):
-        await Supervisor(changed("model.path", str(folder / "absent.gguf"))).ensure()
+        await Supervisor(changed("model.path", str(folder / "absent.gguf"))).ensure_running()
 
 
 async def test_an_engine_elsewhere_is_used_as_it_is(folder: Path) -> None:
-    assert await Supervisor(changed("engine.url", "/run/engine.sock")).ensure() == Path("/run/engine.sock")
+    assert await Supervisor(changed("engine.url", "/run/engine.sock")).ensure_running() == Path("/run/engine.sock")
 
 
 FIX_KEYS: dict[str, tuple[Any, dict[str, Any]]] = {

@@ -1,4 +1,4 @@
-"""Settings from every layer, the stronger one winning, and what is said about what is not understood."""
+"""Tests of the layers of settings, their order, and the messages about errors in them."""
 
 import json
 from dataclasses import replace
@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from lsp_harness.config.load import Problem, from_settings, load, user_file
-from lsp_harness.config.reserved_keys import PLANNED
+from lsp_harness.config.load import Problem, apply_editor_settings, load, user_config_file
+from lsp_harness.config.reserved_keys import PLANNED_KEYS
 from lsp_harness.config.schema import Config, tables
 
 CHANGED: dict[str, Any] = {
@@ -32,7 +32,7 @@ CHANGED: dict[str, Any] = {
 }
 """Of the eighteen keys of the first design those that are read, each with a value that is not its default."""
 
-PLANNED_KEYS = [f"{table}.{key}" for table, keys in PLANNED.items() for key in sorted(keys)]
+PLANNED_KEYS = [f"{table}.{key}" for table, keys in PLANNED_KEYS.items() for key in sorted(keys)]
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_of_the_eighteen_keys_all_but_the_planned_are_read_and_the_defaults_are_
 @pytest.mark.parametrize("name", ["home/config.toml", "lsp-harness.toml", "localcode.toml", "lsp-harness.local.toml"])
 def test_a_key_can_be_set_in_a_file(home: Path, tmp_path: Path, key: str, name: str) -> None:
     (tmp_path / name).write_text(toml(key, CHANGED[key]))
-    expected, _ = from_settings(Config(), {key.split(".")[0]: {key.split(".")[1]: CHANGED[key]}})
+    expected, _ = apply_editor_settings(Config(), {key.split(".")[0]: {key.split(".")[1]: CHANGED[key]}})
     assert load(tmp_path, {}) == (expected, [])
     assert value_of(expected, key) == CHANGED[key]
 
@@ -79,7 +79,7 @@ def test_a_key_can_be_set_in_the_environment_and_by_the_editor(home: Path, tmp_p
     from_env, problems = load(tmp_path, env(key, CHANGED[key]))
     assert (value_of(from_env, key), problems) == (CHANGED[key], [])
     table, name = key.split(".")
-    from_editor, complaints = from_settings(Config(), {table: {name: CHANGED[key]}})
+    from_editor, complaints = apply_editor_settings(Config(), {table: {name: CHANGED[key]}})
     assert (from_editor, complaints) == (from_env, [])
 
 
@@ -93,7 +93,7 @@ def test_a_planned_key_is_no_setting_and_whoever_sets_it_is_told_so(home: Path, 
     assert load(tmp_path, {}) == (Config(), [Problem(told, file, 2)])
     file.unlink()
     assert load(tmp_path, env(key, 1)) == (Config(), [Problem(told)])
-    assert from_settings(Config(), {table: {name: 1}}) == (Config(), [told])
+    assert apply_editor_settings(Config(), {table: {name: 1}}) == (Config(), [told])
 
 
 def test_of_several_layers_the_strongest_that_has_a_key_wins(home: Path, tmp_path: Path) -> None:
@@ -103,7 +103,7 @@ def test_of_several_layers_the_strongest_that_has_a_key_wins(home: Path, tmp_pat
         assert load(tmp_path, {})[0].generation.candidates == strength
     assert load(tmp_path, env("generation.candidates", 4))[0].generation.candidates == 4
     base, _ = load(tmp_path, env("generation.candidates", 4))
-    assert from_settings(base, {"generation": {"candidates": 5}})[0].generation.candidates == 5
+    assert apply_editor_settings(base, {"generation": {"candidates": 5}})[0].generation.candidates == 5
     assert load(None, {})[0].generation.candidates == 1
 
 
@@ -179,13 +179,13 @@ def test_a_project_cannot_say_which_process_is_talked_to(home: Path, tmp_path: P
     (home / "config.toml").write_text("[engine]\nurl = '/run/mine.sock'\n")
     assert load(tmp_path, {})[0].engine.url == "/run/mine.sock"
     assert load(tmp_path, {"LSP_HARNESS_ENGINE__SCRIPT": "mine.json"})[0].engine.script == "mine.json"
-    assert user_file() == home / "config.toml"
+    assert user_config_file() == home / "config.toml"
 
 
 @pytest.mark.parametrize("key", ["url", "model", "api_key_env", "script"])
 def test_an_editor_whose_settings_a_workspace_can_change_does_not_name_servers_and_keys(home: Path, key: str) -> None:
     base, _ = load(None, {f"LSP_HARNESS_ENGINE__{key.upper()}": "mine"})
-    config, problems = from_settings(base, {"engine": {key: "evil", "idle_seconds": 5.0}})
+    config, problems = apply_editor_settings(base, {"engine": {key: "evil", "idle_seconds": 5.0}})
     assert config == replace(base, engine=replace(base.engine, idle_seconds=5.0))
     where = f"{home / 'config.toml'} or LSP_HARNESS_ENGINE__{key.upper()}"
     assert problems == [f"engine.{key} cannot be set by an editor; set it in {where}"]
@@ -211,18 +211,20 @@ def test_a_model_file_that_came_with_the_project_is_loaded_only_if_the_user_says
         config, problems = load(project, {})
         assert value_of(config, key) == (value_of(Config(), key) if brought else path)
         assert [p.message.startswith(refused) for p in problems] == [True] * brought
-        assert from_settings(Config(), {table: {name: path}}, [elsewhere / "x", project])[0] == config
+        assert apply_editor_settings(Config(), {table: {name: path}}, [elsewhere / "x", project])[0] == config
         (home / "config.toml").write_text(toml(key, path))
         assert value_of(load(tmp_path, {})[0], key) == path
         (home / "config.toml").unlink()
         assert value_of(load(project, env(key, path))[0], key) == path
-    assert from_settings(Config(), {table: {name: "/\ud800/a"}})[0] == Config()
+    assert apply_editor_settings(Config(), {table: {name: "/\ud800/a"}})[0] == Config()
 
 
 def test_an_editor_names_a_model_file_by_its_whole_path(home: Path, tmp_path: Path) -> None:
     # without a folder open it may still have been started in one
-    assert from_settings(Config(), {"model": {"path": "a.gguf"}})[0] == Config()
-    assert from_settings(Config(), {"model": {"path": f"{tmp_path}/a.gguf"}})[0].model.path == f"{tmp_path}/a.gguf"
+    assert apply_editor_settings(Config(), {"model": {"path": "a.gguf"}})[0] == Config()
+    assert (
+        apply_editor_settings(Config(), {"model": {"path": f"{tmp_path}/a.gguf"}})[0].model.path == f"{tmp_path}/a.gguf"
+    )
 
 
 @pytest.mark.parametrize(
@@ -263,7 +265,7 @@ keys = st.sampled_from([key for table in tables().values() for key in table]) | 
     )
 )
 def test_whatever_an_editor_sends_the_settings_have_their_types(given_settings: dict[str, Any]) -> None:
-    config, _ = from_settings(Config(), given_settings)
+    config, _ = apply_editor_settings(Config(), given_settings)
     for table, known in tables().items():
         for key, (kind, _) in known.items():
             assert type(getattr(getattr(config, table), key)) is kind

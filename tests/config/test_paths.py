@@ -1,4 +1,4 @@
-"""Where the files of a user are, also where the usual folders cannot be used."""
+"""Tests of the folders of a user's files, also if the usual folders cannot be used."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config import paths
-from lsp_harness.config.load import user_file
+from lsp_harness.config.load import user_config_file
 from lsp_harness.disk import file_warnings
 from lsp_harness.errors import ConfigError
 
@@ -33,8 +33,8 @@ def test_a_runtime_folder_of_ours_is_used(surroundings: Path, monkeypatch: pytes
     base = surroundings / "run"
     base.mkdir()
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
-    assert paths.runtime() == base / "lsp-harness"
-    assert paths.replaced(paths.RUNTIME) == ""
+    assert paths.runtime_folder() == base / "lsp-harness"
+    assert paths.replacement_message(paths.RUNTIME) == ""
 
 
 def _of_another(base: Path) -> None:
@@ -68,11 +68,11 @@ def test_a_runtime_folder_that_is_not_ours_is_left_alone_and_that_is_said(
     damage(base)
     before = sorted(base.rglob("*"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(base))
-    assert paths.runtime() == paths.runtime() == _temporary(surroundings)
+    assert paths.runtime_folder() == paths.runtime_folder() == _temporary(surroundings)
     assert sorted(base.rglob("*")) == before
     [said] = caplog.messages
     assert f"; {_temporary(surroundings)} is used instead: set XDG_RUNTIME_DIR" in said
-    assert paths.replaced(paths.RUNTIME) == said
+    assert paths.replacement_message(paths.RUNTIME) == said
 
 
 @pytest.mark.parametrize("home", [None, "", "relative"])
@@ -90,9 +90,9 @@ def test_without_a_home_nothing_is_made_in_the_current_folder(
 
     monkeypatch.setattr("pwd.getpwuid", nobody)
     if home != "":
-        assert paths.state() == _temporary(surroundings) / "state"
-        assert paths.cache() == _temporary(surroundings) / "cache"
-    assert user_file().is_absolute()
+        assert paths.state_folder() == _temporary(surroundings) / "state"
+        assert paths.cache_folder() == _temporary(surroundings) / "cache"
+    assert user_config_file().is_absolute()
     assert {entry.name for entry in surroundings.iterdir()} <= {_temporary(surroundings).name}
 
 
@@ -100,7 +100,7 @@ def test_a_folder_that_cannot_be_made_is_replaced(
     surroundings: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     (surroundings / "home").write_text("no folder")
-    assert paths.state() == _temporary(surroundings) / "state"
+    assert paths.state_folder() == _temporary(surroundings) / "state"
     assert "cannot be made (Not a directory)" in caplog.text
     assert "set XDG_STATE_HOME to a folder of yours" in caplog.text
 
@@ -111,10 +111,10 @@ def test_root_makes_nothing_in_the_home_of_who_called_sudo(surroundings: Path, m
     home.mkdir()
     os.chown(home, 4242, 4242)
     monkeypatch.setenv("SUDO_UID", "4242")
-    assert paths.cache() == _temporary(surroundings) / "cache"
+    assert paths.cache_folder() == _temporary(surroundings) / "cache"
     assert list(home.iterdir()) == []
     monkeypatch.setenv("SUDO_UID", "4343")
-    assert paths.cache() == home / ".cache" / "lsp-harness"
+    assert paths.cache_folder() == home / ".cache" / "lsp-harness"
 
 
 def test_where_nothing_can_be_used_there_is_a_sentence(surroundings: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,7 +122,7 @@ def test_where_nothing_can_be_used_there_is_a_sentence(surroundings: Path, monke
     monkeypatch.setenv("TMPDIR", str(surroundings / "file"))
     monkeypatch.setenv("HOME", str(surroundings / "file"))
     with pytest.raises(ConfigError, match=r"cannot be made \(Not a directory\); set TMPDIR to a folder of yours"):
-        paths.state()
+        paths.state_folder()
 
 
 def test_the_runtime_folder_is_replaced_where_the_home_for_our_files_is_none(
@@ -130,7 +130,7 @@ def test_the_runtime_folder_is_replaced_where_the_home_for_our_files_is_none(
 ) -> None:
     (surroundings / "file").write_text("")
     monkeypatch.setenv("LSP_HARNESS_HOME", str(surroundings / "file"))
-    assert paths.runtime() == _temporary(surroundings)
+    assert paths.runtime_folder() == _temporary(surroundings)
     assert "set LSP_HARNESS_HOME to a folder of yours" in caplog.text
 
 
@@ -149,4 +149,4 @@ def test_the_runtime_folder_is_replaced_where_the_home_for_our_files_is_none(
     ],
 )
 def test_each_reason_why_a_file_is_not_written_has_its_own_remedy(error: OSError, said: str) -> None:
-    assert paths.not_written(paths.CACHE, Path("/x"), error).startswith(said)
+    assert paths.describe_write_failure(paths.CACHE, Path("/x"), error).startswith(said)

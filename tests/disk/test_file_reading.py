@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.disk.file_reading import read_end, read_file, read_start, read_text
-from lsp_harness.errors import FileMissing, FileProblem
+from lsp_harness.errors import FileError, FileMissing
 
 
 def _socket(path: Path) -> None:
@@ -34,14 +34,14 @@ def test_what_is_no_regular_file_is_named_and_not_waited_for(
     tmp_path: Path, make: Callable[[Path], None], said: str
 ) -> None:
     make(tmp_path / "x")
-    with pytest.raises(FileProblem, match=said):
+    with pytest.raises(FileError, match=said):
         read_file(tmp_path / "x")
 
 
 def test_a_link_to_what_this_process_has_open_is_not_waited_for(tmp_path: Path) -> None:
     reader, writer = os.pipe()
     (tmp_path / "x").symlink_to(f"/proc/self/fd/{reader}")
-    with pytest.raises(FileProblem, match="leads to a named pipe"):
+    with pytest.raises(FileError, match="leads to a named pipe"):
         read_file(tmp_path / "x")
     os.close(reader)
     os.close(writer)
@@ -51,7 +51,7 @@ def test_a_socket_is_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     # the path of a socket has to be short
     monkeypatch.chdir(tmp_path)
     _socket(Path("s"))
-    with pytest.raises(FileProblem, match="is a socket"):
+    with pytest.raises(FileError, match="is a socket"):
         read_file(tmp_path / "s")
 
 
@@ -62,7 +62,7 @@ def test_a_file_that_is_not_there_is_told_apart(tmp_path: Path) -> None:
 
 
 def test_a_name_that_no_file_can_have_is_a_problem() -> None:
-    with pytest.raises(FileProblem):
+    with pytest.raises(FileError):
         read_file(Path("a\0b"))
 
 
@@ -85,7 +85,7 @@ def test_a_file_that_is_replaced_by_a_pipe_while_it_is_opened_is_not_waited_for(
         return opened(path, flags, *more)
 
     monkeypatch.setattr(os, "open", late)
-    with pytest.raises(FileProblem, match="a named pipe"):
+    with pytest.raises(FileError, match="a named pipe"):
         read_file(path)
 
 
@@ -93,7 +93,7 @@ def test_more_than_the_limit_is_a_problem_but_its_start_and_its_end_can_be_read(
     path = tmp_path / "x"
     path.write_bytes(b"0123456789")
     assert read_file(path, 10) == b"0123456789"
-    with pytest.raises(FileProblem, match="larger than the 9 bytes"):
+    with pytest.raises(FileError, match="larger than the 9 bytes"):
         read_file(path, 9)
     assert (read_start(path, 3), read_end(path, 3), read_end(path, 30)) == (b"012", b"789", b"0123456789")
 
@@ -103,7 +103,7 @@ def test_a_file_of_a_terabyte_costs_no_memory(tmp_path: Path, size: int) -> None
     path = tmp_path / "x"
     with path.open("wb") as file:
         file.truncate(size)
-    with pytest.raises(FileProblem, match="larger than"):
+    with pytest.raises(FileError, match="larger than"):
         read_file(path)
 
 
@@ -125,5 +125,5 @@ def test_text_is_utf_8_with_or_without_a_mark(tmp_path: Path, data: bytes, text:
 )
 def test_other_text_is_named(tmp_path: Path, data: bytes, said: str) -> None:
     (tmp_path / "x").write_bytes(data)
-    with pytest.raises(FileProblem, match=said):
+    with pytest.raises(FileError, match=said):
         read_text(tmp_path / "x")

@@ -9,7 +9,7 @@ import pytest
 
 from lsp_harness.disk import file_writing
 from lsp_harness.disk.file_writing import append_open, put_file, replace_file, try_folder, write_all
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 
 OLD, NEW = b"the old text, which is longer\n", b"the new text\n"
 
@@ -78,7 +78,7 @@ def test_whatever_fails_leaves_the_old_text_and_nothing_else(
     with monkeypatch.context() as patch:
         patch.setattr(os, call, full)
         with pytest.raises(
-            FileProblem, match=r"a\.py was not changed: no space left on device; free some room on the disk"
+            FileError, match=r"a\.py was not changed: no space left on device; free some room on the disk"
         ):
             replace_file(file, NEW)
     assert file.read_bytes() == OLD
@@ -97,7 +97,7 @@ def test_an_interruption_leaves_nothing_behind(file: Path, monkeypatch: pytest.M
 
 def test_what_is_no_file_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "x").symlink_to("/dev/null")
-    with pytest.raises(FileProblem, match="not a regular file"):
+    with pytest.raises(FileError, match="not a regular file"):
         replace_file(tmp_path / "x", NEW)
 
 

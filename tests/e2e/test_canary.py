@@ -125,7 +125,7 @@ async def test_no_secret_is_in_anything_a_model_server_is_asked(workspace: Path,
     server.on["POST", "/apply-template"] = _prompt
     async with serving(server):
         env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_ENGINE__URL": server.url}
-        async with LspClient.spawned(workspace, env=env) as client:
+        async with LspClient.start(workspace, env=env) as client:
             await use(client, workspace)
 
     told = repr([each.body for each in server.asked]).encode()
@@ -141,7 +141,7 @@ async def test_no_secret_is_in_our_files_the_kv_cache_or_the_logs(workspace: Pat
         "LSP_HARNESS_MODEL__PATH": str(tiny_model),
         "LSP_HARNESS_GENERATION__MAX_RETRIES": "1",
     }
-    async with LspClient.spawned(workspace, env=env) as client:
+    async with LspClient.start(workspace, env=env) as client:
         await use(client, workspace)
     for row in running():
         process = psutil.Process(row["pid"])

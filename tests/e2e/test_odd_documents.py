@@ -18,7 +18,7 @@ INVALID_PARAMS, NO_METHOD = -32602, -32601
 @pytest.fixture
 async def client(home: Path, tiny_model: Path, tmp_path: Path) -> AsyncIterator[LspClient]:
     env = {**os.environ, "LSP_HARNESS_HOME": str(home), "LSP_HARNESS_MODEL__PATH": str(tiny_model)}
-    async with LspClient.spawned(tmp_path, env=env) as client:
+    async with LspClient.start(tmp_path, env=env) as client:
         yield client
         # whatever was asked, the server still completes
         uri = client.open(tmp_path / "last.py", "x = ", "python")

@@ -34,7 +34,7 @@ async def test_two_servers_of_two_workspaces_share_one_engine(env: dict[str, str
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
-    async with LspClient.spawned(first, env=env) as a, LspClient.spawned(second, env=env) as b:
+    async with LspClient.start(first, env=env) as a, LspClient.start(second, env=env) as b:
         for client, folder in ((a, first), (b, second)):
             uri = client.open(folder / "x.py", SOURCE, "python")
             await client.inline_completion(uri, SOURCE)
@@ -43,7 +43,7 @@ async def test_two_servers_of_two_workspaces_share_one_engine(env: dict[str, str
 
 
 async def test_an_engine_killed_during_a_completion_costs_that_one_request(env: dict[str, str], tmp_path: Path):
-    async with LspClient.spawned(tmp_path, env=env) as client:
+    async with LspClient.start(tmp_path, env=env) as client:
         text = SOURCE
         uri = client.open(tmp_path / "x.py", text, "python")
         await client.inline_completion(uri, text)
@@ -62,7 +62,7 @@ async def test_an_engine_killed_during_a_completion_costs_that_one_request(env: 
 
 async def test_three_hundred_requests_while_typing_are_all_answered(env: dict[str, str], tmp_path: Path):
     typed = "".join(f"value_{n} = total([{n}, {n + 1}])\n" for n in range(20))[:300]
-    async with LspClient.spawned(tmp_path, env=env) as client:
+    async with LspClient.start(tmp_path, env=env) as client:
         text = SOURCE + "result\n\n\n"
         uri = client.open(tmp_path / "x.py", text, "python")
         answers: list[asyncio.Future[object]] = []

@@ -12,7 +12,7 @@ import pytest
 from lsp_harness.config import paths
 from lsp_harness.engine.http.access_guard import AccessGuard
 from lsp_harness.errors import EngineUnavailable
-from lsp_harness.inference.access_token import token, token_file
+from lsp_harness.inference.access_token import ensure_token, token_file
 from tests.support.engine import EngineProcess
 
 TOKEN = "a" * 40
@@ -104,21 +104,21 @@ async def test_a_unix_socket_asks_for_nothing_and_the_unknown_for_everything():
 
 
 def test_the_token_is_made_once_and_only_for_its_owner(home: Path):
-    made = token()
+    made = ensure_token()
 
-    assert token() == made == token_file().read_text()
+    assert ensure_token() == made == token_file().read_text()
     assert len(made) >= 43
     assert stat.S_IMODE(token_file().stat().st_mode) == 0o600
-    assert [path.name for path in paths.runtime().iterdir()] == ["token"]
+    assert [path.name for path in paths.runtime_folder().iterdir()] == ["token"]
 
 
 @pytest.mark.parametrize("spoil", [lambda file: file.chmod(0o640), lambda file: file.write_text("short")])
 def test_a_token_that_is_none_is_not_used(home: Path, spoil: Any):
-    token()
+    ensure_token()
     spoil(token_file())
 
     with pytest.raises(EngineUnavailable, match="holds no token that only you can read; delete it"):
-        token()
+        ensure_token()
 
 
 @pytest.fixture
@@ -129,18 +129,18 @@ def taken() -> Iterator[int]:
 
 async def test_no_port_unless_asked_for_and_none_that_is_taken(tiny_model: Path, home: Path, taken: int):
     sentence = f"port {taken} of 127.0.0.1 is not available; set engine.port to another port, or to 0 for none"
-    with EngineProcess.start(tiny_model, paths.runtime() / "a") as engine:
+    with EngineProcess.start(tiny_model, paths.runtime_folder() / "a") as engine:
         async with engine.http() as http:
             assert not {"tcp_port", "tcp_error"} & (await http.get("/props")).json().keys()
         assert not token_file().exists()
-    with EngineProcess.start(tiny_model, paths.runtime() / "b", "--tcp", str(taken)) as engine:
+    with EngineProcess.start(tiny_model, paths.runtime_folder() / "b", "--tcp", str(taken)) as engine:
         async with engine.http() as http:
             assert (await http.get("/props")).json()["tcp_error"] == sentence
         assert sentence in engine.log()
 
 
 async def test_a_port_of_its_own(tiny_model: Path, home: Path):
-    with EngineProcess.start(tiny_model, paths.runtime() / "s", "--tcp", "0") as engine:
+    with EngineProcess.start(tiny_model, paths.runtime_folder() / "s", "--tcp", "0") as engine:
         async with engine.http() as http:
             port = (await http.get("/props")).json()["tcp_port"]
         async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", trust_env=False) as tcp:

@@ -13,7 +13,7 @@ import pytest
 from lsp_harness.engine.embed import embedder
 from lsp_harness.engine.embed.embedder import Embedder, EmbeddingModel
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
-from lsp_harness.inference.embedding_request import Embedding
+from lsp_harness.inference.embedding_request import EmbeddingRequest
 
 
 class Slow:
@@ -67,7 +67,7 @@ class Stage:
         return self.model
 
     async def embed(self, *texts: str, urgent: bool = False, most: int = 100) -> list[tuple[list[float], int]]:
-        request = Embedding(texts, most, "interactive" if urgent else "background")
+        request = EmbeddingRequest(texts, most, "interactive" if urgent else "background")
         return [vector async for vector in self.embedder.embed(request)]
 
     async def until_begun(self) -> None:
@@ -141,7 +141,7 @@ async def test_background_texts_wait_while_the_language_model_is_busy_and_urgent
 
 async def test_who_leaves_early_has_the_rest_dropped(stage: Stage):
     stage.model.go.release(1)
-    async with aclosing(stage.embedder.embed(Embedding(("a", *"bcdef")))) as vectors:
+    async with aclosing(stage.embedder.embed(EmbeddingRequest(("a", *"bcdef")))) as vectors:
         await anext(vectors)
     stage.model.go.release(2)
     assert await stage.embed("next") == [([4.0], 4)]
@@ -183,18 +183,18 @@ async def test_a_model_that_is_pulled_later_is_found(monkeypatch: pytest.MonkeyP
     model.go.release(10)
     embedder = Embedder("all-minilm-l6-v2", is_busy=lambda: False, load=lambda _: model)
     with pytest.raises(ModelMissing, match="lsp-harness model pull all-minilm-l6-v2"):
-        await anext(embedder.embed(Embedding(("a",))))
+        await anext(embedder.embed(EmbeddingRequest(("a",))))
     with open(tmp_path / "all-minilm-l6-v2-q8_0.gguf", "wb") as file:
         file.write(b"GGUF")
         file.truncate(25_282_144)
-    assert await anext(embedder.embed(Embedding(("a",)))) == ([1.0], 1)
+    assert await anext(embedder.embed(EmbeddingRequest(("a",)))) == ([1.0], 1)
     embedder.close()
 
 
 async def test_a_model_that_generates_is_refused_by_its_name():
     embedder = Embedder("qwen2.5-coder-0.5b-instruct", is_busy=lambda: False, load=lambda _: Slow())
     with pytest.raises(ModelError, match="is a model for completion"):
-        await anext(embedder.embed(Embedding(("a",))))
+        await anext(embedder.embed(EmbeddingRequest(("a",))))
     embedder.close()
 
 

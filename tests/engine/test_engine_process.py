@@ -18,7 +18,7 @@ from tests.support.engine import EngineProcess
 
 @pytest.fixture
 def place(home: Path) -> Path:
-    return paths.runtime() / "s"
+    return paths.runtime_folder() / "s"
 
 
 def test_only_this_user_can_connect(tiny_model: Path, place: Path):

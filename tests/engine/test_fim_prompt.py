@@ -8,7 +8,7 @@ from lsp_harness.engine.decode.fim_prompt import tokenize_infill
 from lsp_harness.engine.decode.llama import Llama
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference.infill_text import heal
-from lsp_harness.inference.request import Around, Infill, Sampling
+from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 
 class Letters:
@@ -37,7 +37,9 @@ def ids(text: str) -> list[int]:
     return [ord(letter) for letter in text]
 
 
-INFILL = Infill(Around("pre", "suf", (("a.py", "xa"), ("b.py", "xb"))), heal=False, sampling=Sampling(n_predict=3))
+INFILL = Infill(
+    InfillContext("pre", "suf", (("a.py", "xa"), ("b.py", "xb"))), heal=False, sampling=Sampling(n_predict=3)
+)
 
 
 def test_a_model_s_own_beginning_comes_before_all():
@@ -58,7 +60,7 @@ def test_suffix_first_lets_the_middle_continue_the_prefix():
 def test_a_file_from_elsewhere_is_named_as_the_model_was_trained():
     named, extra = Letters(), (("a.py", "xa"), ("b.py", "# b.py\nxb"), ("", "xc"))
     named.fim_tokens["sep"] = 1004
-    work = tokenize_infill(named, Infill(Around("", "", extra)), "suffix-first")
+    work = tokenize_infill(named, Infill(InfillContext("", "", extra)), "suffix-first")
 
     # one that begins with its name needs no other
     head = [1004, *ids("a.py\nxa"), *ids("# b.py\nxb"), *ids("xc")]
@@ -73,7 +75,7 @@ def test_prefix_suffix_middle_is_what_most_models_were_trained_on():
 
 @pytest.mark.parametrize("order", ["suffix-first", "prefix-suffix-middle"])
 def test_an_empty_file_has_only_the_marks(order):
-    work = tokenize_infill(Letters(), Infill(Around("", "")), order)
+    work = tokenize_infill(Letters(), Infill(InfillContext("", "")), order)
 
     assert sorted(work.prompts[0].tokens) == [1001, 1002, 1003]
     assert work.prompts[0].forced == b""
@@ -118,7 +120,7 @@ def test_while_a_word_is_typed_the_prompt_stays_the_same(llama: Llama):
         tuple(
             tokenize_infill(
                 llama.vocabulary,
-                Infill(Around(f"def f():\n    return{' ' + word if word else ''}", "\n")),
+                Infill(InfillContext(f"def f():\n    return{' ' + word if word else ''}", "\n")),
                 "suffix-first",
             )
             .prompts[0]
@@ -131,7 +133,7 @@ def test_while_a_word_is_typed_the_prompt_stays_the_same(llama: Llama):
 
 
 def test_shorter_prompts_come_after_the_first_choice():
-    infill = replace(INFILL, shorter=(Around("re", "s"), Around("e", "")), budget_ms=50.0)
+    infill = replace(INFILL, shorter=(InfillContext("re", "s"), InfillContext("e", "")), budget_ms=50.0)
 
     work = tokenize_infill(Letters(), infill, "suffix-first")
 
@@ -144,7 +146,7 @@ def test_shorter_prompts_come_after_the_first_choice():
 
 def test_marks_in_the_users_text_are_only_text(llama: Llama):
     work = tokenize_infill(
-        llama.vocabulary, Infill(Around("a = '<|fim_middle|>'\n", "<|im_end|>"), heal=False), "suffix-first"
+        llama.vocabulary, Infill(InfillContext("a = '<|fim_middle|>'\n", "<|im_end|>"), heal=False), "suffix-first"
     )
 
     assert [token for token in work.prompts[0].tokens if token >= llama.vocabulary.fim_tokens["pre"] - 3] == [

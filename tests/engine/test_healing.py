@@ -10,7 +10,7 @@ from lsp_harness.engine.decode.host_cache import HostCache
 from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.engine.decode.sampler import token_logprob
 from lsp_harness.engine.decode.token_text import TextDecoder
-from lsp_harness.inference.request import Around, Infill, Sampling
+from lsp_harness.inference.request import Infill, InfillContext, Sampling
 
 from .conftest import PROMPT, Bench
 
@@ -19,7 +19,7 @@ from .conftest import PROMPT, Bench
 def test_the_healed_text_comes_first_and_is_not_part_of_the_answer(machine: Bench, prefix: str):
     sampling = Sampling(n_predict=12)
     work = tokenize_infill(
-        machine.llama.vocabulary, Infill(Around(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first"
+        machine.llama.vocabulary, Infill(InfillContext(prefix, "\n\nprint(f())\n"), sampling=sampling), "suffix-first"
     )
     [prompt] = work.prompts
     text, last = machine.run(prompt.tokens, sampling, prompt.forced)

@@ -41,7 +41,7 @@ async def over_tcp(
 ) -> AsyncIterator[AsyncOpenAI]:
     monkeypatch.setenv("LSP_HARNESS_HOME", str(probed.parent.parent))
     port = (await http.get("/props")).json()["tcp_port"]
-    key = (paths.runtime() / "token").read_text()
+    key = (paths.runtime_folder() / "token").read_text()
     async with AsyncOpenAI(base_url=f"http://127.0.0.1:{port}/v1", api_key=key, max_retries=0) as client:
         yield client
 

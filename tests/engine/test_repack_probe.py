@@ -28,7 +28,7 @@ class Child:
 def test_the_answer_is_asked_for_once(
     home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch, code: int | None, works: bool
 ):
-    (paths.cache() / "probe.json").unlink()
+    (paths.cache_folder() / "probe.json").unlink()
     child = Child(code)
     monkeypatch.setattr(subprocess, "run", child)
 
@@ -50,7 +50,7 @@ def test_another_model_of_the_same_name_is_asked_about_again(home: Path, monkeyp
 
 
 def test_an_unreadable_record_is_written_anew(home: Path, tiny_model: Path, monkeypatch: pytest.MonkeyPatch):
-    record = paths.cache() / "probe.json"
+    record = paths.cache_folder() / "probe.json"
     record.write_text("{")
     monkeypatch.setattr(subprocess, "run", Child(-11))
 

@@ -164,7 +164,7 @@ def test_another_process_that_has_the_file_is_not_waited_for(tmp_path: Path, mon
     monkeypatch.setattr(acceptance_stats, "LOCK_TIMEOUT_S", 0.01)
     desk = Desk()
     desk.show("abc")
-    with FileLock(paths.state() / "statistics.lock"):
+    with FileLock(paths.state_folder() / "statistics.lock"):
         desk.uptake.flush()
         assert Desk().uptake.totals()["shown"] == 0
     # what was not added is added with what comes next

@@ -28,7 +28,7 @@ async def warmed(b: Bench, src: markup.Source) -> list[Any]:
     opened = b.harness.documents.find(src.document.uri)
     if opened and (state := opened.find_part(DocumentCompletions)):
         await state.prefetch.settled()
-    return [request.around.prefix for request in b.engine.ahead if isinstance(request, Infill)]
+    return [request.context.prefix for request in b.engine.background_requests if isinstance(request, Infill)]
 
 
 async def test_a_place_is_warmed_where_the_user_is_or_was_last_seen(bench: Make) -> None:
@@ -94,7 +94,7 @@ async def test_only_a_document_of_a_trusted_workspace_may_be_kept_on_disk(bench:
         await b.harness.complete(snapshot, src.cursor)
         with pytest.raises(NoAnswer if trusted else UsageError):
             await b.harness.fix(snapshot, Offer("", "model", src.finding), lambda progress: None)
-        assert {request.owner.persist for request in b.engine.asked} == {expected}
+        assert {request.owner.persist for request in b.engine.foreground_requests} == {expected}
 
 
 async def test_without_trust_there_are_completions_and_nothing_else(bench: Make) -> None:

@@ -9,7 +9,8 @@ import pytest
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import NoAnswer
 from lsp_harness.harness import edit_verbs
-from lsp_harness.inference.request import Continuation
+from lsp_harness.inference.request import ChatRequest
+from lsp_harness.inference.scripted_engine import prompt_text
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import Span
 from tests.harness import tools
@@ -47,7 +48,7 @@ def site(tmp_path: Path) -> Path:
 
 
 def rewrites(b: Bench) -> list[str]:
-    return [str(request.prompt) for request in b.engine.asked if isinstance(request, Continuation)]
+    return [prompt_text(request) for request in b.engine.foreground_requests if isinstance(request, ChatRequest)]
 
 
 async def test_a_fix_that_called_what_is_not_there_is_told_what_is(bench: Make, site: Path):

@@ -8,11 +8,11 @@ import pytest
 
 from lsp_harness.coding.fix import Fix
 from lsp_harness.context.sources.related_code import Related
-from lsp_harness.errors import NoAnswer, NotText, UsageError
+from lsp_harness.errors import BinaryDocument, NoAnswer, UsageError
 from lsp_harness.harness import edit_verbs, prompt_preview
 from lsp_harness.harness.services import ReadyIndex
 from lsp_harness.index.index_query import DirectIndexQuery
-from lsp_harness.inference.request import Continuation, Infill
+from lsp_harness.inference.request import ChatRequest, Infill
 from tests.harness.bench import Bench, Make, accept
 from tests.harness.spoken import AREA, after, built, fenced, no_report, opened
 from tests.harness.tools import settings
@@ -81,7 +81,7 @@ async def test_what_does_not_pass_is_told_and_tried_again(bench: Make):
 async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(bench: Make):
     b = bench(fenced("def area(r):\n    return math.pi"), fenced("x"), config=TWO)
     where = opened(b, AREA)
-    b.engine.facts["n_ctx"] = 300
+    b.engine.extra_props["n_ctx"] = 300
 
     made = await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
 
@@ -91,23 +91,23 @@ async def test_a_small_context_is_no_reason_not_to_ask_but_too_small_a_one_is(be
     assert (list(built["sections"]), built["candidates"]) == (["system", "code", "task"], [1])
     assert (built["answer"], built["context"]) == (264, 300)
     assert sum(built["sections"].values()) <= built["prompt"] <= 300 - 264
-    b.engine.facts["n_ctx"] = 280
+    b.engine.extra_props["n_ctx"] = 280
     with pytest.raises(
         NoAnswer, match=r"264 are reserved for the answer, but the model's context has only 280; select less"
     ):
         await edit_verbs.instruct(b.harness, *where, "use math.pi", no_report)
-    assert len(b.engine.asked) == 2
+    assert len(b.engine.foreground_requests) == 2
 
 
 async def test_no_more_is_written_at_once_than_the_context_has_room_for(bench: Make):
     config = settings(generation={"candidates": 4, "max_retries": 0}, verification={"debounce_ms": 0})
     b = bench(*[fenced("x")] * 3, config=config)
-    b.engine.facts["n_ctx"] = 40 + 2 * 264
+    b.engine.extra_props["n_ctx"] = 40 + 2 * 264
 
     with pytest.raises(NoAnswer, match="No candidate passed"):
         await edit_verbs.instruct(b.harness, *opened(b, AREA), "use math.pi", no_report)
 
-    asked = [request for request in b.engine.asked if isinstance(request, Continuation)]
+    asked = [request for request in b.engine.foreground_requests if isinstance(request, ChatRequest)]
     assert [request.sampling.n for request in asked] == [1, 2]
     built = [
         event.data
@@ -123,7 +123,7 @@ async def test_where_a_retry_has_no_room_the_last_word_is_of_what_was_tried(benc
     b = bench(
         fenced("def area(r):\n    return pi * r"), config=settings(TWO, generation={"candidates": 1, "max_retries": 1})
     )
-    b.engine.facts["n_ctx"] = 264 + 34
+    b.engine.extra_props["n_ctx"] = 264 + 34
 
     with pytest.raises(NoAnswer, match="the closest: LINT: F821 Undefined name `pi`"):
         await edit_verbs.instruct(b.harness, *opened(b, AREA), "use pi", no_report)
@@ -191,7 +191,7 @@ async def test_what_cannot_be_done_is_said_and_nothing_is_asked(bench: Make, tex
     b = bench(config=TWO)
     with pytest.raises(NoAnswer, match=why):
         await edit_verbs.instruct(b.harness, *opened(b, text), instruction, no_report)
-    assert b.engine.asked == []
+    assert b.engine.foreground_requests == []
 
 
 async def test_an_instruction_needs_words_and_a_workspace_trust(bench: Make):
@@ -277,7 +277,7 @@ async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(ben
     src = b.open(TILL, "shop/till.py")
     prompts = list[int]()
     for context in (8192, 48, 28):
-        b.engine.facts["n_ctx"] = context
+        b.engine.extra_props["n_ctx"] = context
         with closing(Indexed(tmp_path / str(context), SHOP)) as indexed:
             job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
             job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
@@ -294,11 +294,11 @@ async def test_where_a_fill_has_no_room_what_other_files_say_gives_way_first(ben
 
 async def test_a_fix_whose_holes_have_no_room_says_so(bench: Make):
     b = bench(config=settings(**ONE))
-    b.engine.facts["n_ctx"] = 40
+    b.engine.extra_props["n_ctx"] = 40
     src = b.open(TILL, "shop/till.py")
     with pytest.raises(NoAnswer, match="No candidate passed the checks; the prompt has"):
         await Fix(b.harness.job(b.harness.snapshot(src.document.uri), no_report), src.finding).run()
-    assert b.engine.asked == []
+    assert b.engine.foreground_requests == []
 
 
 @pytest.mark.parametrize(("tokens", "shown"), [(512, True), (0, False)])
@@ -310,10 +310,10 @@ async def test_the_fills_of_a_fix_know_what_other_files_say(bench: Make, tmp_pat
         job = b.harness.job(b.harness.snapshot(src.document.uri), no_report)
         job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
         await Fix(job, src.finding).run()
-    fills = [request for request in b.engine.asked if isinstance(request, Infill)]
+    fills = [request for request in b.engine.foreground_requests if isinstance(request, Infill)]
     assert fills
     for fill in fills:
-        said = "".join(text for _, text in fill.around.extra)
+        said = "".join(text for _, text in fill.context.extra)
         assert ("def items(self) -> list[int]" in said) == shown
     built = [
         event.data for event in b.harness.services.session_log.turns[job.turn.number] if event.type == "context.built"
@@ -331,7 +331,7 @@ async def test_all_fills_of_one_place_begin_alike(bench: Make, tmp_path: Path):
         job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
         with suppress(NoAnswer):
             await Fix(job, src.finding).run()
-    fills = [request.around for request in b.engine.asked if isinstance(request, Infill)]
+    fills = [request.context for request in b.engine.foreground_requests if isinstance(request, Infill)]
     assert len({fill.prefix for fill in fills}) > 1
     assert len({fill.extra for fill in fills}) == 1
 
@@ -346,9 +346,9 @@ async def test_tests_that_are_written_know_what_the_source_uses_and_how_it_is_te
         b.harness.services.ready_index = ReadyIndex(DirectIndexQuery(indexed.reader))
         made = await edit_verbs.tests(b.harness, *where, no_report)
     assert "def test_total" in after(made)
-    request = b.engine.asked[0]
+    request = b.engine.foreground_requests[0]
     assert isinstance(request, Infill)
-    said = dict(request.around.extra)
+    said = dict(request.context.extra)
     assert "class Cart:" in said["shop/cart.py"]
     assert "assert total([]) == 0" in said["tests/test_till.py"]
     [built, *_] = [
@@ -382,7 +382,7 @@ async def test_nothing_is_offered_or_done_on_what_the_model_may_not_see(bench: M
         await edit_verbs.explain(b.harness, *where, no_report)
     binary = opened(b, "<|>\0\n", "b.py")
     assert edit_verbs.offered(b.harness, *binary) == []
-    with pytest.raises(NotText):
+    with pytest.raises(BinaryDocument):
         await edit_verbs.explain(b.harness, *binary, no_report)
 
 
@@ -445,6 +445,6 @@ async def test_a_fix_is_shown_an_example_too(bench: Make, tmp_path: Path):
         job = replace(job, related=Related(DirectIndexQuery(indexed.reader), b.engine.count))
         with pytest.raises(NoAnswer):
             await Fix(job, src.finding).run()
-    rewrites = [n for n, request in enumerate(b.engine.asked) if isinstance(request, Continuation)]
+    rewrites = [n for n, request in enumerate(b.engine.foreground_requests) if isinstance(request, ChatRequest)]
     assert rewrites
     assert all("How such code is written here, not to be changed:" in b.engine.prompt(n) for n in rewrites)

@@ -122,5 +122,5 @@ async def test_an_engine_that_was_asked_for_anything_embeds_though_its_answer_is
             await b.harness.fix(snapshot, Offer("", "model", src.finding), lambda progress: None)
         else:
             await edit_verbs.explain(b.harness, snapshot, Span(5, 5), lambda progress: None)
-    assert b.engine.asked
+    assert b.engine.foreground_requests
     assert await vectors(b.harness) == 1

@@ -13,10 +13,10 @@ from lsp_harness.harness.embedding_index import AGAIN_SECONDS, BATCH, Meaning, n
 from lsp_harness.harness.folder_index import Folder
 from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import Recipe
-from lsp_harness.inference.scripted_engine import DIMENSIONS, ScriptedEngine
+from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
+from lsp_harness.inference.scripted_engine import EMBEDDING_DIMENSIONS, ScriptedEngine
 
-SMALL = Recipe("small", "key")
+SMALL = EmbeddingRecipe("small", "key")
 WAIT = 30.0
 SOURCE = "".join(f"def work_{n}():\n    return {n}\n\n\n" for n in range(BATCH + 3))
 
@@ -128,7 +128,7 @@ async def test_vectors_of_two_ways_are_never_mixed(folder: Folder):
             meaning.look()
             await meaning.settled()
             assert len(engine.embedded) == (n + 1) * (BATCH + 4)
-            assert vectors.read_model() == (way.name, DIMENSIONS)
+            assert vectors.read_model() == (way.name, EMBEDDING_DIMENSIONS)
             assert len(vectors.read_digests()) == BATCH + 4
             assert await near(vectors, engine, way, "return 'hello '", WAIT)
             for other in set(ways) - {way}:
@@ -151,7 +151,7 @@ async def test_vectors_that_others_replace_during_a_search_are_not_compared(fold
     await meaning.settled()
     with closing(Vectors(folder.place.folder)) as vectors:
         assert await near(vectors, engine, SMALL, "return 'hello '", WAIT) == []
-        assert vectors.read_model() == ("others key", DIMENSIONS)
+        assert vectors.read_model() == ("others key", EMBEDDING_DIMENSIONS)
     await meaning.aclose()
 
 
@@ -170,7 +170,7 @@ async def test_what_was_embedded_while_the_model_changed_is_not_kept(folder: Fol
     await meaning.settled()
     with closing(Vectors(folder.place.folder)) as vectors:
         # the first batch is of nobody knows which; the others came after
-        assert vectors.read_model() == (now[0].name, DIMENSIONS)
+        assert vectors.read_model() == (now[0].name, EMBEDDING_DIMENSIONS)
         assert len(vectors.read_digests()) == len(engine.embedded) - BATCH == 4
         meaning.look()
         await meaning.settled()
@@ -195,7 +195,7 @@ async def test_what_is_asked_for_meanwhile_is_made_after_it(folder: Folder):
     assert meaning.look()
     await meaning.settled()
     with closing(Vectors(folder.place.folder)) as vectors:
-        assert vectors.read_model() == (now[0].name, DIMENSIONS)
+        assert vectors.read_model() == (now[0].name, EMBEDDING_DIMENSIONS)
         assert len(vectors.read_digests()) == BATCH + 4
     await meaning.aclose()
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lsp_harness.errors import NoAnswer, NotText, Stale
+from lsp_harness.errors import BinaryDocument, NoAnswer, StaleDocument
 from lsp_harness.harness.diagnosis import diagnose
 from lsp_harness.harness.folder_indexes import Indexes
 from lsp_harness.harness.services import ReadyIndex
@@ -71,7 +71,7 @@ async def test_a_document_that_changed_meanwhile_makes_the_fix_stale(bench: Make
             b.type(src, "# typed\n", 0)
 
     snapshot = b.harness.snapshot(src.document.uri)
-    with pytest.raises(Stale, match="the document changed while the edit was computed; request it again"):
+    with pytest.raises(StaleDocument, match="the document changed while the edit was computed; request it again"):
         await b.harness.fix(snapshot, Offer("", "model", src.finding), typing)
     events = checked(log_of(b))
     assert events[-1].type == "edit.stale"
@@ -98,14 +98,14 @@ async def test_the_linter_s_own_fix_is_offered_first_and_needs_no_engine(bench: 
     proposal = await fixed(b, src, offers[0])
     assert apply(src.document.data, proposal.edits) == b"x = 1\n"
     assert proposal.verdict.passed
-    assert b.engine.asked == []
+    assert b.engine.foreground_requests == []
     checked(log_of(b))
 
 
 async def test_a_linter_that_changed_its_mind_makes_its_fix_stale(bench: Make) -> None:
     b = bench()
     src = b.open("x = 1\n#^ F401 was never there\n")
-    with pytest.raises(Stale, match="no longer offers this fix"):
+    with pytest.raises(StaleDocument, match="no longer offers this fix"):
         await fixed(b, src, Offer("", "linter", src.finding))
 
 
@@ -132,9 +132,9 @@ async def test_a_binary_is_not_fixed_and_not_diagnosed(bench: Make) -> None:
     b = bench()
     src = b.open("x\0\n")
     snapshot = b.harness.snapshot(src.document.uri)
-    with pytest.raises(NotText):
+    with pytest.raises(BinaryDocument):
         await b.harness.fix(snapshot, Offer("", "model", Finding(0, 1, "x")), lambda progress: None)
-    with pytest.raises(NotText):
+    with pytest.raises(BinaryDocument):
         await diagnose(snapshot, b.harness.tree(snapshot), b.harness.services.ruff)
 
 
@@ -172,6 +172,6 @@ async def test_a_name_that_other_files_import_is_imported_without_a_word_of_the_
         proposal = await fixed(b, src)
     assert apply(src.document.data, proposal.edits).startswith(b"from math import pi\n\n\ndef area(r):")
     assert proposal.verdict.passed
-    assert b.engine.asked == []
+    assert b.engine.foreground_requests == []
     [made] = of_type(checked(log_of(b)), "candidate.generated")
     assert (made["kind"], made["text"]) == ("import", "from math import pi\n\n\n")

@@ -173,7 +173,7 @@ async def test_other_settings_for_which_it_is_too_early_are_taken_up_later(
     now, ears, pooling, asked = [0.0], Ears(), ["Mean"], list[str]()
     monkeypatch.setattr("lsp_harness.harness.embedding_index.monotonic", lambda: now[0])
     monkeypatch.setattr(
-        "lsp_harness.inference.embedding_recipe.resolve", lambda name, kind: asked.append(name) or Path("none")
+        "lsp_harness.inference.embedding_recipe.resolve_model", lambda name, kind: asked.append(name) or Path("none")
     )
     indexes = Indexes(ears, engine, lambda: Index(embedding_pooling=pooling[0]))
     indexes.keep(roots[:1], follow=True)

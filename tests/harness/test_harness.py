@@ -32,12 +32,12 @@ async def test_completion_that_is_switched_off_answers_only_when_asked_for(bench
 )
 async def test_that_a_model_fills_no_holes_is_said(bench: Make, facts: dict[str, Any]) -> None:
     b = bench()
-    b.engine.facts = facts
+    b.engine.extra_props = facts
     src = b.open("def area(r):\n    return <|>\n")
     snapshot = b.harness.snapshot(src.document.uri)
     with pytest.raises(EngineRefused, match="has no fill-in-the-middle"):
         await b.harness.complete(snapshot, src.cursor)
-    assert b.engine.asked == []
+    assert b.engine.foreground_requests == []
 
 
 async def test_new_settings_count_from_the_next_request(bench: Make) -> None:
@@ -48,7 +48,7 @@ async def test_new_settings_count_from_the_next_request(bench: Make) -> None:
     b.harness.configure(settings(QUICK, completion={"max_tokens": 5}))
     cursor = b.type(src, "0 + ", src.cursor)
     await b.harness.complete(b.harness.snapshot(uri), cursor)
-    made = [request.sampling.n_predict for request in b.engine.asked]
+    made = [request.sampling.n_predict for request in b.engine.foreground_requests]
     assert made == [64, 5]
 
 

@@ -45,7 +45,7 @@ async def test_nothing_of_a_kept_file_reaches_the_model_or_the_log(
     assert [offer for offer in offers if offer.how == "model"] == []
     with pytest.raises(NoAnswer, match=why):
         await fixed(b, src)
-    assert b.engine.asked == b.engine.ahead == []
+    assert b.engine.foreground_requests == b.engine.background_requests == []
     assert b.engine.counted == []
     assert not b.harness.services.session_log.path.exists()
 
@@ -123,7 +123,7 @@ async def test_nothing_of_a_kept_file_is_in_a_prompt_by_whatever_uri_it_is_open(
     b.harness._warm(uri)
     with pytest.raises(NoAnswer, match="not sent to the model"):
         b.harness.check(snapshot)
-    assert b.engine.asked == b.engine.ahead == []
+    assert b.engine.foreground_requests == b.engine.background_requests == []
     assert list(b.harness.services.edited()) == []
 
     other = b.open("def greet_openly(name, cart):\n    amount = cart.openly(name)\n    return <|>\n", "b.py")

@@ -12,7 +12,7 @@ from lsp_harness.errors import NoAnswer, UsageError
 from lsp_harness.harness import location
 from lsp_harness.harness.harness import Harness
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import Recipe
+from lsp_harness.inference.embedding_recipe import EmbeddingRecipe
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
@@ -64,7 +64,7 @@ async def test_output_of_a_tool_that_is_about_something_else_is_refused(staying:
     b = await staying()
     with pytest.raises(UsageError, match=r"it reports nothing in shop\.py"):
         await location.instruct(b.harness, TASK, "", no_report, "other.py:1:1: F401 `os` imported but unused")
-    assert not b.engine.asked
+    assert not b.engine.foreground_requests
 
 
 async def test_an_open_text_is_edited_as_it_is(staying: Staying):
@@ -100,8 +100,8 @@ async def test_what_is_kept_from_the_model_is_not_found(staying: Staying):
 async def test_what_a_task_means_is_found_where_there_are_vectors(staying: Staying, monkeypatch: pytest.MonkeyPatch):
     """Of what the scripted engine holds to be alike: texts that share words."""
     b = await staying()
-    recipe = Recipe("small", "key")
-    monkeypatch.setattr("lsp_harness.inference.embedding_recipe.recipe", lambda settings: recipe)
+    recipe = EmbeddingRecipe("small", "key")
+    monkeypatch.setattr("lsp_harness.inference.embedding_recipe.make_recipe", lambda settings: recipe)
     monkeypatch.setattr(b.harness.services.engines, "own", lambda config: True)
     [folder] = b.harness.services.indexes.folders
     rows = await folder.ask(lambda reader: reader.rows("SELECT digest FROM chunks WHERE digest != x''"), [])

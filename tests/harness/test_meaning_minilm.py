@@ -17,7 +17,7 @@ from lsp_harness.harness.folder_index import Folder
 from lsp_harness.index.query.code_search import CodeSearch
 from lsp_harness.index.vectors import Vectors
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.embedding_recipe import recipe
+from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.inference.models.catalogue import card
 from lsp_harness.inference.models.pull import pull
 
@@ -123,7 +123,7 @@ async def search(folder: Folder, config: Config, query: str) -> list[dict[str, o
 
 
 async def test_code_is_found_in_words_that_are_nowhere_in_it(folder: Folder, config: Config):
-    engine, how = EngineClient(config), recipe(config.index)
+    engine, how = EngineClient(config), make_recipe(config.index)
     meaning = Meaning(folder, lambda: engine, lambda: how)
     meaning.look()
     await meaning.settled()

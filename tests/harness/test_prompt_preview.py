@@ -36,7 +36,7 @@ async def test_the_names_that_are_made_likelier(bench: Make):
     )
     # an engine that is not told of them
     assert not prompt.likelier
-    b.engine.facts["features"] = {"expected": True}
+    b.engine.extra_props["features"] = {"expected": True}
     prompt = await prompt_preview.completion(
         b.harness, b.harness.services.engine, b.harness.snapshot(src.document.uri), src.cursor
     )
@@ -77,7 +77,7 @@ async def test_what_the_context_has_no_room_for_is_said(bench: Make):
     b = bench(config=settings(context={"related_budget": 0}))
     src = b.open(TEXT)
     snapshot = b.harness.snapshot(src.document.uri)
-    b.engine.facts["n_ctx"] = 64
+    b.engine.extra_props["n_ctx"] = 64
     prompt = await prompt_preview.completion(b.harness, b.harness.services.engine, snapshot, src.cursor)
     parts, usage = await prompt_preview.evaluated(b.harness.services.engine, prompt)
     needed = sum(part.tokens for part in parts) + prompt.answer

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lsp_harness.errors import NoAnswer, Superseded
+from lsp_harness.errors import NoAnswer, RequestSuperseded
 from lsp_harness.session.results import Offer
 from lsp_harness.syntax.parse_budget import BUDGET, Allowance
 from lsp_harness.syntax.plain_text import plain
@@ -177,7 +177,7 @@ async def test_a_request_about_a_text_that_changes_meanwhile_is_superseded(tried
     await tried.begun.wait()
     text = edited(parsed, text, Edit(0, 0, b"y = 1\n"))
     tried.go_on.set()
-    with pytest.raises(Superseded):
+    with pytest.raises(RequestSuperseded):
         await asked
     # what was made is about a text that is gone
     assert parsed.tree(text) is None

@@ -67,16 +67,16 @@ async def test_a_docstring_that_breaks_the_code_or_never_ends_is_none(bench: Mak
 async def test_docstrings_are_as_many_as_the_context_has_room_for(bench: Make):
     where = "def f(x):\n    <|>return x\n"
     b = bench("Give x back.", "Give it.")
-    b.engine.facts["n_ctx"] = 200
+    b.engine.extra_props["n_ctx"] = 200
 
     await edit_verbs.docstring(b.harness, *opened(b, where), no_report)
 
-    assert [request.sampling.n for request in b.engine.asked] == [1, 1]
+    assert [request.sampling.n for request in b.engine.foreground_requests] == [1, 1]
     assert [one["candidates"] for one in built(b)] == [[1], [2]]
-    b.engine.facts["n_ctx"] = 120
+    b.engine.extra_props["n_ctx"] = 120
     with pytest.raises(NoAnswer, match="reserved for the answer, but the model's context has only 120"):
         await edit_verbs.docstring(b.harness, *opened(b, where), no_report)
-    assert len(b.engine.asked) == 2
+    assert len(b.engine.foreground_requests) == 2
 
 
 # -- tests
@@ -117,10 +117,10 @@ async def test_of_a_test_file_with_long_lines_the_last_that_fit_are_shown(bench:
     made = await edit_verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
 
     assert after(made).endswith(f"{long}\n\ndef test_area():\n    assert area(1) == 3\n")
-    request = b.engine.asked[0]
+    request = b.engine.foreground_requests[0]
     assert isinstance(request, Infill)
     # whole lines within completion.prefix_tokens
-    assert request.around.prefix == f"{long.splitlines()[-1]}\n\n\ndef test_area"
+    assert request.context.prefix == f"{long.splitlines()[-1]}\n\n\ndef test_area"
     assert [one["sections"]["prefix"] for one in built(b)] == [204] * 2
     sections = sum(built(b)[0]["sections"].values())
     assert sections < built(b)[0]["prompt"] < sections + 10
@@ -130,17 +130,17 @@ async def test_a_test_file_gives_way_to_a_small_context_and_tests_are_as_many_as
     words = "".join(f"# {n} {'word ' * 20}\n" for n in range(60))
     (Path(bench().folder) / "test_shapes.py").write_text(f"from shapes import area\n{words}")
     b = bench(*["():\n    assert area(1) == 3\n"] * 2)
-    b.engine.facts["n_ctx"] = 500
+    b.engine.extra_props["n_ctx"] = 500
 
     await edit_verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
 
     assert [one["candidates"] for one in built(b)] == [[1], [2]]
     assert all(one["prompt"] + one["answer"] * len(one["candidates"]) <= 500 for one in built(b))
     assert 2 < built(b)[0]["sections"]["prefix"] < 200
-    b.engine.facts["n_ctx"] = 345
+    b.engine.extra_props["n_ctx"] = 345
     with pytest.raises(NoAnswer, match=r"no room for def test_area in 0 tokens; raise completion\.prefix_tokens"):
         await edit_verbs.tests(b.harness, *opened(b, AREA, "shapes.py"), no_report)
-    assert len(b.engine.asked) == 2
+    assert len(b.engine.foreground_requests) == 2
 
 
 @pytest.mark.parametrize("text", ["x = <|>1\n", "def f():\n    def g():\n        <|>return 1\n    return g\n"])

@@ -9,8 +9,8 @@ from typing import Any, cast
 
 from lsp_harness.coding.turn_driver import NEXT, State
 from lsp_harness.config.schema import Config
-from lsp_harness.inference.request import Chunk, Continuation, Infill
-from lsp_harness.inference.scripted_engine import ScriptedEngine
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest
+from lsp_harness.inference.scripted_engine import ScriptedEngine, prompt_text
 from lsp_harness.session.log import read
 from lsp_harness.wire.event import Event
 
@@ -36,7 +36,7 @@ class Script(ScriptedEngine):
         self.counted += texts
         return await super().count(texts)
 
-    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         if request.priority == "background":
             try:
                 async with aclosing(cast("Any", super().stream(request))) as chunks:
@@ -59,11 +59,14 @@ class Script(ScriptedEngine):
 
     def prompt(self, number: int) -> str:
         """The text of a request, both sides of a hole alike."""
-        request = self.asked[number]
-        if isinstance(request, Continuation):
-            return str(request.prompt)
+        request = self.foreground_requests[number]
+        if not isinstance(request, Infill):
+            return prompt_text(request)
         return (
-            "".join(text for _, text in request.around.extra) + request.around.prefix + "<FILL>" + request.around.suffix
+            "".join(text for _, text in request.context.extra)
+            + request.context.prefix
+            + "<FILL>"
+            + request.context.suffix
         )
 
 

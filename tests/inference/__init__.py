@@ -1,1 +1,1 @@
-"""The engine: what llama.cpp computes, who may compute when, and the process around it."""
+"""Tests of models, of the client of the engine and of the backends."""

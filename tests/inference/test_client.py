@@ -1,4 +1,4 @@
-"""The client and the supervisor behind it: one engine, whoever asks, and what its death costs."""
+"""Tests of the client and the supervisor: all clients share one engine, and its end costs one request."""
 
 import asyncio
 import os
@@ -14,10 +14,10 @@ from lsp_harness.config import paths
 from lsp_harness.config.schema import Config, Model
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable, ModelError, ModelMissing
 from lsp_harness.inference import supervisor
-from lsp_harness.inference.backends.endpoint import refusal
+from lsp_harness.inference.backends.endpoint import status_error
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling
-from lsp_harness.inference.supervisor import Supervisor, address, identity
+from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, ModelRequest, Owner, Sampling
+from lsp_harness.inference.supervisor import Supervisor, engine_address, engine_identity
 from lsp_harness.process import detached_process
 
 SHORT = Continuation("def f", Sampling(n_predict=8))
@@ -30,7 +30,7 @@ async def client(home: Path, config: Config):
         yield client
 
 
-async def answer(client: EngineClient, request: Continuation | Infill = SHORT) -> list[Chunk]:
+async def answer(client: EngineClient, request: ModelRequest = SHORT) -> list[Chunk]:
     return [chunk async for chunk in client.stream(request)]
 
 
@@ -49,7 +49,7 @@ async def test_the_first_request_starts_the_engine(client: EngineClient):
     assert (props.model, props.n_ctx) == ("tiny", 32768)
     assert await client.count(["", "a b", "a b"]) == [0, 3, 3]
     assert await client.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
-    filled = await answer(client, Infill(Around("def f():\n    ", "\n"), sampling=Sampling(n_predict=4)))
+    filled = await answer(client, Infill(InfillContext("def f():\n    ", "\n"), sampling=Sampling(n_predict=4)))
     assert filled[-1].stop == "limit"
     # an OpenMP pool that spins would stop a busy machine dead
     environment = Path(f"/proc/{props.pid}/environ").read_bytes().split(b"\0")
@@ -65,7 +65,7 @@ async def test_two_clients_at_once_start_one_engine(home: Path, config: Config):
         await client.aclose()
 
     assert len(pids) == 1
-    assert len(list(paths.runtime().glob("*.sock"))) == 1
+    assert len(list(paths.runtime_folder().glob("*.sock"))) == 1
 
 
 async def test_leaving_early_stops_the_engine(client: EngineClient):
@@ -155,7 +155,7 @@ async def test_what_is_refused_is_told_and_the_connection_goes_on(client: Engine
     ],
 )
 def test_an_answer_that_is_none_becomes_an_error(status: int, content: bytes, kind: type[EngineError], message: str):
-    error = refusal(status, content)
+    error = status_error(status, content)
 
     assert (type(error), error.message) == (kind, message)
 
@@ -177,7 +177,7 @@ async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
 
     async def refused() -> str:
         with pytest.raises(EngineUnavailable) as caught:
-            await engine.ensure()
+            await engine.ensure_running()
         return caught.value.message
 
     assert "cannot load damaged.gguf" in await refused()
@@ -191,7 +191,7 @@ async def test_a_model_that_cannot_load_is_not_tried_again_at_once(
         clock[0] += 0.02
         await refused()
         assert starts[0] == tried + 1
-    assert not list(paths.runtime().glob("*.sock"))
+    assert not list(paths.runtime_folder().glob("*.sock"))
 
 
 async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
@@ -210,11 +210,11 @@ async def test_after_a_failure_a_good_model_starts_and_the_wait_is_short_again(
         clock[0] += 100
         if expected:
             with pytest.raises(EngineUnavailable, match="does not start: no"):
-                await engine.ensure()
+                await engine.ensure_running()
         else:
-            await engine.ensure()
+            await engine.ensure_running()
     with pytest.raises(EngineUnavailable, match="the next attempt is possible in 1 s"):
-        await engine.ensure()
+        await engine.ensure_running()
 
 
 async def test_everybody_who_waits_hears_why_it_does_not_start(
@@ -226,7 +226,7 @@ async def test_everybody_who_waits_hears_why_it_does_not_start(
     monkeypatch.setattr(detached_process, "start", fails)
     engine = Supervisor(config)
 
-    results = await asyncio.gather(*(engine.ensure() for _ in range(3)), return_exceptions=True)
+    results = await asyncio.gather(*(engine.ensure_running() for _ in range(3)), return_exceptions=True)
 
     assert [type(result) for result in results] == [EngineUnavailable] * 3
 
@@ -234,7 +234,7 @@ async def test_everybody_who_waits_hears_why_it_does_not_start(
 async def test_an_engine_started_elsewhere_is_only_used(home: Path, config: Config):
     engine = Supervisor(replace(config, engine=replace(config.engine, url="/somewhere/s")))
 
-    assert await engine.ensure() == Path("/somewhere/s")
+    assert await engine.ensure_running() == Path("/somewhere/s")
     with pytest.raises(EngineUnavailable):
         await EngineClient(replace(config, engine=replace(config.engine, url="/somewhere/s"))).props()
 
@@ -243,12 +243,12 @@ async def test_a_model_that_is_not_there(home: Path, config: Config, monkeypatch
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(home / "models"))
 
     with pytest.raises(ModelMissing, match="no model file"):
-        await Supervisor(Config(model=Model(str(home / "none.gguf")))).ensure()
+        await Supervisor(Config(model=Model(str(home / "none.gguf")))).ensure_running()
     with pytest.raises(ModelMissing, match="lsp-harness model pull"):
-        await Supervisor(Config()).ensure()
+        await Supervisor(Config()).ensure_running()
     (home / "text.gguf").write_text("no model")
     with pytest.raises(ModelError, match="not a GGUF file"):
-        await Supervisor(Config(model=Model(str(home / "text.gguf")))).ensure()
+        await Supervisor(Config(model=Model(str(home / "text.gguf")))).ensure_running()
 
 
 async def test_a_path_too_long_for_a_socket(
@@ -257,26 +257,26 @@ async def test_a_path_too_long_for_a_socket(
     monkeypatch.setenv("LSP_HARNESS_HOME", str(tmp_path / ("long" * 25)))
 
     with pytest.raises(EngineUnavailable, match="too long for a socket; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME"):
-        await Supervisor(config).ensure()
+        await Supervisor(config).ensure_running()
 
 
 def test_an_engine_is_known_by_what_it_was_loaded_with(home: Path, config: Config, tiny_model: Path):
     copy = home / "tiny.gguf"
     copy.write_bytes(tiny_model.read_bytes())
     os.utime(copy, ns=(1, 1))
-    first = identity(copy, config)
+    first = engine_identity(copy, config)
     others = [
-        identity(copy, replace(config, model=replace(config.model, context_length=2048))),
-        identity(copy, replace(config, model=replace(config.model, n_gpu_layers=0))),
-        identity(copy, replace(config, model=replace(config.model, fim_order="suffix-first"))),
-        identity(tiny_model, config),
+        engine_identity(copy, replace(config, model=replace(config.model, context_length=2048))),
+        engine_identity(copy, replace(config, model=replace(config.model, n_gpu_layers=0))),
+        engine_identity(copy, replace(config, model=replace(config.model, fim_order="suffix-first"))),
+        engine_identity(tiny_model, config),
     ]
     os.utime(copy, ns=(2, 2))
-    others.append(identity(copy, config))
+    others.append(engine_identity(copy, config))
 
     assert len({first, *others}) == 6
-    assert identity(tiny_model, replace(config, engine=replace(config.engine, threads=7))) == others[3]
-    where = address(tiny_model, config)
+    assert engine_identity(tiny_model, replace(config, engine=replace(config.engine, threads=7))) == others[3]
+    where = engine_address(tiny_model, config)
     assert where.socket == home / "run" / f"engine-{others[3]}.sock"
     assert where.log == home / "state" / f"engine-{others[3]}.log"
 
@@ -285,7 +285,7 @@ def test_an_engine_is_known_by_what_it_was_loaded_with(home: Path, config: Confi
 async def test_a_folder_where_a_file_of_the_engine_must_be_is_named(
     home: Path, config: Config, tiny_model: Path, ending: str
 ):
-    folder = address(tiny_model, config).socket.with_suffix(ending)
+    folder = engine_address(tiny_model, config).socket.with_suffix(ending)
     folder.mkdir()
     with pytest.raises(EngineUnavailable, match=f"{folder} is a folder, where a file must be; remove it"):
-        await Supervisor(config).ensure()
+        await Supervisor(config).ensure_running()

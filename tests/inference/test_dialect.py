@@ -1,4 +1,4 @@
-"""llama-server's field names, both directions."""
+"""Tests of the conversion from and to the JSON of llama-server."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Sampling, Usage
+from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, Sampling, Usage
 
 SAMPLING = Sampling(7, 0.5, 3, 11, 0.9, ("a", "b"), "root ::= [a]", 1234, expected=("x", "y"), unbound=("z",))
 
@@ -20,35 +20,37 @@ def wire(body: dict[str, Any]) -> dict[str, Any]:
 def test_a_continuation_survives_the_wire(prompt: str | tuple[int | str, ...]):
     request = Continuation(prompt, SAMPLING, "background", cache_reuse=64)
 
-    assert dialect.completion(wire(dialect.to_body(request))) == request
+    assert dialect.read_completion(wire(dialect.request_to_json(request))) == request
 
 
 def test_an_infill_survives_the_wire():
-    request = Infill(Around("before", "after", (("a.py", "text"),)), True, SAMPLING, "normal", cache_reuse=0)
+    request = Infill(InfillContext("before", "after", (("a.py", "text"),)), True, SAMPLING, "normal", cache_reuse=0)
 
-    assert dialect.infill(wire(dialect.to_body(request))) == request
+    assert dialect.read_infill(wire(dialect.request_to_json(request))) == request
 
 
 @pytest.mark.parametrize("stop", [None, "eos", "word", "limit", "deadline", "cancelled"])
 def test_a_chunk_survives_the_wire(stop: Any):
     chunk = Chunk("é", stop, Usage(1, 2, 3, 4.5, 6.5, shifted=1))
 
-    assert dialect.to_chunk(wire(dialect.from_chunk(chunk))) == chunk
+    assert dialect.chunk_from_json(wire(dialect.chunk_to_json(chunk))) == chunk
 
 
 def test_what_is_not_said_has_its_default():
-    assert dialect.completion({"prompt": "a", "seed": None}) == Continuation("a", Sampling())
-    assert dialect.infill({}) == Infill(Around("", ""))
+    assert dialect.read_completion({"prompt": "a", "seed": None}) == Continuation("a", Sampling())
+    assert dialect.read_infill({}) == Infill(InfillContext("", ""))
     # nor is it said to a server that has its own
-    assert "n_cache_reuse" not in dialect.to_body(Infill(Around("", "")))
+    assert "n_cache_reuse" not in dialect.request_to_json(Infill(InfillContext("", "")))
 
 
 def test_what_llama_server_clients_say_is_understood():
-    assert dialect.infill({"input_prefix": "a\n", "prompt": "b", "input_suffix": "c"}) == Infill(Around("a\nb", "c"))
-    assert dialect.completion({"prompt": "a", "stop": "x", "temperature": 1}).sampling == Sampling(
+    assert dialect.read_infill({"input_prefix": "a\n", "prompt": "b", "input_suffix": "c"}) == Infill(
+        InfillContext("a\nb", "c")
+    )
+    assert dialect.read_completion({"prompt": "a", "stop": "x", "temperature": 1}).sampling == Sampling(
         stop=("x",), temperature=1
     )
-    assert dialect.completion({"prompt": "a", "n_predict": -1}).sampling.n_predict > 0
+    assert dialect.read_completion({"prompt": "a", "n_predict": -1}).sampling.n_predict > 0
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,7 @@ def test_what_llama_server_clients_say_is_understood():
 )
 def test_a_wrong_field_of_a_completion_is_named(field: str, value: object):
     with pytest.raises(EngineRefused, match=f"`{field}`"):
-        dialect.completion({"prompt": "a", field: value})
+        dialect.read_completion({"prompt": "a", field: value})
 
 
 @pytest.mark.parametrize(
@@ -81,13 +83,13 @@ def test_a_wrong_field_of_a_completion_is_named(field: str, value: object):
 )
 def test_a_wrong_field_of_an_infill_is_named(field: str, value: object):
     with pytest.raises(EngineRefused, match=f"`{field}`"):
-        dialect.infill({field: value})
+        dialect.read_infill({field: value})
 
 
 @pytest.mark.parametrize("field", ["filename", "text"])
 def test_a_wrong_field_of_a_neighbouring_file_is_named(field: str):
     with pytest.raises(EngineRefused, match=f"`{field}`"):
-        dialect.infill({"input_extra": [{field: 1}]})
+        dialect.read_infill({"input_extra": [{field: 1}]})
 
 
 def test_a_real_llama_servers_answer_is_read():
@@ -121,7 +123,7 @@ def test_a_real_llama_servers_answer_is_read():
         },
     ]
 
-    assert [dialect.to_chunk(event) for event in stream] == [
+    assert [dialect.chunk_from_json(event) for event in stream] == [
         Chunk("Hel", None, Usage(generated=1)),
         Chunk("", "word", Usage(8, 4, 2, 30.5, 40.25)),
     ]
@@ -131,4 +133,4 @@ def test_a_real_llama_servers_answer_is_read():
     ("stop_type", "stop"), [("eos", "eos"), ("limit", "limit"), ("none", "limit"), (None, "limit")]
 )
 def test_a_llama_servers_reasons_to_stop(stop_type: str | None, stop: str):
-    assert dialect.to_chunk({"content": "a", "stop": True, "stop_type": stop_type}).stop == stop
+    assert dialect.chunk_from_json({"content": "a", "stop": True, "stop_type": stop_type}).stop == stop

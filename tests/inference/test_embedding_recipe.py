@@ -9,7 +9,7 @@ import pytest
 
 from lsp_harness.config.schema import Index
 from lsp_harness.errors import ConfigError, ModelError, ModelMissing
-from lsp_harness.inference.embedding_recipe import model_of, recipe
+from lsp_harness.inference.embedding_recipe import make_recipe, model_name
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card
 from tests.support.encoder import tiny_encoder
@@ -43,55 +43,57 @@ def model(path: Path, name: str = "Tiny", *, seed: int = 1) -> Index:
     ],
 )
 def test_a_model_is_told_what_it_was_trained_with(tmp_path: Path, name: str, file: str, prefixes: tuple[str, str]):
-    found = recipe(model(tmp_path / f"{file}.gguf", name))
-    assert (found.query_prefix, found.document_prefix) == prefixes
+    recipe = make_recipe(model(tmp_path / f"{file}.gguf", name))
+    assert (recipe.query_prefix, recipe.document_prefix) == prefixes
 
 
 def test_a_model_of_the_catalogue_is_known_by_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_MODELS", str(tmp_path))
     convert(tiny_encoder(), tmp_path / card("nomic-embed-text-v1.5").file, name="Tiny", license="mit")
-    found = recipe(Index(embedding_model="nomic-embed-text-v1.5"))
-    assert (found.model, found.query_prefix, found.document_prefix) == ("nomic-embed-text-v1.5", *NOMIC)
+    recipe = make_recipe(Index(embedding_model="nomic-embed-text-v1.5"))
+    assert (recipe.model, recipe.query_prefix, recipe.document_prefix) == ("nomic-embed-text-v1.5", *NOMIC)
 
 
 def test_the_settings_decide(tmp_path: Path):
     settings = model(tmp_path / "nomic-embed-text.gguf")
-    found = recipe(replace(settings, embedding_query_prefix="find: ", embedding_document_prefix="", embedding_tokens=7))
-    assert (found.query_prefix, found.document_prefix, found.tokens) == ("find: ", "", 7)
+    recipe = make_recipe(
+        replace(settings, embedding_query_prefix="find: ", embedding_document_prefix="", embedding_tokens=7)
+    )
+    assert (recipe.query_prefix, recipe.document_prefix, recipe.tokens) == ("find: ", "", 7)
 
 
 def test_the_key_changes_with_whatever_a_vector_depends_on(tmp_path: Path):
     path = tmp_path / "m.gguf"
     settings = model(path)
-    first = recipe(settings)
-    assert recipe(settings) == first
-    assert model_of(first.name) == str(path)
+    first = make_recipe(settings)
+    assert make_recipe(settings) == first
+    assert model_name(first.name) == str(path)
     others = [
         replace(settings, embedding_document_prefix="code: "),
         replace(settings, embedding_pooling="cls"),
         replace(settings, embedding_tokens=64),
         model(tmp_path / "other.gguf", seed=2),
     ]
-    assert len({first.name, *(recipe(other).name for other in others)}) == 5
+    assert len({first.name, *(make_recipe(other).name for other in others)}) == 5
     # what is kept does not depend on what stands before a query
-    assert recipe(replace(settings, embedding_query_prefix="find: ")).name == first.name
+    assert make_recipe(replace(settings, embedding_query_prefix="find: ")).name == first.name
     # another file in its place
     model(path, seed=2)
-    second = recipe(settings)
+    second = make_recipe(settings)
     os.utime(path, ns=(1, 1))
-    assert len({first.name, second.name, recipe(settings).name}) == 3
+    assert len({first.name, second.name, make_recipe(settings).name}) == 3
 
 
 def test_what_cannot_be_is_said_with_what_mends_it(tmp_path: Path, tiny_model: Path):
     settings = model(tmp_path / "m.gguf")
     with pytest.raises(ConfigError, match=r"index\.embedding_pooling must be one of auto, mean, cls, last, not 'max'"):
-        recipe(replace(settings, embedding_pooling="max"))
+        make_recipe(replace(settings, embedding_pooling="max"))
     for tokens in (0, 511):
         with pytest.raises(ConfigError, match=r"index\.embedding_tokens must be between 1 and 510"):
-            recipe(replace(settings, embedding_tokens=tokens))
+            make_recipe(replace(settings, embedding_tokens=tokens))
     with pytest.raises(ModelMissing, match="no model file"):
-        recipe(Index(embedding_model=str(tmp_path / "absent.gguf")))
+        make_recipe(Index(embedding_model=str(tmp_path / "absent.gguf")))
     with pytest.raises(ModelError, match=r"is not an embedding model: set index\.embedding_model"):
-        recipe(Index(embedding_model=str(tiny_model)))
+        make_recipe(Index(embedding_model=str(tiny_model)))
     # a model that generates can be made to embed, if somebody wants it
-    assert recipe(Index(embedding_model=str(tiny_model), embedding_pooling="last")).model == str(tiny_model)
+    assert make_recipe(Index(embedding_model=str(tiny_model), embedding_pooling="last")).model == str(tiny_model)

@@ -1,4 +1,4 @@
-"""`lsp-harness engine`, against an engine that runs."""
+"""Tests of `lsp-harness engine` with a running engine."""
 
 import asyncio
 import json
@@ -71,7 +71,7 @@ async def test_stop_ends_it(home: Path, config: Config, capsys: pytest.CaptureFi
     # it is gone when that is said
     assert gone(process.pid)
     assert cli.running() == []
-    assert not list(paths.runtime().glob("*.sock"))
+    assert not list(paths.runtime_folder().glob("*.sock"))
 
 
 def test_nothing_runs(home: Path, capsys: pytest.CaptureFixture[str]):
@@ -82,7 +82,7 @@ def test_nothing_runs(home: Path, capsys: pytest.CaptureFixture[str]):
 
 
 def test_a_socket_nobody_listens_at_is_no_engine(home: Path):
-    (paths.runtime() / "engine-0.sock").touch()
+    (paths.runtime_folder() / "engine-0.sock").touch()
 
     assert cli.running() == []
 
@@ -91,10 +91,10 @@ def test_logs_show_the_end_of_each(home: Path, capsys: pytest.CaptureFixture[str
     with pytest.raises(EngineUnavailable, match="no engine has written a log"):
         cli.logs()
     for name in "ab":
-        (paths.state() / f"engine-{name}.log").write_text("".join(f"{name}{n}\n" for n in range(9)))
+        (paths.state_folder() / f"engine-{name}.log").write_text("".join(f"{name}{n}\n" for n in range(9)))
 
     assert cli.logs(lines=2) == 0
-    state = paths.state()
+    state = paths.state_folder()
     assert capsys.readouterr().out.replace("\n", " ") == (
         f"== {state}/engine-a.log a7 a8 == {state}/engine-b.log b7 b8 "
     )

@@ -1,4 +1,4 @@
-"""Grammars accept what they should and nothing else, and what they let through can be read."""
+"""Tests that grammars accept only the intended answers, and that these answers can be parsed."""
 
 from collections.abc import Callable
 
@@ -7,19 +7,19 @@ import pytest
 from lsp_harness.inference.grammar import (
     INTENTS,
     Replacement,
-    choice,
-    code_block,
-    edit,
+    choice_grammar,
+    code_block_grammar,
+    edit_grammar,
     find_code_block,
-    intent,
-    one_of,
+    intent_grammar,
+    one_of_grammar,
     parse_choice,
     parse_code_block,
     parse_edit,
     parse_intent,
     parse_one_of,
     parse_yes_no,
-    yes_no,
+    yes_no_grammar,
 )
 from tests.support.grammar import Acceptor
 
@@ -34,35 +34,35 @@ def block(search: str, replace: str) -> str:
 @pytest.mark.parametrize(
     ("grammar", "parse", "answers", "others"),
     [
-        (yes_no(), parse_yes_no, {"YES": True, "NO": False}, ["", "Y", "yes", "YES.", " NO", "YESNO"]),
-        (intent(), parse_intent, {name: name for name in INTENTS}, ["", "fixes", "Fix", "chat", "fix\n"]),
-        (choice(1), lambda text: parse_choice(text, 1), {"0": 0}, ["1", "00", "-0", ""]),
+        (yes_no_grammar(), parse_yes_no, {"YES": True, "NO": False}, ["", "Y", "yes", "YES.", " NO", "YESNO"]),
+        (intent_grammar(), parse_intent, {name: name for name in INTENTS}, ["", "fixes", "Fix", "chat", "fix\n"]),
+        (choice_grammar(1), lambda text: parse_choice(text, 1), {"0": 0}, ["1", "00", "-0", ""]),
         (
-            choice(12),
+            choice_grammar(12),
             lambda text: parse_choice(text, 12),
             {str(n): n for n in range(12)},
             ["12", "01", "1 ", "111", "²", ""],
         ),
         (
-            one_of(WORDS),
+            one_of_grammar(WORDS),
             lambda text: parse_one_of(text, WORDS),
             {word: word for word in WORDS},
             ["", "b", "aa", "say", "two lines"],
         ),
         (
-            code_block(),
+            code_block_grammar(),
             parse_code_block,
             {"```python\nx = 1\n\n```": "x = 1\n\n", "```\n  `a`\n```": "  `a`\n"},
             ["```\n```", "``` \nx\n```", "```\nx```", "```\nx\n``` ", "```\n`x`\n```", "x", "```Python\nx\n```"],
         ),
         (
-            code_block(most_lines=1, most_chars=2),
+            code_block_grammar(max_lines=1, max_chars=2),
             parse_code_block,
             {"```\nabc\n```": "abc\n"},
             ["```\nabcd\n```", "```\na\nb\n```"],
         ),
         (
-            edit(),
+            edit_grammar(),
             parse_edit,
             {
                 block("a\n", "b\n\n  c\n"): Replacement("a\n", "b\n\n  c\n"),
@@ -81,7 +81,7 @@ def block(search: str, replace: str) -> str:
             ],
         ),
         (
-            edit(TEXT, most_lines=1, most_chars=3),
+            edit_grammar(TEXT, max_lines=1, max_chars=3),
             parse_edit,
             {
                 block("def f(a):\n", ""): Replacement("def f(a):\n", ""),
@@ -97,7 +97,17 @@ def block(search: str, replace: str) -> str:
             ],
         ),
     ],
-    ids=["yes_no", "intent", "choice1", "choice12", "one_of", "block", "small block", "edit", "edit of a text"],
+    ids=[
+        "yes_no",
+        "intent",
+        "choice1",
+        "choice12",
+        "one_of",
+        "block",
+        "small block",
+        "edit",
+        "edit of a text",
+    ],
 )
 def test_what_gets_through_and_how_it_is_read(
     acceptor: Acceptor, grammar: str, parse: Callable[[str], object], answers: dict[str, object], others: list[str]
@@ -131,9 +141,9 @@ def test_a_block_is_found_in_an_answer_without_a_grammar_unless_it_was_cut_off(t
 
 def test_a_choice_among_nothing_is_a_mistake_of_the_caller():
     with pytest.raises(ValueError, match="needs words"):
-        one_of(["a", ""])
+        one_of_grammar(["a", ""])
     with pytest.raises(ValueError, match="needs words"):
-        choice(0)
+        choice_grammar(0)
 
 
 @pytest.mark.parametrize(
@@ -160,18 +170,18 @@ def test_lines_that_are_there_twice_have_no_place():
 
 
 def test_only_lines_that_are_there_once_are_offered(acceptor: Acceptor):
-    grammar = edit("a\n\nb\n\nc\n\n")
+    grammar = edit_grammar("a\n\nb\n\nc\n\n")
 
     for search in ("a\n", "a\n\n", "\nb\n", "\nc\n", "\nb\n\nc\n"):
         assert acceptor.accepts(grammar, block(search, "")), search
     for search in ("\n", "b\na\n", "\n\n"):
         assert not acceptor.accepts(grammar, block(search, "")), search
-    assert edit("a\na\n") != edit() == edit("\n" * 0)
+    assert edit_grammar("a\na\n") != edit_grammar() == edit_grammar("\n" * 0)
 
 
 def test_a_line_that_looks_like_a_mark_is_not_offered(acceptor: Acceptor):
-    grammar = edit("a\n=======\nb\n")
+    grammar = edit_grammar("a\n=======\nb\n")
 
     assert acceptor.accepts(grammar, block("b\n", ""))
     assert not acceptor.accepts(grammar, block("a\n=======\nb\n", ""))
-    assert edit("=======\n") == edit()
+    assert edit_grammar("=======\n") == edit_grammar()

@@ -1,4 +1,4 @@
-"""What of a completion fits the user's patience on a slow machine and on a quick one."""
+"""Tests of the size of a completion on a slow and on a fast machine."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import pytest
 
 from lsp_harness.completion.completer import Completer
 from lsp_harness.config.schema import Completion
-from lsp_harness.inference.pace import Pace, Pacer
+from lsp_harness.inference.pace import Pace, PaceMonitor
 from lsp_harness.inference.request import Infill, Props
 from lsp_harness.syntax.tree import parse
 from tests.harness.tools import Script
@@ -18,35 +18,39 @@ QUICK = {"curve": {"prompt_per_second": 4000, "generated_per_second": 90, "decod
 
 
 def test_a_slow_machine_writes_less_and_reads_little_after_a_jump() -> None:
-    slow, settings = Pace.of(SLOW), Completion()
+    slow, settings = Pace.from_props(SLOW), Completion()
     assert slow.budget_ms(settings) == 345
-    assert slow.affordable(settings) == 44
-    assert (slow.n_predict(settings), slow.lines_ms(settings), slow.writing_ms(settings)) == (36, 800, 2000)
+    assert slow.prompt_token_limit(settings) == 44
+    assert (slow.n_predict(settings), slow.line_end_limit_ms(settings), slow.generation_limit_ms(settings)) == (
+        36,
+        800,
+        2000,
+    )
 
 
 def test_a_quick_machine_is_held_by_the_settings_only() -> None:
-    quick, settings = Pace.of(QUICK), Completion()
-    assert quick.affordable(settings) > 1000
+    quick, settings = Pace.from_props(QUICK), Completion()
+    assert quick.prompt_token_limit(settings) > 1000
     assert quick.n_predict(settings) == settings.max_tokens
 
 
 def test_a_very_slow_machine_still_writes_a_line() -> None:
     snail, settings = Pace(generated_per_second=4, step_ms=500), Completion()
-    assert (snail.n_predict(settings), snail.writing_ms(settings)) == (16, 4000)
+    assert (snail.n_predict(settings), snail.generation_limit_ms(settings)) == (16, 4000)
     assert snail.budget_ms(settings) == 200
 
 
 def test_patience_is_a_setting() -> None:
     patient = Completion(latency_ms=1000)
-    assert Pace.of(SLOW).affordable(patient) == 122
-    assert Pace.of(SLOW).n_predict(patient) == 64
+    assert Pace.from_props(SLOW).prompt_token_limit(patient) == 122
+    assert Pace.from_props(SLOW).n_predict(patient) == 64
 
 
 @pytest.mark.parametrize(
     "props", [{}, {"curve": None}, {"curve": {"prompt_per_second": "fast", "generated_per_second": 0, "decode_ms": []}}]
 )
 def test_an_engine_that_does_not_say_is_not_held_to_a_token_limit(props: dict[str, Any]) -> None:
-    assert Pace.of(props) == Pace()
+    assert Pace.from_props(props) == Pace()
     assert Pace().n_predict(Completion()) == 64
 
 
@@ -55,7 +59,7 @@ class Measured(Script):
 
     def __init__(self, *replies: Any, facts: dict[str, Any]) -> None:
         super().__init__(*replies)
-        self.facts, self.told = facts, 0
+        self.extra_props, self.told = facts, 0
 
     async def props(self) -> Props:
         self.told += 1
@@ -65,12 +69,12 @@ class Measured(Script):
 async def test_the_engine_is_asked_once_and_again_after_a_while() -> None:
     now = 100.0
     engine = Measured(facts=SLOW)
-    pacer = Pacer(engine, lambda: now)
-    assert await pacer.now() == await pacer.now() == Pace.of(SLOW)
-    engine.facts, now = QUICK, now + 59
-    assert (await pacer.now(), engine.told) == (Pace.of(SLOW), 1)
+    pacer = PaceMonitor(engine, lambda: now)
+    assert await pacer.current() == await pacer.current() == Pace.from_props(SLOW)
+    engine.extra_props, now = QUICK, now + 59
+    assert (await pacer.current(), engine.told) == (Pace.from_props(SLOW), 1)
     now += 2
-    assert (await pacer.now(), engine.told) == (Pace.of(QUICK), 2)
+    assert (await pacer.current(), engine.told) == (Pace.from_props(QUICK), 2)
 
 
 async def test_a_request_is_cut_to_the_machine() -> None:
@@ -80,15 +84,15 @@ async def test_a_request_is_cut_to_the_machine() -> None:
     for facts in (SLOW, QUICK):
         engine = Measured("1", facts=facts)
         await Desk(Completer(engine, Completion())).complete(src.document, parse(src.document), src.cursor, "a.py")
-        [request] = engine.asked
+        [request] = engine.foreground_requests
         assert isinstance(request, Infill)
         asked.append(request)
     slow, quick = asked
     assert (slow.budget_ms, quick.budget_ms) == (345, 389)
     assert (slow.sampling.n_predict, quick.sampling.n_predict) == (36, 64)
     # whatever is warm is used in full
-    assert slow.around == quick.around
-    assert slow.around.extra
+    assert slow.context == quick.context
+    assert slow.context.extra
     assert len(slow.shorter[-1].prefix) < len(quick.shorter[-1].prefix)
 
 

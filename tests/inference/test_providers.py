@@ -1,11 +1,11 @@
-"""Which servers the settings name, and where their keys come from. Nothing here touches a network."""
+"""Tests of the servers that settings name, and of the sources of keys. No network is used."""
 
 from typing import Any
 
 import pytest
 
 from lsp_harness.config.schema import Config, Engine
-from lsp_harness.errors import ConfigError, KeyMissing
+from lsp_harness.errors import ApiKeyMissing, ConfigError
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.providers import Target, targets
 
@@ -105,7 +105,7 @@ def test_a_missing_key_is_said_before_anything_is_sent(settings: dict[str, Any],
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "LSP_HARNESS_API_KEY"):
         monkeypatch.delenv(name, raising=False)
 
-    with pytest.raises(KeyMissing, match="set OPENAI_API_KEY or LSP_HARNESS_API_KEY in the environment") as caught:
+    with pytest.raises(ApiKeyMissing, match="set OPENAI_API_KEY or LSP_HARNESS_API_KEY in the environment") as caught:
         EngineClient(Config(engine=Engine(**settings)))
 
     assert caught.value.exit_code == 1

@@ -13,7 +13,15 @@ import pytest
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import EngineError, EngineRefused
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Sampling
+from lsp_harness.inference.request import (
+    ChatRequest,
+    Chunk,
+    Continuation,
+    Infill,
+    InfillContext,
+    ModelRequest,
+    Sampling,
+)
 
 BINARY = os.environ.get("LSP_HARNESS_LLAMA_SERVER", "")
 KEY = "not a real key"
@@ -60,11 +68,11 @@ def settings(socket: str, **more: Any) -> Config:
 @pytest.fixture
 async def client(socket: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[EngineClient]:
     monkeypatch.setenv("LSP_HARNESS_API_KEY", KEY)
-    async with aclosing(EngineClient(settings(socket))) as made:
-        yield made
+    async with aclosing(EngineClient(settings(socket))) as engine_client:
+        yield engine_client
 
 
-async def answer(client: EngineClient, request: Continuation | Infill) -> list[Chunk]:
+async def answer(client: EngineClient, request: ModelRequest) -> list[Chunk]:
     return [chunk async for chunk in client.stream(request)]
 
 
@@ -93,8 +101,10 @@ async def test_a_completion_and_its_figures(client: EngineClient):
 
 @pytest.mark.parametrize("fim", ["suffix", "qwen2.5-coder"])
 async def test_a_hole_its_own_way_and_ours(client: EngineClient, socket: str, fim: str):
-    async with aclosing(EngineClient(settings(socket, fim=fim))) as made:
-        chunks = await answer(made, Infill(Around("def f():\n    ", "\n", (("a.py", "# a\n"),)), sampling=Sampling(6)))
+    async with aclosing(EngineClient(settings(socket, fim=fim))) as engine_client:
+        chunks = await answer(
+            engine_client, Infill(InfillContext("def f():\n    ", "\n", (("a.py", "# a\n"),)), sampling=Sampling(6))
+        )
 
     assert chunks[-1].stop
     assert chunks[-1].usage.generated > 0
@@ -171,8 +181,8 @@ async def test_embeddings_of_a_server_that_makes_them(
 ):
     monkeypatch.setenv("LSP_HARNESS_API_KEY", KEY)
     with started(tiny_model, tmp_path, "--embeddings", "--pooling", "last") as place:
-        async with aclosing(EngineClient(settings(place))) as made:
-            one, two, again = await made.embed(["return", "print", "return"])
+        async with aclosing(EngineClient(settings(place))) as engine_client:
+            one, two, again = await engine_client.embed(["return", "print", "return"])
 
     assert one == pytest.approx(again, abs=1e-4)
     assert one != pytest.approx(two, abs=1e-4)
@@ -180,11 +190,12 @@ async def test_embeddings_of_a_server_that_makes_them(
 
 
 async def test_the_openai_dialect_of_the_same_server(client: EngineClient, socket: str):
-    async with aclosing(EngineClient(settings(socket, dialect="openai", fim="qwen2.5-coder"))) as made:
-        completion = await answer(made, Continuation("def f(value):\n    return", Sampling(n_predict=8)))
-        prompt = await made.chat_prompt([("user", "a")])
-        conversation = await answer(made, Continuation(prompt, Sampling(n_predict=4)))
-        filled = await answer(made, Infill(Around("def f():\n    ", "\n"), sampling=Sampling(n_predict=4)))
+    async with aclosing(EngineClient(settings(socket, dialect="openai", fim="qwen2.5-coder"))) as engine_client:
+        completion = await answer(engine_client, Continuation("def f(value):\n    return", Sampling(n_predict=8)))
+        conversation = await answer(engine_client, ChatRequest([("user", "a")], Sampling(n_predict=4)))
+        filled = await answer(
+            engine_client, Infill(InfillContext("def f():\n    ", "\n"), sampling=Sampling(n_predict=4))
+        )
 
     assert (completion[-1].stop, completion[-1].usage.generated) == ("limit", 8)
     assert conversation[-1].stop == filled[-1].stop == "limit"
@@ -192,6 +203,6 @@ async def test_the_openai_dialect_of_the_same_server(client: EngineClient, socke
 
 async def test_a_wrong_key_is_refused(socket: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LSP_HARNESS_API_KEY", "another")
-    async with aclosing(EngineClient(settings(socket))) as made:
+    async with aclosing(EngineClient(settings(socket))) as engine_client:
         with pytest.raises(EngineRefused, match="refuses the key in LSP_HARNESS_API_KEY"):
-            await made.props()
+            await engine_client.props()

@@ -1,4 +1,4 @@
-"""The test double plays its script to the letter."""
+"""Tests of the scripted engine."""
 
 import asyncio
 import json
@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.errors import ConfigError, EngineError
-from lsp_harness.inference.request import Around, Continuation, Infill, Sampling
+from lsp_harness.inference.request import Continuation, Infill, InfillContext, ModelRequest, Sampling
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 
 
-async def text(engine: ScriptedEngine, request: Continuation | Infill) -> str:
+async def text(engine: ScriptedEngine, request: ModelRequest) -> str:
     return "".join([chunk.text async for chunk in engine.stream(request)])
 
 
@@ -19,10 +19,10 @@ async def test_replies_come_in_order(tmp_path: Path):
     script = tmp_path / "script.json"
     script.write_text(json.dumps([{"text": "one"}, {"text": "two;three"}]))
     engine = ScriptedEngine(script)
-    requests = [Continuation("a"), Infill(Around("b", "c"), sampling=Sampling(stop=(";",)))]
+    requests = [Continuation("a"), Infill(InfillContext("b", "c"), sampling=Sampling(stop=(";",)))]
 
     assert [await text(engine, request) for request in requests] == ["one", "two"]
-    assert engine.asked == requests
+    assert engine.foreground_requests == requests
     await engine.aclose()
 
 
@@ -36,11 +36,11 @@ async def test_the_last_chunk_says_why_it_ended():
     ("request_", "expect"),
     [
         (Continuation("fix this"), "fix this"),
-        (Infill(Around("fix ", "this")), "fix \0this"),
-        (Infill(Around("a", "fix this")), "fix this"),
+        (Infill(InfillContext("fix ", "this")), "fix \0this"),
+        (Infill(InfillContext("a", "fix this")), "fix this"),
     ],
 )
-async def test_what_the_prompt_must_contain(request_: Continuation | Infill, expect: str):
+async def test_what_the_prompt_must_contain(request_: ModelRequest, expect: str):
     engine = ScriptedEngine([{"text": "a", "expect": expect}, {"text": "b", "expect": "something else"}])
 
     assert await text(engine, request_) == "a"
@@ -67,7 +67,7 @@ async def test_replies_left_over_are_an_error():
 async def test_a_reply_that_hangs_can_be_cancelled():
     engine = ScriptedEngine([{"hang": True}, {"text": "next"}])
     task = asyncio.create_task(text(engine, Continuation("a")))
-    while not engine.asked:  # noqa: ASYNC110 - there is no event
+    while not engine.foreground_requests:  # noqa: ASYNC110 - there is no event
         await asyncio.sleep(0)
     task.cancel()
     await asyncio.wait({task})
@@ -134,12 +134,12 @@ async def test_the_background_takes_only_replies_meant_for_it():
     assert await text(engine, Continuation("a")) == "one"
     assert await text(engine, Continuation("b", Sampling(n_predict=0), "background")) == ""
     assert await text(engine, later) == "two"
-    assert (len(engine.asked), len(engine.ahead)) == (1, 3)
+    assert (len(engine.foreground_requests), len(engine.background_requests)) == (1, 3)
     await engine.aclose()
 
 
 async def test_a_test_may_add_to_what_the_engine_says_of_itself():
     engine = ScriptedEngine([])
-    engine.facts = {"curve": {"candidates": 3}}
+    engine.extra_props = {"curve": {"candidates": 3}}
 
     assert (await engine.props()).raw == {"scripted": True, "curve": {"candidates": 3}}

@@ -1,4 +1,4 @@
-"""An engine that gives no sign of life: who waits is told, its process is ended, and the next request has another one."""
+"""Tests of an engine that gives no sign of life: requests fail, its process is ended, and the next request starts another."""
 
 import asyncio
 import socket
@@ -16,8 +16,8 @@ from lsp_harness.errors import EngineStuck, HarnessError
 from lsp_harness.harness.engine_health import Observed
 from lsp_harness.inference import running_engines
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.running_engines import alive, end, listening, peer, record_file
-from lsp_harness.inference.supervisor import Supervisor, address
+from lsp_harness.inference.running_engines import end_engine_at, is_alive, is_listening, peer_pid, pid_file
+from lsp_harness.inference.supervisor import Supervisor, engine_address
 from lsp_harness.process.termination import OpenProcess, start_time
 from tests.support.stuck import gone, listener, stop
 
@@ -30,7 +30,7 @@ def impatient(config: Config) -> Config:
 @pytest.fixture
 def place(home: Path, impatient: Config) -> Path:
     """Where the engine of these settings listens."""
-    return address(Path(impatient.model.path), impatient).socket
+    return engine_address(Path(impatient.model.path), impatient).socket
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ async def test_an_engine_is_found_stuck_though_every_request_is_given_up(
 
 async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: Path, client: EngineClient):
     with listener(place, calls=0) as process, ExitStack() as calls:
-        record_file(place).write_text(f"{process.pid} {start_time(process.pid)}\n")
+        pid_file(place).write_text(f"{process.pid} {start_time(process.pid)}\n")
         while True:
             call = calls.enter_context(socket.socket(socket.AF_UNIX))
             call.setblocking(False)
@@ -111,9 +111,9 @@ async def test_an_engine_is_replaced_though_its_queue_of_callers_is_full(place: 
                 call.connect(str(place))
             except BlockingIOError:
                 break
-        assert (listening(place), peer(place)) == (True, process.pid)
+        assert (is_listening(place), peer_pid(place)) == (True, process.pid)
 
-        ended = await end(place, grace_s=5)
+        ended = await end_engine_at(place, grace_s=5)
 
         assert ended
         assert ended.ending == "terminated"
@@ -125,25 +125,25 @@ async def test_a_start_finds_a_stuck_engine_and_takes_its_place(place: Path, imp
     with listener(place, stopped=True) as process:
         supervisor = Supervisor(impatient)
         # a request has failed: what listens is not believed to answer
-        supervisor.doubt()
-        assert await supervisor.ensure() == place
+        supervisor.suspect_engine()
+        assert await supervisor.ensure_running() == place
         assert gone(process.pid)
-        assert peer(place) not in (None, process.pid)
+        assert peer_pid(place) not in (None, process.pid)
 
 
 async def test_an_engine_that_took_the_place_of_another_is_left_alone(place: Path):
     with listener(place) as process:
-        assert await end(place, grace_s=0, pid=process.pid + 1) is None
+        assert await end_engine_at(place, grace_s=0, pid=process.pid + 1) is None
         assert process.is_running()
 
 
 @pytest.mark.parametrize("written", ["", "x", "{pid}", "{pid} 0", "0 {started}"])
 def test_a_record_of_another_process_counts_for_nothing(home: Path, written: str):
-    place = paths.runtime() / "engine-0.sock"
+    place = paths.runtime_folder() / "engine-0.sock"
     own = psutil.Process().pid
-    record_file(place).write_text(written.format(pid=own, started=start_time(own)))
+    pid_file(place).write_text(written.format(pid=own, started=start_time(own)))
 
-    assert running_engines._recorded(place) is None  # pyright: ignore[reportPrivateUsage]
+    assert running_engines._read_pid_file(place) is None  # pyright: ignore[reportPrivateUsage]
 
 
 async def test_a_signal_reaches_no_later_process_of_the_same_number(tmp_path: Path):
@@ -165,5 +165,5 @@ async def test_a_model_that_is_stuck_is_no_engine_that_lives(
     async def health(*_: object) -> dict[str, float]:
         return said
 
-    monkeypatch.setattr(running_engines, "health", health)
-    assert await alive(Path("s"), 1.0, silence_s=1.0) is lives
+    monkeypatch.setattr(running_engines, "query_health", health)
+    assert await is_alive(Path("s"), 1.0, silence_s=1.0) is lives

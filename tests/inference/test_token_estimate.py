@@ -1,4 +1,4 @@
-"""Numbers for questions that need no model: counted where an engine answers, else estimated."""
+"""Tests of token counts, which are estimated if no engine answers."""
 
 import asyncio
 from contextlib import aclosing
@@ -7,10 +7,10 @@ from typing import Any, cast
 import pytest
 
 from lsp_harness.errors import EngineError, EngineRefused, EngineUnavailable, ModelMissing
-from lsp_harness.inference.backends.backend import estimated
+from lsp_harness.inference.backends.backend import estimate_counts
 from lsp_harness.inference.request import Continuation
 from lsp_harness.inference.scripted_engine import ScriptedEngine
-from lsp_harness.inference.token_estimate import Estimating
+from lsp_harness.inference.token_estimate import EstimatingEngine
 
 TEXTS = ["one two three", ""]
 ASK = Continuation("a")
@@ -35,39 +35,39 @@ class Failing(ScriptedEngine):
         yield
 
 
-async def usage(engine: Estimating) -> int:
+async def usage(engine: EstimatingEngine) -> int:
     async with aclosing(cast("Any", engine.stream(ASK))) as chunks:
         return sum([chunk.usage.evaluated async for chunk in chunks])
 
 
 async def test_an_engine_that_answers_is_believed():
-    engine = Estimating(ScriptedEngine([{"text": "a b"}]), 100)
-    await engine.look(5)
+    engine = EstimatingEngine(ScriptedEngine([{"text": "a b"}]), 100)
+    await engine.probe(5)
     assert await engine.count(TEXTS) == [3, 0]
     assert (await engine.props()).n_ctx == 8192
     assert await usage(engine) == 1
-    assert engine.why == ""
+    assert engine.reason == ""
 
 
 @pytest.mark.parametrize("error", [EngineUnavailable("it is stuck"), ModelMissing("it is stuck")])
 async def test_one_that_fails_is_estimated_from_then_on(error: Exception):
-    engine = Estimating(Failing(error, well=1), 100)
+    engine = EstimatingEngine(Failing(error, well=1), 100)
     assert await engine.count(TEXTS) == [3, 0]
-    assert await engine.count(TEXTS) == estimated(TEXTS)
-    assert engine.why == "it is stuck"
+    assert await engine.count(TEXTS) == estimate_counts(TEXTS)
+    assert engine.reason == "it is stuck"
     assert (await engine.props()).n_ctx == 100
     assert await usage(engine) == 0
     assert await engine.chat_prompt([("user", "a")]) == "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n"
 
 
 async def test_one_that_fails_while_it_evaluates_is_estimated_too():
-    engine = Estimating(Failing(EngineError("it went away"), well=9), 100)
+    engine = EstimatingEngine(Failing(EngineError("it went away"), well=9), 100)
     assert await usage(engine) == 0
-    assert engine.why == "it went away"
+    assert engine.reason == "it went away"
 
 
 async def test_what_is_refused_is_an_error_and_no_silence():
-    engine = Estimating(Failing(EngineRefused("too long")), 100)
+    engine = EstimatingEngine(Failing(EngineRefused("too long")), 100)
     with pytest.raises(EngineRefused):
         await engine.count(TEXTS)
     with pytest.raises(EngineRefused):
@@ -79,7 +79,7 @@ async def test_one_that_says_nothing_is_not_waited_for():
         async def props(self) -> Any:
             await asyncio.Event().wait()
 
-    engine = Estimating(Silent([]), 100)
-    await engine.look(0.01)
-    assert await engine.count(TEXTS) == estimated(TEXTS)
-    assert engine.why == "the engine does not answer within 0.01 s"
+    engine = EstimatingEngine(Silent([]), 100)
+    await engine.probe(0.01)
+    assert await engine.count(TEXTS) == estimate_counts(TEXTS)
+    assert engine.reason == "the engine does not answer within 0.01 s"

@@ -61,7 +61,7 @@ def test_help_names_every_command(program: Path, tmp_path: Path):
 @pytest.mark.timeout(600)
 async def test_a_server_from_the_wheel_completes_a_line(program: Path, tmp_path: Path):
     source = "def add(a, b):\n    return "
-    async with LspClient.spawned(tmp_path, str(program), "serve", env=outside()) as client:
+    async with LspClient.start(tmp_path, str(program), "serve", env=outside()) as client:
         uri = client.open(tmp_path / "sum.py", source, "python")
         items = await client.inline_completion(uri, source)
     assert items

@@ -33,12 +33,12 @@ def test_a_key_is_known_to_other_processes():
 def test_how_long_ago_it_was(ago: float, seconds: float):
     typing_activity.pressed()
     at = time.time() - ago
-    os.utime(paths.runtime() / typing_activity.NAME, (at, at))
+    os.utime(paths.runtime_folder() / typing_activity.NAME, (at, at))
     assert typing_activity.since() == pytest.approx(seconds, abs=600)
 
 
 def test_where_it_cannot_be_written_nobody_has_typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    paths.runtime().chmod(0o755)
+    paths.runtime_folder().chmod(0o755)
     # the folder that is used instead cannot be made either
     (file := tmp_path / "file").touch()
     monkeypatch.setenv("TMPDIR", str(file))

@@ -16,7 +16,7 @@ from typing import Any
 
 from lsp_harness.config.load import load
 from lsp_harness.config.schema import Config
-from lsp_harness.errors import EngineUnavailable, NoAnswer, Superseded, UsageError
+from lsp_harness.errors import EngineUnavailable, NoAnswer, RequestSuperseded, UsageError
 from lsp_harness.harness.events import FindingsChanged
 from lsp_harness.harness.harness import Harness
 from lsp_harness.harness.harness import Outcome as UserOutcome
@@ -67,7 +67,7 @@ class FakeHarness(Harness):
         document = snapshot.document
         await self._act(document)
         if "superseded" in document.text:
-            raise Superseded("a newer request took its place")
+            raise RequestSuperseded("a newer request took its place")
         if "none" in document.text:
             return []
         start = document.line_span(document.line_of(offset))[0]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lsp_harness.config.schema import Config, Engine, Model
-from lsp_harness.inference.running_engines import peer
-from lsp_harness.inference.supervisor import address
+from lsp_harness.inference.running_engines import peer_pid
+from lsp_harness.inference.supervisor import engine_address
 from tests.support.lsp import Editor, ResponseError
 from tests.support.stuck import gone, listener
 
@@ -32,7 +32,7 @@ def place(home: Path, tiny_model: Path, silence_s: float, monkeypatch: pytest.Mo
     for name, value in settings.items():
         monkeypatch.setenv(f"LSP_HARNESS_{name}", value)
     config = Config(model=Model(str(tiny_model)), engine=replace(Engine(), silence_s=silence_s, threads=1))
-    return address(tiny_model, config).socket
+    return engine_address(tiny_model, config).socket
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ async def test_what_waits_is_told_once_and_what_comes_next_is_answered(place: Pa
     assert len([message for message in popups(editor) if STUCK in message]) == len(popups(editor)) == 1
     # an engine is there again
     await editor.request("textDocument/inlineCompletion", inline(15))
-    assert peer(place) not in (None, process.pid)
+    assert peer_pid(place) not in (None, process.pid)
 
 
 @pytest.mark.parametrize("silence_s", [60.0])
@@ -104,4 +104,4 @@ async def test_a_restart_goes_on_to_sigkill(place: Path, editor: Editor):
         told = await editor.request("workspace/executeCommand", command("restartEngine"))
 
         assert gone(process.pid)
-        assert told == {"model": "tiny", "pid": peer(place)}
+        assert told == {"model": "tiny", "pid": peer_pid(place)}

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lsp_harness.session.log import SessionLog, read
-from lsp_harness.wire.event import VERSION, Event, decode, encode
+from lsp_harness.wire.event import EVENT_VERSION, Event, decode, encode
 from tests.files.test_secrets import TOKEN
 
 KEYS = ["v", "id", "seq", "ts", "session_id", "turn", "step", "cause", "type", "data"]
@@ -33,7 +33,7 @@ def test_an_event_on_disk_has_exactly_these_keys(log: SessionLog) -> None:
     turn.tell("invocation.received", kind="fix")
     turn.enter("LOCATE")
     assert [list(row) for row in rows(log)] == [KEYS, KEYS]
-    assert {row["v"] for row in rows(log)} == {VERSION} == {1}
+    assert {row["v"] for row in rows(log)} == {EVENT_VERSION} == {1}
     assert {row["session_id"] for row in rows(log)} == {log.id}
 
 

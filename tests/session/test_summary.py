@@ -217,9 +217,9 @@ def test_what_a_file_s_next_edit_needs_to_know(log: SessionLog):
 async def test_thirty_turns_are_two_hundred_tokens_of_the_model_s_own_and_no_model_is_asked(log: SessionLog):
     from lsp_harness.config.schema import Config
     from lsp_harness.engine.decode.llama import Llama
-    from lsp_harness.inference.models.model_files import resolve
+    from lsp_harness.inference.models.model_files import resolve_model
 
-    path = resolve(Config().model.path)
+    path = resolve_model(Config().model.path)
     llama = Llama(path, n_ctx=64, n_seq=1, n_batch=64, threads=1, n_gpu_layers=0)
 
     async def tokens(texts: Sequence[str]) -> list[int]:

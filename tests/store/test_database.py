@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lsp_harness.errors import StoreDamaged, StoreError, StoreLate
+from lsp_harness.errors import StoreDamaged, StoreError, StoreTimeout
 from lsp_harness.store.database import FILE_SUFFIXES, Reader, Writer, remove_database
 
 SCHEMA = "CREATE TABLE things(name TEXT)"
@@ -155,7 +155,7 @@ def test_a_statement_ends_in_its_middle_when_the_time_is_over(path: Path):
         asked.append(1)
         return len(asked) == 3
 
-    with pytest.raises(StoreLate), reader.interrupt_when(over):
+    with pytest.raises(StoreTimeout), reader.interrupt_when(over):
         reader.rows(SLOW)
     assert len(asked) == 3
     # what is asked then has all the time it needs, of the same connection
@@ -170,7 +170,7 @@ def test_a_file_that_comes_meanwhile_is_read_within_the_time_too(path: Path):
     with reader.interrupt_when(lambda: True):
         assert reader.rows(SLOW) == []
         writer(path).close()
-        with pytest.raises(StoreLate):
+        with pytest.raises(StoreTimeout):
             reader.rows(SLOW)
     reader.close()
 

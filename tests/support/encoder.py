@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 
-from lsp_harness.inference.models.bert import CONFIG, PIECES_OF_A_LAYER, POOLING, TOKENIZER, WEIGHTS
+from lsp_harness.inference.models.bert import CONFIG, LAYER_PARTS, POOLING, TOKENIZER, WEIGHTS
 
 WIDTH, HEADS, INNER, LAYERS, CONTEXT = 32, 2, 64, 2, 96
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
@@ -49,7 +49,7 @@ def weights(seed: int = 1) -> dict[str, np.ndarray]:
         "embeddings.LayerNorm.bias": of(WIDTH),
     }
     for layer in range(LAYERS):
-        for part in PIECES_OF_A_LAYER:
+        for part in LAYER_PARTS:
             rows = INNER if part == "intermediate.dense" else WIDTH
             columns = INNER if part == "output.dense" else WIDTH
             norm = part.endswith("LayerNorm")

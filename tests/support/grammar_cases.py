@@ -64,38 +64,38 @@ def read_object(text: str) -> object | None:
 
 
 CASES = (
-    Case("yes_no", "Is 2 + 2 four? Answer YES or NO.", grammar.yes_no(), grammar.parse_yes_no),
+    Case("yes_no", "Is 2 + 2 four? Answer YES or NO.", grammar.yes_no_grammar(), grammar.parse_yes_no),
     Case(
         "intent",
         "The user says: my tests fail. Is that edit, explain, fix or generate?",
-        grammar.intent(),
+        grammar.intent_grammar(),
         grammar.parse_intent,
         16,
     ),
     Case(
         "choice",
         "Which of the items 0 to 11 is best? Answer with its number.",
-        grammar.choice(12),
+        grammar.choice_grammar(12),
         lambda text: grammar.parse_choice(text, 12),
     ),
     Case(
         "one_of",
         f"Where is the fault? Answer with one of {', '.join(WORDS)}.",
-        grammar.one_of(WORDS),
+        grammar.one_of_grammar(WORDS),
         lambda text: grammar.parse_one_of(text, WORDS),
         32,
     ),
     Case(
         "code_block",
         "Write a Python function that adds two numbers. Answer with one code block.",
-        grammar.code_block(most_lines=3, most_chars=12),
+        grammar.code_block_grammar(max_lines=3, max_chars=12),
         grammar.parse_code_block,
         300,
     ),
     Case(
         "edit",
         f"Repair `add` with one search-and-replace block.\n\n{TEXT}",
-        grammar.edit(TEXT, most_lines=2, most_chars=12),
+        grammar.edit_grammar(TEXT, max_lines=2, max_chars=12),
         read_edit,
         400,
     ),
@@ -103,7 +103,7 @@ CASES = (
         "free edit",
         f"Repair `add` with one search-and-replace block.\n\n{TEXT}",
         # the lines to find are free here too, and as few as their number in the file allows
-        grammar.edit(most_lines=2, most_chars=12).replace("line{1,60}", "line{1,2}"),
+        grammar.edit_grammar(max_lines=2, max_chars=12).replace("line{1,60}", "line{1,2}"),
         grammar.parse_edit,
         400,
     ),

@@ -13,8 +13,8 @@ from typing import Any
 from lsp_harness.completion.completer import Completer
 from lsp_harness.completion.policy.trigger_policy import TriggerPolicy
 from lsp_harness.config.schema import Completion, Quiet
-from lsp_harness.errors import Superseded
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Props, Usage
+from lsp_harness.errors import RequestSuperseded
+from lsp_harness.inference.request import Chunk, Infill, ModelRequest, Props, Usage
 from lsp_harness.inference.scripted_engine import ScriptedEngine
 from lsp_harness.syntax.tree import parse
 from lsp_harness.text.document import Document
@@ -60,10 +60,10 @@ class Engine(ScriptedEngine):
         self._resident = ""
         self._free = asyncio.Lock()
 
-    async def stream(self, request: Continuation | Infill) -> AsyncIterator[Chunk]:
+    async def stream(self, request: ModelRequest) -> AsyncIterator[Chunk]:
         assert isinstance(request, Infill)
         self.requests += 1
-        prompt = request.around.prefix
+        prompt = request.context.prefix
         async with self._free:
             same = next((n for n, (a, b) in enumerate(zip(prompt, self._resident, strict=False)) if a != b), None)
             at = min(len(prompt), len(self._resident)) if same is None else same
@@ -138,7 +138,7 @@ async def _typed(loop: Loop, head: str, text: str, pauses: Sequence[float], quie
         await asyncio.sleep(EDITOR)
         try:
             found = await completer.complete(document, parse(document), offset, "a.py", automatic=True)
-        except Superseded:
+        except RequestSuperseded:
             return
         if found:
             result.shown[number] = loop.time() - began

@@ -7,11 +7,11 @@ import pytest
 from tree_sitter import Query
 
 from lsp_harness.config import resources
-from lsp_harness.config.resources import grammar_folder, resource
+from lsp_harness.config.resources import grammar_folder, resource_path
 from lsp_harness.syntax.languages import LANGUAGES, Language, grammar, language_for
 from lsp_harness.syntax.tree_query import query, source_of
 
-FILES = sorted(resource("queries").glob("*/*.scm"))
+FILES = sorted(resource_path("queries").glob("*/*.scm"))
 # Queries are never freed, see query.py; these are not in its cache.
 KEPT: list[Query] = []
 
@@ -49,7 +49,7 @@ def test_in_a_wheel_the_files_are_in_the_package(tmp_path: Path, monkeypatch: py
     (folder / "outline.scm").write_text("(module) @const")
     # a folder of that name beside the package is somebody else's
     (tmp_path / "grammars" / "gbnf").mkdir(parents=True)
-    monkeypatch.setattr(resources, "PACKAGE", package)
+    monkeypatch.setattr(resources, "PACKAGE_FOLDER", package)
     assert source_of(LANGUAGES[0], "outline") == "(module) @const"
     assert source_of(LANGUAGES[0], "scopes") == ""
     assert grammar_folder() == package / "grammars" / "gbnf"
@@ -57,7 +57,7 @@ def test_in_a_wheel_the_files_are_in_the_package(tmp_path: Path, monkeypatch: py
 
 def test_in_a_checkout_they_are_beside_the_package():
     assert (
-        resource("queries", "python", "outline.scm")
+        resource_path("queries", "python", "outline.scm")
         == Path(__file__).parents[2] / "grammars/queries/python/outline.scm"
     )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lsp_harness.errors import NotOpen, OutOfStep
+from lsp_harness.errors import DocumentNotOpen, DocumentOutOfSync
 from lsp_harness.text.document import Document
 from lsp_harness.text.edit import Edit
 from lsp_harness.workspace.open_documents import OpenDocuments
@@ -59,7 +59,7 @@ def test_a_text_that_is_not_known_is_given_to_nobody() -> None:
     assert not documents.lose(URI, "again")
     assert URI not in documents
     assert list(documents) == []
-    with pytest.raises(OutOfStep, match="it was lost"):
+    with pytest.raises(DocumentOutOfSync, match="it was lost"):
         documents.get(URI)
     assert {uri: lost.reason for uri, lost in documents.lost.items()} == {URI: "it was lost"}
     documents.open(Document.of(URI, "y"))
@@ -98,5 +98,5 @@ def test_a_closed_document_is_not_known_any_more() -> None:
     assert documents.is_closed(URI)
     assert URI not in documents
     for use in (documents.get, documents.close):
-        with pytest.raises(NotOpen, match="send textDocument/didOpen first"):
+        with pytest.raises(DocumentNotOpen, match="send textDocument/didOpen first"):
             use(URI)

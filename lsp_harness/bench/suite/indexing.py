@@ -9,48 +9,50 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lsp_harness.bench.figures import Figure, Goal, Result, p50, p95
-from lsp_harness.bench.keystrokes import traces
+from lsp_harness.bench.keystrokes import make_traces
 from lsp_harness.bench.lab import Lab
-from lsp_harness.bench.suite.preempt import both
-from lsp_harness.bench.suite.typing import on_ours
+from lsp_harness.bench.suite.preempt import type_quiet_and_loaded
+from lsp_harness.bench.suite.typing import type_on_engine
 from lsp_harness.process.tool_run import end
 
-REQUESTS, EACH = 160, 40
-QUIET = "the same, quiet"
+MAX_KEYS, MAX_KEYS_PER_EDIT = 160, 40
+QUIET_LABEL = "the same, quiet"
 
 
 async def run(lab: Lab) -> Result:
-    """Some edits are typed quiet, others while Python's own library is indexed, again and again; the first key of an edit,
-    which is cold, is left out."""
-    requests = lab.size(REQUESTS)
-    found = traces(lab.edits, 2 * requests, each=min(EACH, requests))
+    """Type some edits on a quiet machine, and others while the standard library of Python is indexed repeatedly.
+
+    The first key of an edit is left out, because its prompt is cold.
+    """
+    requests = lab.size(MAX_KEYS)
+    traces = make_traces(lab.edits, 2 * requests, max_keys=min(MAX_KEYS_PER_EDIT, requests))
     root = Path(sysconfig.get_path("stdlib"))
-    read = list[int]()
+    files_read = list[int]()
 
     async def load(turn: int) -> None:
-        read.append(0)
+        files_read.append(0)
 
-        def tell(files: int) -> None:
-            read[-1] = files
+        def report(files: int) -> None:
+            files_read[-1] = files
 
         with tempfile.TemporaryDirectory(prefix="lh-") as folder:
-            await indexed(root, Path(folder) / "index.db", tell)
+            await index_folder(root, Path(folder) / "index.db", report)
 
-    quiet, loaded = await both(lab, found, (len(found) + 1) // 2, on_ours, load)
+    quiet, loaded = await type_quiet_and_loaded(lab, traces, (len(traces) + 1) // 2, type_on_engine, load)
     return lab.result(
         "indexing",
         f"{len(quiet)} keys quiet, {len(loaded)} while {root.name} is indexed",
         [
-            Figure("time to first token, p50", p50(loaded), p50(quiet), QUIET),
-            Figure("time to first token, p95", p95(loaded), p95(quiet), QUIET, goal=Goal(1.3, "ratio")),
+            Figure("time to first token, p50", p50(loaded), p50(quiet), QUIET_LABEL),
+            Figure("time to first token, p95", p95(loaded), p95(quiet), QUIET_LABEL, goal=Goal(1.3, "ratio")),
         ],
-        f"{sum(read):,} files were read meanwhile, in {len(read)} rounds; what indexes gets what the engine leaves of the cores",
+        f"{sum(files_read):,} files were read meanwhile, in {len(files_read)} rounds; the index process gets the CPU time that the engine leaves",
         series={"time to first token, ms": {"quiet": quiet, "indexing": loaded}},
     )
 
 
-async def indexed(root: Path, database: Path, tell: Callable[[int], None]) -> None:
-    """Have the process make the index that a server has for a folder; it is told how many files are read."""
+async def index_folder(root: Path, database: Path, report: Callable[[int], None]) -> None:
+    """Run the index process for a folder, and report how many files it has read."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "lsp_harness.index.index_process", "--root", str(root), "--database", str(database)),
         "--no-follow",
@@ -63,11 +65,11 @@ async def indexed(root: Path, database: Path, tell: Callable[[int], None]) -> No
     try:
         process.stdin.write(b'{"first": []}\n')
         async for line in process.stdout:
-            said = json.loads(line)
-            if said["state"] == "scanning":
-                tell(int(said["done"]))
-            elif said["state"] == "ready":
-                tell(int(said["parsed"]))
+            status = json.loads(line)
+            if status["state"] == "scanning":
+                report(int(status["done"]))
+            elif status["state"] == "ready":
+                report(int(status["parsed"]))
                 return
     finally:
         process.stdin.close()

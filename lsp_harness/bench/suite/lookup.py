@@ -1,11 +1,11 @@
-"""`bench lookup`: rewriting a function of 60 lines with three lines changed, with and without drafting from the prompt."""
+"""`bench lookup`: a model rewrites a function of 60 lines and changes three, with and without drafts from the prompt."""
 
 import difflib
 from pathlib import Path
 
 from lsp_harness.bench.figures import Figure, Goal, Result, p50
 from lsp_harness.bench.lab import Lab
-from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.bench.timing import Timing, measure_stream
 from lsp_harness.inference.request import Continuation, Owner, Sampling
 
 SAMPLE = Path(__file__).parent.parent / "sample" / "invoice.py.txt"
@@ -26,53 +26,54 @@ TASKS = (
         ('"share": round(share, 4),', '"share": round(share, 6),'),
     ),
 )
-"""Lines of the sample, and what each becomes."""
+"""Changes by task: a line of the sample, and the line that replaces it."""
 TOKENS = 900
-WITHOUT = "without drafting"
+WITHOUT_DRAFTING = "without drafting"
 
 
 async def run(lab: Lab) -> Result:
-    """Greedy, each task once each way; the two take turns in being first."""
+    """Rewrite greedily, each task once with and once without drafts, in alternating order."""
     function = SAMPLE.read_text(encoding="utf-8")
     tasks = TASKS[: lab.size(len(TASKS))]
     drafted: list[Timing] = []
     plain: list[Timing] = []
     for number, task in enumerate(tasks):
         lab.say(f"rewrite {number + 1} of {len(tasks)}")
-        wanted = "\n".join(f"- `{old}` becomes `{new}`" for old, new in task)
-        prompt = await lab.ours.client.chat_prompt(
+        changes = "\n".join(f"- `{old}` becomes `{new}`" for old, new in task)
+        prompt = await lab.engine.client.chat_prompt(
             [
                 ("system", "You rewrite code. Answer with the whole function in one code block and nothing else."),
-                ("user", f"```python\n{function}```\n\nChange three lines of it and nothing else:\n{wanted}"),
+                ("user", f"```python\n{function}```\n\nChange three lines of it and nothing else:\n{changes}"),
             ]
         )
         for lookup in (True, False) if number % 2 else (False, True):
-            (drafted if lookup else plain).append(await rewritten(lab, prompt, lookup=lookup))
-    changed = [changes(function, timing.text) for timing in plain]
+            (drafted if lookup else plain).append(await rewrite(lab, prompt, lookup=lookup))
+    changed = [count_changed_lines(function, timing.text) for timing in plain]
     return lab.result(
         "lookup",
         f"{len(tasks)} rewrites of {function.count(chr(10))} lines at temperature 0",
         figures(drafted, plain),
         f"lines the model really changed, by task: {', '.join(str(n) for n in changed)} (three were asked for)",
         "tokens per second of generation: the prompt is not counted",
-        series={"tokens per second": {"with": speeds(drafted), "without": speeds(plain)}},
+        series={"tokens per second": {"with": generation_speeds(drafted), "without": generation_speeds(plain)}},
     )
 
 
-async def rewritten(lab: Lab, prompt: str, *, lookup: bool) -> Timing:
+async def rewrite(lab: Lab, prompt: str, *, lookup: bool) -> Timing:
+    """Generate one answer, with drafts if `lookup`."""
     sampling = Sampling(n_predict=TOKENS, lookup=lookup)
-    return await timed(lab.ours.client.stream(Continuation(prompt, sampling, owner=Owner("bench"))))
+    return await measure_stream(lab.engine.client.stream(Continuation(prompt, sampling, owner=Owner("bench"))))
 
 
-def changes(before: str, answer: str) -> int:
-    """Lines of the function that the answer's code block changed or left out."""
+def count_changed_lines(before: str, answer: str) -> int:
+    """Return the number of lines of the function that the code block of the answer has changed or left out."""
     code = answer.split("```")[1].partition("\n")[2] if "```" in answer else answer
     compared = difflib.SequenceMatcher(None, before.splitlines(), code.splitlines(), autojunk=False)
     return sum(max(b - a, d - c) for kind, a, b, c, d in compared.get_opcodes() if kind != "equal")
 
 
-def speeds(timings: list[Timing]) -> list[float]:
-    """Generated tokens a second, from the first token to the last."""
+def generation_speeds(timings: list[Timing]) -> list[float]:
+    """Return the generated tokens per second, from the first token to the last one."""
     return [
         (timing.generated - 1) * 1000 / (timing.total_ms - timing.first_ms)
         for timing in timings
@@ -81,19 +82,20 @@ def speeds(timings: list[Timing]) -> list[float]:
 
 
 def figures(drafted: list[Timing], plain: list[Timing]) -> list[Figure]:
+    """Return the figures of the answers with drafts, compared with those without."""
     same = sum(a.text == b.text for a, b in zip(drafted, plain, strict=True))
     accepted = sum(timing.usage.accepted for timing in drafted)
     proposed = sum(timing.usage.drafted for timing in drafted)
     return [
         Figure(
             "tokens per second, p50",
-            p50(speeds(drafted)),
-            p50(speeds(plain)),
-            WITHOUT,
+            p50(generation_speeds(drafted)),
+            p50(generation_speeds(plain)),
+            WITHOUT_DRAFTING,
             "/s",
             Goal(1.8, "ratio", least=True),
         ),
         Figure("identical answers", float(same), float(len(plain)), "answers", "", Goal(1, "ratio", least=True)),
         Figure("drafted tokens accepted", 100 * accepted / proposed if proposed else None, unit="%"),
-        Figure("total, p50", p50([t.total_ms for t in drafted]), p50([t.total_ms for t in plain]), WITHOUT),
+        Figure("total, p50", p50([t.total_ms for t in drafted]), p50([t.total_ms for t in plain]), WITHOUT_DRAFTING),
     ]

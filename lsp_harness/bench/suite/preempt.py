@@ -7,78 +7,88 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50, p95
-from lsp_harness.bench.keystrokes import Trace, traces
+from lsp_harness.bench.figures import REFERENCE, Figure, Goal, Result, p50, p95
+from lsp_harness.bench.keystrokes import KeyTrace, make_traces
 from lsp_harness.bench.lab import Lab
-from lsp_harness.bench.sized_prompts import of_tokens
-from lsp_harness.bench.step_curve import chunk, step_ms
-from lsp_harness.bench.suite.typing import first, on_anchor, on_ours
-from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.bench.sized_prompts import make_prompt
+from lsp_harness.bench.step_curve import prefill_chunk_tokens, step_ms
+from lsp_harness.bench.suite.typing import first_token_ms, type_on_engine, type_on_reference
+from lsp_harness.bench.timing import Timing, measure_stream
 from lsp_harness.inference.request import Continuation, Owner, Sampling
 
-REQUESTS, EACH = 160, 40
+MAX_KEYS, MAX_KEYS_PER_EDIT = 160, 40
 PROMPT, TOKENS, N = 1000, 128, 5
 TEMPERATURE = 0.8
 
 
 async def run(lab: Lab) -> Result:
-    """Some edits are typed quiet and others under load; the first key of an edit, which is cold, is left out.
+    """Type some edits on a quiet engine and others under load.
 
-    Beside the load llama-server takes more than a minute for a key: it does fewer edits, and fewer keys of each.
+    The first key of an edit is left out, because its prompt is cold. Under load llama-server needs more than a minute
+    for a key, so it gets fewer edits and fewer keys.
     """
-    requests = lab.size(REQUESTS)
-    each = min(EACH, requests)
-    found = traces(lab.edits, 2 * requests, each=each)
-    half = (len(found) + 1) // 2
-    prompt = await of_tokens(lab, PROMPT)
-    ours = await both(lab, found, half, on_ours, lambda turn: on_ours_in_background(lab, prompt, turn))
+    requests = lab.size(MAX_KEYS)
+    max_keys = min(MAX_KEYS_PER_EDIT, requests)
+    traces = make_traces(lab.edits, 2 * requests, max_keys=max_keys)
+    half = (len(traces) + 1) // 2
+    prompt = await make_prompt(lab, PROMPT)
+    ours = await type_quiet_and_loaded(lab, traces, half, type_on_engine, lambda turn: load_engine(lab, prompt, turn))
     theirs: tuple[list[float], list[float]] = ([], [])
-    if lab.anchor:
-        fewer = [replace(trace, typed=trace.typed[: 1 + each // lab.options.anchor_every]) for trace in found]
+    if lab.reference:
+        fewer = [replace(trace, states=trace.states[: 1 + max_keys // lab.options.anchor_every]) for trace in traces]
         quiet = fewer[: half : lab.options.anchor_every]
         loaded = fewer[half :: lab.options.anchor_every]
-        theirs = await both(
-            lab, [*quiet, *loaded], len(quiet), on_anchor, lambda turn: on_anchor_in_background(lab, prompt, turn)
+        theirs = await type_quiet_and_loaded(
+            lab, [*quiet, *loaded], len(quiet), type_on_reference, lambda turn: load_reference(lab, prompt, turn)
         )
     return lab.result(
         "preempt",
         f"{len(ours[0])} keys quiet, {len(ours[1])} beside {N} candidates of {TOKENS} tokens",
         figures(lab.props, ours, theirs),
-        f"{ANCHOR} gets the candidates as {N} requests at once, in slots of their own",
+        f"{REFERENCE} gets the candidates as {N} requests at once, in slots of their own",
         series={
             "time to first token, ms": {
                 "ours, quiet": ours[0],
                 "ours, loaded": ours[1],
-                f"{ANCHOR}, quiet": theirs[0],
-                f"{ANCHOR}, loaded": theirs[1],
+                f"{REFERENCE}, quiet": theirs[0],
+                f"{REFERENCE}, loaded": theirs[1],
             }
         },
     )
 
 
-async def both(
+async def type_quiet_and_loaded(
     lab: Lab,
-    found: list[Trace],
+    traces: list[KeyTrace],
     half: int,
-    typing: Callable[[Lab, Trace], Awaitable[list[Timing]]],
+    typing: Callable[[Lab, KeyTrace], Awaitable[list[Timing]]],
     load: Callable[[int], Awaitable[object]],
 ) -> tuple[list[float], list[float]]:
-    """Times to first token, quiet and loaded, of different edits: a second time over they would be resident."""
+    """Return the times to the first token, quiet and under load.
+
+    The two parts have different edits, because the prompts of the same edits would be in the cache.
+
+    Args:
+        traces: The keys of the edits.
+        half: The number of edits that are typed without load.
+        typing: Types an edit.
+        load: Produces load, for turn 0, 1, …
+    """
     quiet: list[float] = []
     loaded: list[float] = []
-    for number, trace in enumerate(found):
-        lab.say(f"edit {number + 1} of {len(found)}{' under load' if number >= half else ''}")
+    for number, trace in enumerate(traces):
+        lab.say(f"edit {number + 1} of {len(traces)}{' under load' if number >= half else ''}")
         if number < half:
-            quiet += first((await typing(lab, trace))[1:])
+            quiet += first_token_ms((await typing(lab, trace))[1:])
         else:
-            async with running(load):
-                loaded += first((await typing(lab, trace))[1:])
+            async with repeating(load):
+                loaded += first_token_ms((await typing(lab, trace))[1:])
     return quiet, loaded
 
 
 @asynccontextmanager
-async def running(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[None]:
-    """`load` again and again, until the block ends. What makes it fail is raised there."""
+async def repeating(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[None]:
+    """Repeat `load` until the block ends. Its error is raised at the end of the block."""
 
     async def forever() -> None:
         for turn in count():
@@ -93,18 +103,20 @@ async def running(load: Callable[[int], Awaitable[object]]) -> AsyncGenerator[No
             await work
 
 
-async def on_ours_in_background(lab: Lab, prompt: str, turn: int) -> Timing:
+async def load_engine(lab: Lab, prompt: str, turn: int) -> Timing:
+    """Generate candidates on our engine in the background."""
     sampling = Sampling(n_predict=TOKENS, temperature=TEMPERATURE, seed=turn * N, n=N)
-    # a new first line makes the prompt new: an edit is evaluated as well as generated
+    # a new first line makes the prompt new, because the prompt of an edit must be evaluated too
     work = Continuation(f"# {turn}\n{prompt}", sampling, "background", Owner("edit"))
-    return await timed(lab.ours.client.stream(work))
+    return await measure_stream(lab.engine.client.stream(work))
 
 
-async def on_anchor_in_background(lab: Lab, prompt: str, turn: int) -> list[Timing]:
-    assert lab.anchor
+async def load_reference(lab: Lab, prompt: str, turn: int) -> list[Timing]:
+    """Generate candidates on llama-server, in requests at the same time."""
+    assert lab.reference
     calls = (
-        timed(
-            lab.anchor.completion(
+        measure_stream(
+            lab.reference.completion(
                 f"# {turn}\n{prompt}", TOKENS, slot=1 + number, temperature=TEMPERATURE, seed=turn * N + number
             )
         )
@@ -113,9 +125,9 @@ async def on_anchor_in_background(lab: Lab, prompt: str, turn: int) -> list[Timi
     return await asyncio.gather(*calls)
 
 
-def allowed(props: dict[str, Any]) -> float | None:
-    """Milliseconds of one prefill chunk and one decode step, as the engine itself measured them."""
-    size = chunk(props)
+def allowed_rise_ms(props: dict[str, Any]) -> float | None:
+    """Return the milliseconds of one prefill chunk and one decode step, as the engine has measured them."""
+    size = prefill_chunk_tokens(props)
     parts = (step_ms(props, size) if size else None, step_ms(props, N))
     return parts[0] + parts[1] if parts[0] and parts[1] else None
 
@@ -123,16 +135,24 @@ def allowed(props: dict[str, Any]) -> float | None:
 def figures(
     props: dict[str, Any], ours: tuple[list[float], list[float]], theirs: tuple[list[float], list[float]]
 ) -> list[Figure]:
-    rise, theirs_rise = risen(*ours), risen(*theirs)
+    """Return the figures of both servers, each with the times quiet and under load."""
+    rise, theirs_rise = p95_rise(*ours), p95_rise(*theirs)
     return [
-        Figure("time to first token quiet, p95", p95(ours[0]), p95(theirs[0]), ANCHOR),
-        Figure("time to first token loaded, p50", p50(ours[1]), p50(theirs[1]), ANCHOR),
-        Figure("time to first token loaded, p95", p95(ours[1]), p95(theirs[1]), ANCHOR),
-        Figure("rise of the p95", rise, allowed(props), "a prefill chunk and a decode step", goal=Goal(1, "ratio")),
-        Figure(f"rise of the p95, {ANCHOR}", theirs_rise),
+        Figure("time to first token quiet, p95", p95(ours[0]), p95(theirs[0]), REFERENCE),
+        Figure("time to first token loaded, p50", p50(ours[1]), p50(theirs[1]), REFERENCE),
+        Figure("time to first token loaded, p95", p95(ours[1]), p95(theirs[1]), REFERENCE),
+        Figure(
+            "rise of the p95",
+            rise,
+            allowed_rise_ms(props),
+            "a prefill chunk and a decode step",
+            goal=Goal(1, "ratio"),
+        ),
+        Figure(f"rise of the p95, {REFERENCE}", theirs_rise),
     ]
 
 
-def risen(quiet: list[float], loaded: list[float]) -> float | None:
+def p95_rise(quiet: list[float], loaded: list[float]) -> float | None:
+    """Return how much the 95th percentile rises under load."""
     a, b = p95(quiet), p95(loaded)
     return None if a is None or b is None else b - a

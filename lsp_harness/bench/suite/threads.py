@@ -1,4 +1,4 @@
-"""`bench threads`: how fast tokens come while other processes keep every core busy."""
+"""`bench threads`: the speed of generation while other processes use all cores."""
 
 import os
 import subprocess
@@ -6,29 +6,29 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from lsp_harness.bench.figures import ANCHOR, Figure, Goal, Result, p50
+from lsp_harness.bench.figures import REFERENCE, Figure, Goal, Result, p50
 from lsp_harness.bench.lab import Lab
-from lsp_harness.bench.sized_prompts import of_tokens
-from lsp_harness.bench.suite.lookup import speeds
-from lsp_harness.bench.timing import Timing, timed
+from lsp_harness.bench.sized_prompts import make_prompt
+from lsp_harness.bench.suite.lookup import generation_speeds
+from lsp_harness.bench.timing import Timing, measure_stream
 from lsp_harness.inference.request import Continuation, Owner, Sampling
 
-ROUNDS, TOKENS, PROMPT = 6, 64, 200
+ROUNDS, TOKENS, PROMPT_TOKENS = 6, 64, 200
 
 
 async def run(lab: Lab) -> Result:
-    """Quiet and busy rounds take turns."""
-    prompt = await of_tokens(lab, PROMPT)
-    quiet: dict[str, list[Timing]] = {"ours": [], ANCHOR: []}
-    busy: dict[str, list[Timing]] = {"ours": [], ANCHOR: []}
+    """Measure quiet and busy rounds in turn."""
+    prompt = await make_prompt(lab, PROMPT_TOKENS)
+    quiet: dict[str, list[Timing]] = {"ours": [], REFERENCE: []}
+    busy: dict[str, list[Timing]] = {"ours": [], REFERENCE: []}
     rounds = lab.size(ROUNDS)
     for number in range(rounds):
         lab.say(f"round {number + 1} of {rounds}")
-        await both(lab, prompt, quiet)
-        with spinning(os.cpu_count() or 1):
-            await both(lab, prompt, busy)
-    ours = (speeds(quiet["ours"]), speeds(busy["ours"]))
-    theirs = (speeds(quiet[ANCHOR]), speeds(busy[ANCHOR]))
+        await measure_both(lab, prompt, quiet)
+        with busy_cores(os.cpu_count() or 1):
+            await measure_both(lab, prompt, busy)
+    ours = (generation_speeds(quiet["ours"]), generation_speeds(busy["ours"]))
+    theirs = (generation_speeds(quiet[REFERENCE]), generation_speeds(busy[REFERENCE]))
     return lab.result(
         "threads",
         f"{rounds} answers of {TOKENS} tokens quiet, as many with every core kept busy by other processes",
@@ -36,31 +36,34 @@ async def run(lab: Lab) -> Result:
             Figure(
                 "tokens per second busy, p50", p50(ours[1]), p50(ours[0]), "quiet", "/s", Goal(0.4, "ratio", least=True)
             ),
-            Figure(f"tokens per second busy, {ANCHOR}, p50", p50(theirs[1]), p50(theirs[0]), f"quiet, {ANCHOR}", "/s"),
+            Figure(
+                f"tokens per second busy, {REFERENCE}, p50", p50(theirs[1]), p50(theirs[0]), f"quiet, {REFERENCE}", "/s"
+            ),
         ],
-        f"{ANCHOR} is started with OMP_WAIT_POLICY=passive too",
+        f"{REFERENCE} is started with OMP_WAIT_POLICY=passive too",
         series={
             "tokens per second": {
                 "ours, quiet": ours[0],
                 "ours, busy": ours[1],
-                f"{ANCHOR}, quiet": theirs[0],
-                f"{ANCHOR}, busy": theirs[1],
+                f"{REFERENCE}, quiet": theirs[0],
+                f"{REFERENCE}, busy": theirs[1],
             }
         },
     )
 
 
-async def both(lab: Lab, prompt: str, into: dict[str, list[Timing]]) -> None:
-    # nothing is drafted: the speed of single steps is what threads decide
+async def measure_both(lab: Lab, prompt: str, timings: dict[str, list[Timing]]) -> None:
+    """Generate one answer on each server, and add the times to `timings`."""
+    # without drafts, because threads decide the speed of single steps
     work = Continuation(prompt, Sampling(n_predict=TOKENS, lookup=False), owner=Owner("bench"))
-    into["ours"].append(await timed(lab.ours.client.stream(work)))
-    if lab.anchor:
-        into[ANCHOR].append(await timed(lab.anchor.completion(prompt, TOKENS)))
+    timings["ours"].append(await measure_stream(lab.engine.client.stream(work)))
+    if lab.reference:
+        timings[REFERENCE].append(await measure_stream(lab.reference.completion(prompt, TOKENS)))
 
 
 @contextmanager
-def spinning(processes: int) -> Generator[None]:
-    """So many processes that do nothing but compute."""
+def busy_cores(processes: int) -> Generator[None]:
+    """Run processes that use all of their CPU time."""
     running = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
     try:
         yield

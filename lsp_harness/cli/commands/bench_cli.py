@@ -132,11 +132,11 @@ def report(
     run: Settings = None,
 ) -> int:
     """Write one self-contained HTML page of results, with plots."""
-    from lsp_harness.bench.report import page
+    from lsp_harness.bench.report import render_page
 
     found = [_saved(file) for file in results] or [_measured(name, run) for name in ALL]
     try:
-        out.write_text(page(found), encoding="utf-8")
+        out.write_text(render_page(found), encoding="utf-8")
     except OSError as error:
         raise UsageError(f"{out} cannot be written: {error.strerror}") from error
     say(f"{out}: {counted(len(found), 'benchmark')}")
@@ -186,13 +186,13 @@ def _progress(name: str, text: str) -> None:
 def _table(result: "Result") -> None:
     from rich.table import Table
 
-    from lsp_harness.bench.report import HEADINGS, NUMBERS, cells
+    from lsp_harness.bench.report import HEADINGS, NUMBER_COLUMNS, figure_cells
 
     table = Table(box=None)
     for heading in HEADINGS:
-        table.add_column(heading, justify="right" if heading in NUMBERS else "left", no_wrap=True)
+        table.add_column(heading, justify="right" if heading in NUMBER_COLUMNS else "left", no_wrap=True)
     for figure in result.figures:
-        table.add_row(*cells(figure))
+        table.add_row(*figure_cells(figure))
     say(f"{result.name}: {result.title}")
     # a pipe has no width to fit into
     terminal = console()

@@ -81,8 +81,8 @@ async def _context(file: Path, begin: tuple[int, int], task: str, *, last: int =
                 prompt = await prompt_preview.completion(harness, engine, snapshot, offset, known)
         shown = explain or json
         parts, usage = await prompt_preview.evaluated(engine, prompt) if shown else ([], Usage())
-        if engine.why:
-            warn(f"token counts are estimates: {engine.why}")
+        if engine.reason:
+            warn(f"token counts are estimates: {engine.reason}")
         if not shown:
             say(prompt.text)
             return 0

@@ -64,8 +64,8 @@ def demo(*, keep: bool = False) -> int:
 async def _run(folder: Path) -> None:
     out = console(TRANSCRIPT)
     out.rule("[bold]a language server, an LSP client over stdio, a real model")
-    async with LspClient.spawned(folder) as client:
-        out.print(f"lsp-harness serve answered `initialize` after {client.greeted_ms:.0f} ms\n")
+    async with LspClient.start(folder) as client:
+        out.print(f"lsp-harness serve answered `initialize` after {client.initialize_ms:.0f} ms\n")
         for name in COMPLETED:
             await _complete(client, folder / name)
         engine = (await _status(client))["engine"]
@@ -163,7 +163,7 @@ async def _fix(client: LspClient, file: Path) -> None:
     out.print(verdicts.table())
     if not any(row["reason"] == "passes" for row in verdicts.rows):
         raise Untrue("the demo failed: an edit was offered that had not passed its checks")
-    fixed = client.applied(resolved["edit"])
+    fixed = client.apply_edit(resolved["edit"])
     out.print(Syntax(diff(encode(text), encode(fixed), file.name), "diff", background_color="default"))
     client.change(uri, fixed)
     await client.run(resolved.get("command"))

@@ -11,10 +11,10 @@ from lsp_harness.cli.console import AsJson, as_json, console, mark
 from lsp_harness.cli.doctor.doctor_servers import servers
 from lsp_harness.cli.doctor.doctor_surroundings import Finding, ignore_problems, surroundings
 from lsp_harness.cli.doctor.engine_report import limits
-from lsp_harness.config.load import load, user_file
+from lsp_harness.config.load import load, user_config_file
 from lsp_harness.errors import HarnessError
 from lsp_harness.inference.models import model_files
-from lsp_harness.inference.providers import remote
+from lsp_harness.inference.providers import is_remote
 from lsp_harness.process import tool_run
 
 
@@ -59,7 +59,9 @@ def _settings() -> list[dict[str, Any]]:
     _, problems = load(Path.cwd())
     problems += ignore_problems(Path.cwd())
     if not problems:
-        return [_row("ok", "settings", f"{user_file()} and the settings files of this folder contain no mistakes")]
+        return [
+            _row("ok", "settings", f"{user_config_file()} and the settings files of this folder contain no mistakes")
+        ]
     return [_row("note", "settings", f"{p.file or 'environment'}:{p.line + 1}: {p.message}") for p in problems]
 
 
@@ -67,10 +69,10 @@ def _model() -> list[dict[str, Any]]:
     config, _ = load(Path.cwd())
     if config.engine.script:
         return [_row("note", "model", f"scripted replies from {config.engine.script}, no model")]
-    if remote(config.engine):
+    if is_remote(config.engine):
         return [_row(*found) for found in servers(config.engine)]
     try:
-        return [_row("ok", "model", f"{config.model.path}: {model_files.resolve(config.model.path)}")]
+        return [_row("ok", "model", f"{config.model.path}: {model_files.resolve_model(config.model.path)}")]
     except HarnessError as error:
         return [_row("bad", "model", error.message)]
 
@@ -80,7 +82,7 @@ def _engine() -> list[dict[str, Any]]:
         found = running()
     except HarnessError as error:
         return [_row("bad", "engine", error.message)]
-    if not found and remote(load(Path.cwd())[0].engine):
+    if not found and is_remote(load(Path.cwd())[0].engine):
         return [_row("ok", "engine", "not used: the settings name a remote server")]
     if not found:
         return [_row("ok", "engine", "not running; the first request starts it")]

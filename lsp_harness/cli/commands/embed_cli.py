@@ -13,7 +13,7 @@ from lsp_harness.errors import ModelError
 from lsp_harness.harness.embedding_index import BATCH, living, made_of, missing, texts_of
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import recipe
+from lsp_harness.inference.embedding_recipe import make_recipe
 from lsp_harness.store.database import Reader, remove_database
 from lsp_harness.text.wording import counted
 
@@ -26,7 +26,7 @@ def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
     where = wanted(folder)
     settings = load(where.root)[0].index
     # first, as it says what is missing
-    model = recipe(settings).model
+    model = make_recipe(settings).model
     where = asyncio.run(fresh(where))
     made, texts = asyncio.run(_made(where, settings))
     if json:
@@ -38,7 +38,7 @@ def embed(folder: Folder = Path(), *, json: AsJson = False) -> int:
 
 async def _made(where: IndexPlace, settings: Index) -> tuple[int, int]:
     """How many vectors were made, and how many texts there are."""
-    how, count = recipe(settings), 0
+    how, count = make_recipe(settings), 0
     with (
         bar("embedding") as tell,
         closing(Reader(where.database)) as reader,
@@ -52,7 +52,7 @@ async def _made(where: IndexPlace, settings: Index) -> tuple[int, int]:
             # a server may have changed the index meanwhile
             if texts := texts_of(reader, new[at : at + BATCH]):
                 made = await made_of(model, how, texts)
-                if recipe(settings) != how:
+                if make_recipe(settings) != how:
                     raise ModelError("the embedding model changed during this run; run the command again")
                 vectors.add(how.name, made, living(reader))
                 count += len(made)

@@ -14,9 +14,9 @@ from lsp_harness.cli.folder_settings import settings
 from lsp_harness.config import paths
 from lsp_harness.config.schema import Config
 from lsp_harness.disk.file_reading import read_end
-from lsp_harness.errors import ConfigError, EngineUnavailable, FileMissing, FileProblem
-from lsp_harness.inference.providers import remote
-from lsp_harness.inference.running_engines import LOOK_S, Ended, end, peer
+from lsp_harness.errors import ConfigError, EngineUnavailable, FileError, FileMissing
+from lsp_harness.inference.providers import is_remote
+from lsp_harness.inference.running_engines import HEALTH_TIMEOUT_S, EngineEnd, end_engine_at, peer_pid
 from lsp_harness.process.detached_process import LOG_BYTES
 from lsp_harness.process.memory import resident
 from lsp_harness.process.termination import condition
@@ -32,8 +32,8 @@ def start(*, json: AsJson = False) -> int:
 
     supervisor = Supervisor(_own())
     # an engine that does not answer is of no use to the programs that it is started for
-    supervisor.doubt()
-    socket_file = asyncio.run(supervisor.ensure())
+    supervisor.suspect_engine()
+    socket_file = asyncio.run(supervisor.ensure_running())
     found = [row for row in running() if row["socket"] == str(socket_file)]
     if json:
         as_json(found)
@@ -69,12 +69,12 @@ def stop(*, json: AsJson = False) -> int:
         f"stopped {counted(len(gone), 'engine')}" if gone or left else "no engine is running"
     )
     if left:
-        raise EngineUnavailable("; ".join(f"an engine {one.words}" for one in left))
+        raise EngineUnavailable("; ".join(f"an engine {one.description}" for one in left))
     return 0
 
 
-async def _end_all() -> list[Ended | None]:
-    return await asyncio.gather(*(end(path) for path in _sockets()))
+async def _end_all() -> list[EngineEnd | None]:
+    return await asyncio.gather(*(end_engine_at(path) for path in _sockets()))
 
 
 @app.command
@@ -90,14 +90,14 @@ def restart(*, json: AsJson = False) -> int:
 @app.command
 def logs(*, lines: Annotated[int, Parameter(help="The number of lines of each log.", validator=positive)] = 40) -> int:
     """Print the end of the engines' logs."""
-    files = sorted(paths.state().glob("engine-*.log"))
+    files = sorted(paths.state_folder().glob("engine-*.log"))
     if not files:
         raise EngineUnavailable("no engine has written a log yet")
     for file in files:
         say(f"== {file}")
         try:
             said = read_end(file, LOG_BYTES).decode("utf-8", "replace")
-        except FileProblem as error:
+        except FileError as error:
             warn(error.message)
         else:
             say("\n".join(said.splitlines()[-lines:]))
@@ -107,10 +107,10 @@ def logs(*, lines: Annotated[int, Parameter(help="The number of lines of each lo
 @app.command
 def token() -> int:
     """Print the token that programs need to use the engine's port."""
-    from lsp_harness.inference.access_token import existing_token
+    from lsp_harness.inference.access_token import read_token
 
     try:
-        say(existing_token())
+        say(read_token())
     except FileMissing:
         raise EngineUnavailable("there is no token yet; set engine.port and start an engine") from None
     return 0
@@ -119,7 +119,7 @@ def token() -> int:
 def _own() -> Config:
     """The settings, where they mean an engine of ours. Raises ConfigError."""
     config = settings(Path.cwd())
-    if remote(config.engine) or config.engine.script:
+    if is_remote(config.engine) or config.engine.script:
         raise ConfigError("the settings name a remote server or a script, so there is no local engine to start")
     return config
 
@@ -154,11 +154,14 @@ def running() -> list[dict[str, Any]]:
 def _row(path: Path) -> dict[str, Any] | None:
     import httpx2
 
-    pid = peer(path)
+    pid = peer_pid(path)
     if pid is None:
         return None
     with httpx2.Client(
-        transport=httpx2.HTTPTransport(uds=str(path)), base_url="http://engine", timeout=LOOK_S, trust_env=False
+        transport=httpx2.HTTPTransport(uds=str(path)),
+        base_url="http://engine",
+        timeout=HEALTH_TIMEOUT_S,
+        trust_env=False,
     ) as http:
         try:
             props: Any = http.get("/props").json()
@@ -171,8 +174,8 @@ def _row(path: Path) -> dict[str, Any] | None:
 
 def _silent(pid: int) -> str:
     cause = condition(pid)
-    return f"it does not answer within {LOOK_S:g} s" + (f": it is {cause}" if cause else "")
+    return f"it does not answer within {HEALTH_TIMEOUT_S:g} s" + (f": it is {cause}" if cause else "")
 
 
 def _sockets() -> list[Path]:
-    return sorted(paths.runtime().glob("engine-*.sock"))
+    return sorted(paths.runtime_folder().glob("engine-*.sock"))

@@ -12,7 +12,7 @@ from lsp_harness.cli.console import AsJson, as_json, console, say
 from lsp_harness.cli.file_place import offset_of, place
 from lsp_harness.cli.verdict_table import Verdicts
 from lsp_harness.disk.file_writing import replace_file
-from lsp_harness.errors import NotText, Stale, UsageError
+from lsp_harness.errors import BinaryDocument, StaleDocument, UsageError
 from lsp_harness.harness.diagnosis import diagnose, of_output
 from lsp_harness.harness.edit_verbs import fixed
 from lsp_harness.harness.harness import Harness
@@ -72,7 +72,7 @@ async def _fix(file: Path, line: int | None, output: Digest | None, *, write: bo
         }
         if write:
             if file.read_bytes() != snapshot.document.data:
-                raise Stale(f"{file} changed while the fix was computed; run it again")
+                raise StaleDocument(f"{file} changed while the fix was computed; run it again")
             replace_file(file, apply(snapshot.document.data, proposal.edits))
             harness.record(snapshot.document.uri, proposal.id, "applied")
         if json:
@@ -101,13 +101,15 @@ async def _chosen(harness: Harness, snapshot: Snapshot, line: int | None, output
 
 
 def _check_encoding(snapshot: Snapshot) -> None:
-    """Raises NotText where the bytes are not UTF-8: neither ruff nor a model could read them."""
+    """Raises BinaryDocument where the bytes are not UTF-8: neither ruff nor a model could read them."""
     document = snapshot.document
     try:
         document.data.decode("utf-8")
     except UnicodeDecodeError as error:
         byte, line = document.data[error.start], document.line_of(error.start) + 1
-        raise NotText(f"{snapshot.path} is not UTF-8: byte {byte:#04x} on line {line}; save it as UTF-8") from None
+        raise BinaryDocument(
+            f"{snapshot.path} is not UTF-8: byte {byte:#04x} on line {line}; save it as UTF-8"
+        ) from None
 
 
 def _nothing(examined: Examined) -> str:

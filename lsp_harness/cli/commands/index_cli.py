@@ -17,7 +17,7 @@ from lsp_harness.cli.index_report import show, told
 from lsp_harness.cli.nearest_texts import EMBED, without
 from lsp_harness.context.sources.declaration_extract import Extract, extracts
 from lsp_harness.disk.file_reading import read_file
-from lsp_harness.errors import FileProblem, HarnessError, UsageError
+from lsp_harness.errors import FileError, HarnessError, UsageError
 from lsp_harness.index.index_view import IndexView
 from lsp_harness.index.query.code_patterns import Pattern, find_patterns
 from lsp_harness.index.query.doc_line import read_doc_line
@@ -107,7 +107,7 @@ def context(symbol: str, folder: Folder = Path(), *, json: AsJson = False) -> in
 def _extracts(root: Path, path: str, name: str) -> list[Extract]:
     try:
         tree = parse(Document.of((root / path).as_uri(), read_file(root / path, LIMIT)))
-    except FileProblem:
+    except FileError:
         return []
     return extracts(tree, path, name) if tree else []
 

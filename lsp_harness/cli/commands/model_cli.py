@@ -32,7 +32,9 @@ def list_(*, json: AsJson = False) -> None:
 
     table = Table("name", "kind", "title", "size", "licence", "state", box=None)
     for known in cards():
-        table.add_row(known.name, known.kind, known.title, _size(known.bytes), known.license, model_files.state(known))
+        table.add_row(
+            known.name, known.kind, known.title, _size(known.bytes), known.license, model_files.model_state(known)
+        )
     return console().print(table)
 
 
@@ -54,14 +56,14 @@ def pull(
 ) -> int:
     """Download a model. An unfinished download is continued."""
     from lsp_harness.inference.models.pull import pull as fetch
-    from lsp_harness.inference.models.pull_report import Events, on_stderr
+    from lsp_harness.inference.models.pull_report import EventReport, stderr_report
 
     try:
         model = card(name)
         if events:
-            done = fetch(model, sha256=sha256, verify=verify, report=Events(as_line))
+            done = fetch(model, sha256=sha256, verify=verify, report=EventReport(as_line))
         else:
-            with on_stderr(quiet=quiet) as report:
+            with stderr_report(quiet=quiet) as report:
                 done = fetch(model, sha256=sha256, verify=verify, report=report)
     except HarnessError as error:
         if not events:
@@ -88,7 +90,7 @@ def pull(
 @app.command
 def path(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
     """Print the path of a model's file."""
-    found = str(model_files.resolve(name))
+    found = str(model_files.resolve_model(name))
     return as_json({"name": name, "path": found}) if json else say(found)
 
 
@@ -97,7 +99,7 @@ def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
     """Show the properties of a model file."""
     from lsp_harness.inference.models.gguf import read_header
 
-    file = model_files.resolve(name)
+    file = model_files.resolve_model(name)
     header = read_header(file)
     facts: dict[str, Any] = {
         "path": str(file),
@@ -110,7 +112,7 @@ def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
         "tensors": header.tensors,
         "pooling": header.pooling or None,
         "chat_template": header.chat_template.splitlines()[:TEMPLATE_LINES],
-        "fim": {role: {"text": t.text, "id": t.id, "named": t.named} for role, t in header.fim.items()},
+        "fim": {role: {"text": t.text, "id": t.id, "named": t.is_named} for role, t in header.fim.items()},
     }
     if json:
         return as_json(facts)
@@ -120,7 +122,7 @@ def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
     facts["bytes"] = _size(header.bytes)
     facts["pooling"] = header.pooling or "none"
     facts["chat_template"] = "\n".join(facts["chat_template"]) or "none"
-    tokens = [f"{role} {t.text} = {t.id}{'' if t.named else ' (by its text)'}" for role, t in header.fim.items()]
+    tokens = [f"{role} {t.text} = {t.id}{'' if t.is_named else ' (by its text)'}" for role, t in header.fim.items()]
     facts["fim"] = "\n".join(tokens) or "none"
     table = Table(box=None, show_header=False)
     for key, value in facts.items():
@@ -133,8 +135,8 @@ def info(name: Spec = DEFAULT, *, json: AsJson = False) -> None:
 def rm(name: Name, *, json: AsJson = False) -> None:
     """Delete a model's file, and the rest of an unfinished download."""
     model = card(name)
-    freed = model_files.remove(model)
-    result = {"name": model.name, "path": str(model_files.path_of(model)), "freed": freed}
+    freed = model_files.remove_model(model)
+    result = {"name": model.name, "path": str(model_files.model_path(model)), "freed": freed}
     return as_json(result) if json else say(f"{model.name} is deleted; this freed {freed / (1 << 20):.0f} MiB")
 
 
@@ -145,8 +147,8 @@ def _row(model: ModelCard) -> dict[str, Any]:
         "title": model.title,
         "bytes": model.bytes or None,
         "license": model.license,
-        "state": model_files.state(model),
-        "path": str(model_files.path_of(model)),
+        "state": model_files.model_state(model),
+        "path": str(model_files.model_path(model)),
         "note": model.note,
     }
 

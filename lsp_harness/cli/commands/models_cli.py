@@ -10,13 +10,13 @@ from lsp_harness.cli.console import AsJson, as_json, console, say
 from lsp_harness.cli.folder_settings import settings
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import ConfigError
-from lsp_harness.inference.providers import NAMES, Target, by_name, remote, targets
+from lsp_harness.inference.providers import PROVIDER_NAMES, Target, is_remote, provider_target, targets
 
 
 def models(
     *,
     provider: Annotated[
-        str, Parameter(help=f"One of {', '.join(NAMES)}. The default is the server in the settings.")
+        str, Parameter(help=f"One of {', '.join(PROVIDER_NAMES)}. The default is the server in the settings.")
     ] = "",
     base_url: Annotated[str, Parameter(help="The address of the provider, if it is not the usual one.")] = "",
     json: AsJson = False,
@@ -25,11 +25,11 @@ def models(
 
     `lsp-harness model list` shows the models for this machine.
     """
-    from lsp_harness.inference.backends.served_models import served
+    from lsp_harness.inference.backends.served_models import list_served_models
 
     chosen = settings().engine
     replicas = _targets(provider, base_url, chosen)
-    found = asyncio.run(served(replicas, chosen))
+    found = asyncio.run(list_served_models(replicas, chosen))
     if json:
         as_json([asdict(model) for model in found])
     elif not found:
@@ -48,10 +48,12 @@ def models(
 def _targets(provider: str, base_url: str, settings: Engine) -> list[Target]:
     if provider:
         # what is set for another server, its key above all, is none of this one's business
-        own = not remote(settings) or (not settings.url and settings.model.startswith(f"{provider}/"))
-        return [by_name(provider, settings if own else Engine(api_key_env=""), url=base_url)]
+        own = not is_remote(settings) or (not settings.url and settings.model.startswith(f"{provider}/"))
+        return [provider_target(provider, settings if own else Engine(api_key_env=""), url=base_url)]
     if base_url:
-        raise ConfigError(f"--base-url needs --provider as well: one of {', '.join(NAMES)}")
-    if not remote(settings):
-        raise ConfigError(f"the settings name no remote server; choose one with --provider: {', '.join(NAMES)}")
+        raise ConfigError(f"--base-url needs --provider as well: one of {', '.join(PROVIDER_NAMES)}")
+    if not is_remote(settings):
+        raise ConfigError(
+            f"the settings name no remote server; choose one with --provider: {', '.join(PROVIDER_NAMES)}"
+        )
     return targets(settings)

@@ -14,8 +14,8 @@ from lsp_harness.cli.console import AsJson, as_json, say, warn
 from lsp_harness.config import paths
 from lsp_harness.config.load import load
 from lsp_harness.errors import HarnessError, UsageError
-from lsp_harness.inference.backends.backend import estimated
-from lsp_harness.inference.providers import remote
+from lsp_harness.inference.backends.backend import estimate_counts
+from lsp_harness.inference.providers import is_remote
 from lsp_harness.session.log import read
 from lsp_harness.session.summary import BUDGET, Summary, summary
 from lsp_harness.text.wording import counted
@@ -36,7 +36,7 @@ def session(
 
     It lists what was asked for, the results and the errors that remain, in 200 tokens of the model.
     """
-    folder = paths.state() / "sessions"
+    folder = paths.state_folder() / "sessions"
     known = sorted(file.parent for file in folder.glob("*/events.jsonl"))
     found = [one for one in known if one.name.startswith(id)]
     if not found:
@@ -66,23 +66,23 @@ async def _within(told: Summary) -> list[str]:
 async def count(texts: Sequence[str]) -> list[int]:
     """Tokens of each, by the model of the settings where an engine has it loaded and answers, else an estimate."""
     from lsp_harness.inference.client import EngineClient
-    from lsp_harness.inference.models.model_files import resolve
-    from lsp_harness.inference.running_engines import LOOK_S, health, listening
-    from lsp_harness.inference.supervisor import address
+    from lsp_harness.inference.models.model_files import resolve_model
+    from lsp_harness.inference.running_engines import HEALTH_TIMEOUT_S, is_listening, query_health
+    from lsp_harness.inference.supervisor import engine_address
 
     config = load(Path.cwd())[0]
     # none is started for that, and to servers of others nothing is sent
-    if remote(config.engine) or config.engine.script:
-        return estimated(texts)
+    if is_remote(config.engine) or config.engine.script:
+        return estimate_counts(texts)
     try:
-        socket = address(resolve(config.model.path), config).socket
+        socket = engine_address(resolve_model(config.model.path), config).socket
     except HarnessError:
-        return estimated(texts)
-    if not listening(socket):
-        return estimated(texts)
-    if await health(socket) is not None:
+        return estimate_counts(texts)
+    if not is_listening(socket):
+        return estimate_counts(texts)
+    if await query_health(socket) is not None:
         with suppress(HarnessError, TimeoutError):
-            async with asyncio.timeout(LOOK_S), aclosing(EngineClient(config)) as engine:
+            async with asyncio.timeout(HEALTH_TIMEOUT_S), aclosing(EngineClient(config)) as engine:
                 return await engine.count(texts)
     sys.stderr.write("tokens are estimated: the engine does not answer (lsp-harness engine status)\n")
-    return estimated(texts)
+    return estimate_counts(texts)

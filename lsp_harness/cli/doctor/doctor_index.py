@@ -8,15 +8,15 @@ from contextlib import closing
 
 from lsp_harness.cli.index_report import told
 from lsp_harness.cli.nearest_texts import EMBED
-from lsp_harness.config.load import user_file
+from lsp_harness.config.load import user_config_file
 from lsp_harness.config.schema import Config, Index
 from lsp_harness.engine.embed.in_process import InProcessEmbedder
 from lsp_harness.errors import HarnessError, ModelError
 from lsp_harness.harness.engines import Engines
 from lsp_harness.index.index_place import IndexPlace
 from lsp_harness.index.vectors import Vectors
-from lsp_harness.inference.embedding_recipe import Recipe, model_of, recipe
-from lsp_harness.inference.models.model_files import resolve
+from lsp_harness.inference.embedding_recipe import EmbeddingRecipe, make_recipe, model_name
+from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.store.database import Reader
 from lsp_harness.syntax.languages import WHEELS, called, detected
 from lsp_harness.syntax.symbols import tag_queries
@@ -77,7 +77,7 @@ def _texts(where: IndexPlace) -> Counter[str]:
 
 def _embeddings(where: IndexPlace, config: Config) -> Row:
     try:
-        how = recipe(config.index)
+        how = make_recipe(config.index)
         asked = asyncio.run(_tried(config.index, how))
     except ModelError as error:
         mend = "" if "model pull" in error.message else f" ({PULL})"
@@ -87,7 +87,7 @@ def _embeddings(where: IndexPlace, config: Config) -> Row:
     return _vectors(where, how, asked, _apart(config))
 
 
-async def _tried(settings: Index, how: Recipe) -> list[float]:
+async def _tried(settings: Index, how: EmbeddingRecipe) -> list[float]:
     """The vector of a query: that a file is there does not say that it can be used."""
     with closing(InProcessEmbedder(settings)) as model:
         [vector] = await model.embed([f"{how.query_prefix}parse config"], max_tokens=how.tokens, priority="interactive")
@@ -98,15 +98,17 @@ def _apart(config: Config) -> str:
     """Why editors neither make vectors nor ask for them; empty where they do."""
     if not Engines.own(config):
         named = " and ".join(f"engine.{key}" for key in ("url", "model", "script") if getattr(config.engine, key))
-        return f"{named} is set, and editors make vectors with the local engine only; remove it from {user_file()}"
+        return (
+            f"{named} is set, and editors make vectors with the local engine only; remove it from {user_config_file()}"
+        )
     try:
-        resolve(config.model.path, "completion")
+        resolve_model(config.model.path, "completion")
     except HarnessError as error:
         return error.message
     return ""
 
 
-def _vectors(where: IndexPlace, how: Recipe, asked: Sequence[float], apart: str) -> Row:
+def _vectors(where: IndexPlace, how: EmbeddingRecipe, asked: Sequence[float], apart: str) -> Row:
     """What there are, and who goes by them; `asked` is the vector of a query, `apart` why editors do not."""
     with closing(Vectors(where.folder)) as vectors, closing(Reader(where.database)) as reader:
         texts = {text for (text,) in reader.rows("SELECT DISTINCT digest FROM chunks WHERE digest != x''")}
@@ -116,9 +118,7 @@ def _vectors(where: IndexPlace, how: Recipe, asked: Sequence[float], apart: str)
     if damaged:
         return "note", "embeddings", f"{WORDS}: the vectors are damaged; {EMBED} makes new ones"
     if made and made[0] != how.name:
-        says = (
-            f"the vectors were made by {model_of(made[0])} with other settings; {later} makes new ones with {how.model}"
-        )
+        says = f"the vectors were made by {model_name(made[0])} with other settings; {later} makes new ones with {how.model}"
         return "note", "embeddings", f"{WORDS}: {says}"
     if not made or not count:
         says = f"{how.model} works, but none of {counted(len(texts), 'text')} has a vector yet; {later} makes them"

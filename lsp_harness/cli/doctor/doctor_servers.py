@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import EngineError, HarnessError
-from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback, understood
+from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits, protocol_errors
 from lsp_harness.inference.backends.server_supply import Server
 from lsp_harness.inference.providers import Target, targets
 
@@ -41,14 +41,14 @@ async def _all(named: list[Target]) -> list[Row]:
 
 
 async def _one(target: Target) -> tuple[list[Row], str]:
-    server = Server(Endpoint(target, Patience(SECONDS, SECONDS)))
+    server = Server(Endpoint(target, SilenceLimits(SECONDS, SECONDS)))
     try:
         backend = await server.backend()
-        with understood(target.name):
+        with protocol_errors(target.name):
             props, features = await backend.props(), backend.features()
     except EngineError as error:
         return [("bad", "server", error.message)], ""
-    except Setback as setback:
+    except RetryableError as setback:
         return [("bad", "server", setback.error.message)], ""
     finally:
         await server.endpoint.aclose()

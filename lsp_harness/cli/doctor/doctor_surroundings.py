@@ -10,21 +10,21 @@ from pathlib import Path
 
 from lsp_harness.config import paths
 from lsp_harness.config.load import Problem
-from lsp_harness.config.paths import Kind
+from lsp_harness.config.paths import FolderKind
 from lsp_harness.disk.file_reading import UTF_16, read_file
 from lsp_harness.disk.file_writing import try_folder
-from lsp_harness.errors import FileMissing, FileProblem, HarnessError
+from lsp_harness.errors import FileError, FileMissing, HarnessError
 from lsp_harness.files.ignore_files import LARGEST, NAMES
-from lsp_harness.inference.supervisor import SOCKET_LIMIT
+from lsp_harness.inference.supervisor import SOCKET_PATH_LIMIT_BYTES
 
 Finding = tuple[str, str, str]
 """State, what it is about, what is said."""
 SOCKET = "engine-0123456789ab.sock"
 """A name as long as that of every socket."""
-FOLDERS: tuple[tuple[str, Kind, Callable[[], Path]], ...] = (
-    ("state", paths.STATE, paths.state),
-    ("cache", paths.CACHE, paths.cache),
-    ("runtime", paths.RUNTIME, paths.runtime),
+FOLDERS: tuple[tuple[str, FolderKind, Callable[[], Path]], ...] = (
+    ("state", paths.STATE, paths.state_folder),
+    ("cache", paths.CACHE, paths.cache_folder),
+    ("runtime", paths.RUNTIME, paths.runtime_folder),
 )
 
 
@@ -47,7 +47,7 @@ def ignore_problems(folder: Path) -> list[Problem]:
                 )
         except FileMissing:
             continue
-        except FileProblem as error:
+        except FileError as error:
             found.append(Problem(error.message, folder / name))
     return found
 
@@ -66,7 +66,7 @@ def _home() -> Iterator[Finding]:
         yield "note", "home", f"HOME is {home}, which is no folder; set it to yours, or LSP_HARNESS_HOME to another"
 
 
-def _folder(name: str, kind: Kind, folder: Callable[[], Path]) -> Finding:
+def _folder(name: str, kind: FolderKind, folder: Callable[[], Path]) -> Finding:
     try:
         path = folder()
     except HarnessError as error:
@@ -74,20 +74,20 @@ def _folder(name: str, kind: Kind, folder: Callable[[], Path]) -> Finding:
     try:
         try_folder(path)
     except OSError as error:
-        return "bad", name, paths.not_written(kind, path, error)
-    if problem := paths.replaced(kind):
+        return "bad", name, paths.describe_write_failure(kind, path, error)
+    if problem := paths.replacement_message(kind):
         return "note", name, problem
     return "ok", name, str(path)
 
 
 def _socket() -> Iterator[Finding]:
     try:
-        path = paths.runtime() / SOCKET
+        path = paths.runtime_folder() / SOCKET
     except HarnessError:
         # said above
         return
-    if len(os.fsencode(path)) > SOCKET_LIMIT:
-        says = f"{path.parent} is too long for a socket ({SOCKET_LIMIT} bytes with its name)"
+    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT_BYTES:
+        says = f"{path.parent} is too long for a socket ({SOCKET_PATH_LIMIT_BYTES} bytes with its name)"
         yield "bad", "socket", f"{says}; set XDG_RUNTIME_DIR or LSP_HARNESS_HOME to a shorter path"
 
 

@@ -44,7 +44,7 @@ def limits(props: Json) -> str:
     memory = _object(props.get("memory"))
     window = _number(memory.get("window"))
     less: list[str] = []
-    if not Pace.of(props).fills:
+    if not Pace.from_props(props).can_infill:
         less.append(
             "has no fill-in-the-middle: there are no inline completions, and fixes only rewrite whole functions"
         )

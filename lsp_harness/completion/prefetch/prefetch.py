@@ -56,7 +56,7 @@ class Prefetcher:
         """
         cursor, settings = request.cursor, request.settings
         is_short = settings.warm and usage.rung > 0
-        speculates = settings.speculate and request.pace.yields and bool(text)
+        speculates = settings.speculate and request.pace.has_priorities and bool(text)
         if not self._is_enabled or not (is_short or speculates) or secret_lines(cursor.document):
             return
         if is_short and slot.covers(cursor, "warm"):
@@ -80,9 +80,9 @@ class Prefetcher:
 
     async def _warm(self, cursor: Cursor, *, is_visited: bool) -> None:
         pace = await self._requests.pace()
-        if not pace.fills:
+        if not pace.can_infill:
             return
-        request = await self._requests.build(cursor.resting(appends=pace.appends), is_resting=True)
+        request = await self._requests.build(cursor.resting(appends=pace.is_append_only), is_resting=True)
         full, *shorter = request.prompts
         # the cheapest first, so that an answer is possible soon
         await self._evaluate(request.evaluations([*shorter[-1:], *([full] if is_visited or not shorter else [])]))

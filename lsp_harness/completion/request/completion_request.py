@@ -12,7 +12,7 @@ from lsp_harness.context.repository_context import Elsewhere
 from lsp_harness.context.sources.outline_cache import Outlines
 from lsp_harness.files.secrets import secret_lines
 from lsp_harness.inference.client import Engine
-from lsp_harness.inference.pace import Pace, Pacer
+from lsp_harness.inference.pace import Pace, PaceMonitor
 from lsp_harness.inference.request import Infill, Owner, Sampling, Usage
 from lsp_harness.syntax.names.unbound_names import bindings
 from lsp_harness.workspace.cursor import Cursor
@@ -55,7 +55,7 @@ class CompletionRequest:
     @property
     def timeout_s(self) -> float:
         """Time limit of the answer, counted from its first token."""
-        return self.pace.writing_ms(self.settings) / 1000
+        return self.pace.generation_limit_ms(self.settings) / 1000
 
     def prompt_tokens(self, usage: Usage) -> int:
         """Return the estimated length of the prompt that the engine used."""
@@ -69,7 +69,7 @@ class CompletionRequest:
             n_predict=pace.n_predict(settings),
             # in the middle of a line, text below the line is useless
             stop=("\n",) if ghost.mode == "line" and ghost.line_suffix.strip() and not may_break(ghost) else (),
-            t_max_predict_ms=pace.lines_ms(settings),
+            t_max_predict_ms=pace.line_end_limit_ms(settings),
             confidence=self.needs_confidence,
             expected=self.expected,
             unbound=self.unbound,
@@ -115,12 +115,12 @@ class RequestBuilder:
         self._repository = repository
         self.settings = settings
         self.quiet = quiet or Quiet()
-        self._pacer = Pacer(engine)
+        self._pacer = PaceMonitor(engine)
         self._outlines = Outlines()
 
     async def pace(self) -> Pace:
         """Return the speed of the engine, as far as it is known."""
-        return await self._pacer.now()
+        return await self._pacer.current()
 
     async def build(self, cursor: Cursor, *, is_resting: bool = False) -> CompletionRequest:
         """Return the request for one place.
@@ -137,7 +137,7 @@ class RequestBuilder:
             cursor.offset,
             cursor.path,
             settings,
-            pace.affordable(settings),
+            pace.prompt_token_limit(settings),
             self._engine.count,
             self._outlines,
             fragments,

@@ -22,7 +22,7 @@ from lsp_harness.engine.decode.cached_sequence import ALL_TOKENS, CachedSequence
 from lsp_harness.engine.decode.host_cache import HostSequence
 from lsp_harness.engine.decode.kv_cache import KvCache
 from lsp_harness.engine.decode.slot import Slot
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 
 HEADER = struct.Struct("<III")
 """The header of llama.cpp's sequence state: magic number, version, number of tokens. The tokens follow as int32."""
@@ -147,7 +147,7 @@ class DiskCache:
             suffix = f"-{unmoved}" if unmoved < len(tokens) else ""
             file = self._folder / f"{name}-{_hash_file(draft)}{suffix}.kv"
             draft.replace(file)
-        except (OSError, FileProblem) as error:
+        except (OSError, FileError) as error:
             self._remove(draft)
             _log(f"a prompt could not be saved: {error}")
             return False
@@ -226,7 +226,7 @@ def _read_tokens(file: Path) -> list[int] | None:
         with open_regular(file) as stream:
             magic, _, count = HEADER.unpack(stream.read(HEADER.size))
             data = stream.read(4 * count) if magic == MAGIC and count < MAX_FILE_TOKENS else b""
-    except (OSError, FileProblem, struct.error):
+    except (OSError, FileError, struct.error):
         return None
     if not data or len(data) != 4 * count:
         return None
@@ -243,7 +243,7 @@ def _is_intact(file: Path) -> bool:
     """Return whether the bytes of the file match its name."""
     try:
         return file.stem.split("-")[1:2] == [_hash_file(file)]
-    except (OSError, FileProblem):
+    except (OSError, FileError):
         return False
 
 

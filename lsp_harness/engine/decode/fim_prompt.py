@@ -9,8 +9,8 @@ from typing import Literal, Protocol
 
 from lsp_harness.engine.decode.model_runtime import Prompt, TokenRequest
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.infill_text import heal, titles
-from lsp_harness.inference.request import Around, Infill
+from lsp_harness.inference.infill_text import file_name_lines, heal
+from lsp_harness.inference.request import Infill, InfillContext
 
 FimOrder = Literal["suffix-first", "prefix-suffix-middle"]
 TAIL_CHARS = 256
@@ -35,19 +35,19 @@ def tokenize_infill(tokenizer: Tokenizer, infill: Infill, order: FimOrder) -> To
     """
     prompts = tuple(
         _tokenize_prompt(tokenizer, around, order, should_heal=infill.heal)
-        for around in (infill.around, *infill.shorter)
+        for around in (infill.context, *infill.shorter)
     )
     return TokenRequest(prompts, infill.sampling, infill.owner, infill.budget_ms, infill.cache_reuse)
 
 
-def _tokenize_prompt(tokenizer: Tokenizer, around: Around, order: FimOrder, *, should_heal: bool) -> Prompt:
+def _tokenize_prompt(tokenizer: Tokenizer, around: InfillContext, order: FimOrder, *, should_heal: bool) -> Prompt:
     pre, suf, mid = (tokenizer.fim_tokens[name] for name in ("pre", "suf", "mid"))
     if min(pre, suf, mid) < 0:
         raise EngineRefused(
             "this model has no fill-in-the-middle tokens; choose one that has them (lsp-harness model list)"
         )
     tokens = [*tokenizer.bos_tokens]
-    for title, (_, text) in zip(titles(around), around.extra, strict=True):
+    for title, (_, text) in zip(file_name_lines(around), around.extra, strict=True):
         if title and (sep := tokenizer.fim_tokens.get("sep", -1)) >= 0:
             tokens += [sep, *tokenizer.tokenize(title)]
         tokens += tokenizer.tokenize(text)

@@ -17,7 +17,7 @@ from typing import Any, cast
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import put_file
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 
 PROBE_TIMEOUT_S = 120
 
@@ -35,11 +35,11 @@ def processor_id() -> str:
 
 def repacking_works(model: Path) -> bool:
     """Return whether the model can be used with repacked weights (`use_extra_bufts`)."""
-    file = paths.cache() / "probe.json"
+    file = paths.cache_folder() / "probe.json"
     key = f"{processor_id()}/{version('llama-cpp-python')}/{model.name}/{model.stat().st_size}"
     try:
         content: Any = json.loads(read_text(file))
-    except (FileProblem, ValueError):
+    except (FileError, ValueError):
         content = {}
     results = cast("dict[str, bool]", content) if isinstance(content, dict) else {}
     if key not in results:
@@ -57,7 +57,7 @@ def repacking_works(model: Path) -> bool:
         try:
             put_file(file, json.dumps(results).encode())
         except OSError as error:
-            paths.unkept("what this processor can do", paths.CACHE, file, error)
+            paths.warn_not_saved("what this processor can do", paths.CACHE, file, error)
     return results[key]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from lsp_harness.config import paths
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import put_file
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 
 MEASURED_SIZES = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128)
 """Numbers of tokens whose steps are measured."""
@@ -78,7 +78,7 @@ class StepCost:
             stored = json.loads(read_text(file))[key]
             measured_ms = {int(size): float(ms) for size, ms in stored["step_ms"].items()}
             move_ms = None if stored["move_ms"] is None else float(stored["move_ms"])
-        except (FileProblem, ValueError, KeyError, AttributeError, TypeError):
+        except (FileError, ValueError, KeyError, AttributeError, TypeError):
             return None
         is_complete = set(MEASURED_SIZES) <= set(measured_ms) and min(measured_ms.values()) > 0
         return cls(measured_ms, move_ms) if is_complete else None
@@ -87,13 +87,13 @@ class StepCost:
         """Store the times for the next load. If that is not possible, the next load measures again."""
         try:
             stored = dict(json.loads(read_text(file)))
-        except (FileProblem, ValueError, TypeError):
+        except (FileError, ValueError, TypeError):
             stored = {}
         try:
             entry = {"step_ms": self.measured_ms, "move_ms": self.move_ms}
             put_file(file, json.dumps(stored | {key: entry}).encode())
         except OSError as error:
-            paths.unkept("what this machine can do", paths.CACHE, file, error)
+            paths.warn_not_saved("what this machine can do", paths.CACHE, file, error)
 
     def step_ms(self, tokens: int) -> float:
         """Return the milliseconds of a step over this many tokens."""

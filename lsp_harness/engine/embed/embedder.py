@@ -15,8 +15,8 @@ from time import monotonic
 from typing import NamedTuple, Protocol
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineUnavailable, HarnessError
-from lsp_harness.inference.embedding_request import Embedding
-from lsp_harness.inference.models.model_files import resolve
+from lsp_harness.inference.embedding_request import EmbeddingRequest
+from lsp_harness.inference.models.model_files import resolve_model
 from lsp_harness.inference.request import PRIORITIES
 
 FileIdentity = tuple[Path, int, int, int]
@@ -68,7 +68,7 @@ class EmbeddingJob:
         request: The request.
     """
 
-    def __init__(self, order: tuple[int, int], request: Embedding) -> None:
+    def __init__(self, order: tuple[int, int], request: EmbeddingRequest) -> None:
         self.order = order
         self.request = request
         self.finished_texts = 0
@@ -141,7 +141,7 @@ class Embedder:
         """Length of the vectors, or 0 before the first one."""
         return self._model.dimensions if self._model else 0
 
-    async def embed(self, request: Embedding) -> AsyncGenerator[EmbeddedText]:
+    async def embed(self, request: EmbeddingRequest) -> AsyncGenerator[EmbeddedText]:
         """Yield one vector for each text, in order. Closing the iterator cancels the rest.
 
         Raises:
@@ -223,7 +223,7 @@ class Embedder:
     def _embed_next(self, job: EmbeddingJob) -> EmbeddedText:
         # The file is checked only before the first text of a request, so that one model makes all vectors of a request.
         if self._model is None or not job.finished_texts:
-            self._open(resolve(self.name, "embedding"))
+            self._open(resolve_model(self.name, "embedding"))
         assert self._model is not None
         self._text_started_s = monotonic()
         try:

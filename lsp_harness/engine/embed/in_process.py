@@ -10,8 +10,8 @@ from functools import partial
 
 from lsp_harness.config.schema import Index
 from lsp_harness.engine.embed.embedder import Embedder, load_encoder
-from lsp_harness.inference.embedding_recipe import pooling_of
-from lsp_harness.inference.embedding_request import Embedding
+from lsp_harness.inference.embedding_recipe import pooling_or_auto
+from lsp_harness.inference.embedding_request import EmbeddingRequest
 from lsp_harness.inference.request import Priority
 
 
@@ -23,7 +23,7 @@ class InProcessEmbedder:
     """
 
     def __init__(self, settings: Index) -> None:
-        load = partial(load_encoder, pooling=pooling_of(settings), silent=True)
+        load = partial(load_encoder, pooling=pooling_or_auto(settings), silent=True)
         self._embedder = Embedder(settings.embedding_model, is_busy=lambda: False, load=load)
 
     async def embed(
@@ -39,7 +39,7 @@ class InProcessEmbedder:
         Raises:
             ModelError: The model is not available.
         """
-        request = Embedding(tuple(texts), max_tokens, priority)
+        request = EmbeddingRequest(tuple(texts), max_tokens, priority)
         async with aclosing(self._embedder.embed(request)) as embedded_texts:
             return [embedded.vector async for embedded in embedded_texts]
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 
 from lsp_harness.engine.grammar.number_range import MAX_DIGITS, MAX_MAGNITUDE, decimal_range, integer_range
 from lsp_harness.errors import EngineRefused
-from lsp_harness.inference.grammar import literal
+from lsp_harness.inference.grammar import gbnf_literal
 
 Schema = dict[str, Any]
 MAX_SCHEMA_DEPTH = 64
@@ -218,7 +218,7 @@ class _Converter:
             any(_has_type(value, kind) for kind in types or PYTHON_TYPES) for value in cast("list[Any]", values)
         ):
             raise EngineRefused("the JSON schema has a value in `enum` or `const` that is not of its `type`")
-        return " | ".join(literal(json.dumps(value, ensure_ascii=False)) for value in cast("list[Any]", values))
+        return " | ".join(gbnf_literal(json.dumps(value, ensure_ascii=False)) for value in cast("list[Any]", values))
 
     # -- containers
     def _object(self, schema: Schema) -> str:
@@ -232,7 +232,7 @@ class _Converter:
             raise EngineRefused(f"the JSON schema requires `{undeclared[0]}` and forbids it")
         members: list[tuple[str, bool]] = []
         for name, value in (properties | dict.fromkeys(undeclared, additional)).items():
-            label = literal(json.dumps(name, ensure_ascii=False) + ":")
+            label = gbnf_literal(json.dumps(name, ensure_ascii=False) + ":")
             members.append((self._add_rule(f"{label} ws {self._schema_rule(value)}"), name in required))
         # There is one alternative for each member that can be the first.
         starts: list[str] = []

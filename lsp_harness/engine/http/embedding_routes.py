@@ -23,7 +23,7 @@ def routes(embedder: Embedder) -> list[BaseRoute]:
     """Return the routes over `embedder`."""
 
     async def embed_native(request: Request, body: Json) -> Response:
-        embedding_request = embedding.read(body, "content" if "content" in body else "input")
+        embedding_request = embedding.read_request(body, "content" if "content" in body else "input")
 
         def to_json(index: int, embedded: EmbeddedText) -> str:
             return json.dumps({"index": index, "embedding": [embedded.vector]})
@@ -32,14 +32,14 @@ def routes(embedder: Embedder) -> list[BaseRoute]:
         return _json_response(f"[{','.join(items)}]")
 
     async def embed_openai(request: Request, body: Json) -> Response:
-        embedding_request = embedding.read(body, "input")
-        use_base64 = embedding.in_base64(body)
+        embedding_request = embedding.read_request(body, "input")
+        use_base64 = embedding.wants_base64(body)
 
         def to_json(index: int, embedded: EmbeddedText) -> str:
             vector = embedded.vector
             if body.get("dimensions") not in (None, len(vector)):
                 raise EngineRefused(f"vectors of {embedder.name} have exactly {len(vector)} `dimensions`")
-            values = embedding.packed(vector) if use_base64 else vector
+            values = embedding.encode_vector(vector) if use_base64 else vector
             return json.dumps({"object": "embedding", "index": index, "embedding": values})
 
         items, tokens = await _embed(embedder, embedding_request, request, to_json)
@@ -71,7 +71,7 @@ def _endpoint(handle: Handler) -> Callable[[Request], Awaitable[Response]]:
 
 async def _embed(
     embedder: Embedder,
-    embedding_request: embedding.Embedding,
+    embedding_request: embedding.EmbeddingRequest,
     request: Request,
     to_json: Callable[[int, EmbeddedText], str],
 ) -> tuple[list[str], int]:

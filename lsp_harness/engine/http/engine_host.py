@@ -133,7 +133,7 @@ class EngineHost:
             EngineRefused: The request cannot be tokenized or is too long.
         """
         if isinstance(request, Infill):
-            prompts = (request.around, *request.shorter)
+            prompts = (request.context, *request.shorter)
             texts = (
                 text
                 for prompt in prompts

@@ -36,20 +36,20 @@ class NativeFormat:
 
     def events(self, chunk: Chunk) -> Iterable[Json]:
         """Return the event for one chunk."""
-        body = dialect.from_chunk(chunk)
-        return (dialect.only(body, self._fields) if chunk.stop and self._fields else body,)
+        body = dialect.chunk_to_json(chunk)
+        return (dialect.select_fields(body, self._fields) if chunk.stop and self._fields else body,)
 
     def whole(self, chunks: Sequence[Chunk]) -> Any:
         """Return one object, or with several candidates (`n_cmpl`) a list of objects."""
         bodies: list[Json] = []
         for last in sorted((chunk for chunk in chunks if chunk.stop), key=lambda chunk: chunk.index):
             own = [chunk for chunk in chunks if chunk.index == last.index]
-            body = dialect.from_chunk(last) | {"content": "".join(chunk.text for chunk in own)}
+            body = dialect.chunk_to_json(last) | {"content": "".join(chunk.text for chunk in own)}
             if probabilities := [
-                p for chunk in own for p in dialect.from_chunk(chunk).get("completion_probabilities", ())
+                p for chunk in own for p in dialect.chunk_to_json(chunk).get("completion_probabilities", ())
             ]:
                 body["completion_probabilities"] = probabilities
-            bodies.append(dialect.only(body, self._fields) if self._fields else body)
+            bodies.append(dialect.select_fields(body, self._fields) if self._fields else body)
         return bodies[0] if len(bodies) == 1 else bodies
 
 
@@ -117,14 +117,14 @@ def routes(host: EngineHost) -> list[BaseRoute]:
         return JSONResponse({"prompt": await host.format_chat(read_messages(body.get("messages")))})
 
     async def completion(body: Json) -> Response:
-        request = dialect.completion(body | {"grammar": openai_routes.read_grammar(body)})
+        request = dialect.read_completion(body | {"grammar": openai_routes.read_grammar(body)})
         chunks = await host.submit(request)
-        return ChunkResponse(chunks, NativeFormat(dialect.response_fields(body)), stream=bool(body.get("stream")))
+        return ChunkResponse(chunks, NativeFormat(dialect.read_response_fields(body)), stream=bool(body.get("stream")))
 
     async def infill(body: Json) -> Response:
-        request = dialect.infill(body)
+        request = dialect.read_infill(body)
         chunks = await host.submit(request, read_fim_order(body))
-        return ChunkResponse(chunks, NativeFormat(dialect.response_fields(body)), stream=bool(body.get("stream")))
+        return ChunkResponse(chunks, NativeFormat(dialect.read_response_fields(body)), stream=bool(body.get("stream")))
 
     async def cancel(body: Json) -> Response:
         name, index = body.get("id"), body.get("index")

@@ -117,7 +117,7 @@ class Choices:
         }
 
     def _timings(self) -> Json:
-        return dialect.from_chunk(Chunk("", None, self._usages[min(self._usages)]))["timings"]
+        return dialect.chunk_to_json(Chunk("", None, self._usages[min(self._usages)]))["timings"]
 
 
 class ChatChoices(Choices):

@@ -22,7 +22,7 @@ from lsp_harness.engine.http.response import ChunkResponse, error_response, json
 from lsp_harness.errors import EngineRefused
 from lsp_harness.inference import dialect
 from lsp_harness.inference.infill_text import heal
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling
+from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, Owner, Sampling
 
 Json = dict[str, Any]
 TokenPrompt = str | tuple[int, ...]
@@ -108,15 +108,15 @@ def read_sampling(body: Json, room: int, default_tokens: int) -> Sampling:
             raise EngineRefused(f"`{key}` is not supported here; leave it out")
     if body.get("tools") and body.get("tool_choice") != "none":
         raise EngineRefused("`tools` are not supported here; leave them out")
-    n = dialect.between(body, "n", 1, 1, dialect.MOST_CANDIDATES)
-    if dialect.between(body, "best_of", n, 1, dialect.MOST_CANDIDATES) > n:
+    n = dialect.read_int(body, "n", 1, 1, dialect.MAX_CANDIDATES)
+    if dialect.read_int(body, "best_of", n, 1, dialect.MAX_CANDIDATES) > n:
         raise EngineRefused("`best_of` is not supported here; ask for `n` choices")
     key = "max_completion_tokens" if body.get("max_completion_tokens") is not None else "max_tokens"
-    max_tokens = dialect.between(body, key, default_tokens, 0, 10**9)
+    max_tokens = dialect.read_int(body, key, default_tokens, 0, 10**9)
     defaults = {"temperature": 1.0, "top_p": 1.0, "seed": secrets.randbits(32)}
     fields = {key: value for key, value in body.items() if value is not None}
     settings = defaults | fields | {"n_predict": min(max_tokens, max(1, room // n)), "grammar": read_grammar(body)}
-    return replace(dialect.sampling(settings), n=n)
+    return replace(dialect.read_sampling(settings), n=n)
 
 
 async def _read_continuation(
@@ -130,20 +130,20 @@ async def _read_continuation(
             "model.context_length; shorten the prompt or raise model.context_length"
         )
     sampling = replace(read_sampling(body, room, default_tokens), top_logprobs=top_logprobs)
-    return Continuation(tuple(tokens), sampling, dialect.priority(body, "normal"), _read_owner(body))
+    return Continuation(tuple(tokens), sampling, dialect.read_priority(body, "normal"), _read_owner(body))
 
 
 async def _read_infill(host: EngineHost, body: Json, prompt: str, suffix: str, top_logprobs: int) -> Infill:
     vocabulary, texts = host.vocabulary, (prompt, suffix)
     used = await host.process_texts(lambda: sum(len(vocabulary.tokenize(text)) for text in texts), *texts)
     # Healing may have to write the word before the cursor letter by letter in each choice.
-    n = dialect.between(body, "n", 1, 1, dialect.MOST_CANDIDATES)
+    n = dialect.read_int(body, "n", 1, 1, dialect.MAX_CANDIDATES)
     used += len(vocabulary.fim_tokens) + n * len(heal(prompt)[1])
     sampling = replace(read_sampling(body, host.context_length - used, DEFAULT_TEXT_TOKENS), top_logprobs=top_logprobs)
     return Infill(
-        Around(prompt, suffix),
+        InfillContext(prompt, suffix),
         sampling=sampling,
-        priority=dialect.priority(body, "normal"),
+        priority=dialect.read_priority(body, "normal"),
         owner=_read_owner(body),
         cache_reuse=0,
     )
@@ -214,7 +214,7 @@ def routes(host: EngineHost) -> list[BaseRoute]:
     async def chat(body: Json) -> Response:
         prompt = await host.format_chat(read_messages(body.get("messages")))
         has_logprobs = body.get("logprobs") or False
-        top_logprobs = dialect.between(body, "top_logprobs", 0, 0, dialect.MOST_LOGPROBS)
+        top_logprobs = dialect.read_int(body, "top_logprobs", 0, 0, dialect.MAX_LOGPROBS)
         if not isinstance(has_logprobs, bool) or (top_logprobs and not has_logprobs):
             raise EngineRefused("`logprobs` must be true or false, and true with `top_logprobs`")
         request = await _read_continuation(
@@ -224,7 +224,7 @@ def routes(host: EngineHost) -> list[BaseRoute]:
         return ChunkResponse(await host.submit(request), choices, stream=bool(body.get("stream")))
 
     async def completions(body: Json) -> Response:
-        top_logprobs = dialect.between(body, "logprobs", -1, -1, dialect.MOST_LOGPROBS)
+        top_logprobs = dialect.read_int(body, "logprobs", -1, -1, dialect.MAX_LOGPROBS)
         prompts, suffix = read_prompts(body.get("prompt")), body.get("suffix")
         requests: list[Continuation | Infill] = []
         for prompt in prompts:

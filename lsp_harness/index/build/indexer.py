@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic
 
 from lsp_harness.disk.file_reading import read_start
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 from lsp_harness.files.ignore_files import Ignores
 from lsp_harness.files.walk import Found, Left, walk
 from lsp_harness.files.walk import found as walked
@@ -162,5 +162,5 @@ class Indexer:
         """Return the text of a settings file; empty if it cannot be read."""
         try:
             return decode(read_start(self._root / path, SETTINGS_LIMIT_BYTES))
-        except FileProblem:
+        except FileError:
             return ""

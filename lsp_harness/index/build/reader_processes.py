@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lsp_harness.disk.file_reading import read_file
-from lsp_harness.errors import FileProblem
+from lsp_harness.errors import FileError
 from lsp_harness.files.walk import Found, Left, left
 from lsp_harness.index.build.file_extract import Extract, content_digest, extract_file
 from lsp_harness.process.activity import LOOK_S, SILENCE_S, Activity
@@ -57,7 +57,7 @@ def read_and_extract(root: Path, file: Found, known_digest: bytes) -> ReadResult
         return Extract(file, b"", skipped=f"larger than {LIMIT // 1000} kB")
     try:
         data = read_file(root / file.path, LIMIT)
-    except FileProblem as error:
+    except FileError as error:
         cause = error.__cause__
         return left(file.path, cause) if isinstance(cause, OSError) else Left(file.path, error.message)
     return file if known_digest and content_digest(data) == known_digest else extract_file(file, data)

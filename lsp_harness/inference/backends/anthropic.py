@@ -1,7 +1,7 @@
-"""Anthropic's Messages API: conversations only.
+"""The Messages API of Anthropic, which only answers conversations.
 
-It has no form for a hole, so a fix comes from rewrites alone and nothing is completed. Temperatures, top_p and top_k are
-not sent: the newer models refuse a request that has them.
+It cannot fill in the middle, so there is no completion, and fixes only rewrite functions. `temperature`, `top_p` and
+`top_k` are not sent, because the newer models refuse a request that has them.
 """
 
 import json
@@ -11,23 +11,48 @@ from time import monotonic
 from typing import cast
 
 from lsp_harness.errors import EngineBusy, EngineRefused
-from lsp_harness.inference.backends import conversation
-from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Features, Json, estimated, without_error
-from lsp_harness.inference.backends.endpoint import Setback, said
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props, Sampling, Stop, Usage
+from lsp_harness.inference.backends.backend import (
+    FEATURES,
+    NO_INFILL_KEY,
+    Features,
+    Json,
+    estimate_counts,
+    format_chatml,
+    messages_to_json,
+    require_success,
+)
+from lsp_harness.inference.backends.endpoint import RetryableError, error_message
+from lsp_harness.inference.request import (
+    ChatRequest,
+    Chunk,
+    Infill,
+    ModelRequest,
+    Priority,
+    Props,
+    Sampling,
+    Stop,
+    Usage,
+)
 
-STOPS: dict[str, Stop] = {"max_tokens": "limit", "model_context_window_exceeded": "limit", "stop_sequence": "word"}
-"""Of their stop reasons; any other is the model's own end."""
+STOP_REASONS: dict[str, Stop] = {
+    "max_tokens": "limit",
+    "model_context_window_exceeded": "limit",
+    "stop_sequence": "word",
+}
+"""Anthropic's stop reason → ours. Any other reason means that the model ended the answer."""
 
-THINKING = 4096
-"""Tokens allowed beyond those that were asked for: what the model thinks counts too. Only what is used is paid for."""
-NO_HOLES = (
+THINKING_TOKENS = 4096
+"""Tokens added to the requested limit, because the thinking of the model counts too.
+
+Only tokens that are used cost money.
+"""
+NO_INFILL_REASON = (
     "Anthropic's API has no fill-in-the-middle, which completions need; choose another provider or the local engine"
 )
 
 
 class _Exchange:
-    """`/v1/messages`, streamed. One answer, however many candidates were asked for."""
+    """A streamed request to `/v1/messages`. It has one answer, whatever number of candidates was requested."""
 
     path = "/v1/messages"
 
@@ -36,52 +61,52 @@ class _Exchange:
         self.complete = False
         self._usage = Usage()
         self._stop: Stop = "eos"
-        self._seconds = sampling.t_max_predict_ms / 1000 or math.inf
-        self._began: float | None = None
+        self._limit_s = sampling.t_max_predict_ms / 1000 or math.inf
+        self._started: float | None = None
 
     def read(self, data: str) -> Iterable[Chunk]:
-        event = _event(data)
+        event = _read_event(data)
         match event["type"]:
             case "message_start":
-                self._count(event["message"].get("usage") or {})
+                self._update_usage(event["message"].get("usage") or {})
             case "content_block_delta" if event["delta"]["type"] == "text_delta":
-                self._began = self._began or monotonic()
+                self._started = self._started or monotonic()
                 text = event["delta"]["text"]
                 yield Chunk(text)
-                if "\n" in text and monotonic() - self._began > self._seconds:
+                if "\n" in text and monotonic() - self._started > self._limit_s:
                     self._stop = "deadline"
                     yield from self._end()
             case "message_delta":
                 reason = event["delta"].get("stop_reason")
                 if reason == "refusal":
                     raise EngineRefused("the model refused to answer")
-                self._stop = STOPS.get(str(reason), "eos")
-                self._count(event.get("usage") or {})
+                self._stop = STOP_REASONS.get(str(reason), "eos")
+                self._update_usage(event.get("usage") or {})
             case "message_stop":
                 yield from self._end()
             case _:
                 pass
 
-    def ended(self) -> Iterable[Chunk]:
-        """Nothing is owed: an answer is complete with its own last event."""
+    def finish(self) -> Iterable[Chunk]:
+        """Return nothing: the last event of an answer completes it."""
         return ()
 
     def _end(self) -> Iterable[Chunk]:
         self.complete = True
         yield Chunk("", self._stop, self._usage)
 
-    def _count(self, told: Json) -> None:
-        """Counts are cumulative; those that an event leaves out are as they were."""
-        written = told.get("cache_creation_input_tokens") or 0
+    def _update_usage(self, counts: Json) -> None:
+        """Take the counts of an event, which are cumulative. A count that is missing keeps its value."""
+        written = counts.get("cache_creation_input_tokens") or 0
         self._usage = Usage(
-            int(told["input_tokens"] + written) if told.get("input_tokens") is not None else self._usage.evaluated,
-            int(told.get("cache_read_input_tokens") or self._usage.reused),
-            int(told.get("output_tokens") or self._usage.generated),
+            int(counts["input_tokens"] + written) if counts.get("input_tokens") is not None else self._usage.evaluated,
+            int(counts.get("cache_read_input_tokens") or self._usage.reused),
+            int(counts.get("output_tokens") or self._usage.generated),
         )
 
 
 class Anthropic:
-    """A server of that dialect."""
+    """The backend of Anthropic's API."""
 
     kind = "Anthropic API"
 
@@ -94,34 +119,34 @@ class Anthropic:
             "tokenize": "estimated from the bytes",
         }
 
-    def ask(self, request: Continuation | Infill) -> _Exchange:
+    async def build_exchange(self, request: ModelRequest) -> _Exchange:
         if isinstance(request, Infill):
-            raise EngineRefused(NO_HOLES)
-        messages = conversation.of_prompt(request.prompt)
-        if messages is None:
+            raise EngineRefused(NO_INFILL_REASON)
+        if not isinstance(request, ChatRequest):
             raise EngineRefused("Anthropic's API takes conversations only, not a text to continue")
         sampling = request.sampling
         body: Json = {
             "model": self._model,
-            "max_tokens": sampling.n_predict + THINKING,
-            "messages": [message for message in messages if message["role"] != "system"],
+            "max_tokens": sampling.n_predict + THINKING_TOKENS,
+            "messages": messages_to_json([(role, text) for role, text in request.messages if role != "system"]),
             "stream": True,
         }
-        if system := "\n\n".join(message["content"] for message in messages if message["role"] == "system"):
+        if system := "\n\n".join(text for role, text in request.messages if role == "system"):
             body["system"] = system
-        # stops of blanks alone are refused
+        # the API refuses stop texts that consist of blanks
         if stops := [stop for stop in sampling.stop if stop.strip()]:
             body["stop_sequences"] = stops
         return _Exchange(body, sampling)
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        return estimated(texts)
+        return estimate_counts(texts)
 
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
-        return conversation.to_prompt(messages)
+        return format_chatml(messages)
 
     async def props(self) -> Props:
-        return Props(self._model, 0, 0, {"server": self.kind, "token_counts": "estimated", NO_INFILL: NO_HOLES})
+        raw = {"server": self.kind, "token_counts": "estimated", NO_INFILL_KEY: NO_INFILL_REASON}
+        return Props(self._model, 0, 0, raw)
 
     async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
         raise EngineRefused("Anthropic's API has no embeddings")
@@ -130,11 +155,11 @@ class Anthropic:
         return False
 
 
-def _event(data: str) -> Json:
-    """Raises EngineError for an event that tells of a failure, Setback where that is an overload."""
+def _read_event(data: str) -> Json:
+    """Parse an event. Raise EngineError if it reports a failure, or RetryableError if that failure is an overload."""
     body = json.loads(data)
-    if isinstance(body, dict) and said(body):
+    if isinstance(body, dict) and error_message(body):
         error = cast("Json", body)["error"]
         if error.get("type") in ("overloaded_error", "rate_limit_error"):
-            raise Setback(EngineBusy(said(body)), gone=False)
-    return without_error(body)
+            raise RetryableError(EngineBusy(error_message(body)), server_lost=False)
+    return require_success(body)

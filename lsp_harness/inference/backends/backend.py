@@ -1,15 +1,15 @@
-"""What the client needs of a dialect, and the features a server may lack."""
+"""The interface of a server's protocol (`Backend`), and the names of the features that a server may lack."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from lsp_harness.errors import EngineError
-from lsp_harness.inference.backends.endpoint import said
-from lsp_harness.inference.request import Chunk, Continuation, Infill, Priority, Props
+from lsp_harness.inference.backends.endpoint import error_message
+from lsp_harness.inference.request import Chunk, ModelRequest, Priority, Props
 
 Json = dict[str, Any]
 Features = dict[str, bool | str]
-"""Feature → whether the server has it; a text says how far, or what is done instead."""
+"""Feature → whether the server has it. A text says how far, or what is done instead."""
 FEATURES: tuple[str, ...] = (
     "infill",
     "heal",
@@ -30,61 +30,98 @@ FEATURES: tuple[str, ...] = (
 )
 
 
-NO_INFILL = "no_infill"
-"""In the raw `/props` of a server that fills no holes: why, for who asks."""
+NO_INFILL_KEY = "no_infill"
+"""Key in `Props.raw`: the reason why a server cannot fill in the middle."""
 
 
-class Estimate(int):
-    """A token count that no tokenizer made: the number is a guess, and says so by its type."""
+class EstimatedCount(int):
+    """A token count that was estimated and not made by a tokenizer."""
 
     def __repr__(self) -> str:
         return f"about {int(self)}"
 
 
-BYTES_A_TOKEN = 3
-"""Of source code; low, so that a prompt within its estimated budget is within its true one."""
+BYTES_PER_TOKEN = 3
+"""Bytes of source code per token.
+
+The value is low, so that a prompt within its estimated budget is within its true one.
+"""
 
 
-def estimated(texts: Sequence[str]) -> list[int]:
-    """Token counts without a tokenizer, each an `Estimate`."""
-    return [Estimate(-(-len(text.encode("utf-8", "replace")) // BYTES_A_TOKEN)) for text in texts]
+def estimate_counts(texts: Sequence[str]) -> list[int]:
+    """Return token counts without a tokenizer, each an `EstimatedCount`."""
+    return [EstimatedCount(-(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)) for text in texts]
+
+
+def format_chatml(messages: Sequence[tuple[str, str]]) -> str:
+    """Return the prompt of a conversation in ChatML, for a model whose own template is not known.
+
+    Most templates are similar.
+    """
+    turns = "".join(f"<|im_start|>{role}\n{content}<|im_end|>\n" for role, content in messages)
+    return f"{turns}<|im_start|>assistant\n"
+
+
+def messages_to_json(messages: Sequence[tuple[str, str]]) -> list[Json]:
+    """Return the messages as all chat protocols write them."""
+    return [{"role": role, "content": content} for role, content in messages]
 
 
 class Exchange(Protocol):
-    """One streamed request: where it goes, and how its events are read."""
+    """One streamed request: its path, its body, and the reader of its events."""
 
     path: str
     body: Json
     complete: bool
-    """Every candidate has ended; nothing more needs to be read."""
+    """Every candidate has ended, so nothing more needs to be read."""
 
     def read(self, data: str) -> Iterable[Chunk]:
-        """The chunks of one event."""
+        """Return the chunks of one event."""
         ...
 
-    def ended(self) -> Iterable[Chunk]:
-        """The chunks still owed when the server closed the stream."""
+    def finish(self) -> Iterable[Chunk]:
+        """Return the chunks that are left after the server closed the stream."""
         ...
 
 
 class Backend(Protocol):
-    """A server, as it wants to be spoken to. Methods raise EngineError, or Setback where another try may help."""
+    """A server and its protocol. Methods raise EngineError, or RetryableError if another attempt may help."""
 
     kind: str
-    """For people: what it is."""
+    """Name of the kind of server, for people."""
 
-    def features(self) -> Features: ...
-    def ask(self, request: Continuation | Infill) -> Exchange: ...
-    async def count(self, texts: Sequence[str]) -> list[int]: ...
-    async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str: ...
-    async def props(self) -> Props: ...
-    async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]: ...
-    async def cancel(self, client: str, name: str, index: int | None) -> bool: ...
+    def features(self) -> Features:
+        """Return a value for each of `FEATURES`."""
+        ...
+
+    async def build_exchange(self, request: ModelRequest) -> Exchange:
+        """Return the exchange for a request, which is not sent yet."""
+        ...
+
+    async def count(self, texts: Sequence[str]) -> list[int]:
+        """Return the number of tokens of each text."""
+        ...
+
+    async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
+        """Return the text of the prompt for (role, content) messages, to count and to show it."""
+        ...
+
+    async def props(self) -> Props:
+        """Return the properties of the server, without its features."""
+        ...
+
+    async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
+        """Return a vector for each text, made from its first `max_tokens` tokens if the server can cut texts."""
+        ...
+
+    async def cancel(self, client: str, name: str, index: int | None) -> bool:
+        """Stop a request of a client by its name, or one candidate of it. Return whether the server could do so."""
+        ...
 
 
-def without_error(body: Any) -> Json:
-    """The body of an event, unless it tells of a failure."""
-    if message := said(body):
+def require_success(body: Any) -> Json:
+    """Return the body of an event. Raise EngineError if it reports a failure or is not an object."""
+    if message := error_message(body):
         raise EngineError(message)
     if not isinstance(body, dict):
         raise EngineError("the engine sent an event that is not an object")

@@ -1,4 +1,4 @@
-"""One server over HTTP: requests, streams, and what each kind of failure means for the next try."""
+"""One server over HTTP: requests, streams, and what each kind of failure means for the next attempt."""
 
 import asyncio
 import json
@@ -11,108 +11,127 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lsp_harness.config.schema import Engine
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineStuck, EngineUnavailable
-from lsp_harness.inference.backends.engine_pulse import Pulse, Silent
+from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilent
 from lsp_harness.inference.providers import Target
 from lsp_harness.text.surrogates import scalar
 
 if TYPE_CHECKING:
     import httpx2
 
-DEFAULTS = Engine()
-CONNECT_SECONDS = 5.0
-PROBE_SECONDS = 2.0
-JSON = {"content-type": "application/json"}
-OVERLOADED = 529
-"""Anthropic's own status."""
+ENGINE_DEFAULTS = Engine()
+CONNECT_TIMEOUT_S = 5.0
+PROBE_TIMEOUT_S = 2.0
+JSON_HEADERS = {"content-type": "application/json"}
+OVERLOADED_STATUS = 529
+"""HTTP status that only Anthropic uses."""
 
 
-def of_consequence(record: logging.LogRecord) -> bool:
-    """Everything asyncio has to say, but for one thing: a read of a Unix socket was left just as data came, and the loop
-    still tries to wake who had waited (anyio 4.16 adds `set_result` itself as the reader). Nothing is lost, and users
-    should not see a traceback whenever a key supersedes a request."""
+def is_relevant_record(record: logging.LogRecord) -> bool:
+    """Return whether a log record of asyncio matters to users.
+
+    One record does not: if a read of a Unix socket is cancelled while data arrives, the loop still tries to wake the
+    reader, because anyio 4.16 registers `set_result` itself as the callback. Nothing is lost, but every key that
+    cancels a request could log a traceback.
+    """
     error = record.exc_info[1] if record.exc_info else None
     return not (isinstance(error, asyncio.InvalidStateError) and "Future.set_result(None)" in record.getMessage())
 
 
-logging.getLogger("asyncio").addFilter(of_consequence)
+logging.getLogger("asyncio").addFilter(is_relevant_record)
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
-    """Seconds of silence after which a server has failed: before the first chunk, and after it."""
+class SilenceLimits:
+    """Seconds of silence after which a server counts as failed: before the first chunk, and between chunks."""
 
-    first: float = DEFAULTS.first_token_seconds
-    later: float = DEFAULTS.next_token_seconds
+    first_s: float = ENGINE_DEFAULTS.first_token_seconds
+    later_s: float = ENGINE_DEFAULTS.next_token_seconds
 
 
-class Setback(Exception):
-    """A request that failed through no fault of its own: another try, or another server, may do better.
+class RetryableError(Exception):
+    """A failure that is not the fault of the request, so another attempt or another server may succeed.
 
-    `gone` says that the server itself is in doubt, `wait` how many seconds it asked for, `again` whether it may be
-    asked the same once more.
+    Attributes:
+        error: The error to raise if there is no other attempt.
+        server_lost: The connection failed, so the server may no longer run.
+        wait_s: Seconds that the server asked the client to wait.
+        repeatable: The same request may be sent to this server again.
     """
 
-    def __init__(self, error: EngineError, *, gone: bool, wait: float = 0.0, again: bool = True) -> None:
+    def __init__(self, error: EngineError, *, server_lost: bool, wait_s: float = 0.0, repeatable: bool = True) -> None:
         super().__init__(error.message)
         self.error = error
-        self.gone = gone
-        self.wait = wait
-        self.again = again
+        self.server_lost = server_lost
+        self.wait_s = wait_s
+        self.repeatable = repeatable
 
 
 class Endpoint:
-    """A server at `target`; `lost` is what is said when it breaks off. Of somebody else's server nothing is known but what it
-    sends, so it is waited for with `patience`; our own is asked for signs of life, which the `pulse` does instead."""
+    """An HTTP connection to one server.
 
-    def __init__(self, target: Target, patience: Patience, lost: str = "", pulse: Pulse | None = None) -> None:
+    Args:
+        target: The address and the key.
+        limits: How long the server may be silent. They are not used if there is a `pulse`.
+        lost_message: The message if the connection breaks.
+        pulse: Checks whether our own engine is alive. Other servers cannot be asked, so only `limits` apply to them.
+    """
+
+    def __init__(
+        self, target: Target, limits: SilenceLimits, lost_message: str = "", pulse: EnginePulse | None = None
+    ) -> None:
         self.target = target
         self.name = target.name
-        self._patience = patience
+        self._limits = limits
         self._pulse = pulse
-        self._lost = lost or f"{self.name} cannot be reached or closed the connection; check that it runs"
+        self._lost_message = (
+            lost_message or f"{self.name} cannot be reached or closed the connection; check that it runs"
+        )
         self._http: httpx2.AsyncClient | None = None
 
     async def events(self, path: str, body: dict[str, Any]) -> AsyncGenerator[str]:
-        """The data of each server-sent event. Leaving early closes the connection, which ends the work there."""
-        async with self._guarded():
+        """Yield the data of each server-sent event.
+
+        If the caller stops early, the connection is closed and the server stops its work.
+        """
+        async with self._translate_errors():
             http = self._client()
-            request = http.build_request("POST", path, content=sendable(body), headers=JSON)
-            async with self._waiting(self._patience.first):
+            request = http.build_request("POST", path, content=encode_body(body), headers=JSON_HEADERS)
+            async with self._waiting(self._limits.first_s):
                 response = await http.send(request, stream=True)
             try:
                 if response.status_code != 200:
-                    async with self._waiting(self._patience.first):
+                    async with self._waiting(self._limits.first_s):
                         content = await response.aread()
                     raise self._failure(response, content)
                 lines = response.aiter_lines()
-                limit = self._patience.first
+                limit_s = self._limits.first_s
                 while True:
-                    # whatever comes, a comment too, shows that somebody is there
-                    async with self._waiting(limit):
+                    # any line shows that the server is alive, also a comment
+                    async with self._waiting(limit_s):
                         line = await anext(lines, None)
                     if line is None:
                         return
                     if line.startswith("data:"):
-                        limit = self._patience.later
+                        limit_s = self._limits.later_s
                         yield line[5:].strip()
             finally:
                 await response.aclose()
 
     async def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """The JSON of an answer. Raises Setback, or EngineError when asking again would not help."""
-        async with self._guarded():
-            content, headers = (None, None) if body is None else (sendable(body), JSON)
-            async with self._waiting(self._patience.first):
+        """Return the JSON of an answer. Raise RetryableError, or EngineError if another attempt would not help."""
+        async with self._translate_errors():
+            content, headers = (None, None) if body is None else (encode_body(body), JSON_HEADERS)
+            async with self._waiting(self._limits.first_s):
                 response = await self._client().request(method, path, content=content, headers=headers)
             if response.status_code != 200:
                 raise self._failure(response, response.content)
-            with understood(self.name):
+            with protocol_errors(self.name):
                 return json.loads(response.content)
 
-    async def look(self, path: str) -> Any:
-        """The JSON at `path`, or None where this server has nothing of the kind. For finding out what it is."""
-        async with self._guarded():
-            async with self._waiting(self._patience.first):
+    async def probe_json(self, path: str) -> Any:
+        """Return the JSON at `path`, or None if the server has no such route. It shows what kind of server this is."""
+        async with self._translate_errors():
+            async with self._waiting(self._limits.first_s):
                 response = await self._client().get(path)
             if response.status_code in (401, 403, 429) or response.status_code >= 502:
                 raise self._failure(response, response.content)
@@ -121,12 +140,12 @@ class Endpoint:
             except ValueError:
                 return None
 
-    async def healthy(self) -> bool:
-        """Whether it would take a request now."""
+    async def is_healthy(self) -> bool:
+        """Return whether the server would accept a request now."""
         import httpx2
 
         try:
-            async with asyncio.timeout(PROBE_SECONDS):
+            async with asyncio.timeout(PROBE_TIMEOUT_S):
                 response = await self._client().get("/health")
                 if response.status_code == 404:
                     response = await self._client().get("/v1/models")
@@ -142,23 +161,23 @@ class Endpoint:
             await http.aclose()
 
     def _waiting(self, limit_s: float) -> AbstractAsyncContextManager[object]:
-        """A wait for the server, which ends."""
+        """Return a context that limits how long its block waits for the server."""
         return self._pulse.waiting() if self._pulse else asyncio.timeout(limit_s)
 
     @asynccontextmanager
-    async def _guarded(self) -> AsyncGenerator[None]:
+    async def _translate_errors(self) -> AsyncGenerator[None]:
         import httpx2
 
         try:
             yield
         except TimeoutError as error:
-            said = f"{self.name} sent nothing for too long; the limits are engine.first_token_seconds and engine.next_token_seconds"
-            # it may still be working on it: the same again would only add to its load
-            raise Setback(EngineUnavailable(said), gone=True, again=False) from error
-        except Silent as error:
-            raise Setback(EngineStuck(error.said), gone=True, again=False) from error
+            message = f"{self.name} sent nothing for too long; the limits are engine.first_token_seconds and engine.next_token_seconds"
+            # the server may still work on the request, and a second one would only add to its load
+            raise RetryableError(EngineUnavailable(message), server_lost=True, repeatable=False) from error
+        except EngineSilent as error:
+            raise RetryableError(EngineStuck(error.message), server_lost=True, repeatable=False) from error
         except httpx2.TransportError as error:
-            raise Setback(EngineUnavailable(self._lost), gone=True) from error
+            raise RetryableError(EngineUnavailable(self._lost_message), server_lost=True) from error
 
     def _client(self) -> "httpx2.AsyncClient":
         import httpx2
@@ -170,30 +189,32 @@ class Endpoint:
                 transport=transport,
                 base_url=target.base or "http://engine",
                 headers=target.headers,
-                timeout=httpx2.Timeout(None, connect=CONNECT_SECONDS),
+                timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
                 trust_env=False,
             )
         return self._http
 
-    def _failure(self, response: "httpx2.Response", content: bytes) -> EngineError | Setback:
+    def _failure(self, response: "httpx2.Response", content: bytes) -> EngineError | RetryableError:
         status = response.status_code
         if status in (401, 403):
-            # what a service says of a refused key may repeat it
-            told = f"refuses the key in {self.target.key_name}" if self.target.key else "needs a key"
+            # the message of the service is not shown, because it may contain the key
+            problem = f"refuses the key in {self.target.key_name}" if self.target.key else "needs a key"
             return EngineRefused(
-                f"{self.name} {told}; put the right one into the environment variable that engine.api_key_env names"
+                f"{self.name} {problem}; put the right one into the environment variable that engine.api_key_env names"
             )
-        error = refusal(status, content, self.target.key)
-        if status in (429, 503, OVERLOADED):
-            return Setback(error, gone=False, wait=seconds(response.headers.get("retry-after", "")))
+        error = status_error(status, content, self.target.key)
+        if status in (429, 503, OVERLOADED_STATUS):
+            return RetryableError(
+                error, server_lost=False, wait_s=parse_retry_after(response.headers.get("retry-after", ""))
+            )
         if status in (502, 504):
-            return Setback(EngineUnavailable(error.message), gone=True)
+            return RetryableError(EngineUnavailable(error.message), server_lost=True)
         return error
 
 
 @contextmanager
-def understood(name: str) -> Generator[None]:
-    """Reading what a server answered: fields that are missing or of another kind are its fault, said in a sentence."""
+def protocol_errors(name: str) -> Generator[None]:
+    """Turn errors of reading an answer into an EngineError. They are the fault of the server `name`."""
     try:
         yield
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
@@ -202,18 +223,22 @@ def understood(name: str) -> Generator[None]:
         ) from error
 
 
-def sendable(body: dict[str, Any]) -> bytes:
-    """A body as it goes over the wire, the one place where it is written. A text of the user's may hold half a surrogate pair,
-    which UTF-8 has no bytes for; servers get U+FFFD, and the text itself stays as it is. Raises EngineError: what we cannot write
-    is no fault of the server."""
+def encode_body(body: dict[str, Any]) -> bytes:
+    """Return a request body as UTF-8 JSON. All requests are encoded here.
+
+    A text of the user may contain half a surrogate pair, which UTF-8 cannot encode. Servers get U+FFFD in its place.
+
+    Raises:
+        EngineError: JSON cannot represent the body. This is not the fault of the server.
+    """
     try:
         return scalar(json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)).encode()
     except (ValueError, TypeError) as error:
         raise EngineError(f"this request cannot be sent: {error}") from error
 
 
-def seconds(retry_after: str) -> float:
-    """A `Retry-After` header in seconds from now: it holds a number or a date. 0 for what is neither."""
+def parse_retry_after(retry_after: str) -> float:
+    """Return the seconds from now that a `Retry-After` header means (a number or a date); 0 if it is neither."""
     try:
         return max(0.0, float(retry_after))
     except ValueError:
@@ -226,11 +251,11 @@ def seconds(retry_after: str) -> float:
         return 0.0
 
 
-def refusal(status: int, content: bytes, secret: str = "") -> EngineError:
-    """What a status other than 200 means; `secret` is blotted out of the server's words."""
+def status_error(status: int, content: bytes, secret: str = "") -> EngineError:
+    """Return the error for an HTTP status other than 200. `secret` is removed from the message of the server."""
     try:
         body = json.loads(content)
-        message = said(body) or str(body["message"])
+        message = error_message(body) or str(body["message"])
         if status == 404:
             message = f"the server does not know this: {message}"
     except (ValueError, KeyError, TypeError):
@@ -238,13 +263,13 @@ def refusal(status: int, content: bytes, secret: str = "") -> EngineError:
     if secret:
         message = message.replace(secret, "…")
     refused = dict.fromkeys((400, 404, 501), EngineRefused)
-    busy = dict.fromkeys((429, 503, OVERLOADED), EngineBusy)
+    busy = dict.fromkeys((429, 503, OVERLOADED_STATUS), EngineBusy)
     kinds: dict[int, type[EngineError]] = {**refused, **busy}
     return kinds.get(status, EngineError)(message)
 
 
-def said(body: Any) -> str:
-    """The message of an error body; empty for a body that is none."""
+def error_message(body: Any) -> str:
+    """Return the message of an error body, or an empty text if the body reports no error."""
     match body:
         case {"error": {"message": message}}:
             return str(cast("object", message))

@@ -1,8 +1,8 @@
-"""Ends the waits for an engine that gives no sign of life, however many wait, and has its process ended once.
+"""Watches whether the engine is alive, and has its process ended once if it is not, however many requests wait.
 
-Whatever an engine sends is a sign. After half of the time without one it is asked for one; a long prompt is answered by
-nothing else for minutes. The watch belongs to the engine and not to a request: a user who types cancels each request long
-before its time is up, and would otherwise wait for ever for the next one.
+Everything that the engine sends is a sign of life. After half of the time limit without a sign the engine is asked for
+one, because it sends nothing for minutes while it evaluates a long prompt. The watch belongs to the engine and not to a
+request: a user who types cancels each request long before the time limit, and would otherwise wait forever.
 """
 
 import asyncio
@@ -13,46 +13,58 @@ from contextlib import asynccontextmanager
 log = logging.getLogger(__name__)
 
 
-class Silent(Exception):
-    """The engine gave no sign of life. `said` tells what was found and what was done about it."""
+class EngineSilent(Exception):
+    """The engine gave no sign of life. `message` says what was found and what was done about it."""
 
-    def __init__(self, said: str) -> None:
-        super().__init__(said)
-        self.said = said
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
 
 
 class _Wait:
-    """One wait for the engine; `ending` is the end of a stuck engine that it waits for."""
+    """One wait for the engine. `ending` is the task that ends a stuck engine, for which the wait waits too."""
 
     def __init__(self, limit: asyncio.Timeout, ending: "asyncio.Task[str] | None") -> None:
         self.limit = limit
         self.ending = ending
 
 
-class Pulse:
-    """`alive` asks for a sign, within so many seconds; `stuck` ends the process and gives the sentence that says so."""
+class EnginePulse:
+    """The watch of one engine process.
+
+    Args:
+        silence_s: Seconds without a sign of life after which the engine counts as stuck.
+        is_alive: Asks the engine for a sign of life within a number of seconds.
+        end_engine: Ends the process and returns the message for the user.
+    """
 
     def __init__(
-        self, silence_s: float, alive: Callable[[float], Awaitable[bool]], stuck: Callable[[], Awaitable[str]]
+        self,
+        silence_s: float,
+        is_alive: Callable[[float], Awaitable[bool]],
+        end_engine: Callable[[], Awaitable[str]],
     ) -> None:
         self._silence_s = silence_s
-        self._alive = alive
-        self._stuck = stuck
-        self._since = 0.0
-        """The beginning of the silence, by the clock of the loop: the last sign, or the first question after it."""
-        self._owed = False
-        """Something was asked and no sign has come since."""
+        self._is_alive = is_alive
+        self._end_engine = end_engine
+        self._silence_start = 0.0
+        """Loop time of the last sign of life, or of the first request after it."""
+        self._awaits_sign = False
+        """A request was sent and no sign of life has come since."""
         self._waits: set[_Wait] = set()
         self._watch: asyncio.Task[None] | None = None
         self._ending: asyncio.Task[str] | None = None
 
     @asynccontextmanager
     async def waiting(self) -> AsyncGenerator[None]:
-        """A block that waits for the engine; leaving it is a sign of life. Raises Silent once the engine was found stuck."""
-        if not self._owed:
-            self._owed, self._since = True, asyncio.get_running_loop().time()
+        """Run a block that waits for the engine.
+
+        Its normal end is a sign of life. Raise EngineSilent if the engine is stuck.
+        """
+        if not self._awaits_sign:
+            self._awaits_sign, self._silence_start = True, asyncio.get_running_loop().time()
         if self._watch is None or self._watch.done():
-            self._watch = asyncio.create_task(self._look(), name="engine pulse")
+            self._watch = asyncio.create_task(self._watch_engine(), name="engine pulse")
         wait = None
         try:
             async with asyncio.timeout(None) as limit:
@@ -63,53 +75,53 @@ class Pulse:
                 finally:
                     self._waits.discard(wait)
         except Exception:
-            # a connection that breaks meanwhile breaks because the process is ended
+            # a connection that breaks now breaks because the process is being ended
             if wait and wait.ending:
-                raise Silent(await asyncio.shield(wait.ending)) from None
+                raise EngineSilent(await asyncio.shield(wait.ending)) from None
             raise
-        self._sign()
+        self._note_sign()
 
     async def aclose(self) -> None:
-        """End the watch. An engine that is being ended is waited for: a command that has failed must not leave it there."""
+        """Stop the watch. Wait until a stuck engine has ended: a command that failed must not leave it behind."""
         if self._ending:
             await asyncio.wait({self._ending})
         if self._watch:
             self._watch.cancel()
             await asyncio.wait({self._watch})
 
-    def _sign(self) -> None:
-        self._since, self._owed = asyncio.get_running_loop().time(), bool(self._waits)
+    def _note_sign(self) -> None:
+        self._silence_start, self._awaits_sign = asyncio.get_running_loop().time(), bool(self._waits)
 
-    async def _look(self) -> None:
+    async def _watch_engine(self) -> None:
         loop = asyncio.get_running_loop()
-        # with nobody waiting too, for as long as the last question has brought no sign
-        while self._owed:
-            since = self._since
-            if (early := since + self._silence_s / 2 - loop.time()) > 0:
-                await asyncio.sleep(early)
+        # the watch goes on if nobody waits any more, until the last request has brought a sign of life
+        while self._awaits_sign:
+            silence_start = self._silence_start
+            if (pause_s := silence_start + self._silence_s / 2 - loop.time()) > 0:
+                await asyncio.sleep(pause_s)
                 continue
-            # where this process was stopped itself it has not listened: the engine gets its time in any case
-            until = max(since + self._silence_s, loop.time() + self._silence_s / 2)
-            if await self._alive(until - loop.time()):
-                self._sign()
+            # if this process itself was stopped, it could not listen: the engine gets half of its time in any case
+            deadline = max(silence_start + self._silence_s, loop.time() + self._silence_s / 2)
+            if await self._is_alive(deadline - loop.time()):
+                self._note_sign()
                 continue
-            await asyncio.sleep(max(0.0, until - loop.time()))
-            if self._owed and self._since == since:
+            await asyncio.sleep(max(0.0, deadline - loop.time()))
+            if self._awaits_sign and self._silence_start == silence_start:
                 return await self._end()
         return None
 
     async def _end(self) -> None:
-        waited_for = bool(self._waits)
-        self._ending = ending = asyncio.create_task(self._end_engine(), name="ending a stuck engine")
+        has_waits = bool(self._waits)
+        self._ending = ending = asyncio.create_task(self._run_end_engine(), name="ending a stuck engine")
         for wait in self._waits:
             wait.ending = ending
-        said = await asyncio.shield(ending)
-        self._ending, self._owed = None, False
-        if not waited_for:
-            # whoever had asked has left
-            log.warning("%s", said)
+        message = await asyncio.shield(ending)
+        self._ending, self._awaits_sign = None, False
+        if not has_waits:
+            # all requests were cancelled, so no error carries the message
+            log.warning("%s", message)
         for wait in self._waits:
             wait.limit.reschedule(asyncio.get_running_loop().time())
 
-    async def _end_engine(self) -> str:
-        return await self._stuck()
+    async def _run_end_engine(self) -> str:
+        return await self._end_engine()

@@ -1,8 +1,9 @@
-"""Several servers of one model: the same document always goes to the same one, whose prefix cache knows it.
+"""Several servers of one model. A document always goes to the same server, which has its prefix in the cache.
 
-Rendezvous hashing: each server is weighed with the key, and they are tried from the heaviest on. When one is down only
-its own documents move, each to its own second choice; when it is back they return. One that failed gets no requests
-while another can take them, until `/health` says that it is well or nobody else is left.
+The server is chosen by rendezvous hashing: each server gets a weight from its name and the key of the request, and the
+servers are tried from the highest weight down. If a server fails, only its own documents move, each to its second
+choice, and they return later. A server that failed gets no requests while another one can answer, until `/health`
+succeeds.
 """
 
 import asyncio
@@ -10,25 +11,26 @@ import random
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
 
-from lsp_harness.inference.backends.endpoint import Setback
-from lsp_harness.inference.backends.server_supply import Server, Tries
+from lsp_harness.inference.backends.endpoint import RetryableError
+from lsp_harness.inference.backends.server_supply import Attempts, Server
 
-FIRST_WAIT, LONGEST_WAIT = 0.25, 8.0
-"""Seconds before a request is tried again: at most the first, doubled with each try up to the second."""
-PATIENCE = 10.0
-"""A server that asks for a longer wait is not waited for: the user would long have typed on."""
-FIRST_PROBE, LONGEST_PROBE = 0.5, 30.0
+FIRST_RETRY_WAIT_S, MAX_RETRY_WAIT_S = 0.25, 8.0
+"""Longest wait before the first repetition of a request. It doubles with each repetition up to the second value."""
+MAX_REQUESTED_WAIT_S = 10.0
+"""If a server asks for a longer wait, the request fails at once, because the user would have typed on by then."""
+FIRST_PROBE_WAIT_S, MAX_PROBE_WAIT_S = 0.5, 30.0
+"""Wait before a failed server is probed; it doubles with each probe."""
 
 Sleep = Callable[[float], Awaitable[object]]
 
 
-def weight(key: str, server: str) -> bytes:
-    """How much this server is meant for this key; evenly spread, and the same everywhere."""
+def rendezvous_weight(key: str, server: str) -> bytes:
+    """Return the weight of a server for a key. Weights are evenly distributed, and equal on all machines."""
     return blake2b(f"{key}\0{server}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 class Fleet:
-    """A `Supply` of servers that somebody else runs."""
+    """A `Supply` of remote servers."""
 
     def __init__(
         self,
@@ -42,79 +44,82 @@ class Fleet:
         self.retries = retries
         self.sleep = sleep
         self.jitter = jitter
-        self._down: dict[Server, asyncio.Task[None]] = {}
+        self._failed: dict[Server, asyncio.Task[None]] = {}
 
-    def order(self, key: str) -> list[Server]:
-        """All servers, the one that is meant for `key` first."""
-        return sorted(self.servers, key=lambda server: weight(key, server.endpoint.name), reverse=True)
+    def ranked_servers(self, key: str) -> list[Server]:
+        """Return all servers, the one for `key` first."""
+        return sorted(self.servers, key=lambda server: rendezvous_weight(key, server.endpoint.name), reverse=True)
 
-    def well(self, key: str) -> list[Server]:
-        """Those of `order` that are not down, or all when all are."""
-        order = self.order(key)
-        return [server for server in order if server not in self._down] or order
+    def available_servers(self, key: str) -> list[Server]:
+        """Return the ranked servers that have not failed, or all if all have failed."""
+        ranked = self.ranked_servers(key)
+        return [server for server in ranked if server not in self._failed] or ranked
 
-    def tries(self, key: str) -> Tries:
-        return _Tries(self, key)
+    def attempts(self, key: str) -> Attempts:
+        return _FleetAttempts(self, key)
 
-    def down(self, server: Server) -> None:
-        """Spare this server until it is well. A single one is asked again whatever happens."""
-        server.forget()
-        if len(self.servers) > 1 and server not in self._down:
-            self._down[server] = asyncio.create_task(self._probe(server))
+    def mark_failed(self, server: Server) -> None:
+        """Send this server no requests until it is healthy again. A single server still gets them."""
+        server.forget_backend()
+        if len(self.servers) > 1 and server not in self._failed:
+            self._failed[server] = asyncio.create_task(self._probe(server))
 
-    def up(self, server: Server) -> None:
-        if probe := self._down.pop(server, None):
+    def mark_healthy(self, server: Server) -> None:
+        """Send this server requests again."""
+        if probe := self._failed.pop(server, None):
             probe.cancel()
 
     async def _probe(self, server: Server) -> None:
-        wait = FIRST_PROBE
+        wait_s = FIRST_PROBE_WAIT_S
         while True:
-            await self.sleep(self.jitter(wait / 2, wait))
-            if await server.endpoint.healthy():
-                del self._down[server]
+            await self.sleep(self.jitter(wait_s / 2, wait_s))
+            if await server.endpoint.is_healthy():
+                del self._failed[server]
                 return
-            wait = min(wait * 2, LONGEST_PROBE)
+            wait_s = min(wait_s * 2, MAX_PROBE_WAIT_S)
 
     async def aclose(self) -> None:
         for server in self.servers:
-            self.up(server)
+            self.mark_healthy(server)
             await server.endpoint.aclose()
 
 
-class _Tries:
+class _FleetAttempts:
+    """The attempts of one request. Each server is asked once before one is asked again."""
+
     def __init__(self, fleet: Fleet, key: str) -> None:
         self._fleet = fleet
         self._key = key
-        self._asked: set[Server] = set()
-        self._left = fleet.retries
-        self._wait = FIRST_WAIT
+        self._tried: set[Server] = set()
+        self._retries_left = fleet.retries
+        self._wait_s = FIRST_RETRY_WAIT_S
 
-    async def server(self) -> Server:
-        server = self._fresh()[0]
-        self._asked.add(server)
+    async def next_server(self) -> Server:
+        server = self._untried_servers()[0]
+        self._tried.add(server)
         return server
 
-    def _fresh(self) -> list[Server]:
-        well = self._fleet.well(self._key)
-        return [server for server in well if server not in self._asked] or well
+    def _untried_servers(self) -> list[Server]:
+        available = self._fleet.available_servers(self._key)
+        return [server for server in available if server not in self._tried] or available
 
-    async def failed(self, server: Server, setback: Setback) -> None:
-        if setback.gone:
-            self._fleet.down(server)
+    async def report_failure(self, server: Server, error: RetryableError) -> None:
+        if error.server_lost:
+            self._fleet.mark_failed(server)
 
-    async def again(self, setback: Setback) -> bool:
-        if self._left <= 0 or not setback.again:
+    async def may_retry(self, error: RetryableError) -> bool:
+        if self._retries_left <= 0 or not error.repeatable:
             return False
-        self._left -= 1
-        if self._fresh()[0] not in self._asked:
+        self._retries_left -= 1
+        if self._untried_servers()[0] not in self._tried:
             return True
-        if setback.wait > PATIENCE:
+        if error.wait_s > MAX_REQUESTED_WAIT_S:
             return False
-        # full jitter: those who were turned away together must not come back together
-        await self._fleet.sleep(max(setback.wait, self._fleet.jitter(0, self._wait)))
-        self._wait = min(self._wait * 2, LONGEST_WAIT)
-        self._asked.clear()
+        # full jitter: clients that were refused together must not return together
+        await self._fleet.sleep(max(error.wait_s, self._fleet.jitter(0, self._wait_s)))
+        self._wait_s = min(self._wait_s * 2, MAX_RETRY_WAIT_S)
+        self._tried.clear()
         return True
 
-    def answered(self, server: Server) -> None:
-        self._fleet.up(server)
+    def report_success(self, server: Server) -> None:
+        self._fleet.mark_healthy(server)

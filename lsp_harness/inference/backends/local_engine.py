@@ -1,68 +1,74 @@
-"""Our own engine: found or started by the supervisor, and asked once more when it died before it answered."""
+"""The local engine: the supervisor finds or starts it.
+
+A request is repeated once if the engine ends before it answers.
+"""
 
 from pathlib import Path
 
 from lsp_harness.config.schema import Config
 from lsp_harness.errors import EngineUnavailable
-from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback
-from lsp_harness.inference.backends.engine_pulse import Pulse
-from lsp_harness.inference.backends.llama_server import OurEngine
-from lsp_harness.inference.backends.server_supply import Server, Tries
+from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits
+from lsp_harness.inference.backends.engine_pulse import EnginePulse
+from lsp_harness.inference.backends.llama_server import HarnessEngine
+from lsp_harness.inference.backends.server_supply import Attempts, Server
 from lsp_harness.inference.providers import Target
-from lsp_harness.inference.running_engines import STUCK_GRACE_S, alive, end, peer
+from lsp_harness.inference.running_engines import STUCK_GRACE_S, end_engine_at, is_alive, peer_pid
 from lsp_harness.inference.supervisor import Supervisor
 
-LEAST_SILENCE_S = 0.5
-"""Less would end an engine that only waits for a core."""
-GONE = "the engine ended during this request; the next request starts it again"
+MIN_SILENCE_S = 0.5
+"""Lower bound of `engine.silence_s`. A lower value would end an engine that only waits for a CPU core."""
+CONNECTION_LOST_MESSAGE = "the engine ended during this request; the next request starts it again"
 
 
-class Local:
-    """A `Supply` of one server, whose socket changes with its model."""
+class LocalSupply:
+    """A `Supply` of the local engine. Its socket changes with the model."""
 
     def __init__(self, config: Config) -> None:
         self._supervisor = Supervisor(config)
-        self._silence_s = max(config.engine.silence_s, LEAST_SILENCE_S)
+        self._silence_s = max(config.engine.silence_s, MIN_SILENCE_S)
         self._socket: Path | None = None
         self._server: Server | None = None
 
-    def tries(self, key: str) -> Tries:
-        return _Tries(self)
+    def attempts(self, key: str) -> Attempts:
+        return _LocalAttempts(self)
 
     async def server(self) -> Server:
-        socket = await self._supervisor.ensure()
+        """Return the running engine; start it if necessary."""
+        socket = await self._supervisor.ensure_running()
         if self._server is None or socket != self._socket:
             await self.aclose()
-            endpoint = Endpoint(Target(socket=str(socket)), Patience(), GONE, self._pulse(socket))
-            self._server, self._socket = Server(endpoint, OurEngine(endpoint)), socket
+            endpoint = Endpoint(
+                Target(socket=str(socket)), SilenceLimits(), CONNECTION_LOST_MESSAGE, self._pulse(socket)
+            )
+            self._server, self._socket = Server(endpoint, HarnessEngine(endpoint)), socket
         return self._server
 
-    def _pulse(self, socket: Path) -> Pulse:
-        """Of the process that listens at a socket now. A long prompt may wait its turn there for as long as it takes."""
-        pid, silence_s = peer(socket), self._silence_s
+    def _pulse(self, socket: Path) -> EnginePulse:
+        """Return the watch of the process that listens at a socket now."""
+        pid, silence_s = peer_pid(socket), self._silence_s
 
-        async def sign(limit_s: float) -> bool:
-            return await alive(socket, limit_s, silence_s)
+        async def ask_for_sign(limit_s: float) -> bool:
+            return await is_alive(socket, limit_s, silence_s)
 
-        async def stuck() -> str:
-            self._supervisor.doubt()
-            who = f"the engine (process {pid})" if pid else "the engine"
-            what = f"{who} gave no sign of life for {silence_s:g} s"
+        async def end_stuck_engine() -> str:
+            self._supervisor.suspect_engine()
+            engine = f"the engine (process {pid})" if pid else "the engine"
+            problem = f"{engine} gave no sign of life for {silence_s:g} s"
             try:
-                ended = await end(socket, grace_s=STUCK_GRACE_S, pid=pid)
+                end = await end_engine_at(socket, grace_s=STUCK_GRACE_S, pid=pid)
             except EngineUnavailable as error:
-                return f"{what}: {error.message}"
-            if ended is None:
+                return f"{problem}: {error.message}"
+            if end is None:
                 # another front end was faster
-                return f"{what} and is gone; the next request starts another"
-            cause = f" ({ended.condition})" if ended.condition else ""
-            return f"{what}{cause}; it {ended.words}, and the next request starts another"
+                return f"{problem} and is gone; the next request starts another"
+            cause = f" ({end.condition})" if end.condition else ""
+            return f"{problem}{cause}; it {end.description}, and the next request starts another"
 
-        return Pulse(silence_s, sign, stuck)
+        return EnginePulse(silence_s, ask_for_sign, end_stuck_engine)
 
-    async def lost(self, server: Server) -> None:
-        """Its connection broke. By now another request may have made a new one, which stays."""
-        self._supervisor.doubt()
+    async def handle_lost_connection(self, server: Server) -> None:
+        """Forget a broken connection. A new connection that another request has made stays."""
+        self._supervisor.suspect_engine()
         if self._server is server:
             await self.aclose()
 
@@ -72,22 +78,24 @@ class Local:
             await server.endpoint.aclose()
 
 
-class _Tries:
-    def __init__(self, local: Local) -> None:
-        self._local = local
-        self._first = True
+class _LocalAttempts:
+    """The attempts of one request: a second one if the engine ended before it answered."""
 
-    async def server(self) -> Server:
+    def __init__(self, local: LocalSupply) -> None:
+        self._local = local
+        self._is_first = True
+
+    async def next_server(self) -> Server:
         return await self._local.server()
 
-    async def failed(self, server: Server, setback: Setback) -> None:
-        if setback.gone:
-            await self._local.lost(server)
+    async def report_failure(self, server: Server, error: RetryableError) -> None:
+        if error.server_lost:
+            await self._local.handle_lost_connection(server)
 
-    async def again(self, setback: Setback) -> bool:
-        first, self._first = self._first, False
-        # what was never answered can be asked again: the engine is started anew for it
-        return first and setback.gone and setback.again
+    async def may_retry(self, error: RetryableError) -> bool:
+        is_first, self._is_first = self._is_first, False
+        # the engine is started again for the second attempt
+        return is_first and error.server_lost and error.repeatable
 
-    def answered(self, server: Server) -> None:
+    def report_success(self, server: Server) -> None:
         pass

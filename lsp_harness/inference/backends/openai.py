@@ -1,4 +1,4 @@
-"""The OpenAI dialect: vLLM, and every service that calls itself compatible."""
+"""The protocol of OpenAI: vLLM, and every service that says it is compatible."""
 
 import asyncio
 import json
@@ -9,23 +9,25 @@ from time import monotonic
 from typing import Any, cast
 
 from lsp_harness.errors import EngineError, EngineRefused
-from lsp_harness.inference.backends import conversation
 from lsp_harness.inference.backends.backend import (
-    BYTES_A_TOKEN,
+    BYTES_PER_TOKEN,
     FEATURES,
-    NO_INFILL,
+    NO_INFILL_KEY,
     Features,
     Json,
-    estimated,
-    without_error,
+    estimate_counts,
+    format_chatml,
+    messages_to_json,
+    require_success,
 )
 from lsp_harness.inference.backends.endpoint import Endpoint
-from lsp_harness.inference.backends.model_family import Family, family_of, why_not
-from lsp_harness.inference.backends.trailing_blanks import Blanks, cut
+from lsp_harness.inference.backends.model_family import Family, find_family, infill_problem
+from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
 from lsp_harness.inference.request import (
+    ChatRequest,
     Chunk,
-    Continuation,
     Infill,
+    ModelRequest,
     Priority,
     Props,
     Sampling,
@@ -35,77 +37,83 @@ from lsp_harness.inference.request import (
 )
 from lsp_harness.text.wording import counted
 
-AT_ONCE = 8
-MOST_STOPS = 4
-"""OpenAI refuses more."""
+MAX_CONCURRENT_COUNTS = 8
+"""Texts that vLLM tokenizes at the same time."""
+MAX_STOPS = 4
+"""Stop texts of a request. OpenAI refuses more."""
 
 
 class _Exchange:
-    """`/v1/completions` and `/v1/chat/completions`, streamed."""
+    """A streamed request to `/v1/completions` or `/v1/chat/completions`.
 
-    def __init__(self, path: str, body: Json, sampling: Sampling, blanks: str, *, mute: bool) -> None:
+    With `hide_text` the text is not passed on: the server generated it although none was requested.
+    """
+
+    def __init__(self, path: str, body: Json, sampling: Sampling, blanks: str, *, hide_text: bool) -> None:
         self.path = path
         self.body = body
         self.complete = False
         self._open = set(range(sampling.n))
-        self._owed: Chunk | None = None
+        self._last: Chunk | None = None
+        """The last chunk of the last candidate. It waits for the usage, which comes after it."""
         self._usage = Usage()
-        self._blanks = [Blanks(blanks) for _ in range(sampling.n)] if blanks else []
-        self._mute = mute
-        self._seconds = sampling.t_max_predict_ms / 1000 or math.inf
-        self._began: float | None = None
-        self._left = False
-        """The service would go on with one that has had its time."""
+        self._strippers = [BlankStripper(blanks) for _ in range(sampling.n)] if blanks else []
+        self._hide_text = hide_text
+        self._limit_s = sampling.t_max_predict_ms / 1000 or math.inf
+        self._started: float | None = None
+        self._is_over_time = False
+        """The time limit is over. The client stops reading, because the service would go on."""
 
     def read(self, data: str) -> Iterable[Chunk]:
         if data == "[DONE]":
-            yield from self.ended()
-            # a service may have given fewer candidates than it was asked for
+            yield from self.finish()
+            # a service may return fewer candidates than were requested
             self.complete = True
             return
-        body = without_error(json.loads(data))
-        if told := cast("Json | None", body.get("usage")):
-            self._usage = _usage(told)
+        body = require_success(json.loads(data))
+        if usage := cast("Json | None", body.get("usage")):
+            self._usage = _read_usage(usage)
         for choice in cast("list[Json]", body.get("choices") or []):
-            yield from self._choice(choice)
-        if self._left and not self._open:
-            yield from self.ended()
+            yield from self._read_choice(choice)
+        if self._is_over_time and not self._open:
+            yield from self.finish()
             self.complete = True
 
-    def ended(self) -> Iterable[Chunk]:
-        """The last candidate's end, which waited for the usage that comes after it."""
-        self.complete = not self._open or self._owed is not None
-        if self._owed:
-            yield replace(self._owed, usage=self._usage)
+    def finish(self) -> Iterable[Chunk]:
+        """Return the last chunk of the last candidate, which waited for the usage."""
+        self.complete = not self._open or self._last is not None
+        if self._last:
+            yield replace(self._last, usage=self._usage)
 
-    def _choice(self, choice: Json) -> Iterable[Chunk]:
+    def _read_choice(self, choice: Json) -> Iterable[Chunk]:
         index = int(choice.get("index") or 0)
         if index not in self._open:
             return
         delta = cast("Json", choice.get("delta") or {})
         text = str(choice.get("text") or delta.get("content") or "")
-        self._began = monotonic() if self._began is None else self._began
-        if self._blanks:
-            text = self._blanks[index].strip(text)
-        logprobs = _logprobs(choice.get("logprobs"))
-        if (text or logprobs) and not self._mute:
+        self._started = monotonic() if self._started is None else self._started
+        if self._strippers:
+            text = self._strippers[index].strip(text)
+        logprobs = _read_logprobs(choice.get("logprobs"))
+        if (text or logprobs) and not self._hide_text:
             yield Chunk(text, None, Usage(), index, logprobs)
-        if stop := _stop(choice) or self._late(text):
+        if stop := _read_stop(choice) or self._check_time(text):
             self._open.discard(index)
             if self._open:
                 yield Chunk("", stop, Usage(), index)
             else:
-                self._owed = Chunk("", stop, Usage(), index)
+                self._last = Chunk("", stop, Usage(), index)
 
-    def _late(self, text: str) -> Stop | None:
-        if "\n" not in text or monotonic() - (self._began or 0.0) <= self._seconds:
+    def _check_time(self, text: str) -> Stop | None:
+        """Return `deadline` if a line ends after the time limit."""
+        if "\n" not in text or monotonic() - (self._started or 0.0) <= self._limit_s:
             return None
-        self._left = True
+        self._is_over_time = True
         return "deadline"
 
 
 class OpenAI:
-    """A server of the OpenAI dialect; `vllm` is its version there, and empty elsewhere."""
+    """The backend of a server with OpenAI's protocol. `vllm` is the version of vLLM, or empty for another server."""
 
     def __init__(self, endpoint: Endpoint, model: str, *, vllm: str = "", n_ctx: int = 0) -> None:
         self._endpoint = endpoint
@@ -120,74 +128,90 @@ class OpenAI:
             infill: bool | str = f"by the tokens of {family.name}" if family else "by the `suffix` parameter"
         except EngineRefused:
             infill = False
-        ours = bool(self._vllm)
+        is_vllm = bool(self._vllm)
         return dict.fromkeys(FEATURES, False) | {
             "infill": infill,
             "heal": "blanks before the cursor are left out of the prompt and removed from the answer; a half-typed word is not completed",
-            "lookup": "as the server was started (--speculative-config)" if ours else False,
-            "grammar": ours,
-            "n": True if ours else "if the service returns as many as requested",
-            "logprobs": True if ours else "if the service returns them",
+            "lookup": "as the server was started (--speculative-config)" if is_vllm else False,
+            "grammar": is_vllm,
+            "n": True if is_vllm else "if the service returns as many as requested",
+            "logprobs": True if is_vllm else "if the service returns them",
             "deadline": "kept by the client, which closes the connection",
-            "warm": ours,
-            "tokenize": True if ours else f"estimated: {BYTES_A_TOKEN} bytes a token",
+            "warm": is_vllm,
+            "tokenize": True if is_vllm else f"estimated: {BYTES_PER_TOKEN} bytes a token",
             "embedding": "only if the served model embeds",
         }
 
-    def ask(self, request: Continuation | Infill) -> _Exchange:
-        sampling, blanks = request.sampling, ""
-        mute = sampling.n_predict == 0
-        limit = max(1, sampling.n_predict)
-        if isinstance(request, Infill):
-            prefix, blanks = cut(request.around.prefix) if request.heal else (request.around.prefix, "")
-            around = replace(request.around, prefix=prefix)
-            family = self._family()
-            extra = "".join(text for _, text in around.extra)
-            hole = (
-                {"prompt": family.prompt(around)}
-                if family
-                else {"prompt": extra + around.prefix, "suffix": around.suffix}
-            )
-            body = hole | self._settings(sampling, family.recipe.stops if family else ())
-            return _Exchange("/v1/completions", body | {"max_tokens": limit}, sampling, blanks, mute=mute)
-        prompt = request.prompt
-        if messages := conversation.of_prompt(prompt):
-            body = {"messages": messages} | self._settings(sampling, (), chat=True)
-            body[self._endpoint.target.provider.limit_field] = limit
-            return _Exchange("/v1/chat/completions", body, sampling, "", mute=mute)
+    async def build_exchange(self, request: ModelRequest) -> _Exchange:
+        match request:
+            case Infill():
+                return self._infill_exchange(request)
+            case ChatRequest():
+                return self._chat_exchange(request)
+            case _:
+                return self._completion_exchange(request.prompt, request.sampling)
+
+    def _infill_exchange(self, request: Infill) -> _Exchange:
+        context, blanks = request.context, ""
+        if request.heal:
+            prefix, blanks = split_trailing_blanks(context.prefix)
+            context = replace(context, prefix=prefix)
+        family = self._family()
+        if family:
+            body: Json = {"prompt": family.prompt(context)}
+        else:
+            extra = "".join(text for _, text in context.extra)
+            body = {"prompt": extra + context.prefix, "suffix": context.suffix}
+        body |= self._settings(request.sampling, family.recipe.stops if family else ())
+        return self._exchange("/v1/completions", body, request.sampling, blanks)
+
+    def _chat_exchange(self, request: ChatRequest) -> _Exchange:
+        body = {"messages": messages_to_json(request.messages)} | self._settings(request.sampling, (), chat=True)
+        limit_field = self._endpoint.target.provider.limit_field
+        return self._exchange("/v1/chat/completions", body, request.sampling, limit_field=limit_field)
+
+    def _completion_exchange(self, prompt: str | tuple[int | str, ...], sampling: Sampling) -> _Exchange:
+        parts: str | list[int | str] = prompt if isinstance(prompt, str) else list(prompt)
         if not isinstance(prompt, str):
             kinds = {type(part) for part in prompt}
             if len(kinds) != 1:
                 raise EngineRefused("this server takes a prompt of text or of tokens, not a mixture")
-            prompt = list(prompt) if kinds == {int} else "".join(cast("tuple[str, ...]", prompt))
-        body = {"prompt": prompt} | self._settings(sampling, ())
+            if kinds == {str}:
+                parts = "".join(cast("tuple[str, ...]", prompt))
+        body = {"prompt": parts} | self._settings(sampling, ())
         if self._vllm:
             body["add_special_tokens"] = False
-        return _Exchange("/v1/completions", body | {"max_tokens": limit}, sampling, "", mute=mute)
+        return self._exchange("/v1/completions", body, sampling)
+
+    def _exchange(
+        self, path: str, body: Json, sampling: Sampling, blanks: str = "", limit_field: str = "max_tokens"
+    ) -> _Exchange:
+        body[limit_field] = max(1, sampling.n_predict)
+        return _Exchange(path, body, sampling, blanks, hide_text=sampling.n_predict == 0)
 
     async def count(self, texts: Sequence[str]) -> list[int]:
-        """By vLLM's tokenizer. Elsewhere each is an `Estimate`."""
+        """Count by the tokenizer of vLLM. For another server each count is an `EstimatedCount`."""
         if not self._vllm:
-            return estimated(texts)
-        gate = asyncio.Semaphore(AT_ONCE)
+            return estimate_counts(texts)
+        gate = asyncio.Semaphore(MAX_CONCURRENT_COUNTS)
 
-        async def one(text: str) -> int:
+        async def count_one(text: str) -> int:
             body = {"model": self._model, "prompt": text, "add_special_tokens": False}
             async with gate:
                 return int((await self._endpoint.call("POST", "/tokenize", body))["count"]) if text else 0
 
-        return await asyncio.gather(*(one(text) for text in texts))
+        return await asyncio.gather(*(count_one(text) for text in texts))
 
     async def chat_prompt(self, messages: Sequence[tuple[str, str]]) -> str:
-        return conversation.to_prompt(messages)
+        return format_chatml(messages)
 
     async def props(self) -> Props:
-        """What is known without asking; `token_counts` says whether counts are true."""
+        """Return what is known without a request. `token_counts` says whether the counts are exact."""
         counts = "exact" if self._vllm else "estimated"
-        told = {"server": self.kind, "token_counts": counts}
-        if why := why_not(self._endpoint.target.fim, self._model):
-            told[NO_INFILL] = why
-        return Props(self._model, self._n_ctx, 0, told)
+        raw = {"server": self.kind, "token_counts": counts}
+        if why := infill_problem(self._endpoint.target.fim, self._model):
+            raw[NO_INFILL_KEY] = why
+        return Props(self._model, self._n_ctx, 0, raw)
 
     async def embed(self, texts: Sequence[str], max_tokens: int, priority: Priority) -> list[list[float]]:
         body: Json = {"model": self._model, "input": list(texts), "encoding_format": "float"}
@@ -205,7 +229,7 @@ class OpenAI:
         return False
 
     def _family(self) -> Family | None:
-        return family_of(self._endpoint.target.fim, self._model)
+        return find_family(self._endpoint.target.fim, self._model)
 
     def _settings(self, sampling: Sampling, stops: Sequence[str], *, chat: bool = False) -> Json:
         body: Json = {
@@ -218,52 +242,52 @@ class OpenAI:
             "stream": True,
             "stream_options": {"include_usage": True},
         }
-        # others may refuse what they do not have, and no suggestion is worth that
-        told = max(sampling.top_logprobs, 0 if sampling.confidence and self._vllm else -1)
-        if told >= 0:
-            body |= {"logprobs": True, "top_logprobs": told} if chat else {"logprobs": told}
+        # other services may refuse a field that they do not have, and then there is no suggestion
+        logprobs = max(sampling.top_logprobs, 0 if sampling.confidence and self._vllm else -1)
+        if logprobs >= 0:
+            body |= {"logprobs": True, "top_logprobs": logprobs} if chat else {"logprobs": logprobs}
         if not self._vllm:
-            body["stop"] = body["stop"][:MOST_STOPS]
+            body["stop"] = body["stop"][:MAX_STOPS]
             return body
-        # stops that are special tokens are only seen when those are not left out
+        # vLLM only sees a stop that is a special token if the answer contains special tokens
         body |= {"top_k": sampling.top_k, "skip_special_tokens": not stops}
         if sampling.grammar:
             body |= (
                 {"guided_grammar": sampling.grammar}
-                if _older(self._vllm, (0, 12))
+                if _is_older(self._vllm, (0, 12))
                 else {"structured_outputs": {"grammar": sampling.grammar}}
             )
         return body
 
 
-def _older(version: str, than: tuple[int, int]) -> bool:
+def _is_older(version: str, than: tuple[int, int]) -> bool:
     numbers = [int(part) for part in version.split(".")[:2] if part.isdigit()]
     return bool(numbers) and tuple(numbers) < than
 
 
-def _usage(told: Json) -> Usage:
-    details = cast("Json", told.get("prompt_tokens_details") or {})
+def _read_usage(counts: Json) -> Usage:
+    details = cast("Json", counts.get("prompt_tokens_details") or {})
     reused = int(details.get("cached_tokens") or 0)
-    return Usage(int(told.get("prompt_tokens") or 0) - reused, reused, int(told.get("completion_tokens") or 0))
+    return Usage(int(counts.get("prompt_tokens") or 0) - reused, reused, int(counts.get("completion_tokens") or 0))
 
 
-def _stop(choice: Json) -> Stop | None:
+def _read_stop(choice: Json) -> Stop | None:
     match choice.get("finish_reason"):
         case None | "":
             return None
         case "length":
             return "limit"
         case "stop":
-            # vLLM says which stop it was; others do not tell a stop text from the model's own end
+            # vLLM reports which stop text it was; other services do not distinguish it from the end by the model
             return "word" if isinstance(choice.get("stop_reason"), str) else "eos"
         case _:
             return "eos"
 
 
-def _logprobs(told: Json | None) -> tuple[TokenLogprob, ...]:
-    """Both forms: rows under `content` (chat), columns under `tokens`."""
-    told = told or {}
-    rows = cast("list[Json]", told.get("content") or [])
+def _read_logprobs(body: Json | None) -> tuple[TokenLogprob, ...]:
+    """Read both forms: rows under `content` (chat), and columns under `tokens`."""
+    body = body or {}
+    rows = cast("list[Json]", body.get("content") or [])
     if rows:
         return tuple(
             TokenLogprob(
@@ -273,9 +297,9 @@ def _logprobs(told: Json | None) -> tuple[TokenLogprob, ...]:
             )
             for row in rows
         )
-    tokens = cast("list[Any]", told.get("tokens") or [])
-    values = cast("list[Any]", told.get("token_logprobs") or [])
-    tops = cast("list[dict[str, float] | None]", told.get("top_logprobs") or [None] * len(tokens))
+    tokens = cast("list[Any]", body.get("tokens") or [])
+    values = cast("list[Any]", body.get("token_logprobs") or [])
+    tops = cast("list[dict[str, float] | None]", body.get("top_logprobs") or [None] * len(tokens))
     return tuple(
         TokenLogprob(str(token), float(value or 0), tuple((top or {}).items()))
         for token, value, top in zip(tokens, values, tops, strict=False)

@@ -1,77 +1,80 @@
-"""Where the server of a request comes from, and what becomes of a request that failed."""
+"""The interfaces that choose a server for a request (`Supply`) and decide about another attempt (`Attempts`)."""
 
 from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
 from lsp_harness.inference.backends.backend import Backend
-from lsp_harness.inference.backends.endpoint import Endpoint, Setback, understood
+from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, protocol_errors
 
 T = TypeVar("T")
 
 
 class Server:
-    """An endpoint, and its dialect once that is known."""
+    """An endpoint, and its backend once that is detected."""
 
     def __init__(self, endpoint: Endpoint, backend: Backend | None = None) -> None:
         self.endpoint = endpoint
         self._backend = backend
 
     async def backend(self) -> Backend:
-        """Found out with the first request. Raises EngineError, Setback."""
+        """Return the backend; detect it with the first request. Raise EngineError or RetryableError."""
         if self._backend is None:
             from lsp_harness.inference.backends.detection import detect
 
-            with understood(self.endpoint.name):
+            with protocol_errors(self.endpoint.name):
                 self._backend = await detect(self.endpoint)
         return self._backend
 
-    def forget(self) -> None:
-        """What answers there next may be something else."""
+    def forget_backend(self) -> None:
+        """Detect the backend again with the next request, because another server may answer at this address."""
         self._backend = None
 
 
-class Tries(Protocol):
-    """The tries of one request."""
+class Attempts(Protocol):
+    """The attempts to get an answer to one request."""
 
-    async def server(self) -> Server:
-        """Whom to ask now. Raises EngineUnavailable."""
+    async def next_server(self) -> Server:
+        """Return the server to ask now. Raise EngineUnavailable."""
         ...
 
-    async def failed(self, server: Server, setback: Setback) -> None:
-        """This server had a setback, in whatever state the request was."""
+    async def report_failure(self, server: Server, error: RetryableError) -> None:
+        """Note that this server failed, whatever part of the answer had arrived."""
         ...
 
-    async def again(self, setback: Setback) -> bool:
-        """Whether to try once more, after a wait if one is due."""
+    async def may_retry(self, error: RetryableError) -> bool:
+        """Return whether to try again. Wait before that if a wait is due."""
         ...
 
-    def answered(self, server: Server) -> None:
-        """The server did its part."""
+    def report_success(self, server: Server) -> None:
+        """Note that this server answered."""
         ...
 
 
 class Supply(Protocol):
     """All servers of a client."""
 
-    def tries(self, key: str) -> Tries:
-        """`key` names what the request is about: equal keys go to the same server while it can be reached."""
+    def attempts(self, key: str) -> Attempts:
+        """Return the attempts of a request.
+
+        Requests with the same `key` go to the same server while it can be reached.
+        """
         ...
 
     async def aclose(self) -> None: ...
 
 
-async def tried(supply: Supply, ask: Callable[[Server], Awaitable[T]]) -> T:
-    """The answer to one question that is not a stream, asked as often as a stream would be. Raises EngineError."""
-    tries = supply.tries("")
+async def ask_with_retries(supply: Supply, ask: Callable[[Server], Awaitable[T]]) -> T:
+    """Return the answer to a request that is not a stream, with the same attempts as a stream. Raise EngineError."""
+    attempts = supply.attempts("")
     while True:
-        server = await tries.server()
+        server = await attempts.next_server()
         try:
-            with understood(server.endpoint.name):
+            with protocol_errors(server.endpoint.name):
                 answer = await ask(server)
-        except Setback as setback:
-            await tries.failed(server, setback)
-            if not await tries.again(setback):
-                raise setback.error from setback
+        except RetryableError as error:
+            await attempts.report_failure(server, error)
+            if not await attempts.may_retry(error):
+                raise error.error from error
         else:
-            tries.answered(server)
+            attempts.report_success(server)
             return answer

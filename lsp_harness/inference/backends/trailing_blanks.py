@@ -1,34 +1,34 @@
-"""Blanks before the cursor, for servers that cannot heal.
+"""Removal of the blanks before the cursor, for servers that cannot heal tokens.
 
-A model that is shown `return ` with its blank has already been told that the next token has none, and answers badly. So
-the blanks are not sent; the answer then begins with them, and they are taken off again.
+Tokens of a model usually begin with their blank. After `return ` with a blank, the model expects a token without one
+and answers badly. So the blanks are not sent. The answer then begins with them, and they are removed from it.
 """
 
 import re
 
-TRAILING = re.compile(r"(?<![ \t])[ \t]+\Z")
+TRAILING_BLANKS = re.compile(r"(?<![ \t])[ \t]+\Z")
 
 
-def cut(prefix: str) -> tuple[str, str]:
-    """The prefix without the blanks it ends with, and those."""
-    found = TRAILING.search(prefix)
-    return (prefix[: found.start()], found.group()) if found else (prefix, "")
+def split_trailing_blanks(prefix: str) -> tuple[str, str]:
+    """Return the prefix without its trailing blanks, and the blanks."""
+    match = TRAILING_BLANKS.search(prefix)
+    return (prefix[: match.start()], match.group()) if match else (prefix, "")
 
 
-class Blanks:
-    """Takes the blanks that were cut off the beginning of an answer that comes in pieces.
+class BlankStripper:
+    """Removes the blanks that were not sent from the beginning of an answer that arrives in pieces.
 
-    An answer that begins with other blanks, or none, loses only what agrees: it continues the text as it stands.
+    An answer that begins with other blanks, or with none, loses only the blanks that agree.
     """
 
-    def __init__(self, cut: str) -> None:
-        self._left = cut
+    def __init__(self, blanks: str) -> None:
+        self._left = blanks
 
     def strip(self, text: str) -> str:
-        """The piece without what is still to be taken off."""
-        same = 0
-        while same < min(len(text), len(self._left)) and text[same] == self._left[same]:
-            same += 1
+        """Return a piece of the answer without the blanks that are still to be removed."""
+        count = 0
+        while count < min(len(text), len(self._left)) and text[count] == self._left[count]:
+            count += 1
         if text:
-            self._left = self._left[same:] if same == len(text) else ""
-        return text[same:]
+            self._left = self._left[count:] if count == len(text) else ""
+        return text[count:]

@@ -1,4 +1,4 @@
-"""A BERT sentence encoder as its publisher keeps it (safetensors, tokenizer, settings) → one GGUF file, Q8_0.
+"""Converter of a BERT sentence encoder (safetensors, tokenizer, settings) to one GGUF file in Q8_0.
 
 Matrices are quantized; biases, norms and the two small tables of positions and token types stay float32, as in
 llama.cpp's own conversions. Equal input and an equal `gguf` package give equal bytes, so the result has a known hash.
@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 WEIGHTS, TOKENIZER, CONFIG, POOLING = "model.safetensors", "tokenizer.json", "config.json", "1_Pooling/config.json"
-"""The files of a sentence-transformers repository that matter here."""
-PIECES_OF_A_LAYER = {
+"""The files of a sentence-transformers repository that are read."""
+LAYER_PARTS = {
     "attention.self.query": "attn_q",
     "attention.self.key": "attn_k",
     "attention.self.value": "attn_v",
@@ -26,17 +26,26 @@ PIECES_OF_A_LAYER = {
     "output.dense": "ffn_down",
     "output.LayerNorm": "layer_output_norm",
 }
-"""BERT's name of a layer's part → llama.cpp's."""
-NOT_QUANTIZED = {"position_embd.weight", "token_types.weight"}
+"""Name of a part of a layer in BERT → its name in llama.cpp."""
+UNQUANTIZED_TENSORS = {"position_embd.weight", "token_types.weight"}
 WORD_START = "\u2581"
 
 Array = npt.NDArray[np.float32]
 
 
 def convert(files: Mapping[str, bytes], target: Path, *, name: str, license: str) -> None:
-    """Write the model; `files` holds the four files by the names above. Raises KeyError where a tensor is missing."""
+    """Write the converted model to `target`.
+
+    Args:
+        files: The contents of the four files, by the names above.
+        name: The name of the model in the GGUF file.
+        license: The licence in the GGUF file.
+
+    Raises:
+        KeyError: A tensor is missing.
+    """
     config: dict[str, Any] = json.loads(files[CONFIG])
-    tensors = dict(_safetensors(files[WEIGHTS]))
+    tensors = dict(_read_safetensors(files[WEIGHTS]))
     writer = gguf.GGUFWriter(target, "bert")
     writer.add_name(name)
     writer.add_license(license)
@@ -44,21 +53,24 @@ def convert(files: Mapping[str, bytes], target: Path, *, name: str, license: str
     writer.add_quantization_version(gguf.GGML_QUANT_VERSION)
     _add_shape(writer, config, json.loads(files[POOLING]))
     _add_vocabulary(writer, json.loads(files[TOKENIZER]), config["type_vocab_size"])
-    for ours, theirs in _names(config["num_hidden_layers"]):
-        _add_tensor(writer, ours, tensors[theirs])
+    for gguf_name, bert_name in _tensor_names(config["num_hidden_layers"]):
+        _add_tensor(writer, gguf_name, tensors[bert_name])
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
 
 
-def _safetensors(data: bytes) -> Iterator[tuple[str, Array]]:
-    """Float32 tensors by name: a u64 length, a JSON header of types, shapes and places, and the numbers."""
+def _read_safetensors(data: bytes) -> Iterator[tuple[str, Array]]:
+    """Yield the float32 tensors by name.
+
+    The format is a u64 length, a JSON header with types, shapes and offsets, and the numbers.
+    """
     (length,) = struct.unpack_from("<Q", data)
     body = 8 + length
     header: dict[str, Any] = json.loads(data[8:body])
     for name, entry in header.items():
-        # the others are tables of 0, 1, 2, …, which llama.cpp makes itself
+        # the other tensors are tables of 0, 1, 2, …, which llama.cpp makes itself
         if name != "__metadata__" and entry["dtype"] == "F32":
             start, end = entry["data_offsets"]
             values = np.frombuffer(data, np.dtype("<f4"), count=(end - start) // 4, offset=body + start)
@@ -78,15 +90,15 @@ def _add_shape(writer: gguf.GGUFWriter, config: Mapping[str, Any], pooling: Mapp
 
 
 def _add_vocabulary(writer: gguf.GGUFWriter, tokenizer: Mapping[str, Any], token_types: int) -> None:
-    """WordPiece as llama.cpp spells it: a mark before what starts a word, instead of one before what continues it."""
+    """Add the WordPiece vocabulary. llama.cpp marks tokens that start a word; BERT marks tokens that continue one."""
     ids: dict[str, int] = tokenizer["model"]["vocab"]
     special = {token["id"] for token in tokenizer["added_tokens"] if token["special"]}
     tokens = sorted(ids, key=ids.__getitem__)
     writer.add_tokenizer_model("bert")
-    # llama.cpp's name for BERT's own way of cutting words
+    # the name in llama.cpp for BERT's way to split words
     writer.add_tokenizer_pre("jina-v2-en")
     writer.add_token_type_count(token_types)
-    writer.add_token_list([token if ids[token] in special else _spelled(token) for token in tokens])
+    writer.add_token_list([token if ids[token] in special else _llama_cpp_token(token) for token in tokens])
     kinds = (gguf.TokenType.NORMAL, gguf.TokenType.CONTROL)
     writer.add_token_types([kinds[ids[token] in special] for token in tokens])
     writer.add_unk_token_id(ids["[UNK]"])
@@ -96,25 +108,25 @@ def _add_vocabulary(writer: gguf.GGUFWriter, tokenizer: Mapping[str, Any], token
     writer.add_bos_token_id(ids["[CLS]"])
 
 
-def _spelled(token: str) -> str:
+def _llama_cpp_token(token: str) -> str:
     return token[2:] if token.startswith("##") else WORD_START + token
 
 
-def _names(layers: int) -> Iterator[tuple[str, str]]:
-    """(llama.cpp's name, BERT's name) of every tensor, in the order of the file."""
+def _tensor_names(layers: int) -> Iterator[tuple[str, str]]:
+    """Yield (name in llama.cpp, name in BERT) of every tensor, in the order of the GGUF file."""
     yield "token_embd.weight", "embeddings.word_embeddings.weight"
     yield "position_embd.weight", "embeddings.position_embeddings.weight"
     yield "token_types.weight", "embeddings.token_type_embeddings.weight"
     for kind in ("weight", "bias"):
         yield f"token_embd_norm.{kind}", f"embeddings.LayerNorm.{kind}"
     for layer in range(layers):
-        for theirs, ours in PIECES_OF_A_LAYER.items():
+        for bert_part, gguf_part in LAYER_PARTS.items():
             for kind in ("weight", "bias"):
-                yield f"blk.{layer}.{ours}.{kind}", f"encoder.layer.{layer}.{theirs}.{kind}"
+                yield f"blk.{layer}.{gguf_part}.{kind}", f"encoder.layer.{layer}.{bert_part}.{kind}"
 
 
 def _add_tensor(writer: gguf.GGUFWriter, name: str, values: Array) -> None:
-    if values.ndim == 2 and name not in NOT_QUANTIZED:
+    if values.ndim == 2 and name not in UNQUANTIZED_TENSORS:
         packed = gguf.quants.quantize(values, gguf.GGMLQuantizationType.Q8_0)
         writer.add_tensor(name, packed, raw_dtype=gguf.GGMLQuantizationType.Q8_0)
     else:

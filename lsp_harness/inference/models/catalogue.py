@@ -1,7 +1,9 @@
-"""The models we know by name, read from `catalogue.toml`. Cheap to import: the language server does.
+"""The catalogue of models, read from `catalogue.toml`.
 
-A card says what the file must be and where it may come from. It does not hold token texts: those are in the file's own
-header, and a second copy could only disagree with it.
+The import is cheap, because the language server needs it at start.
+
+A card says what a model file must be and where it can be downloaded. It does not contain token texts: the header of the
+file does, and a second copy could differ from it.
 """
 
 import tomllib
@@ -13,7 +15,7 @@ from typing import Any, Literal, cast
 
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.errors import UnknownModel
-from lsp_harness.inference.models.converted import Converted, Piece, Repository, Wheel
+from lsp_harness.inference.models.converted import ConvertedModel, PublishedFile, Repository, Wheel
 from lsp_harness.inference.models.model_sources import Hub, LocalFile, Source, Url, Wheels
 
 Kind = Literal["completion", "embedding"]
@@ -21,7 +23,7 @@ Kind = Literal["completion", "embedding"]
 
 @dataclass(frozen=True, slots=True)
 class FimRecipe:
-    """How to lay out a fill-in-the-middle prompt for this family, and what ends the answer."""
+    """The order of a fill-in-the-middle prompt for a model, and the texts that end the answer."""
 
     order: Literal["suffix-first", "prefix-suffix-middle"] = "prefix-suffix-middle"
     stops: tuple[str, ...] = ()
@@ -29,9 +31,9 @@ class FimRecipe:
 
 @dataclass(frozen=True, slots=True)
 class ModelCard:
-    """One model file. `bytes` is 0 and `sha256` empty where nobody has checked them.
+    """One model file. `bytes` is 0 and `sha256` is empty if they are not known.
 
-    A model of kind `embedding` turns texts into vectors and generates nothing, so its `fim` is empty.
+    A model of kind `embedding` makes vectors and generates no text, so its `fim` is empty.
     """
 
     name: str
@@ -52,16 +54,16 @@ _KINDS: Mapping[str, Callable[..., Source]] = {"hub": Hub, "wheels": Wheels, "ur
 
 @cache
 def cards() -> tuple[ModelCard, ...]:
-    """Every model of the catalogue, in its order."""
+    """Return all models of the catalogue, in its order."""
     text = read_text(Path(__file__).with_name("catalogue.toml"))
     return tuple(_card(row) for row in tomllib.loads(text)["model"])
 
 
 def card(name: str) -> ModelCard:
-    """The model of that name."""
-    for known in cards():
-        if known.name == name:
-            return known
+    """Return the model with this name. Raise UnknownModel if there is none."""
+    for model in cards():
+        if model.name == name:
+            return model
     raise UnknownModel(f"there is no model “{name}”; the catalogue has {', '.join(c.name for c in cards())}")
 
 
@@ -75,7 +77,7 @@ def _card(row: dict[str, Any]) -> ModelCard:
         license=row["license"],
         context=row["context"],
         fim=FimRecipe(row["fim"]["order"], tuple(row["fim"]["stops"])) if "fim" in row else FimRecipe(),
-        sources=tuple(source for given in row["sources"] for source in _sources(given)),
+        sources=tuple(source for entry in row["sources"] for source in _sources(entry)),
         note=row.get("note", ""),
         kind=row.get("kind", "completion"),
     )
@@ -83,16 +85,16 @@ def _card(row: dict[str, Any]) -> ModelCard:
 
 def _sources(row: dict[str, Any]) -> Iterator[Source]:
     if row["kind"] == "converted":
-        yield from _conversions(row)
+        yield from _conversion_sources(row)
         return
-    # Lists become tuples so that a card can be hashed and compared like any value.
+    # lists become tuples, so that cards can be hashed
     settings = {k: tuple(cast("list[str]", v)) if isinstance(v, list) else v for k, v in row.items() if k != "kind"}
     yield _KINDS[row["kind"]](**settings)
 
 
-def _conversions(row: dict[str, Any]) -> Iterator[Source]:
-    """One source for each carrier of the same files."""
-    pieces = tuple(Piece(**piece) for piece in row["pieces"])
+def _conversion_sources(row: dict[str, Any]) -> Iterator[Source]:
+    """Yield a source for each carrier of the same published files."""
+    pieces = tuple(PublishedFile(**piece) for piece in row["pieces"])
     for carrier in row["carriers"]:
-        brings = Repository(**carrier) if "repo" in carrier else Wheel(**carrier)
-        yield Converted(brings, pieces, row["name"], row["license"])
+        source = Repository(**carrier) if "repo" in carrier else Wheel(**carrier)
+        yield ConvertedModel(source, pieces, row["name"], row["license"])

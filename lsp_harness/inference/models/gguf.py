@@ -1,11 +1,12 @@
-"""What a GGUF file says about itself: a small reader of the header of versions 2 and 3, and nothing of the tensors' data.
+"""Reader of the header of a GGUF file, versions 2 and 3. It does not read the data of the tensors.
 
-The `gguf` package would do, but it makes a numpy object of each of 150,000 vocabulary entries and would be one more thing
-to install. This reader steps over arrays and keeps scalars and strings; of the vocabulary it looks for the few
-fill-in-the-middle tokens, since many files do not name them in their metadata.
+`gguf.GGUFReader` needs half a minute and a gigabyte of memory for the header of the default model (ADR 17). This reader
+skips arrays and keeps scalars and texts. It scans the vocabulary for the fill-in-the-middle tokens, because many files
+do not name them in their metadata.
 
-Layout: "GGUF", u32 version, u64 tensors, u64 pairs; then pairs of key, u32 type, value; then one entry a tensor. Strings
-are a u64 length and UTF-8; arrays a u32 type, a u64 count and the elements. Little-endian.
+The layout is "GGUF", u32 version, u64 number of tensors, u64 number of pairs; then pairs of key, u32 type and value;
+then one entry for each tensor. A text is a u64 length in bytes and UTF-8. An array is a u32 type, a u64 count and the
+elements. All numbers are little-endian.
 """
 
 import mmap
@@ -15,19 +16,29 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lsp_harness.disk.file_reading import open_regular
-from lsp_harness.errors import FileProblem, ModelError
-from lsp_harness.inference.models.fim_tokens import FIM_KEYS, FIM_TEXTS, WELL_KNOWN, FimToken
+from lsp_harness.errors import FileError, ModelError
+from lsp_harness.inference.models.fim_tokens import FIM_KEYS, FIM_TEXTS, ROLE_BY_TEXT, FimToken
 
 STRING, ARRAY, BOOL = 8, 9, 7
 SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", BOOL: "<?", 10: "<Q", 11: "<q", 12: "<d"}
+"""GGUF type → format of `struct`."""
 POOLINGS = {1: "mean", 2: "cls", 3: "last", 4: "rank"}
-MOST_PAIRS, MOST_TENSORS, MOST_ELEMENTS, LONGEST = 1 << 16, 1 << 20, 1 << 22, 1 << 26
-"""No real header comes near; a damaged one would otherwise keep us counting for minutes."""
+MAX_PAIRS, MAX_TENSORS, MAX_ELEMENTS, MAX_TEXT_BYTES = 1 << 16, 1 << 20, 1 << 22, 1 << 26
+"""Limits far above any real header. Without them a damaged header could keep the reader busy for minutes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
-    """Scalars and strings of the metadata by key; arrays only by their length."""
+class GgufHeader:
+    """The header of a GGUF file.
+
+    Attributes:
+        version: The version of the format.
+        tensors: The number of tensors.
+        bytes: The size of the file.
+        metadata: The scalars and texts by key.
+        lengths: The lengths of the arrays by key.
+        fim: The fill-in-the-middle tokens by role: prefix, suffix, middle, and if they exist: pad, repository, file.
+    """
 
     version: int
     tensors: int
@@ -35,7 +46,6 @@ class Header:
     metadata: Mapping[str, int | float | bool | str]
     lengths: Mapping[str, int]
     fim: Mapping[str, FimToken]
-    """By role: prefix, suffix, middle, and where there are such: pad, repository, file."""
 
     @property
     def architecture(self) -> str:
@@ -55,11 +65,12 @@ class Header:
 
     @property
     def vocabulary(self) -> int:
+        """Return the number of tokens in the vocabulary."""
         return self.lengths.get("tokenizer.ggml.tokens", 0)
 
     @property
     def pooling(self) -> str:
-        """How an embedding model makes one vector of a text; empty for other models."""
+        """Return how an embedding model combines the vectors of the tokens, or an empty text for another model."""
         kind = self.metadata.get(f"{self.architecture}.pooling_type", 0)
         return POOLINGS.get(kind, "") if isinstance(kind, int) else ""
 
@@ -68,49 +79,53 @@ class Header:
         return self.text("tokenizer.chat_template")
 
     def text(self, key: str) -> str:
+        """Return a text of the metadata, or an empty text if the key does not exist."""
         value = self.metadata.get(key, "")
         return value if isinstance(value, str) else ""
 
     def number(self, key: str) -> int:
-        """A number that the metadata keeps under the architecture's name; 0 if it does not."""
+        """Return the whole number that the metadata has for `key` below the name of the architecture, or 0."""
         value = self.metadata.get(f"{self.architecture}.{key}", 0)
         return value if isinstance(value, int) else 0
 
 
-def read_header(path: Path) -> Header:
-    """Read the header of the file, or raise a ModelError that says what is wrong with it."""
+def read_header(path: Path) -> GgufHeader:
+    """Return the header of a file. Raise ModelError, which says what is wrong with the file."""
     try:
         with open_regular(path) as file:
             if file.read(4) != b"GGUF":
                 raise ModelError(f"{path} is not a GGUF file")
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return _Reader(data).header()
-    except FileProblem as error:
+                return _HeaderReader(data).read()
+    except FileError as error:
         raise ModelError(error.message) from error
     except OSError as error:
         raise ModelError(f"{path} cannot be read: {error.strerror or error}") from error
-    except _Damaged as error:
+    except _DamagedHeader as error:
         raise ModelError(f"{path} is damaged: {error}") from error
 
 
-class _Damaged(Exception):
-    """What the header says cannot be."""
+class _DamagedHeader(Exception):
+    """The header contradicts the format or the size of the file."""
 
 
-class _Reader:
+class _HeaderReader:
+    """Reads the header from the position after the magic number on."""
+
     def __init__(self, data: mmap.mmap) -> None:
         self.data = data
-        self.at = 4
-        self.tokens = 0
-        """Where the vocabulary's elements begin."""
-        self.seen: dict[str, FimToken] = {}
+        self.position = 4
+        self.vocabulary_start = 0
+        """Position of the first token of the vocabulary."""
+        self.recognised: dict[str, FimToken] = {}
 
-    def header(self) -> Header:
+    def read(self) -> GgufHeader:
+        """Return the header."""
         version = self.scalar("<I")
         if version not in (2, 3):
-            raise _Damaged(f"it has GGUF version {version}, and only 2 and 3 can be read")
-        tensors = self.count("<Q", MOST_TENSORS, "tensors")
-        pairs = self.count("<Q", MOST_PAIRS, "metadata")
+            raise _DamagedHeader(f"it has GGUF version {version}, and only 2 and 3 can be read")
+        tensors = self.count("<Q", MAX_TENSORS, "tensors")
+        pairs = self.count("<Q", MAX_PAIRS, "metadata")
         metadata: dict[str, int | float | bool | str] = {}
         lengths: dict[str, int] = {}
         for _ in range(pairs):
@@ -120,117 +135,128 @@ class _Reader:
                 lengths[key] = self.array(key)
             else:
                 metadata[key] = self.string() if kind == STRING else self.scalar(self.format(kind))
-        fim = self.fim(metadata, lengths.get("tokenizer.ggml.tokens", 0))
+        fim = self.fim_tokens(metadata, lengths.get("tokenizer.ggml.tokens", 0))
         alignment = metadata.get("general.alignment", 32)
         self.check_tensors(tensors, alignment if isinstance(alignment, int) and alignment > 0 else 32)
-        return Header(version, tensors, len(self.data), metadata, lengths, fim)
+        return GgufHeader(version, tensors, len(self.data), metadata, lengths, fim)
 
     def scalar(self, form: str) -> int:
-        # Typed as int, the most common; floats and booleans only ever travel on into the metadata.
+        """Read a number in a format of `struct`."""
+        # the type is int because most values are; floats and booleans are only stored in the metadata
         try:
-            (value,) = struct.unpack_from(form, self.data, self.at)
+            (value,) = struct.unpack_from(form, self.data, self.position)
         except struct.error:
-            raise _Damaged("it ends in the middle of the header") from None
-        self.at += struct.calcsize(form)
+            raise _DamagedHeader("it ends in the middle of the header") from None
+        self.position += struct.calcsize(form)
         return value
 
     def format(self, kind: int) -> str:
+        """Return the format of `struct` for a GGUF type."""
         if kind not in SCALARS:
-            raise _Damaged(f"it names a type {kind}, which GGUF does not have")
+            raise _DamagedHeader(f"it names a type {kind}, which GGUF does not have")
         return SCALARS[kind]
 
-    def count(self, form: str, most: int, what: str) -> int:
+    def count(self, form: str, limit: int, unit: str) -> int:
+        """Read a number that must not be above `limit`."""
         value = self.scalar(form)
-        if value > most:
-            raise _Damaged(f"it claims {value} {what}")
+        if value > limit:
+            raise _DamagedHeader(f"it claims {value} {unit}")
         return value
 
     def skip(self, size: int) -> None:
-        self.at += size
-        if self.at > len(self.data):
-            raise _Damaged("it ends in the middle of the header")
+        """Move the position by `size` bytes."""
+        self.position += size
+        if self.position > len(self.data):
+            raise _DamagedHeader("it ends in the middle of the header")
 
     def string(self) -> str:
-        size = self.count("<Q", LONGEST, "bytes of text")
-        start = self.at
+        """Read a text."""
+        size = self.count("<Q", MAX_TEXT_BYTES, "bytes of text")
+        start = self.position
         self.skip(size)
-        return self.data[start : self.at].decode("utf-8", "replace")
+        return self.data[start : self.position].decode("utf-8", "replace")
 
     def array(self, key: str) -> int:
-        """Step over an array; returns its length."""
+        """Skip an array, and return its length."""
         kind = self.scalar("<I")
-        count = self.count("<Q", MOST_ELEMENTS, "elements")
+        count = self.count("<Q", MAX_ELEMENTS, "elements")
         if kind != STRING:
             self.skip(count * struct.calcsize(self.format(kind)))
         elif key == "tokenizer.ggml.tokens":
-            self.tokens = self.at
-            self.vocabulary(count)
+            self.vocabulary_start = self.position
+            self.scan_vocabulary(count)
         else:
-            self.strings(count)
+            self.skip_strings(count)
         return count
 
-    def strings(self, count: int) -> None:
-        # Spelled out: called for 150,000 merges, and three method calls each would take half a second.
-        data, at, unpack = self.data, self.at, struct.Struct("<Q").unpack_from
+    def skip_strings(self, count: int) -> None:
+        """Skip texts."""
+        # without method calls: for the 150,000 merges of a vocabulary they would take half a second
+        data, position, unpack = self.data, self.position, struct.Struct("<Q").unpack_from
         try:
             for _ in range(count):
-                at += 8 + unpack(data, at)[0]
+                position += 8 + unpack(data, position)[0]
         except (struct.error, OverflowError):
-            at = len(data) + 1
-        self.at = 0
-        self.skip(at)
+            position = len(data) + 1
+        self.position = 0
+        self.skip(position)
 
-    def vocabulary(self, count: int) -> None:
-        """The same walk, with an eye on the well-known tokens. The order of a family's spellings decides, then the id."""
-        data, at, unpack = self.data, self.at, struct.Struct("<Q").unpack_from
-        longest = max(map(len, WELL_KNOWN))
+    def scan_vocabulary(self, count: int) -> None:
+        """Skip the vocabulary and recognise known tokens on the way.
+
+        The order of the texts of a role decides, then the id.
+        """
+        data, position, unpack = self.data, self.position, struct.Struct("<Q").unpack_from
+        max_size = max(map(len, ROLE_BY_TEXT))
         try:
             for index in range(count):
-                size = unpack(data, at)[0]
-                at += 8 + size
-                if size <= longest and (token := data[at - size : at]) in WELL_KNOWN:
-                    self.recognise(WELL_KNOWN[token], token.decode(), index)
+                size = unpack(data, position)[0]
+                position += 8 + size
+                if size <= max_size and (token := data[position - size : position]) in ROLE_BY_TEXT:
+                    self.recognise(ROLE_BY_TEXT[token], token.decode(), index)
         except (struct.error, OverflowError):
-            at = len(data) + 1
-        self.at = 0
-        self.skip(at)
+            position = len(data) + 1
+        self.position = 0
+        self.skip(position)
 
     def recognise(self, role: str, text: str, index: int) -> None:
+        """Store a token of the vocabulary if its text is the best one for its role so far."""
         rank = FIM_TEXTS[role].index
-        if role not in self.seen or rank(text) < rank(self.seen[role].text):
-            self.seen[role] = FimToken(text, index, named=False)
+        if role not in self.recognised or rank(text) < rank(self.recognised[role].text):
+            self.recognised[role] = FimToken(text, index, is_named=False)
 
-    def fim(self, metadata: Mapping[str, object], vocabulary: int) -> Mapping[str, FimToken]:
+    def fim_tokens(self, metadata: Mapping[str, object], vocabulary: int) -> Mapping[str, FimToken]:
+        """Return the fill-in-the-middle tokens: those that the metadata names, or else those that were recognised."""
         named: dict[str, int] = {}
         for role, keys in FIM_KEYS.items():
             for key in reversed(keys):
                 index = metadata.get(f"tokenizer.ggml.{key}")
                 if isinstance(index, int) and 0 <= index < vocabulary:
                     named[role] = index
-        texts = self.texts(set(named.values()))
-        found = {role: FimToken(texts[index], index, named=True) for role, index in named.items()}
-        return {role: token for role in FIM_KEYS if (token := found.get(role) or self.seen.get(role))}
+        texts = self.token_texts(set(named.values()))
+        tokens = {role: FimToken(texts[index], index, is_named=True) for role, index in named.items()}
+        return {role: token for role in FIM_KEYS if (token := tokens.get(role) or self.recognised.get(role))}
 
-    def texts(self, indices: set[int]) -> dict[int, str]:
-        """A second walk, and only if the metadata names tokens: their ids come after the vocabulary."""
-        back, self.at = self.at, self.tokens
-        found: dict[int, str] = {}
+    def token_texts(self, indices: set[int]) -> dict[int, str]:
+        """Return the texts of tokens. This scans the vocabulary again, because the ids come after it in the file."""
+        end, self.position = self.position, self.vocabulary_start
+        texts: dict[int, str] = {}
         for index in range(max(indices, default=-1) + 1):
             size = self.scalar("<Q")
             if index in indices:
-                found[index] = self.data[self.at : self.at + size].decode("utf-8", "replace")
+                texts[index] = self.data[self.position : self.position + size].decode("utf-8", "replace")
             self.skip(size)
-        self.at = back
-        return found
+        self.position = end
+        return texts
 
     def check_tensors(self, tensors: int, alignment: int) -> None:
-        """A download that was cut off has a perfect header; the last tensor's place gives it away."""
-        last = 0
+        """Check that the file contains the last tensor, because a download that was cut off has a complete header."""
+        last_offset = 0
         for _ in range(tensors):
             self.string()
             self.skip(8 * self.count("<I", 8, "dimensions of a tensor"))
             self.scalar("<I")
-            last = max(last, self.scalar("<Q"))
-        start = -(-self.at // alignment) * alignment
-        if tensors and start + last >= len(self.data):
-            raise _Damaged("it ends before its last tensor")
+            last_offset = max(last_offset, self.scalar("<Q"))
+        start = -(-self.position // alignment) * alignment
+        if tensors and start + last_offset >= len(self.data):
+            raise _DamagedHeader("it ends before its last tensor")

@@ -1,7 +1,9 @@
-"""Where model files lie, and which file a setting means. Cheap to import: the language server asks it at start.
+"""The folder of the model files, and the file that a setting means.
 
-A file that was once found right is remembered beside it by size and modification time, as reading half a gigabyte again
-at every start would cost more than loading it.
+The import is cheap, because the language server needs it at start.
+
+After a file was checked, its hash, size and modification time are recorded beside it. To read half a gigabyte again at
+every start would take longer than to load the model.
 """
 
 import hashlib
@@ -12,34 +14,34 @@ from pathlib import Path
 from typing import Literal
 
 from lsp_harness.config import paths
-from lsp_harness.config.schema import names_file
+from lsp_harness.config.schema import is_model_file
 from lsp_harness.disk.file_reading import read_start, read_text, reason
 from lsp_harness.disk.file_writing import clear, put_file
-from lsp_harness.errors import FileMissing, FileProblem, ModelError, ModelMissing, UnknownModel
+from lsp_harness.errors import FileError, FileMissing, ModelError, ModelMissing, UnknownModel
 from lsp_harness.inference.models.catalogue import Kind, ModelCard, card, cards
-from lsp_harness.inference.models.partial_file import folder_size, size
+from lsp_harness.inference.models.partial_file import file_size, folder_size
 
 State = Literal["present", "partial", "damaged", "missing"]
-HEAD = 2**20
-"""Bytes of a model file that are looked at to tell it from others."""
+FINGERPRINT_BYTES = 2**20
+"""Length of the beginning of a model file that its fingerprint includes."""
 
 
-def folder() -> Path:
-    """The folder of all models; LSP_HARNESS_MODELS overrides it. It is not made here."""
+def models_folder() -> Path:
+    """Return the folder of all models, which LSP_HARNESS_MODELS overrides. The folder is not created."""
     chosen = os.environ.get("LSP_HARNESS_MODELS")
     if chosen:
         return Path(os.path.expanduser(chosen)).absolute()
-    return (paths.usual("user_cache_dir") or paths.cache()) / "models"
+    return (paths.platform_folder("user_cache_dir") or paths.cache_folder()) / "models"
 
 
-def path_of(model: ModelCard) -> Path:
-    """Where this model's file is, or would be."""
-    return folder() / model.file
+def model_path(model: ModelCard) -> Path:
+    """Return the path of the file of a model, which may not exist."""
+    return models_folder() / model.file
 
 
-def state(model: ModelCard) -> State:
-    """What a look at the folder says, without reading the file."""
-    path = path_of(model)
+def model_state(model: ModelCard) -> State:
+    """Return the state of the file of a model, without reading the file."""
+    path = model_path(model)
     if path.is_file():
         return "present" if model.bytes in (0, path.stat().st_size) else "damaged"
     if os.path.lexists(path):
@@ -47,70 +49,76 @@ def state(model: ModelCard) -> State:
     return "partial" if path.with_name(f"{path.name}.part").exists() else "missing"
 
 
-def resolve(spec: str, kind: Kind | None = None) -> Path:
-    """The GGUF file that a catalogue name or a path means; a catalogue model must be of that `kind`, where one is given."""
-    if any(known.name == spec for known in cards()):
+def resolve_model(spec: str, kind: Kind | None = None) -> Path:
+    """Return the GGUF file for a catalogue name or a path. A catalogue model must be of `kind`, if that is given.
+
+    Raises:
+        ModelMissing: The model is not downloaded, or the file does not exist.
+        UnknownModel: `spec` is no catalogue name and no path.
+        ModelError: The file is damaged, no GGUF file, or of another kind.
+    """
+    if any(model.name == spec for model in cards()):
         model = card(spec)
         if kind not in (None, model.kind):
             fitting = ", ".join(c.name for c in cards() if c.kind == kind)
             raise ModelError(f"{spec} is a model for {model.kind}, not for {kind}; choose one of {fitting}")
-        return _pulled(model)
-    if names_file(spec):
+        return _downloaded_file(model)
+    if is_model_file(spec):
         path = Path(os.path.expanduser(spec)).absolute()
-        return _gguf(path)
+        return _require_gguf(path)
     raise UnknownModel(
         f"“{spec}” is neither a GGUF file nor a model of the catalogue; write a path that ends in .gguf, or one of {', '.join(c.name for c in cards())}"
     )
 
 
-def checked(path: Path) -> str:
-    """The SHA-256 this very file was found to have, or nothing."""
+def recorded_sha256(path: Path) -> str:
+    """Return the recorded SHA-256 of a file, or an empty text if there is no record or the file has changed."""
     try:
-        entry = json.loads(read_text(_record(path)))
+        entry = json.loads(read_text(_record_file(path)))
         file = path.stat()
         unchanged = (entry["bytes"], entry["mtime_ns"]) == (file.st_size, file.st_mtime_ns)
         return str(entry["sha256"]) if unchanged else ""
-    except (OSError, FileProblem, ValueError, KeyError, TypeError):
+    except (OSError, FileError, ValueError, KeyError, TypeError):
         return ""
 
 
 def fingerprint(model: Path) -> str:
-    """What tells this model from others: the beginning of the SHA-256 that a pull noted.
+    """Return a text that identifies the contents of a model file: the beginning of the recorded SHA-256.
 
-    Of a file of the user's own it is that of its size, its time and its first part: to read gigabytes at every start
-    would take longer than to load them.
+    A file of the user has no record. Its fingerprint is made of its size, its modification time and its first MiB,
+    because to read gigabytes at every start would take longer than to load the model.
     """
-    if noted := checked(model):
-        return noted[:16]
+    if sha256 := recorded_sha256(model):
+        return sha256[:16]
     file = model.stat()
-    head = read_start(model, HEAD)
+    head = read_start(model, FINGERPRINT_BYTES)
     return hashlib.sha256(f"{file.st_size} {file.st_mtime_ns} ".encode() + head).hexdigest()[:16]
 
 
-def remember(path: Path, sha256: str) -> None:
-    """Note what the file was found to be."""
+def record_sha256(path: Path, sha256: str) -> None:
+    """Record the SHA-256 of a file beside it."""
     file = path.stat()
     entry = {"sha256": sha256, "bytes": file.st_size, "mtime_ns": file.st_mtime_ns}
     try:
-        put_file(_record(path), json.dumps(entry).encode())
+        put_file(_record_file(path), json.dumps(entry).encode())
     except OSError as error:
-        paths.unkept("that the model was found right", paths.CACHE, _record(path), error)
+        paths.warn_not_saved("that the model was found right", paths.CACHE, _record_file(path), error)
 
 
-def remove(model: ModelCard) -> int:
-    """Delete the file and whatever an unfinished pull left. Returns the bytes freed."""
+def remove_model(model: ModelCard) -> int:
+    """Delete the file of a model and the rest of an unfinished download. Return the number of bytes that were freed."""
     from filelock import FileLock, Timeout
 
-    path = path_of(model)
-    if state(model) == "missing":
+    path = model_path(model)
+    if model_state(model) == "missing":
         raise ModelMissing(f"{model.name} is not on this machine, so there is nothing to delete")
-    lock = FileLock(_clean(lock_of(path)))
+    lock = FileLock(_clear_lock_file(lock_file(path)))
     try:
         with lock.acquire(timeout=0):
             freed = 0
             for file in (
                 path,
-                _record(path),
+                _record_file(path),
                 path.with_name(f"{path.name}.part"),
                 path.with_name(f"{path.name}.part.json"),
             ):
@@ -125,46 +133,46 @@ def remove(model: ModelCard) -> int:
         raise ModelError(f"cannot delete {path}: {error.strerror}") from error
 
 
-def _clean(path: Path) -> Path:
+def _clear_lock_file(path: Path) -> Path:
     try:
         return clear(path)
     except OSError as error:
         raise ModelError(f"{path} cannot be used as a lock: {reason(error)}; remove it") from error
 
 
-def lock_of(path: Path) -> Path:
-    """The file that keeps two pulls apart."""
+def lock_file(path: Path) -> Path:
+    """Return the lock file that lets only one process download a file."""
     return path.with_name(f"{path.name}.lock")
 
 
-def written(path: Path) -> int:
-    """Bytes that pulls of a file have brought so far, wherever they lie."""
-    folder = path.with_name(f"{path.name}.wheel")
-    return sum(map(size, (path, path.with_name(f"{path.name}.part")))) + folder_size(folder)
+def downloaded_bytes(path: Path) -> int:
+    """Return the number of bytes of a file that have been downloaded so far, in all temporary files."""
+    scratch = path.with_name(f"{path.name}.wheel")
+    return sum(map(file_size, (path, path.with_name(f"{path.name}.part")))) + folder_size(scratch)
 
 
-def _record(path: Path) -> Path:
+def _record_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.json")
 
 
-def _pulled(model: ModelCard) -> Path:
-    path = path_of(model)
-    found = state(model)
-    if found == "damaged" and not path.is_file():
+def _downloaded_file(model: ModelCard) -> Path:
+    path = model_path(model)
+    state = model_state(model)
+    if state == "damaged" and not path.is_file():
         raise ModelError(f"{path} is no regular file; remove it and run `lsp-harness model pull {model.name}`")
-    if found == "damaged":
+    if state == "damaged":
         raise ModelError(f"{path} has the wrong size; run: lsp-harness model pull {model.name}")
-    if found != "present":
+    if state != "present":
         raise ModelMissing(f"the model {model.name} is not downloaded yet; run: lsp-harness model pull {model.name}")
-    return _gguf(path)
+    return _require_gguf(path)
 
 
-def _gguf(path: Path) -> Path:
+def _require_gguf(path: Path) -> Path:
     try:
         magic = read_start(path, 4)
     except FileMissing:
         raise ModelMissing(f"there is no model file {path}") from None
-    except FileProblem as error:
+    except FileError as error:
         raise ModelError(error.message) from error
     if magic != b"GGUF":
         raise ModelError(f"{path} is not a GGUF file; name another, or download one: lsp-harness model pull")

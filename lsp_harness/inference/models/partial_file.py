@@ -1,7 +1,7 @@
-"""A model file while it is being fetched: `<file>.part`, and beside it a ledger of who wrote how much.
+"""A model file that is being downloaded: `<file>.part`, and beside it a ledger with the source and the number of bytes.
 
-Bytes are only ever continued by the source that began them. Two honest sources serve the same bytes, but if the sum is
-wrong in the end nobody could say whose half was.
+Only the source that wrote the first bytes may continue. Two honest sources serve the same bytes, but if the hash is
+wrong in the end, nobody could say which source was wrong.
 """
 
 import json
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from lsp_harness.disk.file_reading import read_text
 from lsp_harness.disk.file_writing import clear, put_file
-from lsp_harness.errors import FileProblem, PullFailed
+from lsp_harness.errors import FileError, PullFailed
 from lsp_harness.inference.models.pull_report import Report
 
 
-class Part:
-    """What sources write into. `expected` is the final size, 0 if unknown."""
+class PartialFile:
+    """The file into which sources write. `expected` is the final size in bytes, or 0 if it is not known."""
 
     def __init__(self, target: Path, expected: int, report: Report) -> None:
         self.file = target.name
@@ -27,53 +27,54 @@ class Part:
         self.path = target.with_name(f"{target.name}.part")
         self.ledger = target.with_name(f"{target.name}.part.json")
         self.scratch = target.with_name(f"{target.name}.wheel")
-        """A folder for what a source must hold for a moment: the model's own disk, as /tmp is often small."""
-        self.fresh = False
-        """The bytes were written from the first one on, not continued from an earlier attempt."""
+        """A folder for temporary files of a source. It is on the disk of the models, because /tmp is often small."""
+        self.is_complete_attempt = False
+        """All bytes were written in this attempt; none is from an earlier one."""
 
     @property
     def size(self) -> int:
+        """Return the number of bytes that have been written."""
         return self.path.stat().st_size if self.path.exists() else 0
 
-    def kept(self, source: str) -> int:
-        """Bytes that `source` left here."""
+    def resumable_bytes(self, source: str) -> int:
+        """Return the number of bytes that `source` has written, 0 if another source wrote them."""
         return self.size if self._entry()[0] == source else 0
 
-    def complete(self, source: str) -> tuple[int, int]:
-        """Whole pieces that `source` left here, and their bytes together."""
-        owner, pieces, end = self._entry()
-        return (pieces, end) if owner == source and self.size >= end else (0, 0)
+    def complete_pieces(self, source: str) -> tuple[int, int]:
+        """Return the number of complete pieces that `source` has written, and their total size in bytes."""
+        writer, pieces, end = self._entry()
+        return (pieces, end) if writer == source and self.size >= end else (0, 0)
 
     @contextmanager
-    def appending(self, source: str, start: int, pieces: int = 0) -> Generator[Callable[[bytes], None]]:
-        """Write on behalf of `source` from byte `start` on; what lay behind it is cut off."""
-        # Unbuffered: a full disk must show itself in `write`, not when the file is closed.
+    def append(self, source: str, start: int, pieces: int = 0) -> Generator[Callable[[bytes], None]]:
+        """Give a function that appends bytes of `source`, starting at byte `start`. Bytes after `start` are removed."""
+        # unbuffered, so that a full disk is an error of `write` and not of closing the file
         with open(clear(self.path), "ab", buffering=0) as file:
             file.truncate(start)
             self._record(source, pieces, start)
-            self.fresh = self.fresh or start == 0
-            at = start
-            self.report.begin(at, self.expected)
+            self.is_complete_attempt = self.is_complete_attempt or start == 0
+            position = start
+            self.report.begin(position, self.expected)
 
             def write(chunk: bytes) -> None:
-                nonlocal at
-                at += len(chunk)
-                if self.expected and at > self.expected:
+                nonlocal position
+                position += len(chunk)
+                if self.expected and position > self.expected:
                     file.truncate(0)
                     raise PullFailed(f"it sent more than the {self.expected} bytes that {self.file} has")
                 rest = memoryview(chunk)
                 while rest:
                     rest = rest[file.write(rest) :]
-                self.report.at(at)
+                self.report.progress(position)
 
             yield write
 
     def checkpoint(self, source: str, pieces: int) -> None:
-        """So many pieces are here in full."""
+        """Record that this number of pieces is complete."""
         self._record(source, pieces, self.size)
 
     def discard(self) -> None:
-        """Leave nothing behind, not even what a killed process could not clear away."""
+        """Delete the partial file and all its temporary files, also those of a process that was killed."""
         self.path.unlink(missing_ok=True)
         self.ledger.unlink(missing_ok=True)
         shutil.rmtree(self.scratch, ignore_errors=True)
@@ -85,18 +86,18 @@ class Part:
         try:
             entry = json.loads(read_text(self.ledger))
             return str(entry["source"]), int(entry["pieces"]), int(entry["bytes"])
-        except (FileProblem, ValueError, KeyError, TypeError):
-            # No ledger, or one that was cut off by a crash: the bytes have no owner and are written over.
+        except (FileError, ValueError, KeyError, TypeError):
+            # no ledger, or one that a crash has cut off: the source of the bytes is not known, so they are overwritten
             return "", 0, 0
 
 
 def folder_size(folder: Path) -> int:
-    """Bytes of the files below a folder."""
-    return sum(size(Path(inner, name)) for inner, _, names in os.walk(folder) for name in names)
+    """Return the total size of the files below a folder, in bytes."""
+    return sum(file_size(Path(inner, name)) for inner, _, names in os.walk(folder) for name in names)
 
 
-def size(file: Path) -> int:
-    """Bytes of a file; 0 for one that is not there."""
+def file_size(file: Path) -> int:
+    """Return the size of a file in bytes, or 0 if it does not exist."""
     try:
         return file.stat().st_size
     except OSError:

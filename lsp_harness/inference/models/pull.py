@@ -1,7 +1,7 @@
-"""Fetching a model file so that, whoever served it, it is byte for byte the right one or not there at all.
+"""The download of a model file. Afterwards the file has the right bytes, or it does not exist.
 
-Sources are tried in order. What arrives is written beside the target, resumed if it breaks off, compared in size and
-SHA-256, and only then moved into place.
+Sources are tried in order. The bytes are written beside the target, and a broken download continues. The file is moved
+into place after its size and its SHA-256 were checked.
 """
 
 import hashlib
@@ -20,21 +20,24 @@ from lsp_harness.errors import ModelError, PullFailed, UsageError
 from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models.catalogue import ModelCard
 from lsp_harness.inference.models.model_sources import Source
-from lsp_harness.inference.models.partial_file import Part
-from lsp_harness.inference.models.pull_report import MIB, Report, Silent
+from lsp_harness.inference.models.partial_file import PartialFile
+from lsp_harness.inference.models.pull_report import MIB, Report, SilentReport
 
 if TYPE_CHECKING:
     from filelock import FileLock
 
-LOOK_S, STILL = 10.0, 30
-"""How often another pull is looked at, and how many looks may find nothing new: checking what was fetched writes nothing."""
-SPARE = 256 * MIB
-"""Room asked for beyond the file itself: a wheel lies beside it, packed and on its way, and nobody likes a full disk."""
+WAIT_POLL_S, MAX_IDLE_POLLS = 10.0, 30
+"""Interval at which a pull checks another pull of the same file, and how many checks may find no new bytes.
+
+The other pull writes nothing while it checks the SHA-256.
+"""
+SPARE_BYTES = 256 * MIB
+"""Free space that must remain: a wheel is stored beside the file while it is downloaded."""
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
-    """What a pull did. `source` is empty if the file was already there."""
+class PullResult:
+    """The result of a pull. `source` is empty if the file existed already."""
 
     path: Path
     sha256: str
@@ -42,123 +45,134 @@ class Pulled:
     seconds: float
 
 
-def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: Report | None = None) -> Pulled:
-    """Make the model's file be there and right. `verify` reads it again even if it was found right before."""
-    began = time.monotonic()
-    wanted = _wanted(model, sha256)
-    path = model_files.path_of(model)
+def pull(model: ModelCard, *, sha256: str = "", verify: bool = False, report: Report | None = None) -> PullResult:
+    """Download the file of a model if it does not exist or is damaged.
+
+    Args:
+        sha256: The expected hash, for a model without one in the catalogue.
+        verify: Check the hash of an existing file although a record of it exists.
+        report: Receives the progress.
+
+    Raises:
+        PullFailed: No source served the right file.
+        ModelError: The disk is full or cannot be written.
+        UsageError: The expected hash is missing or wrong.
+    """
+    start = time.monotonic()
+    expected = _expected_sha256(model, sha256)
+    path = model_files.model_path(model)
     try:
-        source = _ensure(model, path, wanted, verify, report or Silent())
+        source = _ensure(model, path, expected, verify, report or SilentReport())
     except OSError as error:
-        # Our disk, not the source: it is full, read-only or gone, and no other source would help.
+        # the error is of the local disk (full, read-only or missing), so another source would not help
         raise ModelError(f"cannot save {path.name} in {path.parent}: {error.strerror or error}") from error
-    return Pulled(path, wanted, str(source or ""), time.monotonic() - began)
+    return PullResult(path, expected, str(source or ""), time.monotonic() - start)
 
 
-def _ensure(model: ModelCard, path: Path, wanted: str, verify: bool, report: Report) -> Source | None:
-    """The source that served it, or None if it was there."""
-    with _alone(path, report):
+def _ensure(model: ModelCard, path: Path, expected: str, verify: bool, report: Report) -> Source | None:
+    """Return the source that served the file, or None if the file existed."""
+    with _exclusive_pull(path, report):
         clear(path)
         if path.exists():
-            if _is_right(path, model, wanted, verify, report):
+            if _is_correct(path, model, expected, verify, report):
                 return None
             report.note(f"{path.name} has the wrong contents; it is downloaded again")
             path.unlink()
-        part = Part(path, model.bytes, report)
+        part = PartialFile(path, model.bytes, report)
         _check_room(path.parent, model.bytes - part.size)
         report.begin(part.size, part.expected)
-        source = _from_any(model, wanted, part)
+        source = _fetch_from_sources(model, expected, part)
         _move(part, path)
-        model_files.remember(path, wanted)
+        model_files.record_sha256(path, expected)
         return source
 
 
-def sha256_of(path: Path) -> str:
-    """The file's SHA-256, in hexadecimal."""
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _wanted(model: ModelCard, given: str) -> str:
-    given = given.strip().lower()
-    if given and not re.fullmatch("[0-9a-f]{64}", given):
+def _expected_sha256(model: ModelCard, option: str) -> str:
+    option = option.strip().lower()
+    if option and not re.fullmatch("[0-9a-f]{64}", option):
         raise UsageError("a SHA-256 has 64 hexadecimal digits")
-    if given and model.sha256 and given != model.sha256:
+    if option and model.sha256 and option != model.sha256:
         raise UsageError(f"the SHA-256 of {model.name} in the catalogue is {model.sha256}, not the one in --sha256")
-    if not (given or model.sha256):
+    if not (option or model.sha256):
         raise UsageError(
             f"the catalogue has no SHA-256 for {model.name}, so a download could not be checked; "
             "look it up at its publisher and pass it with --sha256"
         )
-    return given or model.sha256
+    return option or model.sha256
 
 
 @contextmanager
-def _alone(path: Path, report: Report) -> Generator[None]:
-    """One pull of a file at a time, whatever process it is in; the second waits and finds the work done."""
+def _exclusive_pull(path: Path, report: Report) -> Generator[None]:
+    """Let only one process download a file. Another one waits, and then finds the file."""
     from filelock import FileLock, Timeout
 
     path.parent.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(clear(model_files.lock_of(path)))
+    lock = FileLock(clear(model_files.lock_file(path)))
     try:
         lock.acquire(timeout=0)
     except Timeout:
         report.note(f"{path.name} is being downloaded by another process; waiting for it")
-        _turn(lock, path)
+        _wait_for_other_pull(lock, path)
     try:
         yield
     finally:
         lock.release()
 
 
-def _turn(lock: "FileLock", path: Path) -> None:
-    """Wait for another pull of the same file for as long as it goes on. Raises PullFailed where it does not."""
+def _wait_for_other_pull(lock: "FileLock", path: Path) -> None:
+    """Wait for another pull of the same file while it makes progress. Raise PullFailed if it makes none."""
     from filelock import Timeout
 
-    seen, still = None, 0
+    last_size, idle_polls = None, 0
     while True:
         try:
-            lock.acquire(timeout=LOOK_S)
+            lock.acquire(timeout=WAIT_POLL_S)
         except Timeout:
-            found = model_files.written(path)
-            still = still + 1 if found == seen else 0
-            seen = found
-            if still == STILL:
+            size = model_files.downloaded_bytes(path)
+            idle_polls = idle_polls + 1 if size == last_size else 0
+            last_size = size
+            if idle_polls == MAX_IDLE_POLLS:
                 raise PullFailed(
-                    f"another process has been pulling {path.name} and has written nothing for {STILL * LOOK_S:.0f} s;"
+                    f"another process has been pulling {path.name} and has written nothing for {MAX_IDLE_POLLS * WAIT_POLL_S:.0f} s;"
                     " end that process and pull again"
                 ) from None
         else:
             return
 
 
-def _is_right(path: Path, model: ModelCard, wanted: str, verify: bool, report: Report) -> bool:
+def _is_correct(path: Path, model: ModelCard, expected: str, verify: bool, report: Report) -> bool:
     if model.bytes not in (0, path.stat().st_size):
         return False
-    if not verify and model_files.checked(path) == wanted:
+    if not verify and model_files.recorded_sha256(path) == expected:
         return True
     report.step("checking the SHA-256")
-    if sha256_of(path) != wanted:
+    if file_sha256(path) != expected:
         return False
-    model_files.remember(path, wanted)
+    model_files.record_sha256(path, expected)
     return True
 
 
 def _check_room(folder: Path, missing: int) -> None:
     free = shutil.disk_usage(folder).free
-    if missing + SPARE > free:
+    if missing + SPARE_BYTES > free:
         raise ModelError(
-            f"{folder} has {free // MIB} MiB free, but {(missing + SPARE) // MIB} are needed; "
+            f"{folder} has {free // MIB} MiB free, but {(missing + SPARE_BYTES) // MIB} are needed; "
             "free some space, or set LSP_HARNESS_MODELS to another folder"
         )
 
 
-def _from_any(model: ModelCard, wanted: str, part: Part) -> Source:
+def _fetch_from_sources(model: ModelCard, expected: str, part: PartialFile) -> Source:
     failures: list[str] = []
     for source in model.sources:
         part.report.note(f"{part.file} from {source}")
         try:
-            _fetch_and_check(source, wanted, part)
+            _fetch_and_check(source, expected, part)
         except PullFailed as failure:
             failures.append(f"{source}: {failure.message}")
             part.report.note(failure.message)
@@ -167,29 +181,29 @@ def _from_any(model: ModelCard, wanted: str, part: Part) -> Source:
     raise PullFailed(f"{model.name} could not be downloaded from any source ({'; '.join(failures)})")
 
 
-def _fetch_and_check(source: Source, wanted: str, part: Part) -> None:
+def _fetch_and_check(source: Source, expected: str, part: PartialFile) -> None:
     while True:
-        part.fresh = False
+        part.is_complete_attempt = False
         source.fetch(part)
-        problem = _problem(part, wanted)
+        problem = _problem(part, expected)
         if not problem:
             return
         part.discard()
-        # If it only continued what lay here, that half may be the bad one: the source gets one clean try.
-        if part.fresh:
+        # if the source continued an earlier download, those bytes may be wrong: let it try once from the start
+        if part.is_complete_attempt:
             raise PullFailed(problem)
 
 
-def _problem(part: Part, wanted: str) -> str:
+def _problem(part: PartialFile, expected: str) -> str:
     if part.expected and part.size != part.expected:
         return f"served {part.size} bytes instead of {part.expected}"
     part.report.step("checking the SHA-256")
-    found = sha256_of(part.path)
-    return "" if found == wanted else f"served a different file (SHA-256 {found[:12]}…, not {wanted[:12]}…)"
+    actual = file_sha256(part.path)
+    return "" if actual == expected else f"served a different file (SHA-256 {actual[:12]}…, not {expected[:12]}…)"
 
 
-def _move(part: Part, path: Path) -> None:
-    # To the disk before it has its name: after a power cut the record beside it must not vouch for holes.
+def _move(part: PartialFile, path: Path) -> None:
+    # write the bytes to the disk before the rename: after a power cut the record must not name an incomplete file
     with open(part.path, "rb+") as file:
         os.fsync(file.fileno())
     os.replace(part.path, path)

@@ -1,6 +1,6 @@
-"""How a pull tells a person what it is doing: a bar on a terminal, a line every ten per cent in a log, or nothing.
+"""The progress of a pull: a bar on a terminal, a line for every ten per cent in a log, or nothing.
 
-Everything goes to stderr; stdout belongs to results, and in a stdio server to the protocol.
+Everything is written to stderr, because stdout is for results, and for the protocol of a stdio server.
 """
 
 from collections.abc import Callable, Generator
@@ -15,48 +15,48 @@ MIB = 1 << 20
 
 
 class Report(Protocol):
-    """What a pull has to say."""
+    """Receives the progress of a pull."""
 
     def note(self, text: str) -> None:
-        """One line that stays on the screen."""
+        """Show a line that stays on the screen."""
         ...
 
     def step(self, text: str) -> None:
-        """What is being done from now on."""
+        """Show the step that begins now."""
         ...
 
-    def begin(self, at: int, total: int) -> None:
-        """Bytes start to come; `at` of `total` (0: unknown) were already there."""
+    def begin(self, start: int, total: int) -> None:
+        """Begin a download of `total` bytes (0: unknown), of which `start` bytes exist already."""
         ...
 
-    def at(self, done: int) -> None:
-        """So many bytes are there now."""
+    def progress(self, done: int) -> None:
+        """Show that `done` bytes exist now."""
         ...
 
 
-class Silent:
-    """`--quiet`: failures are in the error that is raised, the rest nobody asked for."""
+class SilentReport:
+    """Shows nothing (`--quiet`). A failure is in the error that is raised."""
 
     def note(self, text: str) -> None: ...
 
     def step(self, text: str) -> None: ...
 
-    def begin(self, at: int, total: int) -> None: ...
+    def begin(self, start: int, total: int) -> None: ...
 
-    def at(self, done: int) -> None: ...
+    def progress(self, done: int) -> None: ...
 
 
 @contextmanager
-def on_stderr(*, quiet: bool = False) -> Generator[Report]:
-    """A report for whatever stderr is."""
+def stderr_report(*, quiet: bool = False) -> Generator[Report]:
+    """Give a report that fits stderr: a bar on a terminal, lines elsewhere, nothing if `quiet`."""
     if quiet:
-        yield Silent()
+        yield SilentReport()
         return
     from rich.console import Console
 
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
-        yield _Lines(console)
+        yield _LineReport(console)
         return
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
@@ -64,19 +64,19 @@ def on_stderr(*, quiet: bool = False) -> Generator[Report]:
     with Progress(
         TextColumn("{task.description}", markup=False), *columns, console=console, transient=True
     ) as progress:
-        yield _Bar(progress)
+        yield _BarReport(progress)
 
 
-class Events:
-    """JSON lines for a program that reads along; `write` gets each."""
+class EventReport:
+    """Passes JSON objects for another program to `write`."""
 
-    STEP = MIB
-    """Bytes between two lines: a line for every chunk would be more talk than download."""
+    INTERVAL_BYTES = MIB
+    """Bytes between two objects; one for each chunk would be too many."""
 
     def __init__(self, write: Callable[[dict[str, Any]], None]) -> None:
         self._write = write
         self._total = 0
-        self._said = 0
+        self._reported = 0
 
     def note(self, text: str) -> None:
         self._write({"note": text})
@@ -84,21 +84,21 @@ class Events:
     def step(self, text: str) -> None:
         self._write({"step": text})
 
-    def begin(self, at: int, total: int) -> None:
+    def begin(self, start: int, total: int) -> None:
         self._total = total
-        self._say(at)
+        self._write_progress(start)
 
-    def at(self, done: int) -> None:
-        if done - self._said >= self.STEP or done == self._total:
-            self._say(done)
+    def progress(self, done: int) -> None:
+        if done - self._reported >= self.INTERVAL_BYTES or done == self._total:
+            self._write_progress(done)
 
-    def _say(self, done: int) -> None:
-        self._said = done
+    def _write_progress(self, done: int) -> None:
+        self._reported = done
         self._write({"done": done, "total": self._total})
 
 
-class _Lines:
-    """A line for every ten per cent."""
+class _LineReport:
+    """Writes a line for every ten per cent."""
 
     def __init__(self, console: "Console") -> None:
         self._console = console
@@ -112,11 +112,11 @@ class _Lines:
     def step(self, text: str) -> None:
         self._step = text
 
-    def begin(self, at: int, total: int) -> None:
+    def begin(self, start: int, total: int) -> None:
         self._total = total
-        self._tenth = self._tenths(at)
+        self._tenth = self._tenths(start)
 
-    def at(self, done: int) -> None:
+    def progress(self, done: int) -> None:
         tenth = self._tenths(done)
         if tenth == self._tenth:
             return
@@ -125,11 +125,13 @@ class _Lines:
         self._console.out(f"{done / MIB:8.0f}{of} MiB  {self._step}")
 
     def _tenths(self, done: int) -> int:
-        # Without a known size every 100 MiB is a line.
+        # without a known size: a line for every 100 MiB
         return done * 10 // self._total if self._total else done // (100 * MIB)
 
 
-class _Bar:
+class _BarReport:
+    """Shows a progress bar."""
+
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
         self._task = progress.add_task("", total=None)
@@ -140,12 +142,12 @@ class _Bar:
     def step(self, text: str) -> None:
         self._progress.update(self._task, description=text)
 
-    def begin(self, at: int, total: int) -> None:
-        # A reset if it does not go on from what is shown: bytes of an earlier run would count as speed. Otherwise none,
-        # so that the time pip takes for the next wheel does count.
-        shown = self._progress.tasks[0]
-        if (shown.completed, shown.total) != (at, total or None):
-            self._progress.reset(self._task, completed=at, total=total or None)
+    def begin(self, start: int, total: int) -> None:
+        # reset the bar if it does not continue, because bytes of an earlier run would count as speed;
+        # if it continues, the time that pip takes for the next wheel counts
+        task = self._progress.tasks[0]
+        if (task.completed, task.total) != (start, total or None):
+            self._progress.reset(self._task, completed=start, total=total or None)
 
-    def at(self, done: int) -> None:
+    def progress(self, done: int) -> None:
         self._progress.update(self._task, completed=done)

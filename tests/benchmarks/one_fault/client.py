@@ -26,7 +26,7 @@ class Session:
     @classmethod
     @asynccontextmanager
     async def started(cls, root: Path) -> AsyncGenerator["Session"]:
-        async with LspClient.spawned(root) as client:
+        async with LspClient.start(root) as client:
             yield cls(client, root)
 
     async def attempt(self, case: Case, *, stale: bool = False) -> Attempt:
@@ -72,7 +72,7 @@ class Session:
                 reason = error.message
                 continue
             if edit := resolved.get("edit"):
-                return self._client.applied(edit), str(action["title"])
+                return self._client.apply_edit(edit), str(action["title"])
         return None, reason
 
 

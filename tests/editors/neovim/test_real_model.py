@@ -34,7 +34,7 @@ FINDING = "lnum = 10, col = 11, end_col = 21, message = 'Undefined name `sum_of_
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> None:
     """The user's, also in a home of our own."""
-    monkeypatch.setenv("LSP_HARNESS_MODELS", str(model_files.folder()))
+    monkeypatch.setenv("LSP_HARNESS_MODELS", str(model_files.models_folder()))
 
 
 @pytest.mark.model

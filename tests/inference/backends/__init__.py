@@ -1,1 +1,1 @@
-"""Servers that somebody else runs."""
+"""Tests of the backends for remote servers."""

@@ -1,4 +1,4 @@
-"""Anthropic's dialect against a server that answers as its documentation says. It was never called itself."""
+"""Tests of the backend for Anthropic, with a server that answers as the documentation says. The real API was never called."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -8,9 +8,9 @@ import pytest
 
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused
 from lsp_harness.inference.backends import anthropic
-from lsp_harness.inference.backends.backend import NO_INFILL
+from lsp_harness.inference.backends.backend import NO_INFILL_KEY
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, Usage
+from lsp_harness.inference.request import ChatRequest, Continuation, Infill, InfillContext, Sampling, Usage
 from tests.inference.backends.test_remote import answer, client, text
 from tests.support.server import FakeServer, Reply, serving
 
@@ -24,8 +24,8 @@ OVERLOADED = {"type": "error", "error": {"type": "overloaded_error", "message": 
 BROKEN = {"type": "error", "error": {"type": "api_error", "message": "Internal server error"}}
 
 
-def delta(said: str, kind: str = "text_delta") -> dict[str, Any]:
-    return {"type": "content_block_delta", "index": 0, "delta": {"type": kind, "text": said}}
+def delta(content: str, kind: str = "text_delta") -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": 0, "delta": {"type": kind, "text": content}}
 
 
 def end(reason: str = "end_turn") -> dict[str, Any]:
@@ -44,26 +44,26 @@ async def service(
     async with serving(server):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
-        async with client(model="anthropic/some", **settings) as made:
-            yield made, server
+        async with client(model="anthropic/some", **settings) as engine_client:
+            yield engine_client, server
 
 
-async def hello(made: EngineClient, **sampling: Any):
-    prompt = await made.chat_prompt([("system", "Be brief."), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Say")])
-    return await answer(made, Continuation(prompt, Sampling(n_predict=8, **sampling)))
+async def hello(engine_client: EngineClient, **sampling: Any):
+    messages = [("system", "Be brief."), ("user", "Hi"), ("assistant", "Yes?"), ("user", "Say")]
+    return await answer(engine_client, ChatRequest(messages, Sampling(n_predict=8, **sampling)))
 
 
 async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
-    async with service(monkeypatch, HELLO) as (made, server):
-        chunks = await hello(made, temperature=0.6, stop=("\n", "END"))
+    async with service(monkeypatch, HELLO) as (engine_client, server):
+        chunks = await hello(engine_client, temperature=0.6, stop=("\n", "END"))
 
     assert text(chunks) == "Hello"
     assert (chunks[-1].stop, chunks[-1].usage) == ("eos", Usage(evaluated=7, reused=30, generated=4))
-    looked, asked = server.asked
-    assert (looked.path, asked.path) == ("/v1/models", "/v1/messages")
+    probe, asked = server.asked
+    assert (probe.path, asked.path) == ("/v1/models", "/v1/messages")
     assert asked.body == {
         "model": "some",
-        "max_tokens": 8 + anthropic.THINKING,
+        "max_tokens": 8 + anthropic.THINKING_TOKENS,
         "system": "Be brief.",
         "messages": [
             {"role": "user", "content": "Hi"},
@@ -82,24 +82,24 @@ async def test_a_conversation_is_sent_as_one(monkeypatch: pytest.MonkeyPatch):
     [("max_tokens", "limit"), ("stop_sequence", "word"), ("end_turn", "eos")],
 )
 async def test_why_an_answer_ended(monkeypatch: pytest.MonkeyPatch, reason: str, stop: str):
-    async with service(monkeypatch, Reply((START, delta("a"), end(reason), STOP))) as (made, _):
-        assert (await hello(made))[-1].stop == stop
+    async with service(monkeypatch, Reply((START, delta("a"), end(reason), STOP))) as (engine_client, _):
+        assert (await hello(engine_client))[-1].stop == stop
 
 
 async def test_what_the_model_thinks_is_no_answer(monkeypatch: pytest.MonkeyPatch):
     async with service(monkeypatch, Reply((START, delta("hm", "thinking_delta"), delta("a"), end(), STOP))) as (
-        made,
+        engine_client,
         _,
     ):
-        assert text(await hello(made)) == "a"
+        assert text(await hello(engine_client)) == "a"
 
 
 async def test_an_answer_is_ended_at_its_deadline(monkeypatch: pytest.MonkeyPatch):
     times = iter([10.0, 10.0, 10.2])
     monkeypatch.setattr(anthropic, "monotonic", lambda: next(times))
-    said = ["a\n", "b", "c\n", "d"]
-    async with service(monkeypatch, Reply((START, *map(delta, said), end(), STOP))) as (made, _):
-        chunks = await hello(made, t_max_predict_ms=100)
+    content = ["a\n", "b", "c\n", "d"]
+    async with service(monkeypatch, Reply((START, *map(delta, content), end(), STOP))) as (engine_client, _):
+        chunks = await hello(engine_client, t_max_predict_ms=100)
 
     assert (text(chunks), chunks[-1].stop) == ("a\nbc\n", "deadline")
 
@@ -108,15 +108,15 @@ async def test_an_answer_is_ended_at_its_deadline(monkeypatch: pytest.MonkeyPatc
     "busy", [Reply(status=529, json=OVERLOADED), Reply(status=429, json=OVERLOADED), Reply((OVERLOADED,))]
 )
 async def test_an_overloaded_service_is_asked_again(monkeypatch: pytest.MonkeyPatch, busy: Reply):
-    async with service(monkeypatch, busy, HELLO) as (made, server):
-        assert text(await hello(made)) == "Hello"
+    async with service(monkeypatch, busy, HELLO) as (engine_client, server):
+        assert text(await hello(engine_client)) == "Hello"
     assert len(server.bodies("/v1/messages")) == 2
 
 
 async def test_and_in_the_end_it_is_said(monkeypatch: pytest.MonkeyPatch):
-    async with service(monkeypatch, Reply(status=529, json=OVERLOADED), retries=0) as (made, _):
+    async with service(monkeypatch, Reply(status=529, json=OVERLOADED), retries=0) as (engine_client, _):
         with pytest.raises(EngineBusy, match="Overloaded"):
-            await hello(made)
+            await hello(engine_client)
 
 
 @pytest.mark.parametrize(
@@ -130,34 +130,34 @@ async def test_and_in_the_end_it_is_said(monkeypatch: pytest.MonkeyPatch):
     ],
 )
 async def test_an_answer_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch, reply: Reply, message: str):
-    async with service(monkeypatch, reply) as (made, _):
+    async with service(monkeypatch, reply) as (engine_client, _):
         with pytest.raises(EngineError, match=message):
-            await hello(made)
+            await hello(engine_client)
 
 
 async def test_what_it_cannot_do_is_refused_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch):
-    async with service(monkeypatch) as (made, server):
-        for request in (Infill(Around("a", "b")), Continuation("def f")):
+    async with service(monkeypatch) as (engine_client, server):
+        for request in (Infill(InfillContext("a", "b")), Continuation("def f")):
             with pytest.raises(EngineRefused, match="Anthropic's API"):
-                await answer(made, request)
+                await answer(engine_client, request)
         with pytest.raises(EngineRefused, match="no embeddings"):
-            await made.embed(["a"])
-        props = await made.props()
+            await engine_client.embed(["a"])
+        props = await engine_client.props()
         features = props.features
 
     assert server.bodies("/v1/messages") == []
     assert features["infill"] is False
-    assert props.raw[NO_INFILL] == anthropic.NO_HOLES
+    assert props.raw[NO_INFILL_KEY] == anthropic.NO_INFILL_REASON
 
 
 async def test_a_key_that_is_refused_is_said_before_a_fix_is_asked_for(monkeypatch: pytest.MonkeyPatch):
-    async with service(monkeypatch) as (made, server):
+    async with service(monkeypatch) as (engine_client, server):
         server.on["GET", "/v1/models"] = Reply(json={}, status=401)
         with pytest.raises(EngineRefused, match="refuses the key in ANTHROPIC_API_KEY"):
-            await made.props()
+            await engine_client.props()
 
 
 async def test_a_url_of_theirs_needs_a_model(monkeypatch: pytest.MonkeyPatch):
-    async with serving(FakeServer()) as server, client(server.url, dialect="anthropic") as made:
+    async with serving(FakeServer()) as server, client(server.url, dialect="anthropic") as engine_client:
         with pytest.raises(EngineRefused, match=r"set engine\.model"):
-            await made.props()
+            await engine_client.props()

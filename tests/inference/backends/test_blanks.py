@@ -1,13 +1,13 @@
-"""Blanks that are left out of a prompt and come back in the answer."""
+"""Tests of blanks that are not sent and are removed from the answer."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lsp_harness.inference.backends.trailing_blanks import Blanks, cut
+from lsp_harness.inference.backends.trailing_blanks import BlankStripper, split_trailing_blanks
 
 
 def shown(prefix: str, *pieces: str) -> str:
-    blanks = Blanks(cut(prefix)[1])
+    blanks = BlankStripper(split_trailing_blanks(prefix)[1])
     return prefix + "".join(blanks.strip(piece) for piece in pieces)
 
 
@@ -22,7 +22,7 @@ def test_the_answer_continues_the_text_as_it_stands():
 
 @given(st.text("ab \t\n", max_size=8), st.lists(st.text("ab \t", max_size=3), max_size=5))
 def test_an_answer_that_repeats_the_blanks_loses_just_them(text: str, pieces: list[str]):
-    bare, blanks = cut(text)
+    bare, blanks = split_trailing_blanks(text)
 
     assert bare + blanks == text
     assert not bare.endswith((" ", "\t"))

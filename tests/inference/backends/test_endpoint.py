@@ -1,4 +1,4 @@
-"""What a client of a Unix socket leaves in its log."""
+"""Tests of the log records of a client of a Unix socket."""
 
 import asyncio
 import logging
@@ -30,12 +30,12 @@ async def left_as_data_comes(path: Path) -> None:
 
 async def test_a_read_that_is_left_as_data_comes_leaves_no_traceback(tmp_path: Path, caplog: pytest.LogCaptureFixture):
     # what it would be without us: if this passes on its own one day, the filter can go
-    logging.getLogger("asyncio").removeFilter(endpoint.of_consequence)
+    logging.getLogger("asyncio").removeFilter(endpoint.is_relevant_record)
     try:
         await left_as_data_comes(tmp_path / "a.sock")
         assert "InvalidStateError" in caplog.text
     finally:
-        logging.getLogger("asyncio").addFilter(endpoint.of_consequence)
+        logging.getLogger("asyncio").addFilter(endpoint.is_relevant_record)
     caplog.clear()
 
     await left_as_data_comes(tmp_path / "b.sock")

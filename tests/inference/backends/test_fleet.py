@@ -1,4 +1,4 @@
-"""Which of several servers is asked, and what happens while one is down."""
+"""Tests of the choice among several servers, and of servers that fail."""
 
 import asyncio
 from collections import Counter
@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import EngineBusy, EngineUnavailable
-from lsp_harness.inference.backends.endpoint import Endpoint, Patience, Setback
-from lsp_harness.inference.backends.fleet import FIRST_WAIT, LONGEST_WAIT, PATIENCE, Fleet
+from lsp_harness.inference.backends.endpoint import Endpoint, RetryableError, SilenceLimits
+from lsp_harness.inference.backends.fleet import FIRST_RETRY_WAIT_S, MAX_REQUESTED_WAIT_S, MAX_RETRY_WAIT_S, Fleet
 from lsp_harness.inference.backends.server_supply import Server
 from lsp_harness.inference.providers import Target
 
 KEYS = [f"file:///src/module_{n}.py" for n in range(600)]
-GONE = Setback(EngineUnavailable("gone"), gone=True)
-BUSY = Setback(EngineBusy("later"), gone=False)
+GONE = RetryableError(EngineUnavailable("gone"), server_lost=True)
+BUSY = RetryableError(EngineBusy("later"), server_lost=False)
 
 
 class Clock:
@@ -34,12 +34,12 @@ class Clock:
 
 
 def fleet(names: str, **more: Any) -> Fleet:
-    servers = [Server(Endpoint(Target(base=f"http://{name}:1"), Patience())) for name in names]
+    servers = [Server(Endpoint(Target(base=f"http://{name}:1"), SilenceLimits())) for name in names]
     return Fleet(servers, more.pop("retries", 3), **{"jitter": lambda low, high: high, **more})
 
 
 def first(of: Fleet, key: str) -> str:
-    return of.well(key)[0].endpoint.name
+    return of.available_servers(key)[0].endpoint.name
 
 
 def test_a_key_has_its_server_whoever_asks():
@@ -59,10 +59,10 @@ async def test_only_the_keys_of_a_server_that_is_down_move_and_they_return():
     before = {key: first(three, key) for key in KEYS}
     down = three.servers[0]
 
-    three.down(down)
+    three.mark_failed(down)
     meanwhile = {key: first(three, key) for key in KEYS}
     moved = [key for key in KEYS if meanwhile[key] != before[key]]
-    three.up(down)
+    three.mark_healthy(down)
 
     assert moved == [key for key in KEYS if before[key] == down.endpoint.name]
     assert len({meanwhile[key] for key in moved}) == 2
@@ -79,15 +79,15 @@ async def test_health_brings_a_server_back(monkeypatch: pytest.MonkeyPatch):
         assert self is down.endpoint
         return answers.pop(0)
 
-    monkeypatch.setattr(Endpoint, "healthy", healthy)
-    two.down(down)
-    two.down(down)
+    monkeypatch.setattr(Endpoint, "is_healthy", healthy)
+    two.mark_failed(down)
+    two.mark_failed(down)
     for number in range(3):
         while len(clock.wakes) == number:  # noqa: ASYNC110 - there is no event
             await asyncio.sleep(0)
-        assert down not in two.well("k")
+        assert down not in two.available_servers("k")
         clock.wakes[number].set()
-    while down not in two.well("k"):  # noqa: ASYNC110 - there is no event
+    while down not in two.available_servers("k"):  # noqa: ASYNC110 - there is no event
         await asyncio.sleep(0)
 
     assert clock.slept == [0.5, 1.0, 2.0]
@@ -97,57 +97,59 @@ async def test_health_brings_a_server_back(monkeypatch: pytest.MonkeyPatch):
 async def test_a_request_goes_on_to_the_next_server_at_once_and_waits_when_all_were_asked():
     clock = Clock()
     two = fleet("ab", sleep=clock.at_once)
-    order = [server.endpoint.name for server in two.order("k")]
-    tries, asked = two.tries("k"), list[str]()
+    order = [server.endpoint.name for server in two.ranked_servers("k")]
+    attempts, asked = two.attempts("k"), list[str]()
     while True:
-        asked.append((await tries.server()).endpoint.name)
-        if not await tries.again(BUSY):
+        asked.append((await attempts.next_server()).endpoint.name)
+        if not await attempts.may_retry(BUSY):
             break
 
     assert asked == [*order, *order]
-    assert clock.slept == [FIRST_WAIT]
+    assert clock.slept == [FIRST_RETRY_WAIT_S]
 
 
 async def test_waits_double_up_to_a_limit():
     clock = Clock()
-    tries = fleet("a", sleep=clock.at_once, retries=8).tries("k")
+    attempts = fleet("a", sleep=clock.at_once, retries=8).attempts("k")
     for _ in range(8):
-        await tries.server()
-        assert await tries.again(BUSY)
-    await tries.server()
+        await attempts.next_server()
+        assert await attempts.may_retry(BUSY)
+    await attempts.next_server()
 
-    assert not await tries.again(BUSY)
-    assert clock.slept == [min(FIRST_WAIT * 2**n, LONGEST_WAIT) for n in range(8)]
+    assert not await attempts.may_retry(BUSY)
+    assert clock.slept == [min(FIRST_RETRY_WAIT_S * 2**n, MAX_RETRY_WAIT_S) for n in range(8)]
 
 
 async def test_what_a_server_asks_for_is_waited_unless_it_is_long():
     clock = Clock()
-    tries = fleet("a", sleep=clock.at_once).tries("k")
-    await tries.server()
+    attempts = fleet("a", sleep=clock.at_once).attempts("k")
+    await attempts.next_server()
 
-    assert await tries.again(Setback(EngineBusy(""), gone=False, wait=7))
-    await tries.server()
-    assert not await tries.again(Setback(EngineBusy(""), gone=False, wait=PATIENCE + 1))
+    assert await attempts.may_retry(RetryableError(EngineBusy(""), server_lost=False, wait_s=7))
+    await attempts.next_server()
+    assert not await attempts.may_retry(
+        RetryableError(EngineBusy(""), server_lost=False, wait_s=MAX_REQUESTED_WAIT_S + 1)
+    )
     assert clock.slept == [7]
 
 
 async def test_when_all_are_down_the_first_is_asked_all_the_same():
     two = fleet("ab", sleep=Clock().sleep)
     for server in two.servers:
-        two.down(server)
+        two.mark_failed(server)
 
-    assert two.well("k") == two.order("k")
-    tries = two.tries("k")
-    server = await tries.server()
-    tries.answered(server)
-    assert two.well("k") == [server]
+    assert two.available_servers("k") == two.ranked_servers("k")
+    attempts = two.attempts("k")
+    server = await attempts.next_server()
+    attempts.report_success(server)
+    assert two.available_servers("k") == [server]
     await two.aclose()
 
 
 async def test_a_single_server_is_never_set_aside():
     clock = Clock()
     alone = fleet("a", sleep=clock.sleep)
-    alone.down(alone.servers[0])
+    alone.mark_failed(alone.servers[0])
 
-    assert alone.well("k") == list(alone.servers)
+    assert alone.available_servers("k") == list(alone.servers)
     assert clock.slept == []

@@ -1,4 +1,4 @@
-"""The OpenAI dialect. For vLLM a recorded contract: see `vllm.json` for how it was made, and what it cannot show."""
+"""Tests of the backend for OpenAI. vLLM is tested with recorded requests: `vllm.json` says how they were made."""
 
 import asyncio
 import json
@@ -15,13 +15,21 @@ from lsp_harness.coding.turn_context import Job
 from lsp_harness.config.schema import Config, Generation
 from lsp_harness.errors import ConfigError, EngineError, EngineRefused
 from lsp_harness.inference.backends import openai
-from lsp_harness.inference.backends.backend import NO_INFILL, Estimate
-from lsp_harness.inference.backends.endpoint import Endpoint, Patience
-from lsp_harness.inference.backends.model_family import FAMILIES, family_of
+from lsp_harness.inference.backends.backend import NO_INFILL_KEY, EstimatedCount
+from lsp_harness.inference.backends.endpoint import Endpoint, SilenceLimits
+from lsp_harness.inference.backends.model_family import FAMILIES, find_family
 from lsp_harness.inference.client import EngineClient
 from lsp_harness.inference.models.fim_tokens import FIM_TEXTS
 from lsp_harness.inference.providers import Target
-from lsp_harness.inference.request import Around, Continuation, Infill, Sampling, TokenLogprob, Usage
+from lsp_harness.inference.request import (
+    ChatRequest,
+    Continuation,
+    Infill,
+    InfillContext,
+    Sampling,
+    TokenLogprob,
+    Usage,
+)
 from lsp_harness.session.log import SessionLog
 from lsp_harness.text.edit import apply
 from lsp_harness.text.position import decode
@@ -34,8 +42,8 @@ REWRITTEN = "```python\ndef area(radius):\n    return 3 * radius\n```"
 CONTRACT = json.loads(Path(__file__).with_name("vllm.json").read_text())["exchanges"]
 
 
-def chunk(said: str = "", finish: str | None = None, **more: Any) -> dict[str, Any]:
-    return {"choices": [{"index": more.pop("index", 0), "text": said, "finish_reason": finish, **more}]}
+def chunk(pieces: str = "", finish: str | None = None, **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": more.pop("index", 0), "text": pieces, "finish_reason": finish, **more}]}
 
 
 def usage(prompt: int, generated: int, **more: Any) -> dict[str, Any]:
@@ -59,8 +67,8 @@ async def vllm() -> AsyncIterator[tuple[EngineClient, FakeServer]]:
     for exchange in CONTRACT:
         key = exchange["request"]["method"], exchange["request"]["path"]
         server.on[key] = recorded(*key)
-    async with serving(server), client(server.url) as made:
-        yield made, server
+    async with serving(server), client(server.url) as engine_client:
+        yield engine_client, server
 
 
 @asynccontextmanager
@@ -69,14 +77,14 @@ async def service(*events: Any, model: str = "some", **settings: Any) -> AsyncIt
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": model, "owned_by": "somebody"}]})
     server.on["POST", "/v1/completions"] = server.on["POST", "/v1/chat/completions"] = Reply(events)
-    async with serving(server), client(server.url, **settings) as made:
-        yield made, server
+    async with serving(server), client(server.url, **settings) as engine_client:
+        yield engine_client, server
 
 
 # -- vLLM, as recorded
 async def test_vllm_is_recognised():
-    async with vllm() as (made, _):
-        props = await made.props()
+    async with vllm() as (engine_client, _):
+        props = await engine_client.props()
         features = props.features
 
     assert (props.model, props.n_ctx) == ("Qwen/Qwen2.5-Coder-7B-Instruct", 32768)
@@ -86,17 +94,17 @@ async def test_vllm_is_recognised():
 
 
 async def test_vllm_fills_a_hole():
-    around = Around("def f(a, b):\n    c = ", "\n    return c\n", (("a.py", "# a.py\n"),))
-    async with vllm() as (made, _):
-        chunks = await answer(made, Infill(around, sampling=Sampling(n_predict=16, stop=("\n",))))
+    around = InfillContext("def f(a, b):\n    c = ", "\n    return c\n", (("a.py", "# a.py\n"),))
+    async with vllm() as (engine_client, _):
+        chunks = await answer(engine_client, Infill(around, sampling=Sampling(n_predict=16, stop=("\n",))))
 
     assert text(chunks) == "a + b"
     assert (chunks[-1].stop, chunks[-1].usage) == ("word", Usage(evaluated=9, reused=32, generated=4))
 
 
 async def test_vllm_gives_candidates():
-    async with vllm() as (made, _):
-        chunks = await answer(made, Continuation("x =", Sampling(n_predict=2, n=2, temperature=0.6, seed=7)))
+    async with vllm() as (engine_client, _):
+        chunks = await answer(engine_client, Continuation("x =", Sampling(n_predict=2, n=2, temperature=0.6, seed=7)))
 
     texts = ["".join(c.text for c in chunks if c.index == index) for index in (0, 1)]
     assert texts == [" 2", " 13"]
@@ -105,54 +113,54 @@ async def test_vllm_gives_candidates():
 
 async def test_vllm_keeps_to_a_grammar():
     asked = Continuation("yes or no? ", Sampling(n_predict=4, grammar='root ::= "yes" | "no"'))
-    async with vllm() as (made, _):
-        assert text(await answer(made, asked)) == "yes"
+    async with vllm() as (engine_client, _):
+        assert text(await answer(engine_client, asked)) == "yes"
 
 
 async def test_vllm_tells_log_probabilities():
-    async with vllm() as (made, _):
-        first, _ = await answer(made, Continuation("a", Sampling(n_predict=1, top_logprobs=2)))
+    async with vllm() as (engine_client, _):
+        first, _ = await answer(engine_client, Continuation("a", Sampling(n_predict=1, top_logprobs=2)))
 
     assert first.logprobs == (TokenLogprob("b", -0.25, (("b", -0.25), ("c", -1.5))),)
 
 
 async def test_vllm_warms_a_prompt_with_one_token_that_nobody_sees():
-    async with vllm() as (made, _):
-        [only] = await answer(made, Continuation("import os\n", Sampling(n_predict=0)))
+    async with vllm() as (engine_client, _):
+        [only] = await answer(engine_client, Continuation("import os\n", Sampling(n_predict=0)))
 
     assert (only.text, only.stop, only.usage.evaluated) == ("", "limit", 3)
 
 
 async def test_vllm_puts_a_conversation_through_its_own_template():
-    async with vllm() as (made, _):
-        prompt = await made.chat_prompt([("system", "Be brief."), ("user", "Hi")])
-        chunks = await answer(made, Continuation(prompt, Sampling(n_predict=8)))
+    async with vllm() as (engine_client, _):
+        messages = [("system", "Be brief."), ("user", "Hi")]
+        chunks = await answer(engine_client, ChatRequest(messages, Sampling(n_predict=8)))
 
     assert (text(chunks), chunks[-1].usage.reused) == ("Hello", 16)
 
 
 async def test_vllm_counts_truly_and_embeds():
-    async with vllm() as (made, _):
-        [counted, nothing] = await made.count(["def f():", ""])
-        vectors = await made.embed(["a", "b"])
+    async with vllm() as (engine_client, _):
+        [counted, nothing] = await engine_client.count(["def f():", ""])
+        vectors = await engine_client.embed(["a", "b"])
 
     assert (counted, nothing) == (3, 0)
-    assert not isinstance(counted, Estimate)
+    assert not isinstance(counted, EstimatedCount)
     assert vectors == [[1.0, 0.0], [0.0, 1.0]]
 
 
 async def test_vllm_refuses_what_is_too_long():
-    async with vllm() as (made, _):
+    async with vllm() as (engine_client, _):
         with pytest.raises(EngineRefused, match="maximum context length"):
-            await answer(made, Continuation("long", Sampling(n_predict=99999)))
+            await answer(engine_client, Continuation("long", Sampling(n_predict=99999)))
 
 
 @pytest.mark.parametrize(("version", "field"), [("0.10.2", "guided_grammar"), ("0.12.0", "structured_outputs")])
 async def test_the_field_of_a_grammar_follows_vllm_s_version(version: str, field: str):
-    async with service(chunk("a", "stop"), "[DONE]") as (made, server):
+    async with service(chunk("a", "stop"), "[DONE]") as (engine_client, server):
         server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": "m", "owned_by": "vllm"}]})
         server.on["GET", "/version"] = Reply(json={"version": version})
-        await answer(made, Continuation("a", Sampling(grammar="root ::= [a]")))
+        await answer(engine_client, Continuation("a", Sampling(grammar="root ::= [a]")))
 
     [body] = server.bodies("/v1/completions")
     assert [name for name in ("guided_grammar", "structured_outputs") if name in body] == [field]
@@ -160,10 +168,10 @@ async def test_the_field_of_a_grammar_follows_vllm_s_version(version: str, field
 
 # -- services that lack more
 async def test_a_service_is_sent_nothing_it_may_not_know():
-    async with service(chunk("a"), chunk(finish="length"), usage(5, 1), "[DONE]") as (made, server):
+    async with service(chunk("a"), chunk(finish="length"), usage(5, 1), "[DONE]") as (engine_client, server):
         sampling = Sampling(n_predict=1, grammar="root ::= [a]", stop=tuple("abcdef"))
-        chunks = await answer(made, Continuation("x", sampling))
-        features = (await made.props()).features
+        chunks = await answer(engine_client, Continuation("x", sampling))
+        features = (await engine_client.props()).features
 
     assert (text(chunks), chunks[-1].stop, chunks[-1].usage) == ("a", "limit", Usage(evaluated=5, generated=1))
     [body] = server.bodies("/v1/completions")
@@ -174,37 +182,37 @@ async def test_a_service_is_sent_nothing_it_may_not_know():
 
 
 async def test_a_service_is_not_paid_to_warm():
-    async with service() as (made, server):
-        [only] = await answer(made, Continuation("x", Sampling(n_predict=0)))
+    async with service() as (engine_client, server):
+        [only] = await answer(engine_client, Continuation("x", Sampling(n_predict=0)))
 
     assert (only.text, only.stop) == ("", "limit")
     assert not server.bodies("/v1/completions")
 
 
 async def test_a_stream_without_its_last_word_is_complete_when_every_candidate_is():
-    async with service(chunk("a", "stop")) as (made, _):
-        assert [c.stop for c in await answer(made)] == [None, "eos"]
+    async with service(chunk("a", "stop")) as (engine_client, _):
+        assert [c.stop for c in await answer(engine_client)] == [None, "eos"]
 
 
 async def test_a_service_may_give_fewer_candidates_than_asked():
-    async with service(chunk("a", "stop"), usage(1, 1), "[DONE]") as (made, _):
-        chunks = await answer(made, Continuation("x", Sampling(n=2)))
+    async with service(chunk("a", "stop"), usage(1, 1), "[DONE]") as (engine_client, _):
+        chunks = await answer(engine_client, Continuation("x", Sampling(n=2)))
 
     assert [(c.index, c.stop) for c in chunks] == [(0, None), (0, "eos")]
 
 
 async def test_a_stream_that_ends_early_is_an_error():
-    async with service(chunk("a")) as (made, _):
+    async with service(chunk("a")) as (engine_client, _):
         with pytest.raises(EngineError, match="before the answer was complete"):
-            await answer(made)
+            await answer(engine_client)
 
 
 async def test_a_deadline_is_kept_by_leaving(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=0.6)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
-    said = ["a\n", "b", "c", "d\n", "e"]
-    async with service(*[chunk(each) for each in said], asyncio.Event()) as (made, server):
-        chunks = await answer(made, Continuation("x", Sampling(t_max_predict_ms=1000)))
+    pieces = ["a\n", "b", "c", "d\n", "e"]
+    async with service(*[chunk(each) for each in pieces], asyncio.Event()) as (engine_client, server):
+        chunks = await answer(engine_client, Continuation("x", Sampling(t_max_predict_ms=1000)))
         await server.left.wait()
 
     assert (text(chunks), chunks[-1].stop) == ("a\nbcd\n", "deadline")
@@ -213,9 +221,9 @@ async def test_a_deadline_is_kept_by_leaving(monkeypatch: pytest.MonkeyPatch):
 async def test_each_candidate_has_its_own_last_line(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=2.0)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
-    said = [chunk("a"), chunk("b", index=1), chunk("c\n", index=1), chunk("d", index=1), chunk("e\n"), chunk("f")]
-    async with service(*said, asyncio.Event()) as (made, server):
-        chunks = await answer(made, Continuation("x", Sampling(n=2, t_max_predict_ms=1000)))
+    pieces = [chunk("a"), chunk("b", index=1), chunk("c\n", index=1), chunk("d", index=1), chunk("e\n"), chunk("f")]
+    async with service(*pieces, asyncio.Event()) as (engine_client, server):
+        chunks = await answer(engine_client, Continuation("x", Sampling(n=2, t_max_predict_ms=1000)))
         await server.left.wait()
 
     assert [text([c for c in chunks if c.index == index]) for index in (0, 1)] == ["ae\n", "bc\n"]
@@ -225,16 +233,16 @@ async def test_each_candidate_has_its_own_last_line(monkeypatch: pytest.MonkeyPa
 async def test_an_end_that_comes_after_the_deadline_is_told(monkeypatch: pytest.MonkeyPatch):
     ticks = count(step=2.0)
     monkeypatch.setattr(openai, "monotonic", lambda: next(ticks))
-    async with service(chunk("a"), chunk("b\n", "length"), "[DONE]") as (made, _):
-        chunks = await answer(made, Continuation("x", Sampling(t_max_predict_ms=1000)))
+    async with service(chunk("a"), chunk("b\n", "length"), "[DONE]") as (engine_client, _):
+        chunks = await answer(engine_client, Continuation("x", Sampling(t_max_predict_ms=1000)))
 
     assert [(c.text, c.stop) for c in chunks] == [("a", None), ("b\n", None), ("", "limit")]
 
 
 async def test_the_suffix_parameter():
-    async with service(chunk("a", "stop"), "[DONE]", fim="suffix") as (made, server):
-        await answer(made, Infill(Around("p", "s", (("x.py", "# x\n"),))))
-        features = (await made.props()).features
+    async with service(chunk("a", "stop"), "[DONE]", fim="suffix") as (engine_client, server):
+        await answer(engine_client, Infill(InfillContext("p", "s", (("x.py", "# x\n"),))))
+        features = (await engine_client.props()).features
 
     [body] = server.bodies("/v1/completions")
     assert (body["prompt"], body["suffix"]) == ("# x\np", "s")
@@ -242,24 +250,24 @@ async def test_the_suffix_parameter():
 
 
 async def test_a_model_of_no_known_family_cannot_fill():
-    async with service() as (made, _):
+    async with service() as (engine_client, _):
         with pytest.raises(
             EngineRefused, match=r"the fill-in-the-middle format of some is not known; set engine\.fim to qwen2.5-c"
         ):
-            await answer(made, Infill(Around("p", "s")))
-        assert (await made.props()).features["infill"] is False
-        told = (await made.props()).raw[NO_INFILL]
+            await answer(engine_client, Infill(InfillContext("p", "s")))
+        assert (await engine_client.props()).features["infill"] is False
+        reason = (await engine_client.props()).raw[NO_INFILL_KEY]
 
-    assert told.startswith("the fill-in-the-middle format of some is not known")
+    assert reason.startswith("the fill-in-the-middle format of some is not known")
 
 
 async def test_a_server_that_is_given_no_holes():
-    async with service(model="qwen2.5-coder", fim="none") as (made, _):
-        assert (await made.props()).raw[
-            NO_INFILL
+    async with service(model="qwen2.5-coder", fim="none") as (engine_client, _):
+        assert (await engine_client.props()).raw[
+            NO_INFILL_KEY
         ] == "qwen2.5-coder gets no fill-in-the-middle prompts, because engine.fim is none"
-    async with service(model="qwen2.5-coder") as (made, _):
-        assert NO_INFILL not in (await made.props()).raw
+    async with service(model="qwen2.5-coder") as (engine_client, _):
+        assert NO_INFILL_KEY not in (await engine_client.props()).raw
 
 
 async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path):
@@ -267,10 +275,10 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
     source = "def area(radius):\n    return 3 * raduis\n    #          ^^^^^^ F821 what is this\n"
     src = markup.parse(source, tmp_path / "a.py")
     event = {"choices": [{"index": 0, "delta": {"content": REWRITTEN}, "finish_reason": "stop"}]}
-    async with service(event, "[DONE]") as (made, server):
+    async with service(event, "[DONE]") as (engine_client, server):
         with closing(SessionLog(tmp_path / "sessions")) as log:
             job = Job(
-                engine=made,
+                engine=engine_client,
                 config=Config(generation=Generation(repairs=False)),
                 ruff=Ruff(),
                 turn=log.turn(),
@@ -287,11 +295,11 @@ async def test_a_model_that_fills_no_holes_rewrites_the_function(tmp_path: Path)
 
 
 async def test_a_prompt_of_tokens_is_sent_as_such_and_a_mixed_one_refused():
-    async with service(chunk("a", "stop"), "[DONE]") as (made, server):
-        await answer(made, Continuation((1, 2)))
-        await answer(made, Continuation(("a", "b")))
+    async with service(chunk("a", "stop"), "[DONE]") as (engine_client, server):
+        await answer(engine_client, Continuation((1, 2)))
+        await answer(engine_client, Continuation(("a", "b")))
         with pytest.raises(EngineRefused, match="mixture"):
-            await answer(made, Continuation(("a", 1)))
+            await answer(engine_client, Continuation(("a", 1)))
 
     assert [body["prompt"] for body in server.bodies("/v1/completions")] == [[1, 2], "ab"]
 
@@ -301,9 +309,9 @@ async def test_log_probabilities_of_a_conversation():
     event = {
         "choices": [{"index": 0, "delta": {"content": "a"}, "logprobs": {"content": [row]}, "finish_reason": "stop"}]
     }
-    async with service(event, "[DONE]") as (made, server):
-        asked = Continuation(await made.chat_prompt([("user", "x")]), Sampling(top_logprobs=1))
-        first, *_ = await answer(made, asked)
+    async with service(event, "[DONE]") as (engine_client, server):
+        asked = ChatRequest([("user", "x")], Sampling(top_logprobs=1))
+        first, *_ = await answer(engine_client, asked)
 
     assert first.logprobs == (TokenLogprob("a", -1.0, (("a", -1.0),)),)
     [body] = server.bodies("/v1/chat/completions")
@@ -313,13 +321,13 @@ async def test_log_probabilities_of_a_conversation():
 async def test_confidence_is_asked_of_vllm_only():
     """Others may refuse what they do not have."""
     asked = Continuation("a", Sampling(n_predict=1, confidence=True))
-    async with service(chunk("a", "stop"), "[DONE]") as (made, server):
-        await answer(made, asked)
-    backend = openai.OpenAI(Endpoint(Target(base="http://m", model="m"), Patience()), "m", vllm="0.11.0")
+    async with service(chunk("a", "stop"), "[DONE]") as (engine_client, server):
+        await answer(engine_client, asked)
+    backend = openai.OpenAI(Endpoint(Target(base="http://m", model="m"), SilenceLimits()), "m", vllm="0.11.0")
 
     [body] = server.bodies("/v1/completions")
     assert "logprobs" not in body
-    assert backend.ask(asked).body["logprobs"] == 0
+    assert (await backend.build_exchange(asked)).body["logprobs"] == 0
 
 
 # -- families
@@ -342,24 +350,24 @@ def test_families_are_spelled_as_llama_cpp_spells_them():
     ],
 )
 def test_a_family_is_known_by_the_name_of_the_model(model: str, family: str):
-    found = family_of("auto", model)
+    found = find_family("auto", model)
 
     assert found
     assert found.name == family
 
 
 def test_the_usual_order_is_for_families_nobody_measured():
-    found = family_of("starcoder", "")
+    found = find_family("starcoder", "")
 
     assert found
-    assert found.prompt(Around("a", "b")) == "<fim_prefix>a<fim_suffix>b<fim_middle>"
+    assert found.prompt(InfillContext("a", "b")) == "<fim_prefix>a<fim_suffix>b<fim_middle>"
 
 
 def test_a_family_nobody_knows():
     with pytest.raises(
         ConfigError, match=r"engine.fim must be auto or qwen2.5-coder, .*, suffix or none, not 'klingon'"
     ):
-        family_of("klingon", "m")
+        find_family("klingon", "m")
 
 
 @pytest.mark.parametrize(
@@ -367,7 +375,7 @@ def test_a_family_nobody_knows():
 )
 def test_few_models_of_openai_complete(model: str, completes: bool):
     if completes:
-        assert family_of("auto", model) is None
+        assert find_family("auto", model) is None
     else:
         with pytest.raises(EngineRefused):
-            family_of("auto", model)
+            find_family("auto", model)

@@ -1,11 +1,11 @@
-"""When an engine is taken for stuck: not by how long an answer takes."""
+"""Tests of the watch over the engine. The duration of an answer does not make an engine count as stuck."""
 
 import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 
-from lsp_harness.inference.backends.engine_pulse import Pulse, Silent
+from lsp_harness.inference.backends.engine_pulse import EnginePulse, EngineSilent
 
 SILENCE_S = 0.05
 
@@ -35,13 +35,13 @@ async def engine() -> Engine:
 
 
 @pytest.fixture
-async def pulse(engine: Engine) -> AsyncIterator[Pulse]:
-    made = Pulse(SILENCE_S, engine.alive, engine.stuck)
+async def pulse(engine: Engine) -> AsyncIterator[EnginePulse]:
+    made = EnginePulse(SILENCE_S, engine.alive, engine.stuck)
     yield made
     await made.aclose()
 
 
-async def test_a_long_prompt_is_waited_for_while_the_engine_lives(engine: Engine, pulse: Pulse):
+async def test_a_long_prompt_is_waited_for_while_the_engine_lives(engine: Engine, pulse: EnginePulse):
     async with pulse.waiting():
         for _ in range(4):
             await engine.asked.acquire()
@@ -50,18 +50,18 @@ async def test_a_long_prompt_is_waited_for_while_the_engine_lives(engine: Engine
     assert min(engine.limits) >= SILENCE_S / 2 * 0.99
 
 
-async def test_all_that_wait_are_told_and_it_is_ended_once(engine: Engine, pulse: Pulse):
+async def test_all_that_wait_are_told_and_it_is_ended_once(engine: Engine, pulse: EnginePulse):
     async def wait() -> None:
         async with pulse.waiting():
             await asyncio.Event().wait()
 
     engine.lives = False
-    told = await asyncio.gather(wait(), wait(), return_exceptions=True)
-    assert [str(error) for error in told] == ["ended 1", "ended 1"]
-    assert all(isinstance(error, Silent) for error in told)
+    errors = await asyncio.gather(wait(), wait(), return_exceptions=True)
+    assert [str(error) for error in errors] == ["ended 1", "ended 1"]
+    assert all(isinstance(error, EngineSilent) for error in errors)
 
 
-async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(engine: Engine, pulse: Pulse):
+async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(engine: Engine, pulse: EnginePulse):
     broken = asyncio.Event()
 
     async def stuck() -> str:
@@ -69,7 +69,7 @@ async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(en
         await asyncio.sleep(0)
         return "ended"
 
-    pulse = Pulse(SILENCE_S, engine.alive, stuck)
+    pulse = EnginePulse(SILENCE_S, engine.alive, stuck)
 
     async def breaks() -> None:
         async with pulse.waiting():
@@ -77,7 +77,7 @@ async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(en
             raise ConnectionResetError
 
     engine.lives = False
-    with pytest.raises(Silent, match="ended"):
+    with pytest.raises(EngineSilent, match="ended"):
         await breaks()
     await pulse.aclose()
     # as it is at any other time
@@ -85,7 +85,7 @@ async def test_a_connection_that_breaks_while_it_is_ended_is_no_other_failure(en
         await breaks()
 
 
-async def test_nothing_is_asked_of_an_engine_that_has_answered(engine: Engine, pulse: Pulse):
+async def test_nothing_is_asked_of_an_engine_that_has_answered(engine: Engine, pulse: EnginePulse):
     for _ in range(3):
         async with pulse.waiting():
             await asyncio.sleep(0)
@@ -95,7 +95,7 @@ async def test_nothing_is_asked_of_an_engine_that_has_answered(engine: Engine, p
 
 
 async def test_a_request_that_was_given_up_is_still_owed_a_sign(
-    engine: Engine, pulse: Pulse, caplog: pytest.LogCaptureFixture
+    engine: Engine, pulse: EnginePulse, caplog: pytest.LogCaptureFixture
 ):
     engine.lives = False
     with pytest.raises(TimeoutError):

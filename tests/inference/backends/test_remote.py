@@ -1,4 +1,4 @@
-"""The client against servers over real sockets: what they are, how they fail, where requests go then."""
+"""Tests of the client with servers on real sockets: detection, failures, and the choice of the next server."""
 
 import asyncio
 import socket
@@ -11,10 +11,10 @@ import pytest
 from lsp_harness.config.schema import Config, Engine
 from lsp_harness.errors import EngineBusy, EngineError, EngineRefused, EngineUnavailable
 from lsp_harness.inference.backends import fleet
-from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL, Estimate
-from lsp_harness.inference.backends.endpoint import seconds
-from lsp_harness.inference.client import EngineClient, affinity, process_name
-from lsp_harness.inference.request import Around, Chunk, Continuation, Infill, Owner, Sampling
+from lsp_harness.inference.backends.backend import FEATURES, NO_INFILL_KEY, EstimatedCount
+from lsp_harness.inference.backends.endpoint import parse_retry_after
+from lsp_harness.inference.client import EngineClient, affinity_key, process_name
+from lsp_harness.inference.request import Chunk, Continuation, Infill, InfillContext, ModelRequest, Owner, Sampling
 from tests.support.server import FakeServer, Reply, serving
 
 PROPS = {"default_generation_settings": {"n_ctx": 4096}, "total_slots": 2, "model_alias": "some"}
@@ -35,12 +35,12 @@ def llama(*events: Any, props: dict[str, Any] = PROPS) -> FakeServer:
 @asynccontextmanager
 async def client(*urls: str, **settings: Any) -> AsyncIterator[EngineClient]:
     config = Config(engine=Engine(url=",".join(urls), **settings))
-    async with aclosing(EngineClient(config)) as made:
-        yield made
+    async with aclosing(EngineClient(config)) as engine_client:
+        yield engine_client
 
 
-async def answer(made: EngineClient, request: Continuation | Infill = ASK) -> list[Chunk]:
-    return [chunk async for chunk in made.stream(request)]
+async def answer(engine_client: EngineClient, request: ModelRequest = ASK) -> list[Chunk]:
+    return [chunk async for chunk in engine_client.stream(request)]
 
 
 def text(chunks: list[Chunk]) -> str:
@@ -56,15 +56,15 @@ def nobody() -> str:
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(fleet, "FIRST_WAIT", 0.0)
+    monkeypatch.setattr(fleet, "FIRST_RETRY_WAIT_S", 0.0)
     monkeypatch.delenv("LSP_HARNESS_API_KEY", raising=False)
 
 
 # -- what it is
 async def test_a_llama_server_is_known_by_its_props():
-    async with serving(llama()) as server, client(server.url) as made:
-        assert text(await answer(made)) == "a"
-        props = await made.props()
+    async with serving(llama()) as server, client(server.url) as engine_client:
+        assert text(await answer(engine_client)) == "a"
+        props = await engine_client.props()
         features = props.features
 
     assert (props.model, props.n_ctx) == ("some", 4096)
@@ -76,9 +76,12 @@ async def test_a_llama_server_is_known_by_its_props():
 
 
 async def test_our_own_engine_elsewhere_is_told_everything():
-    async with serving(llama(props=OURS | {"features": {"embedding": False}})) as server, client(server.url) as made:
-        await answer(made, Continuation("a", owner=Owner(affinity="file:///a.py")))
-        features = (await made.props()).features
+    async with (
+        serving(llama(props=OURS | {"features": {"embedding": False}})) as server,
+        client(server.url) as engine_client,
+    ):
+        await answer(engine_client, Continuation("a", owner=Owner(affinity="file:///a.py")))
+        features = (await engine_client.props()).features
 
     assert features == dict.fromkeys(FEATURES, True) | {"embedding": False}
     [body] = server.bodies("/completion")
@@ -87,8 +90,8 @@ async def test_our_own_engine_elsewhere_is_told_everything():
 
 
 async def test_an_owner_keeps_the_name_it_gave_itself():
-    async with serving(llama(props=OURS)) as server, client(server.url) as made:
-        await answer(made, Continuation("a", owner=Owner(client="me")))
+    async with serving(llama(props=OURS)) as server, client(server.url) as engine_client:
+        await answer(engine_client, Continuation("a", owner=Owner(client="me")))
 
     assert server.bodies("/completion")[0]["client"] == "me"
 
@@ -96,15 +99,15 @@ async def test_an_owner_keeps_the_name_it_gave_itself():
 async def test_a_server_without_props_is_asked_for_its_models():
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": "m"}]})
-    async with serving(server), client(server.url) as made:
-        assert (await made.props()).model == "m"
+    async with serving(server), client(server.url) as engine_client:
+        assert (await engine_client.props()).model == "m"
 
 
 async def test_a_dialect_that_is_set_is_not_looked_for():
     server = llama()
     server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": "m"}]})
-    async with serving(server), client(server.url, dialect="openai") as made:
-        assert (await made.props()).model == "m"
+    async with serving(server), client(server.url, dialect="openai") as engine_client:
+        assert (await engine_client.props()).model == "m"
     assert not server.bodies("/props")
 
 
@@ -120,9 +123,9 @@ async def test_a_server_that_cannot_be_made_out(settings: dict[str, str], models
     server = FakeServer()
     if models:
         server.on["GET", "/v1/models"] = Reply(json=models)
-    async with serving(server), client(server.url, **settings) as made:
+    async with serving(server), client(server.url, **settings) as engine_client:
         with pytest.raises(EngineRefused, match=message):
-            await made.props()
+            await engine_client.props()
 
 
 # -- keys
@@ -133,12 +136,12 @@ async def test_the_key_is_sent_and_never_repeated(monkeypatch: pytest.MonkeyPatc
         Reply(json={"error": {"message": "bad key sk-secret"}}, status=401),
         Reply(json={"error": {"message": "what is sk-secret"}}, status=400),
     ]
-    async with serving(server), client(server.url, api_key_env="MINE") as made:
+    async with serving(server), client(server.url, api_key_env="MINE") as engine_client:
         with pytest.raises(EngineRefused, match="refuses the key in MINE") as refused:
-            await answer(made)
+            await answer(engine_client)
         with pytest.raises(EngineRefused, match="what is …") as wrong:
-            await answer(made)
-        props = await made.props()
+            await answer(engine_client)
+        props = await engine_client.props()
 
     assert all(asked.headers["authorization"] == "Bearer sk-secret" for asked in server.asked)
     assert "secret" not in f"{refused.value}{wrong.value}{props}"
@@ -147,9 +150,9 @@ async def test_the_key_is_sent_and_never_repeated(monkeypatch: pytest.MonkeyPatc
 async def test_a_server_that_wants_a_key_says_so():
     server = FakeServer()
     server.on["GET", "/props"] = Reply(json={"error": {"message": "Invalid API Key"}}, status=401)
-    async with serving(server), client(server.url) as made:
+    async with serving(server), client(server.url) as engine_client:
         with pytest.raises(EngineRefused, match="needs a key; put the right one"):
-            await made.props()
+            await engine_client.props()
 
 
 # -- failures
@@ -157,16 +160,16 @@ async def test_a_server_that_wants_a_key_says_so():
 async def test_a_busy_server_is_asked_again(status: int):
     server = llama()
     server.on["POST", "/completion"] = [Reply(status=status, json={}), Reply(({"content": "b"}, END))]
-    async with serving(server), client(server.url) as made:
-        assert text(await answer(made)) == "b"
+    async with serving(server), client(server.url) as engine_client:
+        assert text(await answer(engine_client)) == "b"
 
 
 async def test_as_often_as_the_setting_says():
     server = llama()
     server.on["POST", "/completion"] = Reply(status=503, json={"error": {"message": "full"}})
-    async with serving(server), client(server.url, retries=2) as made:
+    async with serving(server), client(server.url, retries=2) as engine_client:
         with pytest.raises(EngineBusy, match="full"):
-            await answer(made)
+            await answer(engine_client)
 
     assert len(server.bodies("/completion")) == 3
 
@@ -174,9 +177,9 @@ async def test_as_often_as_the_setting_says():
 async def test_a_long_retry_after_is_not_waited_for():
     server = llama()
     server.on["POST", "/completion"] = Reply(status=429, json={}, headers={"Retry-After": "3600"})
-    async with serving(server), client(server.url) as made:
+    async with serving(server), client(server.url) as engine_client:
         with pytest.raises(EngineBusy):
-            await answer(made)
+            await answer(engine_client)
 
     assert len(server.bodies("/completion")) == 1
 
@@ -186,14 +189,14 @@ async def test_a_long_retry_after_is_not_waited_for():
     [("", 0, 0), ("soon", 0, 0), ("2.5", 2.5, 2.5), ("-1", 0, 0), ("Wed, 21 Oct 2015 07:28:00 GMT", 0, 0)],
 )
 def test_retry_after_is_a_number_or_a_date(header: str, least: float, most: float):
-    assert least <= seconds(header) <= most
-    assert seconds("Fri, 31 Dec 2100 23:59:59 GMT") > 1_000_000
+    assert least <= parse_retry_after(header) <= most
+    assert parse_retry_after("Fri, 31 Dec 2100 23:59:59 GMT") > 1_000_000
 
 
 async def test_what_has_begun_is_not_asked_again():
-    async with serving(llama({"content": "a"}, None)) as server, client(server.url) as made:
+    async with serving(llama({"content": "a"}, None)) as server, client(server.url) as engine_client:
         with pytest.raises(EngineUnavailable, match="closed the connection"):
-            await answer(made)
+            await answer(engine_client)
 
     assert len(server.bodies("/completion")) == 1
 
@@ -201,60 +204,60 @@ async def test_what_has_begun_is_not_asked_again():
 async def test_what_broke_off_before_it_began_is():
     server = llama()
     server.on["POST", "/completion"] = [Reply((None,)), Reply(({"content": "b"}, END))]
-    async with serving(server), client(server.url) as made:
-        assert text(await answer(made)) == "b"
+    async with serving(server), client(server.url) as engine_client:
+        assert text(await answer(engine_client)) == "b"
 
 
 async def test_an_answer_without_an_end_is_an_error():
-    async with serving(llama({"content": "a"})) as server, client(server.url) as made:
+    async with serving(llama({"content": "a"})) as server, client(server.url) as engine_client:
         with pytest.raises(EngineUnavailable, match="before the answer was complete"):
-            await answer(made)
+            await answer(engine_client)
 
 
 @pytest.mark.parametrize("event", ["no JSON", "[1]", {"timings": 3}, {"completion_probabilities": [3]}])
 async def test_an_event_that_is_none_is_an_error_and_no_crash(event: Any):
-    async with serving(llama(event)) as server, client(server.url) as made:
+    async with serving(llama(event)) as server, client(server.url) as engine_client:
         with pytest.raises(EngineError, match=r"an answer that its protocol does not have|not an object"):
-            await answer(made)
+            await answer(engine_client)
 
 
 @pytest.mark.parametrize("body", [{}, [], {"tokens": 3}])
 async def test_a_body_that_is_none_is_an_error_and_no_crash(body: Any):
     server = llama()
     server.on["POST", "/tokenize"] = Reply(json=body)
-    async with serving(server), client(server.url) as made:
+    async with serving(server), client(server.url) as engine_client:
         with pytest.raises(EngineError, match="an answer that its protocol does not have"):
-            await made.count(["a"])
+            await engine_client.count(["a"])
 
 
 async def test_models_that_are_none_are_an_error_and_no_crash():
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [3]})
-    async with serving(server), client(server.url) as made:
+    async with serving(server), client(server.url) as engine_client:
         with pytest.raises(EngineError, match="an answer that its protocol does not have"):
-            await made.props()
+            await engine_client.props()
 
 
 async def test_a_failure_told_in_the_stream_is_one():
-    async with serving(llama({"error": {"message": "out of memory"}})) as server, client(server.url) as made:
+    async with serving(llama({"error": {"message": "out of memory"}})) as server, client(server.url) as engine_client:
         with pytest.raises(EngineError, match="out of memory"):
-            await answer(made)
+            await answer(engine_client)
 
 
 @pytest.mark.parametrize(("key", "events"), [("first_token_seconds", ()), ("next_token_seconds", ({"content": "a"},))])
 async def test_a_server_that_falls_silent_has_failed(key: str, events: tuple[Any, ...]):
     never = asyncio.Event()
-    async with serving(llama(*events, never)) as server, client(server.url, **{key: 1.0}) as made:
+    async with serving(llama(*events, never)) as server, client(server.url, **{key: 1.0}) as engine_client:
         with pytest.raises(EngineUnavailable, match=key):
-            await answer(made)
+            await answer(engine_client)
         await server.left.wait()
 
     assert len(server.bodies("/completion")) == 1
 
 
 async def test_leaving_early_closes_the_connection():
-    async with serving(llama({"content": "a"}, asyncio.Event())) as server, client(server.url) as made:
-        async with aclosing(cast("Any", made.stream(ASK))) as chunks:
+    async with serving(llama({"content": "a"}, asyncio.Event())) as server, client(server.url) as engine_client:
+        async with aclosing(cast("Any", engine_client.stream(ASK))) as chunks:
             await anext(chunks)
         await server.left.wait()
 
@@ -266,11 +269,11 @@ async def test_the_same_document_goes_to_the_same_server():
     async with AsyncExitStack() as stack:
         for server in servers:
             await stack.enter_async_context(serving(server))
-        made = await stack.enter_async_context(client(*(server.url for server in servers)))
+        engine_client = await stack.enter_async_context(client(*(server.url for server in servers)))
         went: list[list[int]] = []
         for request in requests * 2:
             before = [len(server.bodies("/completion")) for server in servers]
-            await answer(made, request)
+            await answer(engine_client, request)
             went.append([len(server.bodies("/completion")) - n for server, n in zip(servers, before, strict=True)])
 
     assert went[:48] == went[48:]
@@ -280,30 +283,30 @@ async def test_the_same_document_goes_to_the_same_server():
 
 async def test_a_server_that_is_down_costs_nothing_and_is_spared():
     gone = nobody()
-    async with serving(llama()) as server, client(server.url, gone) as made:
+    async with serving(llama()) as server, client(server.url, gone) as engine_client:
         for n in range(8):
-            assert text(await answer(made, Continuation("a", owner=Owner(affinity=str(n))))) == "a"
+            assert text(await answer(engine_client, Continuation("a", owner=Owner(affinity=str(n))))) == "a"
 
 
 async def test_when_nobody_answers_that_is_said():
-    async with client(nobody(), nobody()) as made:
+    async with client(nobody(), nobody()) as engine_client:
         with pytest.raises(EngineUnavailable, match="cannot be reached or closed the connection; check that it runs"):
-            await answer(made)
+            await answer(engine_client)
 
 
 def test_what_a_request_is_about():
-    here = Infill(Around("a", "b", (("a.py", "x"),)), owner=Owner("me"))
+    infill = Infill(InfillContext("a", "b", (("a.py", "x"),)), owner=Owner("me"))
 
-    assert affinity(here) == "me\0a.py"
-    assert affinity(Continuation("a", owner=Owner("me"))) == "me\0"
-    assert affinity(Infill(Around("", ""), owner=Owner("me", affinity="file:///a.py"))) == "file:///a.py"
+    assert affinity_key(infill) == "me\0a.py"
+    assert affinity_key(Continuation("a", owner=Owner("me"))) == "me\0"
+    assert affinity_key(Infill(InfillContext("", ""), owner=Owner("me", affinity="file:///a.py"))) == "file:///a.py"
 
 
 # -- llama-server
 async def test_blanks_before_the_cursor_are_left_to_the_model():
-    async with serving(llama({"content": " a"}, END)) as server, client(server.url) as made:
-        healed = text(await answer(made, Infill(Around("c = ", "\n"))))
-        plain = text(await answer(made, Infill(Around("c = ", "\n"), heal=False)))
+    async with serving(llama({"content": " a"}, END)) as server, client(server.url) as engine_client:
+        healed = text(await answer(engine_client, Infill(InfillContext("c = ", "\n"))))
+        plain = text(await answer(engine_client, Infill(InfillContext("c = ", "\n"), heal=False)))
 
     assert (healed, plain) == ("a", " a")
     assert [body["input_prefix"] for body in server.bodies("/infill")] == ["c =", "c = "]
@@ -312,9 +315,9 @@ async def test_blanks_before_the_cursor_are_left_to_the_model():
 @pytest.mark.parametrize(("fim", "alias"), [("auto", "Qwen2.5-Coder-7B"), ("qwen2.5-coder", "some")])
 async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: str):
     server = llama(props=PROPS | {"model_alias": alias})
-    async with serving(server), client(server.url, fim=fim) as made:
-        await answer(made, Infill(Around("a", "b", (("x.py", "# x\n"),))))
-        features = (await made.props()).features
+    async with serving(server), client(server.url, fim=fim) as engine_client:
+        await answer(engine_client, Infill(InfillContext("a", "b", (("x.py", "# x\n"),))))
+        features = (await engine_client.props()).features
 
     [body] = server.bodies("/completion")
     assert body["prompt"] == "# x\n<|fim_prefix|><|fim_suffix|>b<|fim_middle|>a"
@@ -324,13 +327,13 @@ async def test_a_hole_is_laid_out_for_a_family_that_is_known(fim: str, alias: st
 
 @pytest.mark.parametrize("props", [PROPS, OURS])
 async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
-    async with serving(llama(props=props)) as server, client(server.url, fim="none") as made:
-        assert (await made.props()).raw[
-            NO_INFILL
+    async with serving(llama(props=props)) as server, client(server.url, fim="none") as engine_client:
+        assert (await engine_client.props()).raw[
+            NO_INFILL_KEY
         ] == "some gets no fill-in-the-middle prompts, because engine.fim is none"
-        assert (await made.props()).features["infill"] is False
-    async with serving(llama()) as server, client(server.url) as made:
-        assert NO_INFILL not in (await made.props()).raw
+        assert (await engine_client.props()).features["infill"] is False
+    async with serving(llama()) as server, client(server.url) as engine_client:
+        assert NO_INFILL_KEY not in (await engine_client.props()).raw
 
 
 @pytest.mark.parametrize(
@@ -340,24 +343,24 @@ async def test_a_llama_server_that_is_given_no_holes(props: dict[str, Any]):
 async def test_what_a_server_does_not_do_is_refused(status: int, message: str):
     server = llama()
     server.on["POST", "/infill"] = Reply(json={"error": {"message": "Infill is not supported"}}, status=status)
-    async with serving(server), client(server.url) as made:
+    async with serving(server), client(server.url) as engine_client:
         with pytest.raises(EngineRefused, match=message):
-            await answer(made, Infill(Around("a", "b")))
+            await answer(engine_client, Infill(InfillContext("a", "b")))
     assert len(server.bodies("/infill")) == 1
 
 
 async def test_a_server_has_as_many_candidates_as_slots():
     events = ({"content": "a", "index": 0}, {"content": "b", "index": 1}, END | {"index": 1}, END | {"index": 0})
-    async with serving(llama(*events)) as server, client(server.url) as made:
-        chunks = await answer(made, Continuation("a", Sampling(n=5)))
+    async with serving(llama(*events)) as server, client(server.url) as engine_client:
+        chunks = await answer(engine_client, Continuation("a", Sampling(n=5)))
 
     assert [chunk.index for chunk in chunks if chunk.stop] == [1, 0]
     assert server.bodies("/completion")[0]["n_cmpl"] == 2
 
 
 async def test_a_prompt_that_is_only_warmed_answers_nothing():
-    async with serving(llama({"content": "a"}, END)) as server, client(server.url) as made:
-        assert [(c.text, c.stop) for c in await answer(made, Continuation("a", Sampling(n_predict=0)))] == [
+    async with serving(llama({"content": "a"}, END)) as server, client(server.url) as engine_client:
+        assert [(c.text, c.stop) for c in await answer(engine_client, Continuation("a", Sampling(n_predict=0)))] == [
             ("", "limit")
         ]
 
@@ -365,9 +368,9 @@ async def test_a_prompt_that_is_only_warmed_answers_nothing():
 async def test_counts_are_asked_for_one_by_one_and_remembered():
     server = llama()
     server.on["POST", "/tokenize"] = lambda body: Reply(json={"tokens": list(range(len(body["content"])))})
-    async with serving(server), client(server.url) as made:
-        assert await made.count(["abc", "", "a", "abc"]) == [3, 0, 1, 3]
-        assert await made.count(["a"]) == [1]
+    async with serving(server), client(server.url) as engine_client:
+        assert await engine_client.count(["abc", "", "a", "abc"]) == [3, 0, 1, 3]
+        assert await engine_client.count(["a"]) == [1]
 
     assert sorted(body["content"] for body in server.bodies("/tokenize")) == ["", "a", "abc"]
     assert not any(body["parse_special"] for body in server.bodies("/tokenize"))
@@ -383,9 +386,9 @@ async def test_counts_are_asked_for_one_by_one_and_remembered():
 async def test_embeddings_come_in_order_flat_or_not(rows: Any):
     server = llama()
     server.on["POST", "/embedding"] = Reply(json=rows)
-    async with serving(server), client(server.url) as made:
-        assert await made.embed(["a", "b"], max_tokens=9) == [[1, 0], [0, 1]]
-        assert await made.embed([]) == []
+    async with serving(server), client(server.url) as engine_client:
+        assert await engine_client.embed(["a", "b"], max_tokens=9) == [[1, 0], [0, 1]]
+        assert await engine_client.embed([]) == []
 
     assert server.bodies("/embedding") == [{"content": ["a", "b"], "max_tokens": 9}]
 
@@ -397,22 +400,22 @@ async def test_embeddings_come_in_order_flat_or_not(rows: Any):
 async def test_embeddings_that_are_none(rows: Any, message: str):
     server = llama()
     server.on["POST", "/embedding"] = Reply(json=rows)
-    async with serving(server), client(server.url) as made:
+    async with serving(server), client(server.url) as engine_client:
         with pytest.raises(EngineError, match=message):
-            await made.embed(["a"])
+            await engine_client.embed(["a"])
 
 
 async def test_one_candidate_is_cancelled_by_name_while_it_runs():
     go_on = asyncio.Event()
     server = llama({"content": "a"}, go_on, END, props=OURS)
     server.on["POST", "/cancel"] = Reply(json={"cancelled": True})
-    async with serving(server), client(server.url) as made:
-        chunks = cast("Any", made.stream(Continuation("a", owner=Owner(id="r1"))))
+    async with serving(server), client(server.url) as engine_client:
+        chunks = cast("Any", engine_client.stream(Continuation("a", owner=Owner(id="r1"))))
         await anext(chunks)
-        assert await made.cancel("r1", 0)
+        assert await engine_client.cancel("r1", 0)
         go_on.set()
         assert [chunk.stop async for chunk in chunks] == ["limit"]
-        assert not await made.cancel("r1")
+        assert not await engine_client.cancel("r1")
 
     assert server.bodies("/cancel") == [{"client": process_name(), "id": "r1", "index": 0}]
 
@@ -420,14 +423,14 @@ async def test_one_candidate_is_cancelled_by_name_while_it_runs():
 async def test_counts_nobody_can_make_are_marked_as_estimates():
     server = FakeServer()
     server.on["GET", "/v1/models"] = Reply(json={"data": [{"id": "m", "owned_by": "somebody"}]})
-    async with serving(server), client(server.url) as made:
-        counts = await made.count(["", "abcd", "é" * 9])
-        again = await made.count(["abcd"])
-        props = await made.props()
+    async with serving(server), client(server.url) as engine_client:
+        counts = await engine_client.count(["", "abcd", "é" * 9])
+        again = await engine_client.count(["abcd"])
+        props = await engine_client.props()
         features = props.features
 
     assert counts == [0, 2, 6]
-    assert all(isinstance(count, Estimate) for count in [*counts, *again])
+    assert all(isinstance(count, EstimatedCount) for count in [*counts, *again])
     assert repr(counts[1]) == "about 2"
     assert features["tokenize"] == "estimated: 3 bytes a token"
     assert props.raw["token_counts"] == "estimated"

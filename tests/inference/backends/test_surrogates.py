@@ -1,4 +1,4 @@
-"""A text with half a surrogate pair on its way to servers of every dialect, in every kind of request."""
+"""Tests of texts with half a surrogate pair in all kinds of requests to all kinds of servers."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from lsp_harness.errors import EngineError
-from lsp_harness.inference.backends.endpoint import sendable
+from lsp_harness.inference.backends.endpoint import encode_body
 from lsp_harness.inference.client import EngineClient
-from lsp_harness.inference.request import Around, Continuation, Infill, Owner, Sampling
+from lsp_harness.inference.request import ChatRequest, Continuation, Infill, InfillContext, Owner, Sampling
 from tests.inference.backends.test_remote import OURS, answer, client, llama
 from tests.support.server import FakeServer, Reply, serving
 
@@ -17,11 +17,16 @@ TEXT = f'NAME = "{HALF}"\n'
 SENT = 'NAME = "\ufffd"\n'
 Ask = Callable[[EngineClient], Awaitable[Any]]
 ASKS: dict[str, Ask] = {
-    "completion": lambda made: answer(made, Continuation(TEXT, Sampling(stop=(HALF,)), owner=Owner(affinity=TEXT))),
-    "infill": lambda made: answer(made, Infill(Around(TEXT, TEXT, ((TEXT, TEXT),)), shorter=(Around(TEXT, ""),))),
-    "count": lambda made: made.count([TEXT]),
-    "embed": lambda made: made.embed([TEXT]),
-    "chat": lambda made: made.chat_prompt([("user", TEXT)]),
+    "completion": lambda engine_client: answer(
+        engine_client, Continuation(TEXT, Sampling(stop=(HALF,)), owner=Owner(affinity=TEXT))
+    ),
+    "infill": lambda engine_client: answer(
+        engine_client, Infill(InfillContext(TEXT, TEXT, ((TEXT, TEXT),)), shorter=(InfillContext(TEXT, ""),))
+    ),
+    "count": lambda engine_client: engine_client.count([TEXT]),
+    "embed": lambda engine_client: engine_client.embed([TEXT]),
+    "chat": lambda engine_client: answer(engine_client, ChatRequest([("user", TEXT)])),
+    "chat prompt": lambda engine_client: engine_client.chat_prompt([("user", TEXT)]),
 }
 
 
@@ -37,17 +42,17 @@ def served(props: dict[str, Any]) -> FakeServer:
 @pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize("props", [OURS, {key: OURS[key] for key in OURS if key != "fim_order"}], ids=["ours", "llama"])
 async def test_servers_get_a_replacement_character(props: dict[str, Any], ask: str):
-    async with serving(served(props)) as server, client(server.url) as made:
-        await ASKS[ask](made)
+    async with serving(served(props)) as server, client(server.url) as engine_client:
+        await ASKS[ask](engine_client)
 
     posted = [asked.body for asked in server.asked if asked.method == "POST"]
     assert posted
-    said = repr(posted)
-    assert repr(SENT)[1:-1] in said
+    sent_text = repr(posted)
+    assert repr(SENT)[1:-1] in sent_text
     # json.loads would have taken an escape for one, too
-    assert "\\ud83d" not in said
+    assert "\\ud83d" not in sent_text
 
 
 async def test_what_cannot_be_written_is_no_fault_of_the_server():
     with pytest.raises(EngineError, match="this request cannot be sent: "):
-        sendable({"temperature": float("nan")})
+        encode_body({"temperature": float("nan")})

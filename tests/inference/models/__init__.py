@@ -1,1 +1,1 @@
-"""Model files: pulling, placing, reading."""
+"""Tests of model files: download, paths and headers."""

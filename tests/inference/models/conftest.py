@@ -1,4 +1,4 @@
-"""A folder for models, a web server and a package index of our own: nothing here leaves the machine."""
+"""A folder for models, a local web server and a local package index. No test uses another machine."""
 
 import base64
 import hashlib
@@ -32,7 +32,7 @@ def card(*sources: object, data: bytes = DATA, size: int | None = None, sha256: 
     )
 
 
-class Told:
+class RecordingReport:
     """A report that keeps what it was told."""
 
     def __init__(self) -> None:
@@ -45,16 +45,16 @@ class Told:
 
     def step(self, text: str) -> None: ...
 
-    def begin(self, at: int, total: int) -> None:
-        self.begun.append(at)
+    def begin(self, start: int, total: int) -> None:
+        self.begun.append(start)
 
-    def at(self, done: int) -> None:
+    def progress(self, done: int) -> None:
         self.done.append(done)
 
 
 @pytest.fixture
-def told() -> Told:
-    return Told()
+def report() -> RecordingReport:
+    return RecordingReport()
 
 
 @pytest.fixture

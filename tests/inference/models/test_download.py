@@ -1,4 +1,4 @@
-"""HTTP: a file that breaks off is taken up again, and a server that cannot do that is started over."""
+"""Tests of downloads over HTTP: a broken download continues, or begins again if the server cannot continue."""
 
 from pathlib import Path
 
@@ -6,21 +6,21 @@ import pytest
 
 from lsp_harness.errors import PullFailed
 from lsp_harness.inference.models.model_sources import Hub, Url
-from lsp_harness.inference.models.partial_file import Part
+from lsp_harness.inference.models.partial_file import PartialFile
 from lsp_harness.inference.models.pull import pull
 
-from .conftest import DATA, Told, Web, card
+from .conftest import DATA, RecordingReport, Web, card
 
 CUT = 70_000
 
 
-def test_a_broken_connection_is_taken_up_where_it_broke(models: Path, web: Web, told: Told):
+def test_a_broken_connection_is_taken_up_where_it_broke(models: Path, web: Web, report: RecordingReport):
     web.files["/m"] = DATA
     web.cuts = [CUT]
-    assert pull(card(Url(f"{web.base}/m")), report=told).path.read_bytes() == DATA
+    assert pull(card(Url(f"{web.base}/m")), report=report).path.read_bytes() == DATA
     assert web.asked == [("/m", None), ("/m", f"bytes={CUT}-")]
-    assert told.done == sorted(told.done)
-    assert told.done[-1] == len(DATA)
+    assert report.done == sorted(report.done)
+    assert report.done[-1] == len(DATA)
 
 
 def test_the_next_pull_goes_on_where_the_last_one_stopped(models: Path, web: Web):
@@ -35,10 +35,12 @@ def test_the_next_pull_goes_on_where_the_last_one_stopped(models: Path, web: Web
     assert not (models / "tiny.gguf.part").exists()
 
 
-def test_a_file_that_came_whole_but_was_not_checked_is_not_fetched_again(models: Path, web: Web, told: Told):
+def test_a_file_that_came_whole_but_was_not_checked_is_not_fetched_again(
+    models: Path, web: Web, report: RecordingReport
+):
     url = f"{web.base}/m"
     models.mkdir()
-    with Part(models / "tiny.gguf", len(DATA), told).appending(url, 0) as write:
+    with PartialFile(models / "tiny.gguf", len(DATA), report).append(url, 0) as write:
         write(DATA)
     assert pull(card(Url(url))).path.read_bytes() == DATA
     assert web.asked == []

@@ -1,4 +1,4 @@
-"""What a GGUF header says, and what is said about one that is broken."""
+"""Tests of the reader of GGUF headers, and of its messages about damaged files."""
 
 import struct
 from collections.abc import Callable
@@ -91,9 +91,9 @@ def test_scalars_of_every_type_are_kept(tmp_path: Path):
 
 def test_fim_tokens_are_recognised_by_their_text(tiny: Path):
     assert read_header(tiny).fim == {
-        "prefix": FimToken("<|fim_prefix|>", 3, named=False),
-        "suffix": FimToken("<|fim_suffix|>", 5, named=False),
-        "middle": FimToken("<|fim_middle|>", 2, named=False),
+        "prefix": FimToken("<|fim_prefix|>", 3, is_named=False),
+        "suffix": FimToken("<|fim_suffix|>", 5, is_named=False),
+        "middle": FimToken("<|fim_middle|>", 2, is_named=False),
     }
 
 
@@ -105,10 +105,10 @@ def test_fim_tokens_that_the_metadata_names_win(tmp_path: Path):
 
     fim = read_header(write(tmp_path / "m.gguf", QWEN, names)).fim
     assert fim == {
-        "prefix": FimToken("ü", 4, named=True),
+        "prefix": FimToken("ü", 4, is_named=True),
         # An id outside the vocabulary names nothing.
-        "suffix": FimToken("<|fim_suffix|>", 5, named=False),
-        "middle": FimToken("a", 0, named=True),
+        "suffix": FimToken("<|fim_suffix|>", 5, is_named=False),
+        "middle": FimToken("a", 0, is_named=True),
     }
 
 

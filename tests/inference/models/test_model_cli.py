@@ -1,4 +1,4 @@
-"""`lsp-harness model`, in this process: what is printed and what is left behind."""
+"""Tests of `lsp-harness model` in this process: its output and its files."""
 
 import hashlib
 import io
@@ -13,7 +13,7 @@ from lsp_harness.cli.commands.model_cli import app
 from lsp_harness.errors import HarnessError, ModelError, ModelMissing, PullFailed, UnknownModel, UsageError
 from lsp_harness.inference.models.bert import convert
 from lsp_harness.inference.models.catalogue import card
-from lsp_harness.inference.models.pull_report import on_stderr
+from lsp_harness.inference.models.pull_report import stderr_report
 from tests.support.encoder import tiny_encoder
 
 from .conftest import Web
@@ -175,11 +175,11 @@ def test_names_that_nobody_knows_are_answered_with_the_list(models: Path, run: C
 def test_a_log_gets_a_line_every_ten_per_cent(monkeypatch: pytest.MonkeyPatch):
     log = io.StringIO()
     monkeypatch.setattr("sys.stderr", log)
-    with on_stderr() as report:
+    with stderr_report() as report:
         report.step("hub x")
         report.begin(0, 1000 << 20)
         for done in range(0, 1001, 5):
-            report.at(done << 20)
+            report.progress(done << 20)
     lines = log.getvalue().splitlines()
     assert len(lines) == 10
     assert lines[0].split() == ["100", "of", "1000", "MiB", "hub", "x"]
@@ -194,10 +194,10 @@ def test_a_terminal_gets_a_bar_that_leaves_only_notes(monkeypatch: pytest.Monkey
     monkeypatch.setattr("sys.stderr", screen)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "100")
-    with on_stderr() as report:
+    with stderr_report() as report:
         report.note("hub x: cannot be reached")
         report.step("wheel 1 of 2")
         report.begin(0, 100 << 20)
-        report.at(50 << 20)
+        report.progress(50 << 20)
     assert "hub x: cannot be reached\n" in screen.getvalue().replace("\r", "")
     assert "50.0/100.0 MiB" in screen.getvalue()

@@ -1,4 +1,4 @@
-"""Which file a setting means."""
+"""Tests of the file that a setting means."""
 
 import os
 import subprocess
@@ -44,34 +44,34 @@ def test_a_model_of_the_other_kind_is_refused_by_name(models: Path):
     with pytest.raises(
         ModelError, match=f"{SMALL} is a model for completion, not for embedding; choose one of all-minilm-l6-v2"
     ):
-        model_files.resolve(SMALL, "embedding")
+        model_files.resolve_model(SMALL, "embedding")
     with pytest.raises(ModelError, match=f"choose one of {SMALL}, "):
-        model_files.resolve("all-minilm-l6-v2", "completion")
-    assert model_files.resolve(SMALL, "completion") == model_files.resolve(SMALL)
+        model_files.resolve_model("all-minilm-l6-v2", "completion")
+    assert model_files.resolve_model(SMALL, "completion") == model_files.resolve_model(SMALL)
 
 
 def test_a_name_means_the_file_in_the_folder(models: Path):
     path = lay(models)
-    assert model_files.resolve(SMALL) == path
-    assert model_files.state(card(SMALL)) == "present"
+    assert model_files.resolve_model(SMALL) == path
+    assert model_files.model_state(card(SMALL)) == "present"
 
 
 def test_a_path_means_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "own.gguf").write_bytes(b"GGUF and more")
     monkeypatch.chdir(tmp_path)
-    assert model_files.resolve("own.gguf") == tmp_path / "own.gguf"
+    assert model_files.resolve_model("own.gguf") == tmp_path / "own.gguf"
 
 
 def test_a_model_that_was_never_pulled_names_the_command(models: Path):
     with pytest.raises(ModelMissing, match=f"run: lsp-harness model pull {SMALL}") as error:
-        model_files.resolve(SMALL)
+        model_files.resolve_model(SMALL)
     assert error.value.exit_code == 3
 
 
 @pytest.mark.parametrize("spec", ["nothing.gguf", "./nothing", "/nothing/here", "~nobody-here/a.gguf"])
 def test_a_path_without_a_file_is_missing(models: Path, spec: str):
     with pytest.raises(ModelMissing, match="there is no model file /"):
-        model_files.resolve(spec)
+        model_files.resolve_model(spec)
 
 
 def test_a_word_that_is_nothing_lists_what_there_is(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -79,7 +79,7 @@ def test_a_word_that_is_nothing_lists_what_there_is(models: Path, tmp_path: Path
     (tmp_path / "gpt-17").write_bytes(b"GGUF and more")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UnknownModel) as error:
-        model_files.resolve("gpt-17")
+        model_files.resolve_model("gpt-17")
     assert all(model.name in error.value.message for model in cards())
     with pytest.raises(UnknownModel, match=SMALL):
         card("gpt-17")
@@ -89,26 +89,26 @@ def test_a_file_of_the_wrong_kind_or_size_is_refused(models: Path, tmp_path: Pat
     text = tmp_path / "own.gguf"
     text.write_bytes(b"text")
     with pytest.raises(ModelError, match=r"own\.gguf is not a GGUF file"):
-        model_files.resolve(str(text))
+        model_files.resolve_model(str(text))
     lay(models, magic=b"NOPE")
     with pytest.raises(ModelError, match="is not a GGUF file"):
-        model_files.resolve(SMALL)
+        model_files.resolve_model(SMALL)
     lay(models, size=1000)
-    assert model_files.state(card(SMALL)) == "damaged"
+    assert model_files.model_state(card(SMALL)) == "damaged"
     with pytest.raises(ModelError, match=f"has the wrong size; run: lsp-harness model pull {SMALL}"):
-        model_files.resolve(SMALL)
+        model_files.resolve_model(SMALL)
 
 
 def test_what_was_found_is_forgotten_when_the_file_changes(tmp_path: Path):
     path = tmp_path / "m.gguf"
     path.write_bytes(b"GGUF")
-    model_files.remember(path, "ab" * 32)
-    assert model_files.checked(path) == "ab" * 32
+    model_files.record_sha256(path, "ab" * 32)
+    assert model_files.recorded_sha256(path) == "ab" * 32
     os.utime(path, ns=(0, 0))
-    assert model_files.checked(path) == ""
-    model_files.remember(path, "ab" * 32)
+    assert model_files.recorded_sha256(path) == ""
+    model_files.record_sha256(path, "ab" * 32)
     (tmp_path / "m.gguf.json").write_text("{")
-    assert model_files.checked(path) == ""
+    assert model_files.recorded_sha256(path) == ""
 
 
 def test_the_server_does_not_load_what_only_a_pull_needs():

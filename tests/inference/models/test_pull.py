@@ -1,4 +1,4 @@
-"""Whatever serves the bytes, the file is the right one or not there."""
+"""Tests of pulls: afterwards the file is right or does not exist, whatever a source sends."""
 
 import os
 import threading
@@ -12,10 +12,10 @@ from lsp_harness.inference.models import model_files
 from lsp_harness.inference.models import pull as pulling
 from lsp_harness.inference.models.catalogue import ModelCard
 from lsp_harness.inference.models.model_sources import LocalFile
-from lsp_harness.inference.models.partial_file import Part
-from lsp_harness.inference.models.pull import Pulled, pull
+from lsp_harness.inference.models.partial_file import PartialFile
+from lsp_harness.inference.models.pull import PullResult, pull
 
-from .conftest import DATA, Told, card
+from .conftest import DATA, RecordingReport, card
 
 WRONG = b"GGUF" + b"x" * (len(DATA) - 4)
 
@@ -31,11 +31,11 @@ class Scripted:
     def __str__(self) -> str:
         return self.name
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         self.asked += 1
         if isinstance(self.serves, PullFailed):
             raise self.serves
-        with part.appending(self.name, 0) as write:
+        with part.append(self.name, 0) as write:
             write(self.serves)
 
 
@@ -43,20 +43,20 @@ def left(folder: Path) -> set[str]:
     return {p.name for p in folder.iterdir()} - {"tiny.gguf.lock"}
 
 
-def test_sources_are_tried_in_order_until_one_serves_the_right_bytes(models: Path, told: Told):
+def test_sources_are_tried_in_order_until_one_serves_the_right_bytes(models: Path, report: RecordingReport):
     down = Scripted("down", PullFailed("is down"))
     wrong = Scripted("wrong", WRONG)
     right = Scripted("right", DATA)
     unasked = Scripted("unasked", DATA)
 
-    done = pull(card(down, wrong, right, unasked), report=told)
+    done = pull(card(down, wrong, right, unasked), report=report)
 
     assert (done.source, done.path) == ("right", models / "tiny.gguf")
     assert done.path.read_bytes() == DATA
     assert [s.asked for s in (down, wrong, right, unasked)] == [1, 1, 1, 0]
     assert left(models) == {"tiny.gguf", "tiny.gguf.json"}
-    assert told.notes[1] == "is down"
-    assert told.notes[3].startswith("served a different file (SHA-256 ")
+    assert report.notes[1] == "is down"
+    assert report.notes[3].startswith("served a different file (SHA-256 ")
 
 
 @pytest.mark.parametrize(
@@ -122,11 +122,11 @@ def test_a_file_that_was_put_there_by_hand_is_read_once_and_kept(models: Path):
 
 
 @pytest.mark.parametrize("wrong", [WRONG, DATA[:100]])
-def test_a_file_that_is_not_the_model_is_replaced(models: Path, told: Told, wrong: bytes):
+def test_a_file_that_is_not_the_model_is_replaced(models: Path, report: RecordingReport, wrong: bytes):
     models.mkdir()
     (models / "tiny.gguf").write_bytes(wrong)
-    assert pull(card(Scripted("right", DATA)), report=told).path.read_bytes() == DATA
-    assert told.notes[0] == "tiny.gguf has the wrong contents; it is downloaded again"
+    assert pull(card(Scripted("right", DATA)), report=report).path.read_bytes() == DATA
+    assert report.notes[0] == "tiny.gguf has the wrong contents; it is downloaded again"
 
 
 def test_a_model_without_a_recorded_hash_needs_one_from_the_user(models: Path):
@@ -166,13 +166,13 @@ class Slow(Scripted):
     began = threading.Event()
     go = threading.Event()
 
-    def fetch(self, part: Part) -> None:
+    def fetch(self, part: PartialFile) -> None:
         self.began.set()
         assert self.go.wait(30)
         super().fetch(part)
 
 
-class Noticed(Told):
+class Noticed(RecordingReport):
     """Lets the first pull go on once the second has said that it waits."""
 
     def note(self, text: str) -> None:
@@ -184,12 +184,12 @@ class Noticed(Told):
 def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
     source = Slow("slow", DATA)
     model, second = card(source), Noticed()
-    done: dict[str, Pulled] = {}
+    done: dict[str, PullResult] = {}
 
-    def run(name: str, what: ModelCard, report: Told) -> None:
+    def run(name: str, what: ModelCard, report: RecordingReport) -> None:
         done[name] = pull(what, report=report)
 
-    threads = [threading.Thread(target=run, args=("first", model, Told()))]
+    threads = [threading.Thread(target=run, args=("first", model, RecordingReport()))]
     threads[0].start()
     assert Slow.began.wait(30)
     threads.append(threading.Thread(target=run, args=("second", model, second)))
@@ -203,13 +203,13 @@ def test_the_second_of_two_pulls_waits_and_finds_the_work_done(models: Path):
 
 
 def test_a_pull_that_stands_still_elsewhere_is_not_waited_for(
-    models: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+    models: Path, report: RecordingReport, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(pulling, "LOOK_S", 0.01)
-    monkeypatch.setattr(pulling, "STILL", 2)
+    monkeypatch.setattr(pulling, "WAIT_POLL_S", 0.01)
+    monkeypatch.setattr(pulling, "MAX_IDLE_POLLS", 2)
     models.mkdir(parents=True, exist_ok=True)
     with (
-        FileLock(model_files.lock_of(models / "tiny.gguf")),
+        FileLock(model_files.lock_file(models / "tiny.gguf")),
         pytest.raises(PullFailed, match="end that process and pull again"),
     ):
-        pull(card(Scripted("right", DATA)), report=told)
+        pull(card(Scripted("right", DATA)), report=report)

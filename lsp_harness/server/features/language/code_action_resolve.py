@@ -4,7 +4,7 @@ from typing import NoReturn
 
 from lsprotocol import types
 
-from lsp_harness.errors import OutOfStep
+from lsp_harness.errors import DocumentOutOfSync
 from lsp_harness.server import command_names, progress, quick_fix
 from lsp_harness.server.editor_client import Client
 from lsp_harness.workspace.snapshot import Snapshot
@@ -17,7 +17,7 @@ def document(params: types.CodeAction) -> str | None:
     return None if params.data is None and params.command else quick_fix.uri_of(params.data)
 
 
-def unknown(error: OutOfStep) -> NoReturn:
+def unknown(error: DocumentOutOfSync) -> NoReturn:
     """Who chose an action is told why nothing is done."""
     raise error
 

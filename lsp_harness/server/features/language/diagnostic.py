@@ -2,7 +2,7 @@
 
 from lsprotocol import types
 
-from lsp_harness.errors import OutOfStep
+from lsp_harness.errors import DocumentOutOfSync
 from lsp_harness.server.client_capabilities import Abilities
 from lsp_harness.server.editor_client import Client
 from lsp_harness.server.lsp_conversion import diagnostics
@@ -15,7 +15,7 @@ def offered(able: Abilities) -> bool:
     return able.pull_diagnostics
 
 
-def unknown(error: OutOfStep) -> types.RelatedFullDocumentDiagnosticReport:
+def unknown(error: DocumentOutOfSync) -> types.RelatedFullDocumentDiagnosticReport:
     return types.RelatedFullDocumentDiagnosticReport(items=[])
 
 

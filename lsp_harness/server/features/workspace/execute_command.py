@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from lsprotocol import types
 
-from lsp_harness.errors import OutOfStep, UsageError
+from lsp_harness.errors import DocumentOutOfSync, UsageError
 from lsp_harness.server.commands import (
     accepted_command,
     applied_command,
@@ -60,7 +60,7 @@ def document(params: types.ExecuteCommandParams) -> str | None:
     return named(params) if named else None
 
 
-def unknown(error: OutOfStep) -> NoReturn:
+def unknown(error: DocumentOutOfSync) -> NoReturn:
     """Who asked for something is told why nothing is done."""
     raise error
 
